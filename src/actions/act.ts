@@ -1,18 +1,14 @@
-import type { State } from '../core/job.ts';
-import type { JobChanges } from '../core/job-changes.ts';
-import { checkAtMostOnce } from '../core/job-input.ts';
-import { countOf, either, saidOf } from '../core/words.ts';
-import { placeOf, removePlace } from '../state/place.ts';
+import { countOf, saidOf } from '../core/words.ts';
 import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
 
-/** What an action on several jobs came to. */
+/** The result of an action on several jobs. */
 export interface Acted {
   changed: string[];
-  /** Left as they were, and why, in words: "had already finished". */
+  /** The jobs left as they were, and the reason in words: "had already finished". */
   unchanged: string[];
   why: string;
-  /** Still being ended by whoever holds them. */
+  /** The running jobs that their workers are still ending. */
   ending?: string[];
   /** The unchanged at-most-once jobs that were started before: a bulk action does not start them again. */
   skipped?: string[];
@@ -25,124 +21,11 @@ export function describeSkipped(count: number): string {
   return `${countOf(count)} ${saidOf(count, 'were')} skipped, because at-most-once jobs can only be retried by id`;
 }
 
-/** So many at a time, so that nobody waits long for the writer. */
+/** One transaction changes at most this many jobs, so that other writers do not wait long. */
 const BATCH = 500;
 
-export const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
-const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
-
-export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
-  const acted: Acted & { ending: string[] } = {
-    changed: [],
-    unchanged: [],
-    why: 'had already finished',
-    ending: [],
-  };
-  for (const batch of batches(ids)) {
-    const result = await app.store.cancel(batch, app.clock.now());
-    acted.changed.push(...result.cancelled);
-    acted.ending.push(...result.ending);
-    acted.unchanged.push(...result.ended);
-  }
-  if (acted.ending.length + acted.changed.length > 0) wake(app.stateDirectory);
-  return acted;
-}
-
-export interface Retried extends Acted {
-  /** Those of the unchanged whose unique key another job has. */
-  keyless: string[];
-  skipped: string[];
-  startedAgain: string[];
-}
-
-/** How jobs are retried: from which states, and whether a filter chose them rather than their ids. */
-interface RetryOptions {
-  from?: readonly State[];
-  bulk?: boolean;
-}
-
-export async function retryJobs(
-  app: App,
-  ids: string[],
-  { from = RETRYABLE, bulk = false }: RetryOptions = {},
-): Promise<Retried> {
-  // Asked first: a worker may start a retried job at once.
-  const once = bulk ? [] : await startedOnce(app, ids, from);
-  const acted = await each(app, ids, `were not ${either(from)}`, (batch) =>
-    app.store.retry(batch, from, app.clock.now(), bulk),
-  );
-  const startedAgain = once.filter((id) => acted.changed.includes(id));
-  const skipped = bulk ? await startedOnce(app, acted.unchanged, from) : [];
-  const keyless: string[] = [];
-  let why = '';
-  const others = new Set(acted.unchanged).difference(new Set(skipped));
-  for (const id of others) {
-    const holder = await app.store.keyHolder(id, from, app.clock.now());
-    if (holder === null) continue;
-    keyless.push(id);
-    why ||= keyTaken(holder);
-  }
-  const retried = { ...acted, keyless, skipped, startedAgain };
-  if (keyless.length === 0) return retried;
-  return { ...retried, why: keyless.length < others.size ? `${acted.why}, or ${why}` : why };
-}
-
-/** Returns the at-most-once jobs of these states that were started before. */
-async function startedOnce(app: App, ids: string[], from: readonly State[]): Promise<string[]> {
-  const started: string[] = [];
-  for (const id of ids) {
-    const job = await app.store.get(id);
-    if (job?.policy.atMostOnce && job.startedAt !== null && from.includes(job.state)) started.push(id);
-  }
-  return started;
-}
-
-export function keyTaken(holder: string): string {
-  return `cannot reserve the unique key again, because job '${holder}' holds it`;
-}
-
-export async function holdJobs(app: App, ids: string[]): Promise<Acted> {
-  const acted = await each(app, ids, 'were not pending or failed', (batch) =>
-    app.store.hold(batch, app.clock.now()),
-  );
-  for (const id of acted.unchanged) if (!(await app.store.get(id))?.held) return acted;
-  return { ...acted, why: 'were already held' };
-}
-
-export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
-  return each(app, ids, 'were not held', (batch) => app.store.release(batch, app.clock.now()));
-}
-
-/** An at-most-once job stays as it is when `maxRetries` above 1 is among the changes. */
-export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
-  const acted = await each(app, ids, 'were not pending or failed', (batch) =>
-    app.store.edit(batch, changes, app.clock.now()),
-  );
-  if ((changes.maxRetries ?? 0) <= 1) return acted;
-  for (const id of acted.unchanged)
-    if ((await app.store.get(id))?.policy.atMostOnce)
-      return { ...acted, why: `${acted.why}, or can have only one attempt (at-most-once)` };
-  return acted;
-}
-
-/** Changes one job. Refuses a second attempt of an at-most-once job with an error. */
-export async function editJob(app: App, id: string, changes: JobChanges): Promise<Acted> {
-  const policy = (await app.store.get(id))?.policy ?? {};
-  if (changes.maxRetries !== undefined) checkAtMostOnce({ policy, maxRetries: changes.maxRetries });
-  return editJobs(app, [id], changes);
-}
-
-/** Removes jobs for good, with their output. Running ones stay; waiting ones never run. */
-export function deleteJobs(app: App, ids: string[], from: readonly State[] = DELETABLE): Promise<Acted> {
-  return each(app, ids, 'were running', async (batch) => {
-    const removed = await app.store.remove(batch, from, app.clock.now());
-    for (const attempt of removed.attempts)
-      removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
-    return removed.ids;
-  });
-}
-
-async function each(
+/** Acts on jobs batch by batch and wakes the workers. `act` returns the ids that it changed, `why` is for the others. */
+export async function actOnJobs(
   app: App,
   ids: string[],
   why: string,
@@ -155,6 +38,6 @@ async function each(
   return { changed, unchanged: ids.filter((id) => !done.has(id)), why };
 }
 
-function* batches(ids: string[]): Generator<string[]> {
+export function* batches(ids: string[]): Generator<string[]> {
   for (let i = 0; i < ids.length; i += BATCH) yield ids.slice(i, i + BATCH);
 }

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 
-/** The person in whose name this process acts, as pauses and events say it. */
+/** Returns the name of the user of this process, for pauses and events. */
 export function actorOf(environment: NodeJS.ProcessEnv): string {
   const user = environment.USER || environment.LOGNAME || accountName();
   return `${user}@${hostname()}`;

@@ -8,14 +8,14 @@ import type { StateDirectory } from '../state/state-directory.ts';
 import { mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
-/** What every action works with. */
+/** The store and the environment that every action works with. */
 export interface App {
   store: Store;
   stateDirectory: StateDirectory;
   clock: Clock;
   random: Random;
   newId(now: number): string;
-  /** Called with what the user of the store should know; perhaps again and again. */
+  /** Is called with a warning for the user, perhaps several times with the same one. */
   warn?(message: string): void;
 }
 

@@ -9,23 +9,20 @@ import type { CopyOptions } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
-import { settleAsLost } from './settle-as-lost.ts';
+import { settleAsLost } from './settlement.ts';
 
 export interface Backup {
   file: string;
   bytes: number;
   jobs: number;
-  /** Jobs that ran at that moment: in the backup they are lost attempts. */
+  /** The jobs that were running. In the backup their attempts are lost. */
   running: number;
-  /** Long outputs that are in FILE.d, and those that were left out. */
+  /** The long outputs that are in FILE.d, and those that were left out. */
   outputs: number;
   outputs_left: number;
 }
 
-/**
- * Makes a backup, which is a store of its own: one moment of the queue, its running attempts counted as lost, under another
- * epoch, so that nothing of the original is ever taken for the backup's.
- */
+/** Makes a backup: a store of its own with one moment of the queue. Running attempts count as lost in it. */
 export async function backup(
   app: App,
   location: string,
@@ -43,7 +40,7 @@ export async function backup(
   return { ...copied, ...made };
 }
 
-/** Makes a copy a store of its own, and returns how many jobs are in it and how many of them were running. */
+/** Gives a copy a new epoch, so that nothing of the original is taken for its own. Returns how many jobs it has. */
 export async function renewCopy(
   app: Pick<App, 'clock' | 'random'>,
   copy: Store,
@@ -55,10 +52,7 @@ export async function renewCopy(
   return { jobs, running };
 }
 
-/**
- * Copies the long outputs that the store refers to from where they are to where its new epoch looks for them; `begin` is called
- * before each of them.
- */
+/** Copies the long outputs of a store to where its new epoch looks for them. Calls `begin` before each of them. */
 export async function keepOutputs(
   store: Store,
   from: { epoch: string; stateDirectory: StateDirectory },

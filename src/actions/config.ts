@@ -14,7 +14,7 @@ export interface SettingObject {
   key: SettingKey;
   value: number | string | null;
   default: number | string | null;
-  /** As a person writes it: what `config set` takes and `config get` prints. */
+  /** The value as a user writes it, for `config set` and `config get`. */
   text: string;
   is_default: boolean;
   range: string;
@@ -37,7 +37,7 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
   });
 }
 
-/** A value of several parts is shown as it is written. */
+/** Returns the JSON value of a setting. A value of several parts is a text. */
 function plain(value: unknown, row: Setting<unknown>): number | string | null {
   return typeof value === 'number' || value === null ? value : row.format(value);
 }

@@ -4,7 +4,7 @@ import type { Repair } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 import { namesOfRunning, refuseLiving } from './refuse-living.ts';
-import { settleAsLost } from './settle-as-lost.ts';
+import { settleAsLost } from './settlement.ts';
 
 export interface Check {
   db: string;
@@ -12,12 +12,13 @@ export interface Check {
   problems: string[];
 }
 
-/** `fix`: the command that helps; null where nothing is wrong. */
+/** Checks the database. `fix` is the command that helps, or null if nothing is wrong. */
 export async function checkDatabase(location: string): Promise<Check & { fix: string | null }> {
   const { path, problems, invalid } = await (await careOf(location)).check(location);
   const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {
-    ...{ db: path, ok: problems.length + invalid.length === 0 },
+    db: path,
+    ok: problems.length + invalid.length === 0,
     problems: [...problems, ...invalid.map(({ problem }) => problem)],
     fix:
       problems.length > 0
@@ -28,10 +29,7 @@ export async function checkDatabase(location: string): Promise<Check & { fix: st
   };
 }
 
-/**
- * Puts what can be saved of a damaged store in its place, and keeps the damaged file. Where no job can be saved, nothing is
- * changed: an empty queue is no repair. Returns null if nothing is wrong with it.
- */
+/** Replaces a damaged store by its jobs that can be saved, if any, and keeps the old file. Returns null if it is sound. */
 export async function repairDatabase(
   { clock, random }: Pick<App, 'clock' | 'random'>,
   location: string,

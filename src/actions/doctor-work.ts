@@ -7,10 +7,10 @@ import type { Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { presence } from './workers.ts';
 
-/** Nobody's clock is that exact. */
+/** Smaller differences between clocks are not reported. */
 const CLOCK_SLACK_MS = 5000;
 
-/** Workers, their jobs and the clock, as the store tells them. */
+/** Checks the workers, their jobs and the clock. */
 export async function diagnoseWork(
   store: Store,
   stateDirectory: StateDirectory,
@@ -58,7 +58,7 @@ async function latest(store: Store, workers: Worker[]): Promise<number> {
   return Math.max(newest?.createdAt ?? 0, ...workers.map((worker) => worker.lastHeartbeat));
 }
 
-/** What was written later than now says that the clock was set back, or that it is wrong elsewhere. */
+/** Warns if the store has a time in the future: the clock was set back, or that of another machine is wrong. */
 function clock(written: number, now: number): Finding {
   const ahead = written - now;
   if (ahead <= CLOCK_SLACK_MS) return ok('clock', new Date(now).toISOString());

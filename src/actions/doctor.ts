@@ -8,10 +8,7 @@ import { leftoversIn } from './leftovers.ts';
 
 const FEW_FILES = 256;
 
-/**
- * Checks everything that queuectl depends on, and changes nothing: it makes no store and migrates none. `whole` reads the
- * database to its end, which takes long with a large one.
- */
+/** Checks everything that queuectl depends on, and changes nothing. `whole` reads all of the database, which takes long. */
 export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
   const care = await careOf(location);
   const { path, isReadable, engine, files, contents } = await care.inspect(location, whole);

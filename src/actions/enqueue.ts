@@ -10,12 +10,12 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** A generated id meets an existing one about never; a few tries are for ever enough. */
+/** Generated ids hardly ever collide, so a few tries are always enough. */
 const ID_TRIES = 5;
 
 /**
- * Stores all of them or none, durably, and wakes the workers. Answers what `keep` makes of each. The inputs are taken
- * one by one while they are stored, so a stream of any length needs no room; they must bear being read again.
+ * Stores all jobs durably or none, and wakes the workers. Returns what `keep` makes of each. The inputs are read one by one while
+ * they are stored, so that a long stream needs little memory. They may be read again from the start.
  */
 export async function enqueue<T = Job | GoneJob>(
   app: App,
@@ -24,20 +24,10 @@ export async function enqueue<T = Job | GoneJob>(
   keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
 ): Promise<T[]> {
   const settings = await currentSettings(app);
-  const kept = await insert(app, inputs, cwd, settings, keep);
-  wake(app.stateDirectory);
-  return kept;
-}
-
-async function insert<T>(
-  app: App,
-  inputs: Iterable<JobInput>,
-  cwd: () => string,
-  settings: Settings,
-  keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
-): Promise<T[]> {
   const now = app.clock.now();
-  const key = keyOf(inputs);
+  // All jobs that are enqueued together have the same idempotency key, so the first one is enough.
+  const [first] = inputs;
+  const key = first?.idempotencyKey;
   const once = key === undefined ? undefined : (await import('./idempotency.ts')).withBody(key, inputs);
   let named = false;
   const newId = (): string => app.newId(now);
@@ -55,7 +45,9 @@ async function insert<T>(
   };
   for (let tries = 1; ; tries++) {
     try {
-      return await app.store.insert(specs, now, keep, once);
+      const kept = await app.store.insert(specs, now, keep, once);
+      wake(app.stateDirectory);
+      return kept;
     } catch (error) {
       const clash = error instanceof QueueError && error.code === 'job-exists';
       if (clash && named) refuseTwins(inputs);
@@ -64,13 +56,7 @@ async function insert<T>(
   }
 }
 
-/** One key is for all that is enqueued together, so the first job has it. */
-function keyOf(inputs: Iterable<JobInput>): string | undefined {
-  for (const { idempotencyKey } of inputs) return idempotencyKey;
-  return undefined;
-}
-
-/** Asked only when an id was refused: nobody remembers the ids of a long file for it. */
+/** Throws if two of the jobs have the same id. Called only after an id was refused, because it needs memory for all ids. */
 function refuseTwins(inputs: Iterable<JobInput>): void {
   const seen = new Map<string, number>();
   let number = 0;
@@ -84,12 +70,12 @@ function refuseTwins(inputs: Iterable<JobInput>): void {
   }
 }
 
-/** Completes what a user has set to a whole job. */
+/** Completes the fields that a user has set to a whole job. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
-  // A printed job has both, and then they agree.
+  // A printed job has both, and they agree.
   if (argv !== null && command !== readable(argv)) {
     throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
   }
@@ -101,13 +87,13 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   spec.cwd ??= cwd();
   checkPolicy(spec);
   spec.unique = uniqueOf(input);
-  // A command without standard input reads nothing, too.
+  // An empty standard input is the same as none.
   spec.stdin ||= null;
   checkSecrets(spec);
   return spec;
 }
 
-/** An at-most-once job has one attempt, also where a schedule of an older version says otherwise. */
+/** Returns the maximum number of attempts. An at-most-once job has one, even if a schedule of an older version has more. */
 function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): number {
   if (policy?.atMostOnce) return Math.min(1, maxRetries ?? 1);
   return maxRetries ?? settings['max-retries'];
@@ -135,7 +121,7 @@ function checkSecrets({ secretEnv, env }: JobSpec): void {
     );
 }
 
-/** Without more said, no second one while the first is pending or running. */
+/** Checks the uniqueness of a job. By default it lasts while the job is pending or running. */
 function uniqueOf({ unique }: JobInput): Uniqueness | null {
   if (unique === undefined) return null;
   if (unique.key === undefined)
@@ -149,7 +135,7 @@ function uniqueOf({ unique }: JobInput): Uniqueness | null {
   return { key: unique.key, while: unique.while ?? 'active', forMs: unique.forMs ?? null };
 }
 
-/** The argv as one would type it; only for reading, it is never run. */
+/** Returns the argv as a user would type it. It is only shown and never run. */
 export function readable(argv: string[]): string {
   const quoted = argv.map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : shellQuote(part))).join(' ');
   return Buffer.byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;

@@ -4,14 +4,14 @@ import type { ErrorGroupObject, ErrorGroups } from '../core/wire.ts';
 import type { DeadJob } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
-/** So many of the newest dead jobs are looked at: a bounded cost, however many there are. */
+/** At most this many of the newest dead jobs are read, so that the cost is bounded. */
 const LOOKED_AT = 10_000;
 const HOUR_MS = 3_600_000;
 const SHOWN = 3;
-/** Others are to be served after every so many. */
+/** Other requests are served after each page of this size. */
 const AT_A_TIME = 1000;
 
-/** Dead jobs by what killed them, the largest group first. */
+/** Groups dead jobs by their error, the largest group first. */
 export async function errorGroups(app: App): Promise<ErrorGroups> {
   const now = app.clock.now();
   const groups = new Map<string, DeadJob[]>();
@@ -34,7 +34,7 @@ export async function errorGroups(app: App): Promise<ErrorGroups> {
   };
 }
 
-/** The jobs of one group, in the order of enqueueing. */
+/** Returns the ids of one group, in the order of enqueueing. */
 export async function jobsOfGroup(app: App, signature: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const some of deadJobs(app))
@@ -42,7 +42,7 @@ export async function jobsOfGroup(app: App, signature: string): Promise<string[]
   return ids.reverse();
 }
 
-/** Newest first. */
+/** Reads dead jobs in pages, newest first. */
 async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let left = LOOKED_AT; left > 0; left -= AT_A_TIME) {
@@ -54,7 +54,7 @@ async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
   }
 }
 
-/** The same errors are met again with every look. */
+/** The signatures of known errors, because the same errors are read again with every request. */
 const known = new Map<string, string>();
 
 function signatureOf(job: DeadJob): string {
@@ -74,11 +74,15 @@ function toObject(signature: string, jobs: DeadJob[], now: number): ErrorGroupOb
   return {
     signature,
     jobs: jobs.length,
-    ...{ last_hour: within(HOUR_MS), last_3_hours: within(3 * HOUR_MS), last_day: within(24 * HOUR_MS) },
-    ...{ last_3_days: within(72 * HOUR_MS), last_week: within(168 * HOUR_MS) },
+    last_hour: within(HOUR_MS),
+    last_3_hours: within(3 * HOUR_MS),
+    last_day: within(24 * HOUR_MS),
+    last_3_days: within(72 * HOUR_MS),
+    last_week: within(168 * HOUR_MS),
     first_at: toIso(ended.reduce((a, b) => Math.min(a, b))),
     last_at: toIso(ended.reduce((a, b) => Math.max(a, b))),
-    ...{ sample_id: newest.id, sample_error: newest.error ?? '' },
+    sample_id: newest.id,
+    sample_error: newest.error ?? '',
     names: commonest(jobs.flatMap((job) => job.name ?? [])),
     queues: commonest(jobs.map((job) => job.queue)),
   };

@@ -3,15 +3,13 @@ import type { App } from './app.ts';
 import { startWaiting } from './waiting.ts';
 
 const PAGE = 1000;
-/** Should a wake-up get lost, a look this often finds out. */
-const SAFETY_MS = 1000;
 
-/** Which events are meant; what is not given sets no limit. */
+/** Selects events. A field that is not given matches all of them. */
 export interface EventFilter {
   kinds?: EventKind[];
   jobId?: string;
   queue?: string;
-  /** How the name of who did it begins. */
+  /** A prefix of the actor's name. */
   actor?: string;
 }
 
@@ -29,7 +27,7 @@ export const lastEventBefore = (app: App, at: number): Promise<number> => app.st
 /** Adds an event that belongs to no job. */
 export const noteEvent = (app: App, event: NewEvent): Promise<void> => app.store.note(event);
 
-/** What is there behind event `after`, up to event `to`. */
+/** Reads the events after number `after`, up to number `to`. */
 export async function* readEvents(
   app: App,
   after: number,
@@ -44,64 +42,66 @@ export async function* readEvents(
   }
 }
 
-/** The number behind which the last `many` that match up to event `to` begin: looked for from the end, page by page. */
-export async function beforeLast(app: App, many: number, to: number, filter: EventFilter): Promise<number> {
-  let found = 0;
-  for (let end = to; end > 0 && found < many; end -= PAGE) {
+/** Reads the events up to number `to` and above `floor`, newest first. An empty page means that older ones were pruned. */
+async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenerator<StoreEvent[]> {
+  for (let end = to; end > floor; end -= PAGE) {
     const page = await app.store.events(Math.max(0, end - PAGE), Math.min(PAGE, end));
-    const mine = page.filter((event) => event.number <= end);
-    // What is older has been pruned.
-    if (mine.length === 0) break;
-    for (const event of mine.reverse()) {
-      if (matches(event, filter) && ++found === many) return event.number - 1;
-    }
+    const older = page.filter((event) => event.number <= end).reverse();
+    yield older;
+    if (older.length === 0) return;
   }
-  return many === 0 ? to : 0;
 }
 
-/** A look backwards goes through so many events, whatever it finds. */
-const LOOKED = 10 * PAGE;
+/** Returns the number after which the last `many` matching events up to number `to` begin. */
+export async function beforeLast(app: App, many: number, to: number, filter: EventFilter): Promise<number> {
+  if (many === 0) return to;
+  let found = 0;
+  for await (const page of pagesBackwards(app, to, 0))
+    for (const event of page) if (matches(event, filter) && ++found === many) return event.number - 1;
+  return 0;
+}
 
-/** The last `many` that match up to event `to`, newest first; `next`: where to go on with what is older, 0: nowhere. */
+interface LastEvents {
+  /** The newest event is first. */
+  events: StoreEvent[];
+  /** The number from which to go on with older events; 0: there are none. */
+  next: number;
+}
+
+/** One call examines at most this many events, however few of them match. */
+const EXAMINED = 10 * PAGE;
+
+/** Returns the last `many` matching events up to number `to`. */
 export async function lastEvents(
   app: App,
   many: number,
   to: number,
   filter: EventFilter,
-): Promise<{ events: StoreEvent[]; next: number }> {
-  if (filter.jobId !== undefined) return lastEventsOfJob(app, filter.jobId, many, to, filter);
+): Promise<LastEvents> {
+  if (filter.jobId !== undefined) return lastEventsOfJob(app, many, to, filter);
   const events: StoreEvent[] = [];
-  const floor = Math.max(0, to - LOOKED);
-  for (let end = to; end > floor; end -= PAGE) {
-    const page = await app.store.events(Math.max(0, end - PAGE), Math.min(PAGE, end));
-    const mine = page.filter((event) => event.number <= end);
-    // What is older has been pruned.
-    if (mine.length === 0) return { events, next: 0 };
-    for (const event of mine.reverse())
+  const floor = Math.max(0, to - EXAMINED);
+  for await (const page of pagesBackwards(app, to, floor)) {
+    if (page.length === 0) return { events, next: 0 };
+    for (const event of page)
       if (matches(event, filter) && events.push(event) === many) return { events, next: event.number - 1 };
   }
   return { events, next: floor };
 }
 
-/** The store finds those of one job without handing out the others: so many, for so long, a stretch at a time. */
-const LOOKED_FOR_JOB = 200_000;
+/** The store itself filters the events of one job. It examines this many, a stretch at a time, until the time is up. */
+const EXAMINED_FOR_JOB = 200_000;
 const STRETCH = 20_000;
 const PATIENCE_MS = 15;
 
-async function lastEventsOfJob(
-  app: App,
-  id: string,
-  many: number,
-  to: number,
-  filter: EventFilter,
-): Promise<{ events: StoreEvent[]; next: number }> {
-  const floor = Math.max(0, to - LOOKED_FOR_JOB);
+async function lastEventsOfJob(app: App, many: number, to: number, filter: EventFilter): Promise<LastEvents> {
+  const floor = Math.max(0, to - EXAMINED_FOR_JOB);
   const until = app.clock.monotonic() + PATIENCE_MS;
   const found: StoreEvent[] = [];
   let end = to;
   while (end > floor && found.length < many) {
     const from = Math.max(floor, end - STRETCH);
-    found.push(...(await app.store.eventsOfJob(id, from, end, many - found.length)));
+    found.push(...(await app.store.eventsOfJob(filter.jobId!, from, end, many - found.length)));
     end = from;
     if (app.clock.monotonic() > until) break;
     await new Promise((resolve) => setImmediate(resolve));
@@ -110,7 +110,7 @@ async function lastEventsOfJob(
   return { events: found.filter((event) => matches(event, filter)), next };
 }
 
-/** Whatever happens behind event `after`, each once and in order, for ever; `signal` ends it, and its reason is thrown. */
+/** Yields each matching event after number `after` once and in order, for ever. Throws the reason of `signal` when that aborts. */
 export async function* followEvents(
   app: App,
   after: number,
@@ -121,50 +121,39 @@ export async function* followEvents(
     for (const event of page) if (matches(event, filter)) yield event;
 }
 
-/** How long one who follows lets things gather: after it was woken, and after it has read something. */
-interface Pace {
+/** How long to let events gather: after a wake-up, and after events were read. */
+interface FollowDelays {
   soonMs: number;
   calmMs: number;
 }
 
-/** On a busy queue something happens all the time: a look every so often is soon enough. */
-const AT_ONCE = { soonMs: 0, calmMs: 20 };
+/** A busy queue has new events all the time, so a short delay saves many reads. */
+const AT_ONCE: FollowDelays = { soonMs: 0, calmMs: 20 };
 
-/** The same as it is read: what happens together comes together. */
+/** Yields all events after number `after` for ever, in pages of those that were read together. */
 export async function* followPages(
   app: App,
   after: number,
   signal: AbortSignal,
-  { soonMs, calmMs }: Pace = AT_ONCE,
+  { soonMs, calmMs } = AT_ONCE,
 ): AsyncGenerator<StoreEvent[]> {
+  // Loaded here, because the import takes a millisecond that a plain list of events does not need.
+  const { setTimeout: sleep } = await import('node:timers/promises');
   for (let last = after; ; ) {
-    // Before the look, so that nothing is missed, and not while it rests: on a busy queue being woken costs more than reading.
+    // It watches before it reads, so that nothing is missed, and not during the delay: on a busy queue wake-ups cost more than reads.
     const waiting = startWaiting(app, { timeoutMs: null, signal });
     let page: StoreEvent[];
     try {
       page = await app.store.events(last, PAGE);
       signal.throwIfAborted();
-      if (page.length === 0) await waiting.next(SAFETY_MS);
+      if (page.length === 0) await waiting.next();
     } finally {
       waiting.close();
     }
     if (page.length > 0) yield page;
     last = page.at(-1)?.number ?? last;
-    if (page.length < PAGE) await asleep(page.length === 0 ? soonMs : calmMs, signal);
+    const delayMs = page.length === 0 ? soonMs : calmMs;
+    if (page.length < PAGE && delayMs > 0)
+      await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
-}
-
-/** The reason of the signal is thrown. */
-async function asleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms === 0) return;
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
-  signal.throwIfAborted();
 }

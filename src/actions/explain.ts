@@ -5,7 +5,7 @@ import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { placeOf } from '../state/place.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
@@ -16,11 +16,11 @@ import { activeWorkers } from './workers.ts';
 export interface Explanation {
   id: string;
   state: string;
-  /** Why it does not run, or how it ended, in one sentence each. */
+  /** The reasons why it does not run, or how it ended, as sentences. */
   reasons: string[];
 }
 
-/** Why does it not run? Every reason that stands in its way now. */
+/** Explains why a job does not run, with every reason that applies now. */
 export async function explain(app: App, id: string): Promise<Explanation> {
   const job = await getJob(app, id);
   return { id, state: job.state, reasons: await reasonsOf(app, job) };
@@ -80,11 +80,11 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   return reasons;
 }
 
-/** May it run where this process cannot look? */
+/** Tells whether the job may run in a pid namespace that this process cannot see. */
 async function isUnseen(app: App, id: string): Promise<boolean> {
   const claimed = (await app.store.running()).find((job) => job.id === id);
   if (claimed === undefined) return false;
-  return isOutOfSight(placeOf(app.stateDirectory, app.store.epoch, claimed.claim.attempt));
+  return isOutOfSight(placeOfAttempt(app, claimed.claim.attempt));
 }
 
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {

@@ -1,19 +1,37 @@
+import { closeSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { QueueError } from '../core/errors.ts';
+import { newDraft, removeDraft } from '../files/drafts.ts';
+import { syncFile } from '../files/durable.ts';
+import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.ts';
+import { writeAll } from '../files/write-all.ts';
 import { outputPieces } from '../state/output.ts';
-import { outputIn, placeOf } from '../state/place.ts';
+import { outputIn, placeOfAttempt } from '../state/place.ts';
 import type { ExportedRow } from '../store/contract/care.ts';
+import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
-/** Rises when an older queuectl could not read the lines any more. */
+/** The format of the lines. It rises when an older queuectl can no longer read them. */
 export const EXPORT_VERSION = 1;
 const CHUNK = 48 * 1024;
+const BUFFER = 256 * 1024;
 
-/** Everything, a line of JSON at a time: a header, the rows, the long outputs behind their attempts, and how many it were. */
-export async function exportLines(
-  app: App,
-  write: (line: string) => void,
-): Promise<{ rows: number; jobs: number }> {
+interface Counts {
+  rows: number;
+  jobs: number;
+}
+
+/** Exports the queue as JSON lines. Collects lines, because writing each one would need a system call. */
+export async function exportTo(app: App, out: (text: string) => void, onLine?: () => void): Promise<Counts> {
   const counts = { rows: 0, jobs: 0 };
-  const line = (object: object): void => write(`${JSON.stringify(object)}\n`);
+  let text = '';
+  const line = (object: object): void => {
+    text += `${JSON.stringify(object)}\n`;
+    onLine?.();
+    if (text.length <= BUFFER) return;
+    out(text);
+    text = '';
+  };
   line({ queuectl: 'export', version: EXPORT_VERSION, epoch: app.store.epoch });
   await app.store.dump(({ table, row }) => {
     line({ [table]: encode(row) });
@@ -23,6 +41,7 @@ export async function exportLines(
       writeOutput(app, Number(row.number), line);
   });
   line({ end: counts });
+  out(text);
   return counts;
 }
 
@@ -35,11 +54,11 @@ function encode(row: ExportedRow['row']): object {
   );
 }
 
-/** Output that is kept in the store comes with its row: then there is no file. */
+/** Writes the output of an attempt that is in files. Short output is in the row of the attempt. */
 function writeOutput(app: App, attempt: number, line: (object: object) => void): void {
-  const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt);
+  const { directory } = placeOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const) {
-    // Of output that is not split nothing is said: it is all of it.
+    // Only stderr is named, because output that is not split is in the file for stdout.
     const which = stream === 'stderr' ? { stream } : {};
     for (const piece of outputPieces(outputIn(directory, stream))) {
       for (let at = 0; at < piece.length; at += CHUNK) {
@@ -47,5 +66,38 @@ function writeOutput(app: App, attempt: number, line: (object: object) => void):
         line({ file: { attempt, ...which, base64 } });
       }
     }
+  }
+}
+
+/** Exports the queue to a file, which gets its name when it is complete and on disk. `force` overwrites a file. */
+export async function exportToFile(
+  app: App,
+  location: string,
+  file: string,
+  force: boolean,
+  onLine: () => void,
+): Promise<{ file: string } & Counts> {
+  const target = resolve(file);
+  refuseUnwritable(dirname(target));
+  if (!force) refuseExisting(target);
+  (await careOf(location)).refuseOverwriting(target, location);
+  const draft = newDraft(target);
+  try {
+    const out = openSync(draft, 'wx', 0o600);
+    const counts = await exportTo(app, (text) => writeAll(out, text), onLine);
+    closeSync(out);
+    syncFile(draft);
+    putInPlace(draft, target, force);
+    syncFile(target);
+    return { file: target, ...counts };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof QueueError || code === undefined) throw error;
+    throw new QueueError(
+      code === 'ENOSPC' ? 'disk-full' : 'no-such-file',
+      `cannot write ${target}: ${message.replace(draft, target)}`,
+    );
+  } finally {
+    removeDraft(draft);
   }
 }

@@ -1,47 +1,44 @@
 import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { lastLines } from '../core/last-lines.ts';
 import { outputReader } from '../state/output-reader.ts';
-import { outputIn, placeOf } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { getJob, showJob } from './jobs.ts';
-import { keptOutput, noSuchAttempt, streamsOf } from './logs.ts';
+import { keptOutput, noSuchAttempt, outputOf, streamsOf } from './logs.ts';
 import { stillNotOver } from './wait.ts';
 import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
-/** A command writes without telling anybody: its file is looked at this often. */
+/** The output file is read this often, because a command does not report what it writes. */
 const OUTPUT_MS = 50;
-/** Should a wake-up get lost, a look at the store this often finds out. */
-const SAFETY_MS = 1000;
 
 export interface FollowOptions extends WaitingOptions {
-  /** Only this attempt, which need not have begun; null: the last one and all that follow. */
+  /** Follows only this attempt, which need not have begun; null: the last one and all later ones. */
   ordinal: number | null;
-  /** At most so many lines of what was written before; null: all. */
+  /** Limits the lines of output that was written before; null: all. */
   lines: number | null;
-  /** Only this stream, of a job that keeps them apart. */
+  /** Follows only this stream of a job with split output. */
   only: Stream | null;
 }
 
 export type Followed =
   | { kind: 'output'; attempt: Attempt; stream: Stream; data: Uint8Array }
-  /** An attempt is over; the job as it is now may have others before it. */
+  /** An attempt has ended. `job` is its job after that. */
   | { kind: 'attempt-over'; attempt: Attempt; job: Job };
 
-/** What a job writes, as it comes, from before its start until its end: each byte once, wherever it is kept by then. */
+/** Yields each byte of a job's output once, from before its start until its end. */
 export async function* follow(app: App, id: string, options: FollowOptions): AsyncGenerator<Followed> {
   const waiting = startWaiting(app, options);
   let shown = 0;
   try {
     for (let first = true; ; first = false) {
-      // The job before its attempts: one that is over has all of them by then.
+      // The job is read before its attempts. If it has ended by then, the list of attempts is complete.
       const { job, attempts } = await showJob(app, id);
       const attempt = choose(attempts, shown, options.ordinal, first);
       if (attempt !== undefined) {
         shown = attempt.number;
         const lines = first ? options.lines : null;
         const ended = yield* followAttempt(app, job, attempt, { ...options, lines }, waiting);
-        // An attempt whose command never started is gone, and another takes its place.
+        // An attempt whose command never started was removed, and another follows.
         if (ended !== null) yield { kind: 'attempt-over', attempt: ended, job: await getJob(app, id) };
         if (ended !== null && options.ordinal !== null) return;
         continue;
@@ -51,7 +48,7 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
         return;
       }
       if (waiting.over) throw stillNotOver(job);
-      await waiting.next(SAFETY_MS);
+      await waiting.next();
     }
   } finally {
     waiting.close();
@@ -75,19 +72,18 @@ async function* followAttempt(
   { lines, only }: FollowOptions,
   waiting: Waiting,
 ): AsyncGenerator<Followed, Attempt | null> {
-  const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
   const readers = streamsOf(job, only).map((stream) => ({
     stream,
-    reader: outputReader(outputIn(directory, stream)),
+    reader: outputReader(outputOf(app, attempt, stream)),
   }));
   try {
     for (let first = true; ; first = false) {
-      // Asked before reading: what was written before the end is in the file by now, or moved from it.
+      // The state is read before the output. If the attempt has ended by then, its output is complete.
       const now = (await app.store.attempts(job.id)).find((one) => one.number === attempt.number);
       if (now === undefined) return null;
       const over = now.finishedAt !== null;
       for (const { stream, reader } of readers) {
-        // Moved before it could be opened: then nothing of it has been shown.
+        // If the output moved to the store before its file could be opened, nothing of it has been shown.
         const moved = over && !reader.opened;
         let pieces = moved ? await keptOutput(app, now, stream) : reader.read();
         if ((first || moved) && lines !== null) pieces = [lastLines(pieces, lines)];

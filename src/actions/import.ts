@@ -3,16 +3,18 @@ import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting, SETTINGS } from '../core/settings.ts';
-import { outputIn, type Place, placeOf, removePlace } from '../state/place.ts';
+import { outputIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
-import { settleAsLost } from './settle-as-lost.ts';
+import { settleAsLost } from './settlement.ts';
+import { lines } from './split-chunks.ts';
 
-const LONGEST_LINE = 16 * 1024 * 1024;
+/** The errors that concern one line of the file. */
+const OF_A_LINE = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'];
 
-/** Loads what `export` wrote, in one transaction: all of it or nothing, long outputs included. */
+/** Loads an export in one transaction, including long outputs: all of it or nothing. */
 export async function importLines(
   app: App,
   chunks: Iterable<string>,
@@ -32,7 +34,7 @@ export async function importLines(
       let ended = false;
       let count = 0;
       at = 0;
-      for (const text of linesOf(chunks)) {
+      for (const { text } of lines(chunks, () => invalid('the line is too long'))) {
         at++;
         if (text.trim() === '') continue;
         if (ended) throw invalid('there is data after the end marker');
@@ -59,28 +61,9 @@ export async function importLines(
     return loaded;
   } catch (error) {
     removePlaces();
-    if (
-      error instanceof QueueError &&
-      ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'].includes(error.code)
-    )
-      throw new QueueError(
-        error.code,
-        at === 0 ? error.message : `line ${at}: ${error.message}`,
-        error.hint ?? undefined,
-      );
-    throw error;
+    if (!(error instanceof QueueError && OF_A_LINE.includes(error.code)) || at === 0) throw error;
+    throw new QueueError(error.code, `line ${at}: ${error.message}`, error.hint ?? undefined);
   }
-}
-
-function* linesOf(chunks: Iterable<string>): Generator<string> {
-  let rest = '';
-  for (const chunk of chunks) {
-    const pieces = (rest + chunk).split('\n');
-    rest = pieces.pop()!;
-    if (rest.length > LONGEST_LINE) throw invalid('the line is too long');
-    yield* pieces;
-  }
-  if (rest !== '') yield rest;
 }
 
 function parse(text: string): [kind: string, value: Record<string, unknown>] {
@@ -114,7 +97,7 @@ function checkEnd({ rows }: Record<string, unknown>, count: number): true {
   return true;
 }
 
-/** A row as the store takes it. Names are looked at as on any other way in; the rest the schema judges. */
+/** Returns a row for the store. Checks its names and settings. The schema of the store checks the rest. */
 function checked(table: string, value: Record<string, unknown>): ExportedRow {
   const row: ExportedRow['row'] = {};
   for (const [column, one] of Object.entries(value)) row[column] = decode(column, one);
@@ -144,7 +127,7 @@ function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unkn
 function keepOutput(app: App, { attempt, stream, bytes }: ExportedFile, places: Map<number, Place>): void {
   let place = places.get(attempt);
   if (place === undefined) {
-    place = placeOf(app.stateDirectory, app.store.epoch, attempt);
+    place = placeOfAttempt(app, attempt);
     places.set(attempt, place);
     removePlace(place);
     crashPoint('before-import-output');

@@ -1,17 +1,17 @@
 import { pause } from '../core/clock.ts';
 import { FINAL_STATES } from '../core/job.ts';
-import { signalAttempt } from '../exec/kill.ts';
+import { signalAttempt, targetOf } from '../exec/kill.ts';
 import { isForeign } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
-import { placeOf } from '../state/place.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
-import { cancelJobs } from './act.ts';
 import type { App } from './app.ts';
+import { cancelJobs } from './cancel.ts';
 import { showJob } from './jobs.ts';
 
 const LOOK_MS = 20;
 
-/** Does to a job what Ctrl-C does to a program: the running one gets the signal, the waiting one never runs. */
+/** Interrupts a job like Ctrl-C a program: a running job gets the signal, a waiting one is cancelled. */
 export async function interrupt(app: App, id: string, signal: NodeJS.Signals): Promise<void> {
   for (;;) {
     const { job, attempts } = await showJob(app, id);
@@ -21,16 +21,14 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
       await cancelJobs(app, [id]);
       return;
     }
-    const place = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
-    const record = readRecord(place);
-    const target = { group: record?.kind === 'running' ? record.pid : -1, cookie: place.cookie };
-    if (processes.showsOwnPids() && signalAttempt(target, signal) > 0) return;
-    // Only a worker that sees it can end it.
-    if (isForeign(record)) {
+    const place = placeOfAttempt(app, attempt.number);
+    if (processes.showsOwnPids() && signalAttempt(targetOf(place), signal) > 0) return;
+    // Only a worker of the other pid namespace can end it.
+    if (isForeign(readRecord(place))) {
       await cancelJobs(app, [id]);
       return;
     }
-    // Claimed and not yet started, or ended and not yet settled.
+    // The job is claimed and not yet started, or has ended and is not yet settled.
     await pause(LOOK_MS);
   }
 }

@@ -30,7 +30,7 @@ export async function* listJobs(app: App, filter: JobFilter, limit: number | nul
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
-/** How many jobs a filter matches, from the counters. */
+/** Returns how many jobs a filter by queue and state matches, from the counters. */
 export async function countJobs(app: App, filter: JobFilter): Promise<number> {
   let total = 0;
   for (const count of await app.store.counts()) {
@@ -41,7 +41,7 @@ export async function countJobs(app: App, filter: JobFilter): Promise<number> {
   return total;
 }
 
-/** The same for any filter; what the counters do not tell is counted, no further than `most`. */
+/** The same for any filter. Without help of the counters, counts at most `most` jobs. */
 export function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
   const { queue: _, states: __, ...rest } = filter;
   return Object.keys(rest).length === 0 ? countJobs(app, filter) : app.store.count(filter, most);
@@ -56,17 +56,17 @@ export async function getJob(app: App, id: string): Promise<Job> {
   return job;
 }
 
-/** The job with its stdin, which lists leave unread. */
+/** Returns the job with its stdin, which lists do not read. */
 export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
   return job.stdinBytes === 0 || job.stdin !== null ? job : { ...job, stdin: await app.store.stdin(job.id) };
 }
 
-/** The job as it is shown to anybody, so that it can be enqueued again as it is. */
+/** Returns the JSON object of a job, which can be enqueued again as it is. */
 export async function jobObject(app: App, job: Job): Promise<JobObject> {
   return toJobObject(await withStdin(app, job));
 }
 
-/** The same of what an enqueue has answered. */
+/** The same for the result of an enqueue. */
 export async function addedObject(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
   return 'gone' in job ? job : jobObject(app, job);
 }
@@ -79,7 +79,7 @@ export async function showJob(app: App, id: string): Promise<{ job: Job; attempt
 export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
 
 /** Returns other jobs that were cancelled because of the first `most` of these, and still are. */
-export async function cutOffBy(app: App, ids: string[], most: number): Promise<string[]> {
+export async function cancelledBecauseOf(app: App, ids: string[], most: number): Promise<string[]> {
   const cut = new Set<string>();
   for (const id of ids.slice(0, most)) for (const child of await app.store.cutOff(id)) cut.add(child);
   for (const id of ids) cut.delete(id);

@@ -1,11 +1,14 @@
-import { rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { abandonedDrafts, abandonedParts, type Leftover, removeDrafts } from '../files/drafts.ts';
+import { placesIn } from '../exec/living.ts';
+import { abandonedDrafts, abandonedParts, type Leftover, removeDrafts, sizeOf } from '../files/drafts.ts';
 import { namesIn } from '../files/names-in.ts';
+import { isThere } from '../files/save-as.ts';
+import { attemptOf, type Place, removePlace } from '../state/place.ts';
+import { killedRestores } from '../state/restoring.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
-import { clearStrayOutputs, strayOutputs } from './stray-outputs.ts';
 
 const BALLAST = /^ballast\.(\d+)$/;
 const OUTPUT = /^(?:out|err)\.(\d+)$/;
@@ -31,9 +34,25 @@ export async function clearLeftovers({ store, stateDirectory }: App, location: s
   clearStrayOutputs(stateDirectory, store.epoch);
 }
 
-function sizeOf(directory: string): number {
-  const sizes = namesIn(directory).map(
-    (name) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0,
+/** Returns the outputs that a killed restore left: of another epoch, and without the record that an attempt leaves. */
+function strayOutputs(stateDirectory: StateDirectory, epoch: string): Place[] {
+  const stray = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
+  stray.delete(epoch);
+  // Usually there are none, and the attempts need not be listed.
+  if (stray.size === 0) return [];
+  return placesIn(stateDirectory).filter(
+    ({ name, record }) => stray.has(attemptOf(name)!.epoch) && !isThere(record),
   );
-  return sizes.reduce((sum, one) => sum + one, 0);
+}
+
+function clearStrayOutputs(stateDirectory: StateDirectory, epoch: string): void {
+  const killed = killedRestores(stateDirectory);
+  for (const place of strayOutputs(stateDirectory, epoch)) removePlace(place);
+  for (const { note } of killed) rmSync(note, { force: true });
+}
+
+/** Keeps the outputs of a store that is put aside, which a killed restore may have made. `epoch` null: it is unreadable. */
+export function keepOutputsOf(stateDirectory: StateDirectory, epoch: string | null): void {
+  for (const one of killedRestores(stateDirectory))
+    if (epoch === null || one.epoch === epoch) rmSync(one.note, { force: true });
 }

@@ -1,7 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import type { Job, Stream } from '../core/job.ts';
-import { outputPieces } from '../state/output.ts';
-import { outputIn, placeOf } from '../state/place.ts';
+import { type OutputRange, outputPieces, outputRange, sliceOf } from '../state/output.ts';
+import { type OutputPlace, outputIn, placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { showJob } from './jobs.ts';
@@ -9,11 +9,11 @@ import { showJob } from './jobs.ts';
 export interface Logs {
   /** Null: the job has not run yet. */
   attempt: Attempt | null;
-  /** What was split comes apart, stdout first. */
+  /** Split output has two streams, stdout first. */
   streams: { stream: Stream; pieces: Iterable<Uint8Array> }[];
 }
 
-/** The output of one attempt, the last by default, wherever it is kept; `only`: of this stream. */
+/** Reads the output of one attempt, by default the last, from the store or its file; only that of one stream if given. */
 export async function readLogs(
   app: App,
   id: string,
@@ -22,15 +22,52 @@ export async function readLogs(
 ): Promise<Logs> {
   const { job, attempts } = await showJob(app, id);
   const wanted = streamsOf(job, only);
-  const attempt = ordinal === null ? attempts.at(-1) : attempts.find((one) => one.ordinal === ordinal);
-  if (attempt === undefined && ordinal !== null) throw noSuchAttempt(id, ordinal, attempts);
-  if (attempt === undefined) return { attempt: null, streams: [] };
+  const attempt = chooseAttempt(id, attempts, ordinal);
   const streams: Logs['streams'] = [];
-  for (const stream of wanted) streams.push({ stream, pieces: await keptOutput(app, attempt, stream) });
+  if (attempt !== null)
+    for (const stream of wanted) streams.push({ stream, pieces: await keptOutput(app, attempt, stream) });
   return { attempt, streams };
 }
 
-/** Refused for a job that was not to split its output: nobody can tell any more what went where. */
+export interface RangeRequest {
+  /** Null: the last attempt. */
+  ordinal: number | null;
+  /** Null: all output, or stdout if it is split. */
+  stream: Stream | null;
+  /** A negative number counts from the end. */
+  from: number;
+  most: number;
+}
+
+/** Reads a byte range of the output of one attempt, from the store or its file. */
+export async function readOutputRange(
+  app: App,
+  id: string,
+  request: RangeRequest,
+): Promise<OutputRange & Pick<Logs, 'attempt'>> {
+  const { ordinal, from, most } = request;
+  const { job, attempts } = await showJob(app, id);
+  const stream = streamsOf(job, request.stream)[0]!;
+  const attempt = chooseAttempt(id, attempts, ordinal);
+  if (attempt === null) return { attempt, ...sliceOf(new Uint8Array(), 0, 0) };
+  const kept = await app.store.output(attempt.number, stream);
+  if (kept !== null) return { attempt, ...sliceOf(kept, from, most) };
+  const found = outputRange(outputOf(app, attempt, stream), from, most);
+  if (found.size > 0) return { attempt, ...found };
+  // If the attempt has ended in the meantime, its output has moved to the store.
+  const moved = await app.store.output(attempt.number, stream);
+  return { attempt, ...(moved === null ? found : sliceOf(moved, from, most)) };
+}
+
+/** Returns the attempt with this ordinal, or the last one for null. Returns null if the job has not run yet. */
+function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
+  if (ordinal === null) return attempts.at(-1) ?? null;
+  const found = attempts.find((one) => one.ordinal === ordinal);
+  if (found === undefined) throw noSuchAttempt(id, ordinal, attempts);
+  return found;
+}
+
+/** Returns the streams to read. Throws if one is wanted and the output is not split. */
 export function streamsOf(job: Job, only: Stream | null): Stream[] {
   if (job.splitOutput) return only === null ? ['stdout', 'stderr'] : [only];
   if (only === null) return ['stdout'];
@@ -43,9 +80,11 @@ export function streamsOf(job: Job, only: Stream | null): Stream[] {
 
 export async function keptOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
   const kept = await app.store.output(attempt.number, stream);
-  if (kept !== null) return [kept];
-  const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
-  return outputPieces(outputIn(directory, stream));
+  return kept === null ? outputPieces(outputOf(app, attempt, stream)) : [kept];
+}
+
+export function outputOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
+  return outputIn(placeOfAttempt(app, number).directory, stream);
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {

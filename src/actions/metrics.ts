@@ -1,12 +1,12 @@
 import type { Snapshot } from '../core/figures.ts';
-import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import type { App } from './app.ts';
+import { serves } from './standstill.ts';
 import { activeWorkers, toWorkerObject } from './workers.ts';
 
 const WORKER_STATES: WorkerObject['status'][] = ['idle', 'busy', 'draining'];
 
-/** What metrics are made of, read from the store: the same whoever asks, and the work of every process is in it. */
+/** Reads the figures for the metrics from the store. They cover the work of all processes. */
 export async function metricsSnapshot(app: App, version: string): Promise<Snapshot> {
   const now = app.clock.now();
   const jobs = await app.store.counts();
@@ -21,14 +21,11 @@ export async function metricsSnapshot(app: App, version: string): Promise<Snapsh
     jobs,
     waiting: await app.store.oldestWaiting(now),
     totals: await app.store.totals(),
-    workers: WORKER_STATES.map((state) => ({
-      state,
-      workers: states.filter((one) => one === state).length,
-    })),
+    workers: WORKER_STATES.map((state) => ({ state, workers: states.filter((one) => one === state).length })),
     slots: (await app.store.queues()).map(({ name, concurrency }) => ({
       queue: name,
       total: taking
-        .filter(({ queues }) => queues === null || queues.includes(name) || name === HOOK_QUEUE)
+        .filter((worker) => serves(worker, name))
         .reduce((sum, worker) => sum + worker.concurrency, 0),
       busy: busy(name),
       limit: concurrency,

@@ -1,99 +1,95 @@
 import { pause } from '../core/clock.ts';
 import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
-import { placeOf, removePlace } from '../state/place.ts';
+import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** Between two batches: as long as the slowest of the other writers sleeps between its tries, so that it gets its turn. */
+/** The pause between two batches. No other writer sleeps longer between its tries, so that each gets its turn. */
 const PAUSE_MS = 10;
 
-export interface PrunedObject extends JobTotals {
+export interface PrunedJobs extends JobTotals {
   state: PrunedState;
   /** Null: everything is kept. */
   keep: Retention | null;
 }
 
-export interface PrunedEvents {
-  keep: Retention | null;
-  events: number;
+export interface PruneResult {
+  states: PrunedJobs[];
+  events: { keep: Retention | null; events: number };
 }
 
-/** One batch of what the settings let go, with its output files; neither jobs nor events: nothing is left to remove. */
+/** Removes one batch of jobs with their output files, or of events. Returns zeros if nothing is left to remove. */
 export async function pruneBatch(app: App, settings: Settings): Promise<JobTotals & { events: number }> {
   for (const state of PRUNED_STATES) {
-    const keep = settings[`keep-${state}`];
-    const batch = keep === null ? null : await pruneState(app, state, keep);
-    if (batch !== null && batch.jobs > 0) return { ...batch, events: 0 };
+    const batch = await pruneState(app, state, settings[`keep-${state}`]);
+    if (batch.jobs > 0) return { ...batch, events: 0 };
   }
   return { jobs: 0, bytes: 0, events: await pruneEvents(app, settings['keep-events']) };
 }
 
-/** All that the settings let go, state by state; `progress` hears of every batch. */
-export async function pruneAll(app: App, progress: (jobs: number) => void): Promise<PrunedObject[]> {
+/** Removes all jobs and events that the settings do not retain. Calls `progress` after every batch of jobs. */
+export async function pruneAll(app: App, progress: (jobs: number) => void): Promise<PruneResult> {
   const settings = await currentSettings(app);
   let total = 0;
-  const pruned: PrunedObject[] = [];
+  const states: PrunedJobs[] = [];
   for (const state of PRUNED_STATES) {
     const keep = settings[`keep-${state}`];
-    const sum = { state, keep, jobs: 0, bytes: 0 };
-    while (keep !== null) {
+    let bytes = 0;
+    const jobs = await untilNoneLeft(async () => {
       const batch = await pruneState(app, state, keep);
-      if (batch.jobs === 0) break;
-      sum.jobs += batch.jobs;
-      sum.bytes += batch.bytes;
+      bytes += batch.bytes;
       total += batch.jobs;
       progress(total);
-      await pause(PAUSE_MS);
-    }
-    pruned.push(sum);
+      return batch.jobs;
+    });
+    states.push({ state, keep, jobs, bytes });
   }
-  while ((await app.store.forgetKeys(app.clock.now())) > 0) await pause(PAUSE_MS);
-  while ((await app.store.forgetRollups(app.clock.now())) > 0) await pause(PAUSE_MS);
-  return pruned;
+  await untilNoneLeft(() => app.store.forgetKeys(app.clock.now()));
+  await untilNoneLeft(() => app.store.forgetRollups(app.clock.now()));
+  const keep = settings['keep-events'];
+  return { states, events: { keep, events: await untilNoneLeft(() => pruneEvents(app, keep)) } };
 }
 
-/** All events that the settings let go. Answers how many. */
-export async function pruneAllEvents(app: App): Promise<PrunedEvents> {
-  const keep = (await currentSettings(app))['keep-events'];
-  let events = 0;
-  for (;;) {
-    const batch = await pruneEvents(app, keep);
-    if (batch === 0) return { keep, events };
-    events += batch;
-    await pause(PAUSE_MS);
+/** Repeats a batch until it removes nothing. Returns the sum of what was removed. */
+async function untilNoneLeft(batch: () => Promise<number>): Promise<number> {
+  for (let sum = 0; ; await pause(PAUSE_MS)) {
+    const removed = await batch();
+    if (removed === 0) return sum;
+    sum += removed;
   }
 }
 
-/** The same without removing anything. */
-export async function wouldPruneEvents(app: App): Promise<PrunedEvents> {
-  const keep = (await currentSettings(app))['keep-events'];
-  return { keep, events: keep === null ? 0 : await app.store.prunableEvents(keep, app.clock.now()) };
+/** Returns what `pruneAll` would remove, and removes nothing. */
+export async function previewPrune(app: App): Promise<PruneResult> {
+  const { store, clock } = app;
+  const settings = await currentSettings(app);
+  const states: PrunedJobs[] = [];
+  for (const state of PRUNED_STATES) {
+    const keep = settings[`keep-${state}`];
+    const going = keep === null ? NOTHING : await store.prunable(state, keep, clock.now());
+    states.push({ state, keep, ...going });
+  }
+  const keep = settings['keep-events'];
+  return {
+    states,
+    events: { keep, events: keep === null ? 0 : await store.prunableEvents(keep, clock.now()) },
+  };
 }
+
+const NOTHING: JobTotals = { jobs: 0, bytes: 0 };
 
 async function pruneEvents(app: App, keep: Retention | null): Promise<number> {
   return keep === null ? 0 : app.store.pruneEvents(keep, app.clock.now());
 }
 
-/** Which jobs would go, without removing any. */
-export async function wouldPrune(app: App): Promise<PrunedObject[]> {
-  const settings = await currentSettings(app);
-  const pruned: PrunedObject[] = [];
-  for (const state of PRUNED_STATES) {
-    const keep = settings[`keep-${state}`];
-    const held =
-      keep === null ? { jobs: 0, bytes: 0 } : await app.store.prunable(state, keep, app.clock.now());
-    pruned.push({ state, keep, ...held });
-  }
-  return pruned;
-}
-
-async function pruneState(app: App, state: PrunedState, keep: Retention): Promise<JobTotals> {
+async function pruneState(app: App, state: PrunedState, keep: Retention | null): Promise<JobTotals> {
+  if (keep === null) return NOTHING;
   const { attempts, ...batch } = await app.store.prune(state, keep, app.clock.now());
-  // After the commit: a crash in between leaves directories that nobody needs, and the next sweep takes those.
+  // The files go after the commit. A crash in between leaves directories that the next sweep removes.
   for (const attempt of attempts) {
-    removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
-    // One file at a time, so that nothing else in this process waits for a slow disk.
+    removePlace(placeOfAttempt(app, attempt));
+    // Other work of this process does not wait for all files on a slow disk.
     await new Promise((resolve) => setImmediate(resolve));
   }
   if (batch.jobs > 0) tellChange(app.stateDirectory);

@@ -4,19 +4,19 @@ import type { QueueChanges } from '../core/queue.ts';
 import { parseRate } from '../core/rate.ts';
 import { RANGES } from '../core/settings.ts';
 
-/** What a queue can be set to; null or `none` takes it away. */
+/** The settings of a queue. Null or `none` removes one. */
 export interface QueueInput {
-  /** At most so many of its jobs at a time, over all workers. */
+  /** The maximum number of its jobs that run at a time, over all workers. */
   concurrency?: number | string | null;
   /** `10/s`, `100/m`, `5/h`. */
   rate?: string | null;
-  /** A waiting job gains one priority for each so long: seconds, or text such as `1m`. */
+  /** The time after which a waiting job gains one priority: seconds, or a text such as `1m`. */
   priority_aging?: number | string | null;
 }
 
 const CONCURRENCY = { min: 1, max: 1_000_000, integer: true };
 
-/** `called`: how the one who gave a field knows it. */
+/** Reads the settings. `called` returns the name of a field that the user knows. */
 export function readQueueInput(given: QueueInput, called = (field: string): string => field): QueueChanges {
   const changes: QueueChanges = {};
   const { concurrency, rate, priority_aging: aging } = given;

@@ -1,12 +1,11 @@
 import { QueueError } from '../core/errors.ts';
 import { checkQueueName } from '../core/id.ts';
 import { STATES, type State } from '../core/job.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { wake } from '../state/wake.ts';
-import type { Queue } from '../store/contract/queues.ts';
 import type { App } from './app.ts';
 
 export interface QueueObject {
@@ -18,11 +17,11 @@ export interface QueueObject {
   rate: string | null;
   priority_aging_ms: number | null;
   jobs: Record<State, number>;
-  /** Since when its oldest job that may run has been waiting. */
+  /** The time since which its oldest runnable job has been waiting. */
   oldest_waiting_at: string | null;
 }
 
-/** Every queue, by name, with its jobs by state. */
+/** Returns every queue, ordered by name, with its number of jobs by state. */
 export async function listQueues(app: App): Promise<QueueObject[]> {
   const counts = await app.store.counts();
   const waiting = new Map(
@@ -31,15 +30,29 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
   return (await app.store.queues()).map((queue) => {
     const jobs = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
     for (const count of counts) if (count.queue === queue.name) jobs[count.state] = count.jobs;
-    return toQueueObject(queue, jobs, waiting.get(queue.name) ?? null);
+    return {
+      name: queue.name,
+      paused: queue.pausedAt !== null,
+      paused_at: toIso(queue.pausedAt),
+      paused_by: queue.pausedBy,
+      concurrency: queue.concurrency,
+      rate: queue.rate === null ? null : formatRate(queue.rate),
+      priority_aging_ms: queue.agingMs,
+      jobs,
+      oldest_waiting_at: toIso(waiting.get(queue.name) ?? null),
+    };
   });
 }
 
-export async function queueExists(app: App, name: string): Promise<boolean> {
-  return (await app.store.queues()).some((queue) => queue.name === name);
+async function queueNames(app: App): Promise<string[]> {
+  return (await app.store.queues()).map((queue) => queue.name);
 }
 
-/** Takes effect at once: the next claim of every worker obeys it. */
+export async function queueExists(app: App, name: string): Promise<boolean> {
+  return (await queueNames(app)).includes(name);
+}
+
+/** Changes a queue, or makes it if there is none. The next claim of every worker obeys the change. */
 export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
   checkQueueName(name, 'queue');
   await app.store.setQueue(name, changes);
@@ -47,24 +60,20 @@ export async function changeQueue(app: App, name: string, changes: QueueChanges)
   return (await listQueues(app)).find((queue) => queue.name === name)!;
 }
 
-/** Unlike a pause or a limit, which a queue may be given before its first job. */
+/** Resumes a queue. Throws if there is none: unlike a pause, this makes no sense before the first job. */
 export async function resumeQueue(app: App, name: string): Promise<QueueObject> {
-  const names = (await app.store.queues()).map((queue) => queue.name);
+  const names = await queueNames(app);
   if (!names.includes(name)) throw noQueue(name, names);
   return changeQueue(app, name, { paused: null });
 }
 
-/** Only one that nobody would miss. */
+/** Deletes a queue that has no jobs and that no schedule uses. */
 export async function deleteQueue(app: App, name: string): Promise<void> {
   const user = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
   if (user !== undefined)
     throw new QueueError('wrong-state', `queue '${name}' is used by schedule '${user.name}'`);
   const answer = await app.store.removeQueue(name);
-  if (answer === 'absent')
-    throw noQueue(
-      name,
-      (await app.store.queues()).map((queue) => queue.name),
-    );
+  if (answer === 'absent') throw noQueue(name, await queueNames(app));
   if (answer === 'has-jobs')
     throw new QueueError(
       'wrong-state',
@@ -75,21 +84,5 @@ export async function deleteQueue(app: App, name: string): Promise<void> {
 }
 
 function noQueue(name: string, names: string[]): QueueError {
-  const guess = nearest(name, names);
-  const meant = guess === null ? '' : `; did you mean '${guess}'?`;
-  return new QueueError('queue-not-found', `there is no queue '${name}'${meant}`);
-}
-
-function toQueueObject(queue: Queue, jobs: Record<State, number>, oldest: number | null): QueueObject {
-  return {
-    name: queue.name,
-    paused: queue.pausedAt !== null,
-    paused_at: toIso(queue.pausedAt),
-    paused_by: queue.pausedBy,
-    concurrency: queue.concurrency,
-    rate: queue.rate === null ? null : formatRate(queue.rate),
-    priority_aging_ms: queue.agingMs,
-    jobs,
-    oldest_waiting_at: toIso(oldest),
-  };
+  return new QueueError('queue-not-found', `there is no queue '${name}'${didYouMean(name, names)}`);
 }

@@ -1,15 +1,12 @@
 import type { ReadJob } from '../core/job-input.ts';
 import type { CommandTemplate } from '../core/template.ts';
-import { elements, lines, objects } from './pieces.ts';
 import { looksLikeJson, noJob, parseJson, readJob } from './read-jobs.ts';
+import { elements, lines, objects } from './split-chunks.ts';
 
-/** Text in chunks, from its beginning each time it is asked for. */
+/** A text in chunks. Each iteration starts at its beginning. */
 export type Chunks = Iterable<string>;
 
-/**
- * A JSON array, JSON lines, JSON objects over several lines, or a command a line; with a template anything a line. The
- * jobs come one by one, so that a file of any length needs no room.
- */
+/** Reads jobs one by one: a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
 export function* readJobFile(
   chunks: Chunks,
   template: CommandTemplate | null,
@@ -24,14 +21,12 @@ export function* readJobFile(
 }
 
 function readAny(chunks: Chunks, now: number): Generator<ReadJob> {
-  for (const chunk of chunks) {
-    if (/^\s*\[/.test(chunk)) return readArray(chunks, now);
-    break;
-  }
+  const [first = ''] = chunks;
+  if (/^\s*\[/.test(first)) return readArray(chunks, now);
   return isSpread(chunks) ? readObjects(chunks, now) : readLines(chunks, now);
 }
 
-/** The first line begins a JSON object and does not end it. */
+/** Tells whether the first line begins a JSON object and does not end it. */
 function isSpread(chunks: Chunks): boolean {
   for (const { text } of lines(chunks)) {
     if (isBlank(text)) continue;
@@ -71,7 +66,7 @@ function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
   }
 }
 
-/** A place is worded only where something is wrong: in a long file that would be most of the words. */
+/** Returns the job if nothing is wrong with it. Naming the place of each job would make long files slow. */
 function flawless(read: (place: string) => ReadJob): ReadJob | null {
   try {
     const job = read('');
@@ -81,7 +76,7 @@ function flawless(read: (place: string) => ReadJob): ReadJob | null {
   }
 }
 
-/** Here nothing but an empty line is special: a file name may begin with # or {. */
+/** Fills a template with each line. Only empty lines are skipped, because a file name may begin with # or {. */
 function* readWith(template: CommandTemplate, chunks: Chunks, now: number): Generator<ReadJob> {
   for (const { text, line } of lines(chunks)) {
     const value = withoutReturn(text);

@@ -1,7 +1,6 @@
 import { checkCommand } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import type { JobInput } from '../core/job-input.ts';
-import { type ReadJob, readJobObject } from '../core/job-input.ts';
+import { type JobInput, type ReadJob, readJobObject } from '../core/job-input.ts';
 import { nearest } from '../core/nearest.ts';
 
 export interface ReadJobs {
@@ -11,12 +10,12 @@ export interface ReadJobs {
 
 const MAX_DEPTH = 32;
 
-/** An argument that begins with `{` or `[` is JSON and nothing else; everything else is a shell command. */
+/** Tells whether an argument is JSON, because it begins with `{` or `[`. Any other argument is a shell command. */
 export function looksLikeJson(text: string): boolean {
   return text.startsWith('{') || /^\s*[{[]/.test(text);
 }
 
-/** One job object, or an array of them. */
+/** Reads one job object, or an array of them. */
 export function readJsonJobs(text: string, now: number): ReadJobs {
   const value = parseJson(text, 'this');
   if (Array.isArray(value) && value.length === 0) throw noJob('the array');
@@ -26,7 +25,7 @@ export function readJsonJobs(text: string, now: number): ReadJobs {
   return { inputs: read.map((one) => one.input), warnings: read.flatMap((one) => one.warnings) };
 }
 
-/** One job of several; what is wrong with it is said with its place. */
+/** Reads one job of several. Errors and warnings begin with its place. */
 export function readJob(value: unknown, place: string, now: number): ReadJob {
   const position = place === '' ? '' : `${place}: `;
   try {
@@ -68,7 +67,7 @@ export function parseJson(text: string, what: string): unknown {
   return value;
 }
 
-/** Stops counting beyond the limit, so that hostile input cannot exhaust the stack. */
+/** Returns how deep a value is nested. Stops beyond the limit, so that hostile input cannot exhaust the stack. */
 function depth(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (limit < 0) return 1;

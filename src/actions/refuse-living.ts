@@ -4,12 +4,9 @@ import { attemptName, placeOf } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Store } from '../store/store.ts';
 
-/**
- * A command that still runs without a worker would be started a second time beside itself, by a store that does not know it.
- * Asked of what is on disk: the store it belongs to may be gone, or beyond reading. `known`: the names of those that it does
- * know.
- */
+/** Throws if a command runs that the store does not know, because it would be started again. `known` lists those it knows. */
 export function refuseLiving(stateDirectory: StateDirectory, known: ReadonlySet<string> = new Set()): void {
+  // The state directory is asked, because the store may be gone or unreadable.
   const living = livingIn(stateDirectory, known);
   if (living === null) return;
   const { process } = living;

@@ -9,8 +9,8 @@ import { careOf, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { keepOutputs, renewCopy } from './backup.ts';
+import { keepOutputsOf } from './leftovers.ts';
 import { refuseLiving, refuseLivingJobs } from './refuse-living.ts';
-import { keepOutputsOf } from './stray-outputs.ts';
 import { activeWorkers } from './workers.ts';
 
 export interface Restored {
@@ -23,10 +23,7 @@ export interface Restored {
   kept: string | null;
 }
 
-/**
- * Puts a backup in the place of the store. It is copied, checked and renewed beside it first, then takes its name in one step;
- * what was there is kept. `sure` is asked if that holds jobs, or cannot be read.
- */
+/** Replaces the store with a backup and keeps the old one. `sure` is called if that holds jobs or cannot be read. */
 export async function restore(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
@@ -50,7 +47,7 @@ export async function restore(
       await refuseLivingJobs(copy, stateDirectory);
       const { epoch, origin } = copy;
       const counts = await renewCopy(app, copy);
-      // With it, or, when a backup without its outputs has come back, where they still are.
+      // The outputs are beside the backup, or still in the state directory if it has none.
       const places: [StateDirectory, string | null][] = [
         [stateBeside(resolve(file)), epoch],
         [stateDirectory, epoch],
@@ -69,7 +66,7 @@ export async function restore(
       return { outputs, ...counts };
     },
     ready: () => keepOutputsOf(stateDirectory, before),
-    // Nobody can start one any more.
+    // Checked again, because now nobody can start a command any more.
     held: () => refuseLiving(stateDirectory),
     ended(isReplaced) {
       if (noted === null) return;
@@ -86,7 +83,7 @@ export async function restore(
 /** The errors that concern a store which can be read. */
 const REFUSALS = new Set(['store-busy', 'wrong-state']);
 
-/** Tells what would be replaced, in words; null: nothing that anybody would miss. */
+/** Describes the contents of the store that would be replaced; null: there is nothing to lose. */
 async function whatIsThere(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
@@ -110,7 +107,7 @@ async function whatIsThere(
     return { held, epoch: store.epoch };
   } catch (error) {
     if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;
-    // Damage shows at the first page that is met, here or later.
+    // Damage shows when the first damaged page is read, here or later.
     return { held: 'a database that cannot be read', epoch: null };
   } finally {
     await store?.close();

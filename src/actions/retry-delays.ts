@@ -3,17 +3,17 @@ import { attemptsAllowed, backoffOf, policyFromSettings } from '../core/decide.t
 import { type App, currentSettings } from './app.ts';
 import { getJob } from './jobs.ts';
 
-/** Nobody looks at more. */
+/** The maximum number of delays. */
 const SHOWN = 20;
 
 export interface RetryDelays {
-  /** How long it waits after its first failure, its second, and so on; at the longest, where chance has a part in it. */
+  /** The delay after the first failure, the second, and so on, without random jitter. */
   delays_ms: number[];
-  /** 0 to 1: so much less it may be. */
+  /** The share by which a delay may be shorter, from 0 to 1. */
   jitter: number;
 }
 
-/** When a job would be tried again, were it to fail each time. */
+/** Returns the delays before the retries of a job. */
 export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
   const job = await getJob(app, id);
   const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);

@@ -1,41 +1,83 @@
 import { QueueError } from '../core/errors.ts';
 import type { State } from '../core/job.ts';
 import { either } from '../core/words.ts';
-import { keyTaken, RETRYABLE, type Retried, retryJobs } from './act.ts';
+import { type Acted, actOnJobs } from './act.ts';
 import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
-import { selectJobs } from './select.ts';
 
-/** Puts jobs back in their queue, uncharged and due now: all that are named, or an error. */
-export async function retry(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<Retried> {
-  const unique = [...new Set(ids)];
-  for (const id of unique) {
-    const job = await getJob(app, id);
-    if (!from.includes(job.state)) throw wrongState(id, job.state, from);
+const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
+
+export interface Retried extends Acted {
+  /** The unchanged jobs whose unique key another job holds. */
+  withoutKey: string[];
+  skipped: string[];
+  startedAgain: string[];
+}
+
+interface RetryOptions {
+  from?: readonly State[];
+  /** A filter chose the jobs, so at-most-once jobs that were started before are skipped. */
+  bulk?: boolean;
+  /** Throws if a job cannot be retried. Then no other job is retried either. */
+  strict?: boolean;
+}
+
+/** Puts jobs back in their queues, with no attempts charged and due now. */
+export async function retryJobs(
+  app: App,
+  ids: string[],
+  { from = RETRYABLE, bulk = false, strict = false }: RetryOptions = {},
+): Promise<Retried> {
+  if (strict) for (const id of ids) await refuseUnlessRetryable(app, id, from);
+  // These are read first, because a worker may start a retried job at once.
+  const once = bulk ? [] : await startedOnce(app, ids, from);
+  const acted = await actOnJobs(app, ids, `were not ${either(from)}`, (batch) =>
+    app.store.retry(batch, from, app.clock.now(), bulk),
+  );
+  const startedAgain = once.filter((id) => acted.changed.includes(id));
+  const skipped = bulk ? await startedOnce(app, acted.unchanged, from) : [];
+  const withoutKey: string[] = [];
+  let why = '';
+  const others = new Set(acted.unchanged).difference(new Set(skipped));
+  for (const id of others) {
     const holder = await app.store.keyHolder(id, from, app.clock.now());
-    if (holder !== null) throw keyless(id, keyTaken(holder));
+    if (holder === null) continue;
+    withoutKey.push(id);
+    why ||= keyTaken(holder);
   }
-  const retried = await retryJobs(app, unique, { from });
-  if (retried.keyless.length > 0) throw keyless(retried.keyless[0]!, retried.why);
-  const [missed] = retried.unchanged;
-  if (missed !== undefined) throw wrongState(missed, (await getJob(app, missed)).state, from);
-  return retried;
+  if (withoutKey.length === 0) why = acted.why;
+  else if (withoutKey.length < others.size) why = `${acted.why}, or ${why}`;
+  const [missed] = acted.unchanged;
+  if (strict && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
+  if (strict && missed !== undefined) throw wrongState(missed, (await getJob(app, missed)).state, from);
+  return { ...acted, withoutKey, skipped, startedAgain, why };
 }
 
-/** Retries every dead job in the order of enqueueing, except at-most-once jobs. */
-export async function retryAllDead(app: App): Promise<Retried> {
-  const ids = await selectJobs(app, { filter: { states: ['dead'] } });
-  return retryJobs(app, ids, { from: ['dead'], bulk: true });
+async function refuseUnlessRetryable(app: App, id: string, from: readonly State[]): Promise<void> {
+  const { state } = await getJob(app, id);
+  if (!from.includes(state)) throw wrongState(id, state, from);
+  const holder = await app.store.keyHolder(id, from, app.clock.now());
+  if (holder !== null) throw refusal(id, keyTaken(holder));
 }
 
-export function keyless(id: string, why: string): QueueError {
+/** Returns the at-most-once jobs of these states that were started before. */
+async function startedOnce(app: App, ids: string[], from: readonly State[]): Promise<string[]> {
+  const started: string[] = [];
+  for (const id of ids) {
+    const job = await app.store.get(id);
+    if (job?.policy.atMostOnce && job.startedAt !== null && from.includes(job.state)) started.push(id);
+  }
+  return started;
+}
+
+function keyTaken(holder: string): string {
+  return `cannot reserve the unique key again, because job '${holder}' holds it`;
+}
+
+export function refusal(id: string, why: string): QueueError {
   return new QueueError('wrong-state', `job '${id}' ${why}`, `to show the job: queuectl show ${id}`);
 }
 
 export function wrongState(id: string, state: State, wanted: readonly State[]): QueueError {
-  return new QueueError(
-    'wrong-state',
-    `job '${id}' is ${state}, not ${either(wanted)}`,
-    `to show the job: queuectl show ${id}`,
-  );
+  return refusal(id, `is ${state}, not ${either(wanted)}`);
 }

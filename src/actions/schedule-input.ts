@@ -1,17 +1,18 @@
 import { checkDuration, parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import { CATCH_UPS, OVERLAPS, type ScheduleSpec, type Timing } from '../core/schedule.ts';
+import { type JobInput, limitAttempts, withChanges } from '../core/job-input.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { CATCH_UPS, OVERLAPS, type Schedule, type ScheduleSpec, type Timing } from '../core/schedule.ts';
 import { RANGES } from '../core/settings.ts';
 import { localZone } from '../core/zone.ts';
 
-/** When a schedule fires, as a user says it: `cron` or `every`. */
+/** When a schedule fires, as a user gives it: `cron` or `every`. */
 export interface ScheduleInput {
   /** Five fields such as `30 2 * * *`, or `@daily`. */
   cron?: string;
-  /** Of `cron`; that of this machine unless given. */
+  /** The time zone of `cron`; by default that of this machine. */
   timezone?: string;
-  /** Seconds, or text such as `90s`; from now on. */
+  /** The interval in seconds, or as a text such as `90s`. */
   every?: number | string;
   overlap?: string;
   catch_up?: string;
@@ -20,7 +21,7 @@ export interface ScheduleInput {
 const SHORTEST_MS = 1000;
 const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
-/** `called`: how the one who gave a field knows it. */
+/** Reads the fields. `called` returns the name of a field that the user knows. */
 export function readScheduleInput(
   given: ScheduleInput,
   now: number,
@@ -34,8 +35,8 @@ export function readScheduleInput(
 
 type Policies = Pick<ScheduleSpec, 'overlap' | 'catchUp'>;
 
-/** `otherwise`: what holds where nothing was given. */
-export function readPolicies(
+/** Reads the policies. Those that are not given are taken from `otherwise`. */
+function readPolicies(
   given: ScheduleInput,
   otherwise: Policies,
   called: (field: string) => string,
@@ -46,7 +47,7 @@ export function readPolicies(
   };
 }
 
-/** Null stands for "not given", as in a job. */
+/** Returns undefined for null, too, which means "not given" as in a job. */
 function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
@@ -70,7 +71,7 @@ export function readTiming(given: ScheduleInput, now: number, called: (field: st
     );
   const range = { ...RANGES.durationMs, min: SHORTEST_MS };
   const everyMs = checkDuration(parseDuration(every!, what), what, range, every);
-  // Whole seconds, for times that can be read.
+  // The anchor is a whole second, so that the times are easy to read.
   return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
 }
 
@@ -83,9 +84,45 @@ function choice<T extends string>(
   if (text === undefined) return fallback;
   const found = known.find((one) => one === text.trim().toLowerCase());
   if (found !== undefined) return found;
-  const guess = nearest(text, known);
   throw new QueueError(
     'invalid-value',
-    `${what} must be one of ${known.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `${what} must be one of ${known.join(', ')}, not '${text}'${didYouMean(text, known)}`,
   );
+}
+
+/** The changes of a schedule. `called` returns the name of a field that the user knows. */
+export interface ScheduleChanges {
+  when: ScheduleInput;
+  job: JobInput;
+  called: (field: string) => string;
+}
+
+/** Returns the changed schedule. Its timing is the same object if it was not changed. */
+export function changedSchedule(before: Schedule, changes: ScheduleChanges, now: number): ScheduleSpec {
+  const { when, job, called } = changes;
+  if (Object.keys(when).length + Object.keys(job).length === 0)
+    throw new QueueError('usage', 'no changes given', 'for help: queuectl help schedule edit');
+  return {
+    name: before.name,
+    timing: changedTiming(before.timing, changes, now),
+    ...readPolicies(when, before, called),
+    job: changedJob(before.job, job),
+  };
+}
+
+/** A new expression keeps the time zone, and a new time zone keeps the expression. */
+function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: number): Timing {
+  const { cron, timezone, every } = when;
+  if (cron === undefined && timezone === undefined && every === undefined) return before;
+  if (before.kind === 'every' || every !== undefined) return readTiming(when, now, called);
+  return readTiming({ cron: cron ?? before.cron, timezone: timezone ?? before.zone }, now, called);
+}
+
+/** A command replaces a program with arguments, and the other way round. */
+function changedJob(before: JobInput, given: JobInput): JobInput {
+  // A schedule of an older version may give an at-most-once job several attempts.
+  limitAttempts(before);
+  const { command: _, argv: __, ...rest } = before;
+  const same = given.command === undefined && given.argv === undefined;
+  return withChanges(same ? before : rest, given);
 }

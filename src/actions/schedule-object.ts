@@ -1,27 +1,28 @@
+import { clockChange } from '../core/clock-change.ts';
 import { timingText } from '../core/cron-text.ts';
-import type { Schedule } from '../core/schedule.ts';
+import type { Schedule, Timing } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import { fireTimes, nextTimes } from '../core/times.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 import { readable } from './enqueue.ts';
+import { checkTiming } from './schedules.ts';
 
+/** The number of next runs that are shown. */
 const SHOWN = 5;
 
 export async function toScheduleObject(schedule: Schedule, now: number): Promise<ScheduleObject> {
-  const { timing, job } = schedule;
+  const { timing, job, nextAt } = schedule;
   return {
     name: schedule.name,
-    cron: timing.kind === 'cron' ? timing.cron : null,
-    timezone: timing.kind === 'cron' ? timing.zone : null,
-    every_ms: timing.kind === 'every' ? timing.everyMs : null,
-    text: timingText(timing),
+    ...timingFields(timing),
     overlap: schedule.overlap,
     catch_up: schedule.catchUp,
     paused: schedule.pausedAt !== null,
     paused_at: toIso(schedule.pausedAt),
     paused_by: schedule.pausedBy,
-    next_run_at: toIso(schedule.nextAt),
-    next_runs: (await upcoming(schedule, now)).map((at) => toIso(at)),
+    next_run_at: toIso(nextAt),
+    // The tick that is due next may have passed if there is no worker.
+    next_runs: nextAt === null ? [] : await nextRuns(timing, Math.max(now, nextAt - 1)),
     last_run_at: toIso(schedule.lastAt),
     last_job_id: schedule.lastJob,
     waiting: schedule.waiting,
@@ -42,8 +43,31 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
   };
 }
 
-/** From the tick that is due first, which may have passed when no worker is there. */
-async function upcoming(schedule: Schedule, now: number): Promise<number[]> {
-  if (schedule.nextAt === null) return [];
-  return nextTimes(await fireTimes(schedule.timing), Math.max(now, schedule.nextAt - 1), SHOWN);
+/** The next runs of a schedule that was not created. */
+export interface TimesObject
+  extends Pick<ScheduleObject, 'cron' | 'timezone' | 'every_ms' | 'text' | 'next_runs'> {
+  /** The next time that the clocks of its zone are set; null: not within a year. */
+  clock_change: { at: string; says: string } | null;
+}
+
+/** Returns when a schedule would fire. Nothing is added. */
+export async function previewSchedule(given: Timing, now: number): Promise<TimesObject> {
+  const { timing } = await checkTiming(given, now);
+  const change = await clockChange(timing, now);
+  return {
+    ...timingFields(timing),
+    next_runs: await nextRuns(timing, now),
+    clock_change: change === null ? null : { at: toIso(change.at), says: change.says },
+  };
+}
+
+function timingFields(timing: Timing): Pick<ScheduleObject, 'cron' | 'timezone' | 'every_ms' | 'text'> {
+  const text = timingText(timing);
+  return timing.kind === 'cron'
+    ? { cron: timing.cron, timezone: timing.zone, every_ms: null, text }
+    : { cron: null, timezone: null, every_ms: timing.everyMs, text };
+}
+
+async function nextRuns(timing: Timing, after: number): Promise<string[]> {
+  return nextTimes(await fireTimes(timing), after, SHOWN).map((at) => toIso(at));
 }

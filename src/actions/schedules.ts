@@ -2,7 +2,7 @@ import { QueueError } from '../core/errors.ts';
 import { checkName } from '../core/id.ts';
 import type { Job, JobSpec } from '../core/job.ts';
 import { checkAtMostOnce } from '../core/job-input.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { jobOfTick, type Schedule, type ScheduleSpec, type Timing } from '../core/schedule.ts';
 import type { Settings } from '../core/settings.ts';
 import { fireTimes } from '../core/times.ts';
@@ -11,9 +11,9 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { tellChange, wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
-import { changedSchedule, type ScheduleChanges } from './schedule-changes.ts';
+import { changedSchedule, type ScheduleChanges } from './schedule-input.ts';
 
-/** What can be refused without a store: its name, its job, its zone, its times. Answers the schedule with its zone well spelt. */
+/** Checks the name, the job and the times of a schedule. Returns it with the usual spelling of its time zone. */
 export async function checkSchedule(
   spec: ScheduleSpec,
   now: number,
@@ -37,7 +37,7 @@ export async function checkSchedule(
 
 const NO_DATE = 'use a day that exists in the month, such as 28 in February';
 
-/** Refused when it would never fire. Answers it with its zone well spelt. */
+/** Throws if a schedule would never fire. Returns the timing with the usual spelling of its time zone. */
 export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
   const timing = checkZone(given);
   const nextAt = (await fireTimes(timing)).after(now);
@@ -61,7 +61,7 @@ function checkZone(timing: Timing): Timing {
   return { ...timing, zone };
 }
 
-/** Refused when its name is taken, or when it would never fire. */
+/** Creates a schedule. Throws if its name is taken, or if it would never fire. */
 export async function addSchedule(app: App, given: ScheduleSpec): Promise<Schedule> {
   const now = app.clock.now();
   const { spec, nextAt } = await checkSchedule(given, now);
@@ -78,17 +78,11 @@ export async function getSchedule(app: App, name: string): Promise<Schedule> {
   const all = await app.store.schedules();
   const found = all.find((schedule) => schedule.name === name);
   if (found !== undefined) return found;
-  const guess = nearest(
-    name,
-    all.map((schedule) => schedule.name),
-  );
-  throw new QueueError(
-    'schedule-not-found',
-    `there is no schedule '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
-  );
+  const names = all.map((schedule) => schedule.name);
+  throw new QueueError('schedule-not-found', `there is no schedule '${name}'${didYouMean(name, names)}`);
 }
 
-/** What is not given stays. A tick that is due is not forgotten, unless its times are others now. */
+/** Changes the given fields of a schedule. A tick that is due still fires, unless the times have changed. */
 export async function editSchedule(app: App, name: string, changes: ScheduleChanges): Promise<Schedule> {
   const now = app.clock.now();
   const before = await getSchedule(app, name);
@@ -100,7 +94,7 @@ export async function editSchedule(app: App, name: string, changes: ScheduleChan
   return edited;
 }
 
-/** The jobs it has enqueued stay. */
+/** Removes a schedule. The jobs that it has enqueued stay. */
 export async function removeSchedule(app: App, name: string): Promise<Schedule> {
   const schedule = await getSchedule(app, name);
   await app.store.removeSchedule(name);
@@ -108,7 +102,7 @@ export async function removeSchedule(app: App, name: string): Promise<Schedule> 
   return schedule;
 }
 
-/** Ticks that come while it is paused are nobody's: they are not made up for. */
+/** Pauses a schedule. Ticks during the pause are not fired later. */
 export async function pauseSchedule(app: App, name: string, by: string): Promise<Schedule> {
   const schedule = await getSchedule(app, name);
   if (schedule.pausedAt !== null) return schedule;
@@ -126,7 +120,7 @@ export async function resumeSchedule(app: App, name: string): Promise<Schedule> 
   return resumed;
 }
 
-/** Enqueues a job of it at once, paused or not; its ticks come as before. */
+/** Enqueues the job of a schedule now, even if it is paused. Its ticks are not affected. */
 export async function runSchedule(app: App, name: string): Promise<Job> {
   const schedule = await getSchedule(app, name);
   const now = app.clock.now();

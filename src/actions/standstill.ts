@@ -4,7 +4,7 @@ import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeWorkers } from './workers.ts';
 
-/** Why no job of these queues starts, whichever it is, in one sentence each: a pause, or nobody who serves them. */
+/** Returns the reasons why no job of these queues starts, as sentences: a pause, or no worker that serves them. */
 export async function standstill(app: App, names: string[]): Promise<string[]> {
   const reasons: string[] = [];
   for (const { name, pausedAt, pausedBy } of await app.store.queues()) {

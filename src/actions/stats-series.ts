@@ -4,7 +4,7 @@ import { toIso } from '../core/time.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';
 import type { App } from './app.ts';
 
-/** Which tier shows a range, and how long a point of it is: enough of them for a chart, few enough to read at once. */
+/** The tier and the length of a point for each range: enough points for a chart, few enough to read at once. */
 export const RANGES = {
   '1h': { tier: 'minute', stepMs: 60_000, points: 60 },
   '6h': { tier: 'minute', stepMs: 300_000, points: 72 },
@@ -16,7 +16,7 @@ export const RANGES = {
 export type Range = keyof typeof RANGES;
 
 export interface FiguresObject extends Record<(typeof COUNTS)[number], number> {
-  /** Estimated from the buckets of a histogram; null: nothing was measured. */
+  /** The percentiles are estimated from a histogram; null: nothing was measured. */
   wait_ms: Percentiles | null;
   run_ms: Percentiles | null;
 }
@@ -28,10 +28,10 @@ export interface SeriesObject {
   to: string;
   queue: string | null;
   name: string | null;
-  /** Every step of the range, zeros included, oldest first; the last one is still filling. */
+  /** Has every step of the range, including zeros, oldest first. The last one is not complete. */
   points: ({ at: string } & FiguresObject)[];
   total: FiguresObject;
-  /** The total by queue and name, the busiest first; null: not asked for. */
+  /** The totals by queue and name, the busiest first; null: not requested. */
   names: NamedObject[] | null;
 }
 
@@ -43,7 +43,7 @@ export interface NamedObject extends FiguresObject {
 export interface SeriesOptions {
   queue?: string | undefined;
   name?: string | undefined;
-  /** Also by queue and name. */
+  /** Requests the totals by queue and name, too. */
   names?: boolean;
 }
 
@@ -79,7 +79,7 @@ export async function statsSeries(
   };
 }
 
-/** Whole stretches are read from the next tier, which holds their sum: a day by names is 24 rows a name, not 1,440. */
+/** Whole hours and days are read from the next tier, which has their sums: 24 rows per name and day instead of 1,440. */
 const COARSER: Record<Tier, Tier | null> = { minute: 'hour', hour: 'day', day: null };
 
 async function byName(app: App, request: SeriesRequest): Promise<NamedObject[]> {
@@ -95,7 +95,8 @@ async function byName(app: App, request: SeriesRequest): Promise<NamedObject[]> 
     else addFigures(sum, row);
   }
   const named = [...sums.values()].map(({ queue, name, ...figures }) => ({
-    ...{ queue, name: name === '' ? null : name },
+    queue,
+    name: name === '' ? null : name,
     ...toObject(figures),
   }));
   const busy = (one: NamedObject): number => one.completed + one.failed + one.dead;

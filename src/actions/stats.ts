@@ -3,18 +3,18 @@ import type { State } from '../core/job.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
 
-/** Percentiles come from so many of the newest attempts: a bounded cost, whatever the history. */
+/** The percentiles are those of this many of the newest attempts, so that the cost is bounded. */
 const SAMPLE = 10_000;
 const WINDOW_MS = 5 * 60_000;
 
 export interface Stats {
   jobs: Record<State, number>;
-  /** Completed of all that ended as completed or dead; null before any did. */
+  /** The share of completed jobs among the completed and dead ones; null if there are none. */
   success_rate: number | null;
   sampled_attempts: number;
   wait_ms: Percentiles | null;
   run_ms: Percentiles | null;
-  /** Attempts finished per minute over the last five. */
+  /** The attempts that finished per minute, over the last five minutes. */
   throughput_per_minute: number;
 }
 
@@ -37,14 +37,14 @@ export async function stats(app: App): Promise<Stats> {
 
 function percentiles(values: number[]): Percentiles | null {
   if (values.length === 0) return null;
-  // Numbers in a row sort several times as fast as an array.
+  // A typed array sorts several times as fast as an array.
   const sorted = Float64Array.from(values).sort();
   const at = (part: number): number =>
     sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)]!;
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** When the sample is full before it reaches back five minutes, the time that it does reach back counts. */
+/** Returns the throughput. If the sample covers less than five minutes, the time that it covers counts. */
 function perMinute(finishedAt: number[], now: number): number {
   const recent = finishedAt.filter((at) => at > now - WINDOW_MS);
   if (recent.length === 0) return 0;

@@ -12,22 +12,22 @@ const LOOK_MS = 50;
 
 export interface StopRequest {
   order: StopOrder;
-  /** Only these workers, by id; every one unless given. */
+  /** The ids of the workers; all if not given. */
   only?: string[];
-  /** Bounds only the wait; the order stands. */
+  /** Limits only the wait. The order stays. */
   timeoutMs: number | null;
-  /** Told at the start and whenever the number of workers changes. */
+  /** Is called at the start and whenever the number of workers changes. */
   onWait(left: Worker[]): void;
 }
 
-/** Orders workers and supervisors to stop and waits until they have. Answers how many workers there were. */
+/** Orders workers and supervisors to stop, and waits until they have. Returns how many workers there were. */
 export async function stopWorkers(app: App, request: StopRequest): Promise<number> {
   const { ids, workers } = await orderStop(app, request.order, request.only);
   if (ids.length > 0) await untilGone(app, new Set(ids), request);
   return workers;
 }
 
-/** The order alone. One that is stopped by itself is not replaced, and the others go on. */
+/** Gives the order without waiting. A worker that is stopped by its id is not replaced, and the others continue. */
 export async function orderStop(
   app: App,
   order: StopOrder,
@@ -42,9 +42,9 @@ export async function orderStop(
   return { ids: only, workers: only.length };
 }
 
-/** Orders everybody to stop, supervisors included that are starting and not registered yet. */
+/** Orders all workers and supervisors to stop, even supervisors that are starting and not registered yet. */
 async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string[]; workers: number }> {
-  // Those that are idle may be gone before another look, and those that come meanwhile are in the second one only.
+  // They are read twice, because idle workers may be gone by the second time, and new ones are missing in the first.
   const workers = new Set<string>();
   const supervisors = new Set<string>();
   for (const one of await activeWorkers(app)) workers.add(one.id);
@@ -54,9 +54,9 @@ async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string
   wake(app.stateDirectory);
   for (const one of await activeWorkers(app)) if (one.order !== null) workers.add(one.id);
   for (const one of await activeSupervisors(app)) if (one.order !== null) supervisors.add(one.id);
-  // The next program in a script is not to be taken for one that was starting.
+  // The next program of a script must not be mistaken for one that was starting.
   await untilAfter(mark.at);
-  // A supervisor whose worker was just being replaced stands for that one.
+  // A supervisor whose worker was just being replaced counts as that worker.
   return { ids: [...workers, ...supervisors], workers: Math.max(workers.size, supervisors.size) };
 }
 

@@ -4,13 +4,13 @@ import { countOf } from '../core/words.ts';
 import { peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
-/** A value that could come next on a command line, with a word about it. */
+/** A completion of a command line, with a description. */
 export interface Suggestion {
   value: string;
   help: string;
 }
 
-/** Nobody reads more. */
+/** The maximum number of completions. */
 const SHOWN = 100;
 
 export function suggestJobs(location: string, prefix: string, states: State[]): Promise<Suggestion[]> {
@@ -39,7 +39,7 @@ async function startingWith(store: Store, prefix: string): Promise<Job[]> {
   return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
 }
 
-/** Every queue there is; where one is to be resumed, those that can be come first. */
+/** Suggests all queues. For `queue resume` the paused ones are first. */
 export function suggestQueues(location: string, pausedFirst: boolean): Promise<Suggestion[]> {
   return peek(location, async (store) => {
     const totals = new Map<string, number>();

@@ -1,23 +1,17 @@
-import { look, signalAttempt, type Target } from '../exec/kill.ts';
-import type { Found } from '../exec/processes.ts';
+import { signalAttempt, targetOf } from '../exec/kill.ts';
+import { type Found, processes, type Target } from '../exec/processes.ts';
 import { refuseForeignProc } from '../state/host.ts';
-import { placeOf } from '../state/place.ts';
-import { readRecord } from '../state/record.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import type { Acted } from './act.ts';
 import type { App } from './app.ts';
 
-/** Stops running jobs where they are. Their timeouts go on. */
+/** Stops the processes of running jobs until they are continued. Their timeouts go on. */
 export function suspendJobs(app: App, ids: string[]): Promise<Acted> {
   return signalJobs(app, ids, 'SIGSTOP');
 }
 
-/** Lets suspended jobs go on. */
-export function continueJobs(app: App, ids: string[]): Promise<Acted> {
-  return signalJobs(app, ids, 'SIGCONT');
-}
-
-/** The store knows nothing of it: what is stopped is a process of this machine, known by its cookie. */
-async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<Acted> {
+/** Signals the processes that running jobs have on this machine, found by their cookies. The store is not changed. */
+export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<Acted> {
   refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
@@ -25,7 +19,7 @@ async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Prom
   for (const id of ids) {
     const target = targets.get(id);
     if (target === undefined) continue;
-    if (signal === 'SIGSTOP' && isSuspended(look(target))) already++;
+    if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) already++;
     else if (signalAttempt(target, signal) > 0) changed.push(id);
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
@@ -33,22 +27,16 @@ async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Prom
   return { changed, unchanged, why: all ? 'were already suspended' : 'were not running on this machine' };
 }
 
-/** What each running job is known by on this machine. */
+/** Returns by what the processes of each running job are found. */
 async function targetsOf(app: App): Promise<Map<string, Target>> {
   const jobs = await app.store.running();
-  return new Map(
-    jobs.map(({ id, claim }) => {
-      const place = placeOf(app.stateDirectory, app.store.epoch, claim.attempt);
-      const record = readRecord(place);
-      return [id, { group: record?.kind === 'running' ? record.pid : -1, cookie: place.cookie }];
-    }),
-  );
+  return new Map(jobs.map(({ id, claim }) => [id, targetOf(placeOfAttempt(app, claim.attempt))]));
 }
 
-/** The processes that a running job has on this machine. */
+/** Returns the processes that a running job has on this machine. */
 export async function processesOf(app: App, id: string): Promise<Found[]> {
   const target = (await targetsOf(app)).get(id);
-  return target === undefined ? [] : look(target);
+  return target === undefined ? [] : processes.find(target);
 }
 
 export function isSuspended(processes: Found[]): boolean {

@@ -5,24 +5,24 @@ import type { App } from './app.ts';
 import { listQueues, type QueueObject } from './queues.ts';
 import { activeWorkers } from './workers.ts';
 
-/** Jobs in a list that may be long: the newest so many. What a look costs must not grow with the queue. */
+/** A long list has this many of the newest jobs, so that the cost does not grow with the queue. */
 const LISTED = 100;
-/** More attempts than workers finish between two looks. */
+/** Workers finish fewer attempts than this between two snapshots. */
 const SAMPLE = 2000;
 
-/** All that a live view shows, read at one go. */
+/** Everything that a live view shows. */
 export interface Snapshot {
   at: number;
   jobs: Record<State, number>;
   queues: QueueObject[];
-  /** The longest running first. */
+  /** The longest running job is first. */
   running: ClaimedJob[];
-  /** The newest of those that wait for their first attempt. */
+  /** The newest jobs that wait for their first attempt. */
   waiting: Job[];
-  /** Dead jobs, and failed ones that wait for another attempt; the last to fail first. */
+  /** The dead jobs, and the failed ones that wait for another attempt. The last failure is first. */
   failures: Job[];
   workers: Worker[];
-  /** Attempts that ended of late, for the throughput. */
+  /** The attempts that ended last, for the throughput. */
   finished: FinishedAttempt[];
 }
 

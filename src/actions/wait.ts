@@ -4,24 +4,21 @@ import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
 import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
-/** Should a wake-up get lost, a look this often finds out. */
-const SAFETY_MS = 1000;
-
 export interface WaitOptions extends WaitingOptions {
-  /** The first that ends is enough. */
+  /** Waits only for the first that ends. */
   any?: boolean;
-  /** Told of each job that was waited for, once it has ended. */
+  /** Is called with each job once it has ended. */
   onEnd?(job: Job): void;
 }
 
-/** Waits until the jobs are completed, dead or cancelled. Answers those that are, in the order given. */
+/** Waits until the jobs are completed, dead or cancelled. Returns those that are, in the given order. */
 export async function waitFor(app: App, ids: string[], options: WaitOptions): Promise<Job[]> {
   const waiting = startWaiting(app, options);
   try {
-    // All of them first: an id that does not exist is no reason to wait for the others.
+    // All ids are checked first, because a wrong one should not be reported after a long wait.
     for (const id of ids) await getJob(app, id);
     const ended: Job[] = [];
-    // One after the other, so that a change costs one look, however many jobs there are; for any of them, all.
+    // With one job at a time, a change costs one read, however many jobs there are.
     for (const group of options.any ? [ids] : ids.map((id) => [id])) {
       const job = await firstEnded(app, group, waiting);
       options.onEnd?.(job);
@@ -41,7 +38,7 @@ async function firstEnded(app: App, ids: string[], waiting: Waiting): Promise<Jo
       if (FINAL_STATES.includes(last.state)) return last;
     }
     if (waiting.over) throw stillNotOver(last!);
-    await waiting.next(SAFETY_MS);
+    await waiting.next();
   }
 }
 

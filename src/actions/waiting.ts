@@ -1,21 +1,23 @@
 import { onChange } from '../state/wake.ts';
 import type { App } from './app.ts';
 
-/** Without a watch, look this often. */
+/** Polls this often even if nothing seems to change, in case a wake-up gets lost. */
+const SAFETY_MS = 1000;
+/** Polls this often if the state directory cannot be watched. */
 const UNWATCHED_MS = 100;
-/** On a busy queue something changes all the time: a look every so often is soon enough. */
+/** The shortest time between two polls, because something changes all the time on a busy queue. */
 const CALM_MS = 20;
 
 export interface WaitingOptions {
   timeoutMs: number | null;
-  /** Ends the waiting; its reason is thrown. */
+  /** Ends the waiting. Its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
-/** Waiting for what others do: woken by it, with a slow look as a safety net. */
+/** Waits for changes by other processes. */
 export interface Waiting {
-  /** Resolves when something has changed since the last call, or after so long. Throws when told to stop waiting. */
-  next(ms: number): Promise<void>;
+  /** Resolves when something has changed since the last call, or after this time. Throws when the signal aborts. */
+  next(ms?: number): Promise<void>;
   /** The time is up. */
   readonly over: boolean;
   close(): void;
@@ -37,7 +39,7 @@ export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): W
   signal?.addEventListener('abort', stop);
 
   return {
-    async next(ms) {
+    async next(ms = SAFETY_MS) {
       signal?.throwIfAborted();
       const longest = unwatch === null ? Math.min(ms, UNWATCHED_MS) : ms;
       await new Promise<void>((resolve) => {

@@ -2,8 +2,7 @@ import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { processes } from '../exec/processes.ts';
-import type { Host } from '../state/host.ts';
-import { thisHost } from '../state/host.ts';
+import { type Host, thisHost } from '../state/host.ts';
 import type { Supervised, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
@@ -24,7 +23,7 @@ export function toWorkerObject(worker: Worker, same: boolean | null = null): Wor
   };
 }
 
-/** The workers that live. One whose process is gone stays in the store until its jobs are taken over, but not here. */
+/** Returns the live workers. A worker whose process is gone stays in the store until its jobs are taken over. */
 export async function activeWorkers(app: App): Promise<Worker[]> {
   const workers = await app.store.workers();
   if (workers.length === 0) return [];
@@ -41,7 +40,7 @@ export async function countWorkersOf(app: App, supervisor: string): Promise<numb
   return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }
 
-/** The same as people see them. */
+/** Returns the JSON objects of the live workers. */
 export async function listWorkers(app: App): Promise<WorkerObject[]> {
   const workers = await activeWorkers(app);
   if (workers.length === 0) return [];
@@ -51,7 +50,7 @@ export async function listWorkers(app: App): Promise<WorkerObject[]> {
   );
 }
 
-/** The supervisors that live on this machine. */
+/** Returns the live supervisors of this machine. */
 export async function activeSupervisors(app: App): ReturnType<Store['supervisors']> {
   const supervisors = await app.store.supervisors();
   if (supervisors.length === 0) return [];
@@ -59,10 +58,10 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
   return supervisors.filter((supervisor) => presence(supervisor, host) === 'alive');
 }
 
-/** What this machine can tell of a worker by looking at its process. */
+/** Tells whether the process of a worker is alive, as far as this machine can see it. */
 export function presence(worker: Supervised, host: Host): 'alive' | 'gone' | 'elsewhere' {
   if (worker.host.id !== host.id) return 'elsewhere';
-  // The same machine after a restart: nothing of before it lives.
+  // The machine was restarted since then.
   if (worker.host.boot !== host.boot) return 'gone';
   if (worker.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
   return processes.startTime(worker.pid) === worker.startTime ? 'alive' : 'gone';

@@ -1,6 +1,5 @@
 import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.ts';
-import type { ScheduleChanges } from '../actions/schedule-changes.ts';
-import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
+import { readScheduleInput, type ScheduleChanges, type ScheduleInput } from '../actions/schedule-input.ts';
 import { QueueError } from '../core/errors.ts';
 import { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobInput } from '../core/job-input.ts';

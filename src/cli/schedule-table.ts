@@ -1,4 +1,4 @@
-import type { TimesObject } from '../actions/preview-schedule.ts';
+import type { TimesObject } from '../actions/schedule-object.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import { type ClockChange, clockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';

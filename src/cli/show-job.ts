@@ -1,7 +1,6 @@
 import type { App } from '../actions/app.ts';
-import { toAttemptObject } from '../actions/attempt-object.ts';
+import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { jobObject, parentsOf } from '../actions/jobs.ts';
-import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';

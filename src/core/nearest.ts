@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** Returns the end of an error about an unknown word: a suggestion, or nothing. */
+/** Returns a question with the nearest candidate, to put after a message; empty if there is none. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === null ? '' : `; did you mean '${guess}'?`;

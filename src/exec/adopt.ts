@@ -2,13 +2,13 @@ import { pause } from '../core/clock.ts';
 import type { Place } from '../state/place.ts';
 import { type AttemptRecord, readRecord, takeGate } from '../state/record.ts';
 import { isForeign, isOutOfSight } from './lifeline.ts';
-import { processes } from './processes.ts';
+import { NO_GROUP, processes } from './processes.ts';
 
-/** What is found of an attempt whose worker is gone. */
+/** The state of an attempt whose worker is gone, as far as it can be observed. */
 export type Sighting =
   | { kind: 'alive'; pid: number }
   | { kind: 'ended'; pid: number; code: number; signalled: boolean }
-  /** It may live, in a pid namespace that we cannot see into. */
+  /** It may be alive in a pid namespace that we cannot see. */
   | { kind: 'unseen' }
   /** It ran, is over, and left no exit code. */
   | { kind: 'lost'; pid: number | null }
@@ -16,33 +16,36 @@ export type Sighting =
 
 const LOOK_MS = 100;
 
-/**
- * The process first, only then the record: a command that ends between two looks has written its code by the second.
- * Without a record the gate is taken, so that it cannot start any more.
- */
+/** Observes an attempt. Without a record it takes the gate, so that the command cannot start any more. */
 export function sight(place: Place): Sighting {
   for (;;) {
     const before = readRecord(place); // fault-control: first-record
     if (before === null) {
-      // A record that somebody deleted: what carries the cookie is running all the same.
-      const [one] = processes.find(place.cookie, -1);
-      if (one !== undefined) return { kind: 'alive', pid: one.group };
+      // If somebody deleted the record, the processes that carry the cookie are still running.
+      const found = findByCookie(place);
+      if (found !== null) return found;
       if (takeGate(place)) return { kind: 'never-started' };
       continue;
     }
     const isHere = before.kind === 'running' && !isForeign(before);
     if (isHere && processes.carries(before.pid, place.cookie)) return { kind: 'alive', pid: before.pid };
     if (isOutOfSight(place)) return { kind: 'unseen' };
-    // A command can write anything over its own record. The frame has the last word, and has it when it is gone.
+    // A command can overwrite its own record. The record is final only when the frame is gone.
     const frame = processes.frameOf(place.cookie);
     if (frame !== null) return { kind: 'alive', pid: frame };
     if (before.kind === 'unreadable' || before.kind === 'empty' || isForeign(before)) {
-      // Not yet written, perhaps, or with a pid that means nothing here: its processes tell.
-      const [one] = processes.find(place.cookie, -1);
-      if (one !== undefined) return { kind: 'alive', pid: one.group };
+      // The record may not be written yet, or has a pid of another namespace.
+      const found = findByCookie(place);
+      if (found !== null) return found;
     }
+    // The record is read after the process: a command that ended in between has written its exit code by now.
     return fromRecord(readRecord(place)); // fault-control: last-record
   }
+}
+
+function findByCookie({ cookie }: Place): Sighting | null {
+  const [one] = processes.find({ cookie, group: NO_GROUP });
+  return one === undefined ? null : { kind: 'alive', pid: one.group };
 }
 
 /** Tells whether the record of an attempt holds the end of its command, and its frame has no child that belies it. */
@@ -58,7 +61,7 @@ function fromRecord(record: AttemptRecord | null): Sighting {
   return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
 }
 
-/** Waits for a command that is not our child. What was seen alive has started, whatever became of its record. */
+/** Waits for a command that is not our child. One that was seen alive has started, even if its record is missing later. */
 export async function untilOver(place: Place): Promise<Sighting> {
   let seen: { pid: number | null } | null = null;
   for (;;) {

@@ -1,7 +1,4 @@
-/**
- * Ends this process at once with this exit code. Nothing that is open is closed properly: at a usual end both runtimes close
- * every store, which is wrong if the files of one were removed.
- */
+/** Ends this process at once. At a usual end the runtimes close every store, which is wrong if its files were removed. */
 export function endAtOnce(code: number): void {
   try {
     process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {});

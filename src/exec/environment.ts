@@ -1,21 +1,20 @@
 import type { ClaimedJob } from '../core/job.ts';
 
-/** Settings of the runtime inside our executable: they are about queuectl, never about a job or a worker. */
+/** The settings of the runtime inside our executable. They are for queuectl only, so jobs and workers do not get them. */
 const RUNTIME = /^(BUN_|NODE_OPTIONS$)/;
-/** Where a process is made to die: the worker that was meant, not what its jobs start. */
+/** Makes a worker die at a crash point, for tests. Its jobs do not inherit it. */
 export const CRASH_AT = 'QUEUECTL_CRASH_AT';
 
 export function withoutRuntime(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME.test(name)));
 }
 
-/** The secrets of a job that it would not get from this worker; the others come with all that the worker has. */
-export function missingSecrets(worker: NodeJS.ProcessEnv, job: ClaimedJob): string[] {
-  const given = withoutRuntime(job.secretEnv.length === 0 ? {} : worker);
-  return job.secretEnv.filter((name) => given[name] === undefined);
+/** Returns the secrets of a job that the worker's environment does not have. */
+export function missingSecrets(worker: NodeJS.ProcessEnv, { secretEnv }: ClaimedJob): string[] {
+  return secretEnv.filter((name) => worker[name] === undefined || RUNTIME.test(name));
 }
 
-/** What any program may count on. Anything else of the worker's (tokens, agents, settings) a job with a clean one has to ask for. */
+/** The variables that a clean environment has. Others of the worker, such as tokens, have to be named by the job. */
 const BASIC = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR)$/;
 
 function basics(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
@@ -23,7 +22,7 @@ function basics(environment: NodeJS.ProcessEnv, secrets: readonly string[]): Nod
   return Object.fromEntries(Object.entries(environment).filter(wanted));
 }
 
-/** What a command sees: the worker's environment, the job's own, and who it is. */
+/** Returns the environment of a command: the worker's variables, the job's own, and those that identify the attempt. */
 export function jobEnvironment(
   worker: NodeJS.ProcessEnv,
   job: ClaimedJob,

@@ -1,16 +1,12 @@
 import { statSync } from 'node:fs';
 
-/** Whether a process runs the same executable as this one; null: the system does not tell. */
+/** Tells whether a process runs the same executable as this one; null: the system does not tell. */
 export function runsThisExecutable(pid: number): boolean | null {
-  return isSame(`/proc/${pid}/exe`);
+  return isThisExecutable(`/proc/${pid}/exe`);
 }
 
-/** Whether this path leads to the executable of this process. */
-export function isThisExecutable(path: string): boolean {
-  return isSame(path) === true;
-}
-
-function isSame(path: string): boolean | null {
+/** Tells whether this path leads to the executable of this process; null: the system does not tell. */
+export function isThisExecutable(path: string): boolean | null {
   try {
     const theirs = statSync(path);
     const ours = statSync('/proc/self/exe');

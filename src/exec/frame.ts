@@ -1,18 +1,18 @@
 import { isPlainCommand } from '../core/plain-command.ts';
 
 /**
- * The few lines of shell around every command. They take the gate (an exclusively created record), run the command as
- * a child, write its exit code over the record in place (fixed width: a full disk cannot stop that), and exit with it.
+ * The lines of shell around every command. They take the gate (an exclusively created record), run the command as a child,
+ * write its exit code over the record in place (with a fixed width, so that a full disk cannot prevent it), and exit with it.
  *
  * - `trap :` rather than `trap ''`: the frame outlives a signal to the group, its children do not inherit that.
  * - HUP, INT and TERM are noted in the record as an `s` behind the exit code. A stop of the whole service signals the
  *   frame as well, so the note tells a command that was stopped from one that failed. The note is kept as the shell
  *   option -b, which has no effect here, because a variable of ours could shadow one of the user's.
- * - The trap on EXIT is for a shell that gives up because it cannot fork: nothing ran, and nobody may think so.
- * - It exits with 75 and 76 only when it ran nothing. A command that exits so makes it end by a signal instead: a code
- *   of the command is never taken for one of the frame's, whatever became of the record.
- * - Its own stderr is /dev/null: a shell says "Terminated" when its child is, and the output is the command's alone.
- * - Only positional parameters: a variable of ours could shadow one of the user's environment.
+ * - The trap on EXIT is for a shell that exits because it cannot fork. Its code 76 shows that nothing ran.
+ * - It exits with 75 or 76 only if it ran nothing. If a command exits with one of these, the frame ends by a signal instead,
+ *   so that the code is never mistaken for one of the frame's, even without the record.
+ * - Its own stderr is /dev/null, because a shell prints "Terminated" when its child is terminated.
+ * - It uses only positional parameters, because a variable of ours could shadow one of the user's environment.
  * - Descriptor 3 is the lifeline, which the frame holds for as long as it lives; the command gets neither it nor 4.
  * - $1 record, $2 umask, $3 soft limit of open files or -, $4 name of the lifeline or -, then the command.
  */
@@ -36,20 +36,20 @@ trap - EXIT USR1 USR2
 case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
 exit $2`;
 
-/** Redirected inside a subshell: outside it the shell's own "Terminated" would go the same way. */
+/** Redirects inside a subshell. Outside it, the shell's own "Terminated" would be redirected, too. */
 const SHELL = `${BEFORE}(exec /bin/sh -c "$5" 2>&4 3>&- 4>&-)${AFTER}`;
-/** exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
+/** Uses exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
 const ARGV = `${BEFORE}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${AFTER}`;
 
 /**
- * A command that needs no shell of its own stands in the text itself. All in one line, under the name that the other
- * shell would have: what a shell says of a program that it does not find is then the same. With an exit behind it, or the
- * last program would take the subshell's place, and nobody would say that a signal ended it.
+ * The text around a command that needs no shell of its own. It is one line, and has the name of the other shell, so that the
+ * message about a missing program is the same. The exit behind the command keeps the last program from replacing the subshell,
+ * which reports when a signal ended it.
  */
 const PLAIN = `${BEFORE}(exec 2>&4 3>&- 4>&-; `.replaceAll('\n', '; ');
 const PLAIN_END = `; exit $?)${AFTER}`.replaceAll('\n', '; '); // fault-control: plain-end
 
-/** What the user set for the processes he starts. Read once: asking for the umask means setting it for a moment. */
+/** The limits that the user set for his processes. They are read once, because reading the umask sets it for a moment. */
 export interface UserLimits {
   umask: number;
   /** The soft limit of open files; null: leave it. */
@@ -66,7 +66,7 @@ export interface FrameInput extends UserLimits {
   argv: string[] | null;
 }
 
-/** The arguments of /bin/sh. */
+/** Returns the arguments of /bin/sh that run a command in its frame. */
 export function frameArguments(input: FrameInput): string[] {
   const { record, lifeline, umask, openFiles, command, argv } = input;
   const mask = umask.toString(8).padStart(4, '0');

@@ -1,6 +1,6 @@
 import { pause } from '../core/clock.ts';
-import { send, type Target } from './kill.ts';
-import { processes } from './processes.ts';
+import { send } from './kill.ts';
+import { processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
 const LOOK_MS = 2;
@@ -53,13 +53,11 @@ function isSuspended({ group, cookie }: Target): boolean {
   );
 }
 
-/**
- * Stops the frame's child, the newest child of that one, and so on. Returns those that it stopped. A child that has left the
- * session is not waited for by a shell: it may be a job of a worker that runs inside this one, and is none of our business.
- */
+/** Stops the frame's child, the newest child of that one, and so on. Returns those that it stopped. */
 async function freezeBelow(frame: number): Promise<number[]> {
   const frozen: number[] = [];
   for (let parent = frame; ; ) {
+    // No shell waits for a child that has left the session. It may be a job of a worker inside this job.
     const child = parent === frame ? processes.childOf(frame) : processes.childInSession(parent);
     if (child === null) return frozen;
     if (!(await freeze(child, parent))) continue;

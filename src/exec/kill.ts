@@ -1,21 +1,15 @@
 import { pause } from '../core/clock.ts';
 import { crashPoint } from '../core/crash-point.ts';
-import { type Found, processes } from './processes.ts';
+import type { Place } from '../state/place.ts';
+import { readRecord } from '../state/record.ts';
+import { type Found, NO_GROUP, processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
-/** What an attempt's processes are known by: the frame's group and the cookie in their environment. */
-export interface Target {
-  group: number;
-  cookie: string;
-  /** No process of the attempt started before this, in the kernel's own count. */
-  since?: number;
-}
-
 const LOOK_MS = 50;
-/** A process forked during a scan is in the next one: only two empty ones in a row prove that nothing is left. */
+/** A process forked during a scan is in the next one, so only two empty scans in a row prove that nothing is left. */
 const EMPTY_SCANS = 2;
 
-/** SIGTERM to everything of the attempt, grace, then SIGKILL until nothing is left. */
+/** Sends SIGTERM to all processes of an attempt and, after the grace period, SIGKILL until none is left. */
 export async function endProcesses(target: Target, graceMs: number): Promise<void> {
   const lookAgain = watch(target);
   let left = await lookAgain();
@@ -38,9 +32,9 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
 }
 
 /**
- * Looks again and again. A process that was once found stays one of the attempt's until it ends, also when the frame by which
- * it was known is gone. A process that we may not signal (another user's, by a setuid program) is not waited for: it could
- * go on for ever.
+ * Returns a function that finds the processes of an attempt that are left. A process that was found once stays one of the
+ * attempt's until it ends, even if the frame that identified it is gone. A process that we may not signal (another user's, by a
+ * setuid program) is not waited for, because it could go on for ever.
  */
 function watch(target: Target): () => Promise<Found[]> {
   const seen = new Map<number, Found>();
@@ -50,44 +44,41 @@ function watch(target: Target): () => Promise<Found[]> {
     for (const one of found) seen.set(one.pid, one);
     for (const [pid, { startTime }] of seen) {
       const alive = now.has(pid) || processes.startTime(pid) === startTime;
-      if (!alive || !maySignal(pid)) seen.delete(pid);
+      if (!alive || signalErrorOf(pid) === 'EPERM') seen.delete(pid);
     }
     return [...seen.values()];
   };
 }
 
-function maySignal(pid: number): boolean {
+/** Returns the error code with which a signal to a process or group would fail, or null if it would not. */
+function signalErrorOf(pid: number): string | null {
   try {
     process.kill(pid, 0);
-    return true;
+    return null;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EPERM';
+    return String((error as NodeJS.ErrnoException).code);
   }
 }
 
-/** Live processes of the attempt. */
-export function look(target: Target): Found[] {
-  return processes.find(target.cookie, target.group);
+/** Returns the target of an attempt. Its group is known while its record shows that it runs. */
+export function targetOf(place: Place): Target {
+  const record = readRecord(place);
+  return { group: record?.kind === 'running' ? record.pid : NO_GROUP, cookie: place.cookie };
 }
 
-/** Is anything left in the frame's group? One system call, for the common case that nothing is. */
+/** Tells whether a process is left in a group, by one system call. */
 export function groupExists(group: number): boolean {
-  try {
-    process.kill(-group, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return signalErrorOf(-group) === null;
 }
 
-/** Sends a signal to everything of the attempt. Answers how many processes that were. */
+/** Sends a signal to all processes of an attempt. Returns how many there were. */
 export function signalAttempt(target: Target, signal: NodeJS.Signals): number {
-  const found = look(target);
+  const found = processes.find(target);
   signalAll(found, target, signal);
   return found.length;
 }
 
-/** Only what was seen to carry the cookie is signalled: the group if a member does, and each that left it. */
+/** Signals the group if one of its processes was found, and each found process that has left the group. */
 function signalAll(found: Found[], target: Target, signal: NodeJS.Signals): void {
   if (found.some((one) => one.group === target.group)) send(-target.group, signal);
   for (const one of found) if (one.group !== target.group) send(one.pid, signal);
@@ -99,6 +90,6 @@ export function send(pid: number, signal: NodeJS.Signals): void {
     process.kill(pid, signal);
     crashPoint('after-signal');
   } catch {
-    // It ended in between, which is what we wanted.
+    // The process has ended in the meantime.
   }
 }

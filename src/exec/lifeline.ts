@@ -7,23 +7,20 @@ import { namesIn } from '../files/names-in.ts';
 import type { Place } from '../state/place.ts';
 import { type AttemptRecord, readRecord } from '../state/record.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
-import { processes } from './processes.ts';
+import { NO_GROUP, processes } from './processes.ts';
 
-/**
- * A named pipe whose reading end is held by a worker and by every frame it started, and by nothing else. A process table
- * shows only the processes of its own pid namespace; whether a pipe is held is seen from all of them.
- */
+/** A named pipe that a worker and its frames hold open. Other pid namespaces see that, but not the processes. */
 export interface Lifeline {
-  /** The pid namespace and the worker. It stands in the record of every attempt that holds it. */
+  /** Consists of the pid namespace and the worker's id. The record of every attempt that holds it contains the name. */
   name: string;
   file: number;
 }
 
-/** Its worker may not have opened it yet. */
+/** A younger lifeline is not removed, because its worker may not have opened it yet. */
 const YOUNG_MS = 60_000;
 const make = promisify(execFile);
 
-/** Null where there are no pid namespaces, or no room for one: then attempts are only judged by the process table. */
+/** Makes a lifeline. Returns null if that fails or there are no pid namespaces: then only the process table counts. */
 export async function makeLifeline(state: StateDirectory, workerId: string): Promise<Lifeline | null> {
   const namespace = ownNamespace();
   if (namespace === null) return null;
@@ -41,22 +38,22 @@ export async function makeLifeline(state: StateDirectory, workerId: string): Pro
   }
 }
 
-/** Did this attempt start in a pid namespace that is not ours? */
+/** Tells whether an attempt started in another pid namespace. */
 export function isForeign(record: AttemptRecord | null): boolean {
   if (record?.kind !== 'running' || record.lifeline === null) return false;
   return record.lifeline.split('-')[0] !== ownNamespace();
 }
 
-/** May the attempt live where we cannot look? What is over has let go of its lifeline. */
+/** Tells whether an attempt may be alive in a pid namespace that we cannot see. One that is over holds no lifeline. */
 export function isOutOfSight(place: Place): boolean {
   const record = readRecord(place);
   if (record?.kind !== 'running' || record.lifeline === null || !isForeign(record)) return false;
-  // Of a namespace inside ours we see everything, as long as there is anything.
-  if (processes.find(place.cookie, -1).length > 0) return false;
+  // The processes of a namespace inside ours are visible here.
+  if (processes.find({ cookie: place.cookie, group: NO_GROUP }).length > 0) return false;
   return isHeld(join(place.state.lifelines, record.lifeline)); // fault-control: foreign-lifeline
 }
 
-/** Removes those that nobody holds any more. */
+/** Removes the lifelines that no process holds any more. */
 export function sweepLifelines({ lifelines }: StateDirectory, now: number): void {
   for (const name of namesIn(lifelines)) {
     const path = join(lifelines, name);
@@ -65,18 +62,18 @@ export function sweepLifelines({ lifelines }: StateDirectory, now: number): void
       crashPoint('before-sweep-lifeline');
       unlinkSync(path);
     } catch {
-      // Another sweep was first, or it is not ours to look at.
+      // Another sweep was first, or it belongs to another user.
     }
   }
 }
 
-/** Opening a pipe to write fails when nobody has it open to read. */
+/** Tells whether a process has a pipe open. Opening one for writing fails if none has it open for reading. */
 function isHeld(path: string): boolean {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
     return true;
   } catch (error) {
-    // One that is gone was swept: nobody held it.
+    // A missing one was removed by a sweep, because nobody held it.
     const { code } = error as NodeJS.ErrnoException;
     return code !== 'ENXIO' && code !== 'ENOENT';
   }

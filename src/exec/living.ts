@@ -6,10 +6,11 @@ import { attemptOf, type Place, placeOf, removePlace } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
 import { removeSeal } from '../state/seal.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
+import { targetOf } from './kill.ts';
 import { isOutOfSight } from './lifeline.ts';
 import { processes } from './processes.ts';
 
-/** A thousand attempts a second take 30 years to get there. */
+/** A store with a thousand attempts per second takes 30 years to reach this number. */
 const HIGHEST = 1e12;
 
 /** A command that runs without a worker: one of its processes, or none that can be seen from here. */
@@ -19,10 +20,7 @@ export interface Living {
 
 /** Returns what still runs of an attempt, whether or not it has a record; null: nothing. */
 export function livingOf(place: Place): Living | null {
-  const record = readRecord(place);
-  // Where cookies cannot be read, the frame is known by its pid.
-  const group = record?.kind === 'running' ? record.pid : -1;
-  const [one] = processes.find(place.cookie, group);
+  const [one] = processes.find(targetOf(place));
   if (one !== undefined) return { process: one };
   return isOutOfSight(place) ? { process: null } : null;
 }
@@ -34,7 +32,7 @@ export function livingIn(state: StateDirectory, known: ReadonlySet<string>): Liv
     if (known.has(place.name)) continue;
     const record = readRecord(place);
     const isCarried = carried?.has(place.name);
-    // There may be thousands: only few are worth a look at all processes.
+    // There may be thousands, so few of them may cost a scan of all processes.
     const over = record?.kind === 'ended' || record?.kind === 'gated';
     if (over && (isCarried !== true || processes.frameOf(place.cookie) === null)) continue;
     if (record?.kind !== 'running' && isCarried === false) continue;
@@ -44,7 +42,7 @@ export function livingIn(state: StateDirectory, known: ReadonlySet<string>): Liv
   return null;
 }
 
-/** Returns the names of the attempts there that a process carries the cookie of; null: the system does not tell. */
+/** Returns the names of the attempts whose cookie a process carries; null: the system does not tell. */
 function carriedNames(state: StateDirectory): Set<string> | null {
   const carriers = processes.carriers();
   if (carriers === null) return null;
@@ -64,10 +62,7 @@ export function placesIn(state: StateDirectory): Place[] {
   });
 }
 
-/**
- * Returns the highest attempt that left a directory, or a process that still runs; 0: there is none. A number above
- * HIGHEST is somebody's mistake: whoever went on from there would soon have no numbers left.
- */
+/** Returns the highest attempt that left a directory or a process; 0: there is none. Above HIGHEST is somebody's mistake. */
 export function lastAttemptIn(state: StateDirectory, epoch: string): number {
   const living = attemptsAmong([...(carriedNames(state) ?? [])], epoch);
   return [...attemptsIn(state, epoch), ...living]

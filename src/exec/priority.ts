@@ -2,11 +2,11 @@ import { setPriority } from 'node:os';
 
 const A_LITTLE = 5;
 
-/** Workers and jobs of this machine come first: whoever looks on can wait a moment. */
+/** Lowers the priority of this process, so that workers and jobs of this machine come first. */
 export function stepBack(): void {
   try {
     setPriority(A_LITTLE);
   } catch {
-    // Then they share.
+    // Without the permission it keeps its priority.
   }
 }

@@ -1,20 +1,18 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { isOver, maybeRead, type ProcStat, stat } from '../files/proc-stat.ts';
+import { maybeRead } from '../files/maybe-read.ts';
+import { isOver, type ProcStat, stat } from '../files/proc-stat.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import { isCookieOf, nameIn } from '../state/cookie.ts';
 import { runsThisExecutable } from './executable.ts';
 import { recordIn } from './frame.ts';
 import { NAME } from './name.ts';
-import type { Ancestor, Found, Processes, Programs, Wanted } from './processes.ts';
+import type { Ancestor, Found, Processes, Programs, Target } from './processes.ts';
 
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
 
-/**
- * One that was listed may have forked and ended before it was looked at: its child is new in the next list. So lists are
- * read until nothing in one is new, or, where others start processes all the time, so often.
- */
+/** Lists are read until one has no new process, because a listed one may have forked and ended. This is the most. */
 const MOST_LOOKS = 30;
 
 /** The kernel's flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC). */
@@ -30,7 +28,7 @@ export const linux: Processes = {
     return Math.max(0, linux.clock() - bornAt(found));
   },
   carries: (pid, cookie) => hasCookie(pid, cookie) && linux.startTime(pid) !== null,
-  find: (cookie, frame) => findAll([{ cookie, group: frame }]).get(cookie) ?? [],
+  find: (attempt) => findAll([attempt]).get(attempt.cookie)!,
   findAll,
   // The system rounds to whole seconds, up or down.
   now: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
@@ -92,7 +90,7 @@ export const linux: Processes = {
   },
 };
 
-function findAll(attempts: readonly Wanted[]): Map<string, Found[]> {
+function findAll(attempts: readonly Target[]): Map<string, Found[]> {
   const found = new Map<string, Found[]>(attempts.map(({ cookie }) => [cookie, []]));
   const byName = new Map(attempts.map((one) => [nameIn(one.cookie), one]));
   const byFrame = new Map(attempts.filter(({ group }) => group > 0).map((one) => [one.group, one]));
@@ -101,7 +99,7 @@ function findAll(attempts: readonly Wanted[]): Map<string, Found[]> {
   for (let look = 0; look < MOST_LOOKS; look++) {
     const fresh = allPids().filter((pid) => !seen.has(pid));
     if (fresh.length === 0) break;
-    const leads = new Map<Wanted, boolean>();
+    const leads = new Map<Target, boolean>();
     for (const pid of fresh) {
       seen.add(pid);
       const about = stat(pid);
@@ -157,24 +155,21 @@ function hasCookie(pid: number, cookie: string): boolean {
 }
 
 function cookieOf(pid: number): string | undefined {
-  return /\0QUEUECTL_RUN=([^\0]*)\0/.exec(environmentOf(pid))?.[1];
-}
-
-/** Each variable between two zero bytes. */
-function environmentOf(pid: number): string {
-  return `\0${maybeRead(`/proc/${pid}/environ`) ?? ''}`;
+  // With this zero byte, each variable is between two of them.
+  const environment = `\0${maybeRead(`/proc/${pid}/environ`) ?? ''}`;
+  return /\0QUEUECTL_RUN=([^\0]*)\0/.exec(environment)?.[1];
 }
 
 /**
- * For a process that cleared its environment, or whose environment we may not read. While the frame leads its session, every
- * process of the session is the attempt's. When the frame is gone, its pid may lead another session: then the output file
- * that the process holds decides.
+ * Returns the attempt in whose session a process is. The process has cleared its environment, or we may not read it. While the
+ * frame leads its session, every process of the session is the attempt's. When the frame is gone, its pid may lead another
+ * session. Then the process is the attempt's only if it has the output file open.
  */
 function ofSession(
   pid: number,
-  attempt: Wanted | undefined,
-  leads: Map<Wanted, boolean>,
-): Wanted | undefined {
+  attempt: Target | undefined,
+  leads: Map<Target, boolean>,
+): Target | undefined {
   if (attempt === undefined) return undefined;
   const { cookie, group } = attempt;
   const leading = leads.get(attempt) ?? hasCookie(group, cookie);
@@ -182,7 +177,7 @@ function ofSession(
   return leading || holdsOutput(pid, cookie) ? attempt : undefined;
 }
 
-/** Anybody can have a directory of that name and open a file in it, but not a file that only this user can read. */
+/** Tells whether a process has a file of the attempt open. Only this user can read such files, so nobody can forge them. */
 function holdsOutput(pid: number, cookie: string): boolean {
   const directory = `/attempts/${nameIn(cookie)}/`;
   try {
@@ -205,7 +200,7 @@ function isOwn(pid: number): boolean {
   return ids.length > 0 && ids.every((id) => Number(id) === process.getuid?.());
 }
 
-/** A list of the kernel's; where it is built without, all processes are asked for their parent. */
+/** Reads the kernel's list of children. A kernel built without it is asked for the parent of every process. */
 function childrenOf(pid: number): number[] {
   const listed = maybeRead(`/proc/${pid}/task/${pid}/children`);
   if (listed !== null) return listed.split(' ').filter(Boolean).map(Number);
@@ -216,7 +211,7 @@ function isStopped({ state }: ProcStat): boolean {
   return state === 'T' || state === 't';
 }
 
-/** On the clock that all processes of this boot share. */
+/** Returns when a process was made, on the clock that all processes of this boot share. */
 function bornAt({ startTime }: ProcStat): number {
   return Number(startTime) * TICK_MS;
 }

@@ -2,10 +2,7 @@ import { processIdentity, ps } from '../files/process-identity.ts';
 import { nameIn } from '../state/cookie.ts';
 import type { Found, Processes } from './processes.ts';
 
-/**
- * Where there is no /proc, `ps` tells start times and groups. Environments are not to be read there, so a process is
- * known by its pid while the group of the frame exists; what left the group is not found.
- */
+/** Asks `ps`, which shows no environments. So the processes of an attempt are those in the group of its frame. */
 export const portable: Processes = {
   ...processIdentity,
   ageMs(pid) {
@@ -13,7 +10,7 @@ export const portable: Processes = {
     return started === null ? null : Math.max(0, Date.now() - Date.parse(started));
   },
   carries: (pid) => ps(['-o', 'pgid=', '-p', String(pid)]) === String(pid) && !isZombie(pid),
-  find: (cookie, frame) => portable.findAll([{ cookie, group: frame }]).get(cookie) ?? [],
+  find: (attempt) => portable.findAll([attempt]).get(attempt.cookie)!,
   findAll(attempts) {
     const found = new Map<string, Found[]>(attempts.map(({ cookie }) => [cookie, []]));
     const byFrame = new Map(attempts.map(({ cookie, group }) => [group, cookie]));
@@ -21,11 +18,8 @@ export const portable: Processes = {
       const [pid, pgid, state, ...lstart] = line.trim().split(/\s+/);
       const cookie = byFrame.get(Number(pgid));
       if (cookie === undefined || state === undefined || state.startsWith('Z')) continue;
-      const stopped = state.startsWith('T');
-      found.get(cookie)!.push({
-        ...{ pid: Number(pid), group: Number(pgid), stopped },
-        startTime: lstart.join(' '),
-      });
+      const [stopped, startTime] = [state.startsWith('T'), lstart.join(' ')];
+      found.get(cookie)!.push({ pid: Number(pid), group: Number(pgid), stopped, startTime });
     }
     return found;
   },

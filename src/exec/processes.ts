@@ -2,16 +2,16 @@ import type { ProcessIdentity } from '../files/process-identity.ts';
 import { linux } from './processes-linux.ts';
 import { portable } from './processes-portable.ts';
 
-/** What the system says about processes. `kill(pid, 0)` alone proves nothing: pids are used again. */
+/** Asks the system about processes. `kill(pid, 0)` alone proves nothing, because pids are reused. */
 export interface Processes extends ProcessIdentity {
-  /** How long the process has lived, by a clock that does not step; null: unknown. */
+  /** Returns how long a process has lived, by a clock that does not step; null: unknown. */
   ageMs(pid: number): number | null;
-  /** Is this the frame of that attempt, and not a zombie? */
+  /** Tells whether a process carries the cookie of an attempt and is not a zombie. */
   carries(pid: number, cookie: string): boolean;
-  /** Every live process of the attempt whose frame has, or had, that pid (-1: not known), but this one. */
-  find(cookie: string, frame: number): Found[];
+  /** Returns every live process of an attempt, except this process. */
+  find(attempt: Target): Found[];
   /** The same for many attempts in one pass over all processes. Returns the processes of each attempt by its cookie. */
-  findAll(attempts: readonly Wanted[]): Map<string, Found[]>;
+  findAll(attempts: readonly Target[]): Map<string, Found[]>;
   /** Returns a time in the kernel's own count that is not later than the start of any process started from now on. */
   now(): number;
   /** Returns the newest child of a process that is not a zombie; null if it has none. */
@@ -30,25 +30,25 @@ export interface Processes extends ProcessIdentity {
   clock(): number;
   /** Returns this process and its ancestors. Empty where the system does not tell. */
   lineage(): Ancestor[];
-  /**
-   * Returns the processes that run this executable, and those that were forked since a time on the shared clock and have not
-   * executed a program yet; null: the system does not tell.
-   */
+  /** Returns the processes that run this executable, and those forked since a time that have not executed a program yet. */
   programs(since: number): Programs | null;
-  /** The soft limit of open files that this program was started with. */
+  /** Returns the soft limit of open files that this program was started with; null: the system does not tell. */
   inheritedOpenFiles(): string | null;
-  /** Was the signal ignored when this program started, as under nohup? */
+  /** Tells whether a signal was ignored when this program started, as under nohup. */
   ignoresAtStart(signal: number): boolean;
 }
 
-/** An attempt whose processes are looked for. */
-export interface Wanted {
+/** Identifies the processes of an attempt. */
+export interface Target {
+  /** Is in the environment of its processes. */
   cookie: string;
-  /** The pid of its frame; -1: not known. */
+  /** The process group of its frame, which is the frame's pid, or NO_GROUP if that is not known. */
   group: number;
   /** No process of the attempt started before this, in the kernel's own count. */
   since?: number;
 }
+
+export const NO_GROUP = -1;
 
 export interface Carrier {
   cookie: string;

@@ -1,9 +1,9 @@
-import { type Found, processes, type Wanted } from './processes.ts';
+import { type Found, processes, type Target } from './processes.ts';
 
-type FindAll = (attempts: readonly Wanted[]) => Map<string, Found[]>;
+type FindAll = (attempts: readonly Target[]) => Map<string, Found[]>;
 
 interface Question {
-  attempt: Wanted;
+  attempt: Target;
   resolve(found: Found[]): void;
   reject(error: unknown): void;
 }
@@ -11,11 +11,8 @@ interface Question {
 /** A pass that took longer than this is followed by a rest of the same length, so that other work gets its turn. */
 const SHORT_MS = 10;
 
-/**
- * Returns a function that finds the processes of an attempt. One pass over the process table answers everybody who asked
- * before it began, so ending many attempts at once costs as much as ending one.
- */
-export function createScan(findAll: FindAll): (attempt: Wanted) => Promise<Found[]> {
+/** Returns a function that finds the processes of an attempt. One pass over the process table answers all pending calls. */
+export function createScan(findAll: FindAll): (attempt: Target) => Promise<Found[]> {
   let questions: Question[] = [];
   let restUntil = 0;
 

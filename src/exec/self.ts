@@ -7,20 +7,14 @@ import { NAME } from './name.ts';
 
 const LINK = '/proc/self/exe';
 
-/**
- * A worker that cannot create a thread (ulimit -u, pids limit) would abort: its runtime is told to do without helper
- * threads. Claims are no slower for it.
- */
+/** Avoids helper threads of the runtime, because a worker that cannot create one (ulimit -u) would abort. */
 const FEW_THREADS = {
   BUN_JSC_useConcurrentJIT: '0',
   BUN_JSC_useConcurrentGC: '0',
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
-/**
- * Becomes the same program with fewer threads: same process, same arguments, more variables. Only the compiled one needs
- * it.
- */
+/** Becomes the same program with fewer threads: same process, same arguments, more variables. Only the compiled one needs it. */
 export function restartWithFewThreads(more: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
   process.execve?.(namedSelf(), [NAME, ...process.argv.slice(2)], {
@@ -30,7 +24,7 @@ export function restartWithFewThreads(more: NodeJS.ProcessEnv): void {
   });
 }
 
-/** Starts this very program again with other arguments. */
+/** Starts this program again with other arguments. */
 export function startSelf(
   args: string[],
   { more, ...options }: { stdio: StdioOptions; detached?: boolean; more?: NodeJS.ProcessEnv },
@@ -45,18 +39,16 @@ export function startSelf(
   return child;
 }
 
-/** The path of this executable, as long as it leads there and is called like it; else the kernel's link to it. */
+/** Returns the path of this executable if it still leads there and has our name, else the kernel's link to it. */
 function namedSelf(): string {
   const path = process.execPath;
   return basename(path) === NAME && isThisExecutable(path) ? path : LINK;
 }
 
 function self(): [string, string[]] {
-  const script = process.argv[1] ?? '';
-  const compiled = isCompiled();
-  // By the kernel's link: after an upgrade the old path is another program, or none.
-  const file = process.platform === 'linux' && compiled ? LINK : process.execPath;
-  return [file, compiled ? [] : [script]];
+  if (!isCompiled()) return [process.execPath, [process.argv[1] ?? '']];
+  // The kernel's link is used, because after an upgrade the old path is another program, or none.
+  return [process.platform === 'linux' ? LINK : process.execPath, []];
 }
 
 function isCompiled(): boolean {

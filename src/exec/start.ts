@@ -13,28 +13,29 @@ import { processes } from './processes.ts';
 /** How the start of a command went. */
 export type Start =
   | { kind: 'started'; pid: number; exit: Promise<Exit> }
-  /** Somebody else has its place: the attempt was given away before its command could start. */
+  /** The directory of the attempt exists: another worker took the attempt over before its command could start. */
   | { kind: 'gate-lost' }
-  /** The machine has no room for a process now: the same start may work later. */
-  | { kind: 'no-room'; message: string }
+  /** The machine has no room for a process now. The same start may work later. */
+  | { kind: 'no-room' }
   | { kind: 'refused'; message: string };
 
-export type Exit = ({ kind: 'code' } & ExitCode) | { kind: 'gate-lost' } | { kind: 'no-room' };
+/** How a command ended, or why its frame did not start it. */
+export type Exit = ExitCode | 'gate-lost' | 'no-room';
 
-/** How a command ended. `signalled`: its frame got a HUP, INT or TERM while the command ran. */
 export interface ExitCode {
   code: number;
+  /** The frame got a HUP, INT or TERM while the command ran. */
   signalled: boolean;
 }
 
-/** Should an exit event ever get lost, a look at the record this often finds out. */
+/** The record is read this often, in case an exit event gets lost. */
 const WATCHDOG_MS = 5000; // fault-control: watchdog
 const KILLED_CODE = 137;
-/** What the frame says with a signal, because its own codes mean something else. */
+/** The codes that a frame reports by a signal, because as its own exit codes they mean something else. */
 const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
 const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
-/** Starts the job's command in a session of its own, its output going straight into its file. */
+/** Starts the job's command in a session of its own. The command writes its output directly to a file. */
 export async function startCommand(
   place: Place,
   job: ClaimedJob,
@@ -58,17 +59,12 @@ export async function startCommand(
         ? keep(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
         : output;
       files = { output, errors, input: job.stdin === null ? 'ignore' : keep(openStdin(place, job.stdin)) };
-    } catch (error) {
-      // Our own directory cannot be written: whatever the reason, it is no fault of the job.
-      return { kind: 'no-room', message: failed(error as NodeJS.ErrnoException).message };
+    } catch {
+      // Our own directory cannot be written, which is not the fault of the job.
+      return { kind: 'no-room' };
     }
     const { output, errors, input } = files;
-    const args = frameArguments({
-      ...job,
-      ...user,
-      record: place.record,
-      lifeline: lifeline?.name,
-    });
+    const args = frameArguments({ ...job, ...user, record: place.record, lifeline: lifeline?.name });
     crashPoint('before-spawn');
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
@@ -81,7 +77,7 @@ export async function startCommand(
       stdio: [input, output, errors, ...(lifeline === null ? [] : [lifeline.file])],
     });
     crashPoint('after-spawn');
-    // What keeps a worker alive are its own timers: leaving with jobs still running must not wait for them.
+    // A worker that leaves its jobs running must not wait for them. Its own timers keep it alive.
     child.unref();
     return await started(child, place);
   } catch (error) {
@@ -91,7 +87,7 @@ export async function startCommand(
   }
 }
 
-/** A file, not a pipe: nobody has to feed it, or cares whether it is read. Open it needs no name, so none is left. */
+/** Opens the standard input as a file, which nobody has to feed like a pipe. It needs no name once it is open. */
 function openStdin(place: Place, text: string): number {
   crashPoint('before-stdin');
   writeFileSync(place.stdin, text, { mode: 0o600, flag: 'wx' });
@@ -120,11 +116,10 @@ function started(child: ChildProcess, place: Place): Promise<Start> | Start {
   return new Promise((resolve) => child.once('error', (error) => resolve(failed(error))));
 }
 
-function failed(error: NodeJS.ErrnoException): Extract<Start, { message: string }> {
-  const message = `cannot start the command: ${error.code ?? error.message}`;
-  if (NO_ROOM.has(error.code ?? '')) return { kind: 'no-room', message };
-  const hint = error.code === 'E2BIG' ? ' (command and environment are too long)' : '';
-  return { kind: 'refused', message: message + hint };
+function failed({ code, message }: NodeJS.ErrnoException): Start {
+  if (NO_ROOM.has(code ?? '')) return { kind: 'no-room' };
+  const hint = code === 'E2BIG' ? ' (command and environment are too long)' : '';
+  return { kind: 'refused', message: `cannot start the command: ${code ?? message}${hint}` };
 }
 
 function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
@@ -132,13 +127,12 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
     let missing = 0;
     const watchdog = setInterval(() => {
       missing = processes.carries(pid, place.cookie) ? 0 : missing + 1;
-      // A command can write its own record. Only that of a frame that is gone counts.
+      // A command can overwrite its own record, so the record counts only when the frame is gone.
       if (missing === 0) return;
       const record = readRecord(place);
-      if (record?.kind === 'ended')
-        return finish({ kind: 'code', code: record.code, signalled: record.signalled });
-      // Gone twice and no word of its end: it was killed.
-      if (missing === 2) finish({ kind: 'code', code: KILLED_CODE, signalled: false });
+      if (record?.kind === 'ended') finish(record);
+      // The frame was gone twice and left no exit code, so it was killed.
+      else if (missing === 2) finish({ code: KILLED_CODE, signalled: false });
     }, WATCHDOG_MS);
     watchdog.unref();
     const finish = (exit: Exit): void => {
@@ -154,23 +148,22 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
 }
 
 /**
- * Returns what the frame's own end means. Its own codes say that it ran nothing: the record is only asked why. A command that
- * ends with one of them makes it end by a signal. While the record says that the command runs, somebody else has sent that.
+ * Returns what the end of the frame means. With a code of its own the frame ran nothing, and the record shows why. If a command
+ * ends with such a code, the frame ends by a signal instead. While the record shows a running command, another process sent it.
  */
 function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
-  if (code === 0) return { kind: 'code', code, signalled: false };
+  if (code === 0) return { code, signalled: false };
   const record = readRecord(place);
   const signalled = record?.kind === 'ended' && record.signalled;
   if (code === null) {
-    if (record?.kind === 'ended') return { kind: 'code', code: record.code, signalled };
+    if (record?.kind === 'ended') return record;
     const meant = record === null ? SIGNALLED_CODES[signal] : undefined;
-    // A signal that comes before the frame can trap it ends it before the gate.
+    // A signal that arrives before the frame can trap it ends the frame before the gate.
     const gated = record !== null && record.kind !== 'empty';
-    if (!gated && meant === undefined && existsSync(place.directory)) return { kind: 'no-room' };
-    return { kind: 'code', code: meant ?? 128 + signalNumber(signal), signalled };
+    if (!gated && meant === undefined && existsSync(place.directory)) return 'no-room';
+    return { code: meant ?? 128 + signalNumber(signal), signalled };
   }
-  if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { kind: 'code', code, signalled };
+  if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { code, signalled };
   // Without a record, or with an empty one, there was no room for it.
-  const noRoom = code === NO_ROOM_CODE || record === null || record.kind === 'empty';
-  return { kind: noRoom ? 'no-room' : 'gate-lost' };
+  return code === NO_ROOM_CODE || record === null || record.kind === 'empty' ? 'no-room' : 'gate-lost';
 }

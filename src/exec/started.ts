@@ -49,7 +49,9 @@ export function orderNow(): Required<Order> {
   const at = processes.clock();
   const programs = processes.programs(at - FORK_MS);
   return {
-    ...{ boot: processes.bootId(), at, by: processes.lineage().map((one) => one.name) },
+    boot: processes.bootId(),
+    at,
+    by: processes.lineage().map((one) => one.name),
     programs: programs === null ? null : { pidNamespace: processes.pidNamespace(), ...programs },
   };
 }

@@ -10,15 +10,12 @@ import type { StateDirectory } from '../state/state-directory.ts';
 const SLACK = 1.5;
 const BLOCK = 4096;
 
-/** Every stream of an attempt; where they are not split, one of them is not there. */
+/** Trims the output of an attempt. If it is not split, there is no file for stderr. */
 export async function trimStreams(directory: string, limit: number): Promise<void> {
   for (const stream of ['stdout', 'stderr'] as const) await trimOutput(outputIn(directory, stream), limit);
 }
 
-/**
- * Gives the middle of a growing output file back to the file system. The command appends undisturbed: a hole is
- * punched, so no byte moves. Where holes cannot be punched, the file is cut down when the attempt ends.
- */
+/** Punches a hole in the middle of a growing output file, so no byte moves. Elsewhere it is shortened when the attempt ends. */
 export async function trimOutput(place: OutputPlace, limit: number): Promise<void> {
   const { bytes, used } = outputSize(place);
   if (used <= limit * SLACK) return;
@@ -38,7 +35,7 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
   crashPoint('after-punch');
 }
 
-/** By descriptor, not by name: by then another file may stand in its place. */
+/** Punches a hole through a descriptor, because another file may have the name by then. */
 function punch(path: string, start: number, length: number): Promise<void> {
   return new Promise((resolve) => {
     const file = openRegular(path, constants.O_RDWR);
@@ -51,7 +48,7 @@ function punch(path: string, start: number, length: number): Promise<void> {
   });
 }
 
-/** Gives back what commands wrote too much, whoever held them: on a full disk nothing else could be done first. */
+/** Trims the output of the attempts of all workers. On a full disk nothing else can be done before. */
 export async function trimAll({ attempts }: StateDirectory, limit: number): Promise<void> {
   if (!existsSync(attempts)) return;
   for (const entry of readdirSync(attempts, { withFileTypes: true })) {

@@ -4,10 +4,7 @@ import { QueueError } from '../core/errors.ts';
 /** What the runtime puts in the place of bytes that are not valid UTF-8. */
 const REPLACED = '\uFFFD';
 
-/**
- * Returns the directory that a job is to run in. Throws if its name is not valid UTF-8: the name that the runtime makes of it
- * leads nowhere, or to another directory.
- */
+/** Returns the directory that a job is to run in. Throws if its name is not valid UTF-8, because then it leads elsewhere. */
 export function checkDirectoryName(directory: string): string {
   if (!directory.includes(REPLACED) || existsSync(directory)) return directory;
   throw new QueueError(

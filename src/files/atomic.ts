@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { removeDraft } from './drafts.ts';
+import { type NamingOptions, nameDraft } from './name-draft.ts';
 import { writeAll } from './write-all.ts';
 
-export interface AtomicOptions {
-  /** Replace a file that is there. Otherwise the first of several writers wins. */
-  replace: boolean;
+export interface AtomicOptions extends NamingOptions {
   /** Where the file is written first; by default a random name beside it. */
   draft?: string;
   mode?: number;
@@ -27,12 +26,7 @@ export function writeAtomically(file: string, data: string | Uint8Array, options
       closeSync(out);
     }
     options.beforeNaming?.();
-    if (options.replace) renameSync(draft, file);
-    else linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if (options.replace || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return false;
+    return nameDraft(draft, file, options);
   } finally {
     rmSync(draft, { force: true });
     removeDraft(draft);

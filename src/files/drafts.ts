@@ -51,16 +51,12 @@ function refusedIn(directory: string, { code, message }: NodeJS.ErrnoException):
 }
 
 export function removeDraft(draft: string): void {
-  if (isDraft(basename(dirname(draft)))) removeDirectory(dirname(draft));
+  if (NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
 /** Returns the files that a draft of this name may be. Older versions made no directory for it. */
 export function draftsNamed(path: string): string[] {
-  return isDraft(basename(path)) ? [path, join(path, FILE)] : [];
-}
-
-function isDraft(name: string): boolean {
-  return NAME.test(name);
+  return NAME.test(basename(path)) ? [path, join(path, FILE)] : [];
 }
 
 export function removeDrafts(directory: string): void {
@@ -68,10 +64,7 @@ export function removeDrafts(directory: string): void {
   for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
 }
 
-/**
- * Removes a directory of ours with the files in it. It is opened first and the files are removed through the descriptor: in a
- * directory that others can write, its name may lead elsewhere by the time its files are removed.
- */
+/** Removes a directory of ours through its descriptor, because others may replace the name in a shared directory. */
 function removeDirectory(path: string): void {
   const opened = openOwnDirectory(path);
   if (opened === null) return;
@@ -102,13 +95,14 @@ function openOwnDirectory(path: string): { file: number; through: string } | nul
 }
 
 export function abandonedDrafts(directory: string): Leftover[] {
-  const directories = abandonedDirectories(directory).map(({ path }) => {
-    const sizes = namesIn(path).map(
-      (name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0,
-    );
-    return { path, bytes: sizes.reduce((sum, one) => sum + one, 0) };
-  });
+  const directories = abandonedDirectories(directory).map(({ path }) => ({ path, bytes: sizeOf(path) }));
   return [...abandonedBy(directory, NAME), ...directories];
+}
+
+/** Returns the sum of the sizes of the files in a directory. */
+export function sizeOf(directory: string): number {
+  const stats = namesIn(directory).map((name) => lstatSync(join(directory, name), { throwIfNoEntry: false }));
+  return stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0);
 }
 
 function abandonedDirectories(directory: string): Leftover[] {
@@ -145,13 +139,8 @@ function leftoversIn(
   for (const name of namesIn(directory)) {
     const path = join(directory, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    const fits = kind === 'file' ? stat?.isFile() : stat?.isDirectory();
-    if (
-      fits &&
-      stat !== undefined &&
-      stat.uid === (process.getuid?.() ?? stat.uid) &&
-      wanted(name, stat.mtimeMs)
-    )
+    if (stat === undefined || !(kind === 'file' ? stat.isFile() : stat.isDirectory())) continue;
+    if (stat.uid === (process.getuid?.() ?? stat.uid) && wanted(name, stat.mtimeMs))
       found.push({ path, bytes: stat.size });
   }
   return found;

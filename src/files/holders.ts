@@ -1,10 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { namesIn } from './names-in.ts';
 
-/**
- * The other processes that have one of these files open, as far as this user may see; none where the system does not tell.
- * Works for a database that cannot be read any more, too. A file that was removed is called `PATH (deleted)`.
- */
+/** Returns the other processes that have one of these files open. A removed file has the path `PATH (deleted)`. */
 export function holdersOf(...paths: string[]): number[] {
   const pids = namesIn('/proc')
     .map(Number)

@@ -8,7 +8,7 @@ export function homeDirectory(): string {
     const home = homedir();
     return isAbsolute(home) && statSync(home).isDirectory() ? home : '/';
   } catch {
-    // Nobody's home: a user without an entry, or a service whose home was never made.
+    // A user without an entry, or a service whose home was never made.
     return '/';
   }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { maybeRead } from './maybe-read.ts';
 
-/** A part of what the kernel lists in /proc/PID/stat. */
+/** Some of the fields of /proc/PID/stat. */
 export interface ProcStat {
   comm: string;
   state: string;
@@ -15,12 +15,16 @@ export interface ProcStat {
 export function stat(pid: number): ProcStat | null {
   const text = maybeRead(`/proc/${pid}/stat`);
   if (text === null) return null;
-  // The name in parentheses may itself hold spaces and parentheses: count from its end.
+  // The name in parentheses may itself contain spaces and parentheses, so fields are counted from its end.
   const end = text.lastIndexOf(')');
   const fields = text.slice(end + 2).split(' ');
   return {
-    ...{ comm: text.slice(text.indexOf('(') + 1, end), flags: Number(fields[6]) },
-    ...{ state: fields[0]!, parent: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]) },
+    comm: text.slice(text.indexOf('(') + 1, end),
+    state: fields[0]!,
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    flags: Number(fields[6]),
     startTime: fields[19]!,
   };
 }
@@ -28,13 +32,4 @@ export function stat(pid: number): ProcStat | null {
 /** Tells whether the process has ended and only waits to be reaped. */
 export function isOver({ state }: ProcStat): boolean {
   return state === 'Z' || state === 'X';
-}
-
-/** Reads a file. Returns null if it cannot be read. */
-export function maybeRead(path: string): string | null {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return null;
-  }
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isOver, stat } from './proc-stat.ts';
 
-/** Identifies processes: a pid alone is used again, and means nothing in another boot or pid namespace. */
+/** Identifies processes, because a pid is reused, and is meaningless after a restart or in another pid namespace. */
 export type ProcessIdentity = typeof linux;
 
 /** The kernel gives the first time namespace this fixed number (PROC_TIME_INIT_INO). */
@@ -10,10 +10,7 @@ const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
 
 const linux = {
   bootId: (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
-  /**
-   * Within one of these, pids and start times mean the same to everybody. Start times are shown as the reader's time namespace
-   * counts them, so two of those cannot compare theirs.
-   */
+  /** Identifies where pids and start times are comparable. Each time namespace shows start times of its own. */
   pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
   /** Tells whether the pids that the system lists are those of this process's own pid namespace. */
   showsOwnPids(): boolean {

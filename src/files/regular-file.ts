@@ -2,10 +2,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/**
- * Opens a file only if it is one, and this user's: no link, no pipe that would be waited for, no device, nothing of somebody
- * else (root may). What stands in an attempt's directory is under the command's hands, too.
- */
+/** Opens a regular file of this user, because a command can put links, pipes or devices into its directory. */
 export function openRegular(path: string, flags = constants.O_RDONLY): number | 'absent' | 'odd' {
   let file: number;
   try {

@@ -1,15 +1,6 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  linkSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
-import { lacksHardLinks } from './hard-links.ts';
+import { nameDraft } from './name-draft.ts';
 
 export const OTHER_NAME = 'choose another name';
 
@@ -43,23 +34,7 @@ export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Gives the draft its name. A link never replaces a file that somebody has made in between. */
-export function putInPlace(draft: string, target: string): void {
-  try {
-    linkSync(draft, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw exists(target);
-    if (!lacksHardLinks(error)) throw error;
-    reserve(target);
-    renameSync(draft, target);
-  }
-}
-
-/** Takes the name with an empty file, which only one process can do. It is left behind if this process dies then. */
-function reserve(target: string): void {
-  try {
-    closeSync(openSync(target, 'wx', 0o600));
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? exists(target) : error;
-  }
+/** Gives a draft its name. Throws if that is taken, unless the file is to be replaced. */
+export function putInPlace(draft: string, target: string, replace = false): void {
+  if (!nameDraft(draft, target, { replace })) throw exists(target);
 }

@@ -1,13 +1,11 @@
-import {
-  type Acted,
-  cancelJobs,
-  deleteJobs,
-  editJobs,
-  holdJobs,
-  releaseJobs,
-  retryJobs,
-} from '../actions/act.ts';
+import type { Acted } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
+import { cancelJobs } from '../actions/cancel.ts';
+import { deleteJobs } from '../actions/delete.ts';
+import { editJobs } from '../actions/edit.ts';
+import { holdJobs } from '../actions/hold.ts';
+import { releaseJobs } from '../actions/release.ts';
+import { retryJobs } from '../actions/retry.ts';
 import { readJobChanges } from '../core/job-changes.ts';
 import { refuse } from './problem.ts';
 
@@ -27,7 +25,7 @@ export const JOB_ACTIONS: JobAction[] = [
   {
     verb: 'cancel',
     summary: 'Cancel a job: stop it if it is running, or keep it from running',
-    act: cancelJobs,
+    act: (app, ids) => cancelJobs(app, ids),
   },
   {
     verb: 'retry',

@@ -1,7 +1,11 @@
-import { type Acted, deleteJobs, holdJobs, releaseJobs } from '../actions/act.ts';
+import type { Acted } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
+import { cancelJobs } from '../actions/cancel.ts';
+import { deleteJobs } from '../actions/delete.ts';
+import { holdJobs } from '../actions/hold.ts';
 import { getJob } from '../actions/jobs.ts';
-import { cancel } from '../worker/cancel.ts';
+import { releaseJobs } from '../actions/release.ts';
+import { untilEnded } from '../worker/orphans.ts';
 
 /** The result of an action on jobs. */
 export interface ActedOn {
@@ -31,7 +35,7 @@ export function actingVerbs(app: App): ActingVerbs {
       return { changed, unchanged };
     };
   return {
-    cancel: verb(cancel),
+    cancel: verb((app, ids) => cancelJobs(app, ids, untilEnded)),
     hold: verb(holdJobs),
     release: verb(releaseJobs),
     delete: verb(deleteJobs),

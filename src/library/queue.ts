@@ -3,7 +3,7 @@ import { type App, closeApp, openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEvent } from '../actions/events.ts';
 import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
-import { retry } from '../actions/retry.ts';
+import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
@@ -122,7 +122,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       return jobs;
     },
     counts: () => countStates(app),
-    retry: async (...ids) => (await retry(app, ids)).changed,
+    retry: async (...ids) => (await retryJobs(app, [...new Set(ids)], { strict: true })).changed,
     async wait(id, wanted = {}) {
       const [job] = await waitFor(app, [id], { timeoutMs: wanted.timeoutMs ?? null });
       return jobObject(app, job!);

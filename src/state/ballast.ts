@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { renameSync, rmSync, statfsSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import type { StateDirectory } from './state-directory.ts';
 
@@ -18,10 +9,7 @@ const SHARE = 16;
 /** The ballast is made only while this many times its size is free. */
 const PLENTY = 4;
 
-/**
- * Makes a file that is there to be removed: a store needs room to settle and delete jobs, too, and on a full disk there is
- * none. Any worker makes it while there is plenty.
- */
+/** Makes the ballast while there is room. It is removed on a full disk, because even deleting jobs needs room. */
 export function keepBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
   try {
@@ -30,19 +18,12 @@ export function keepBallast({ ballast: file, path }: StateDirectory): void {
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
     crashPoint('before-ballast');
-    const out = openSync(draft, 'wx', 0o600);
-    try {
-      const zeros = Buffer.alloc(65_536);
-      for (let at = 0; at < size; at += zeros.length)
-        writeSync(out, zeros, 0, Math.min(zeros.length, size - at));
-    } finally {
-      closeSync(out);
-    }
+    writeFileSync(draft, Buffer.alloc(size), { mode: 0o600, flag: 'wx' });
     crashPoint('in-ballast');
     renameSync(draft, file);
     crashPoint('after-ballast');
   } catch {
-    // Without it everything works but on a full disk.
+    // Everything works without it, except on a full disk.
     rmSync(draft, { force: true });
   }
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { writeAtomically } from '../files/atomic.ts';
-import { lacksHardLinks } from '../files/hard-links.ts';
+import { maybeRead } from '../files/maybe-read.ts';
+import { lacksHardLinks } from '../files/name-draft.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import type { StateDirectory } from './state-directory.ts';
 
@@ -18,9 +18,9 @@ export interface Host {
 /** Returns the machine this state directory is used on, as of this boot and in this pid namespace. */
 export const thisHost = (state: StateDirectory): Host => hostNamed(hostId(state));
 
-/** Returns the same without making anything; null where no worker has ever been. */
+/** Returns the same without making anything; null if no worker has ever run here. */
 export function knownHost(state: StateDirectory): Host | null {
-  const id = read(state.host);
+  const id = maybeRead(state.host);
   return id === null ? null : hostNamed(id);
 }
 
@@ -30,10 +30,7 @@ const hostNamed = (id: string): Host => ({
   pidNamespace: processIdentity.pidNamespace(),
 });
 
-/**
- * Throws in a pid namespace that shows another one's processes. Whoever looks for a process there finds pids that are not
- * valid here: live jobs look dead, and signals reach other processes.
- */
+/** Throws if /proc shows another pid namespace. There live jobs would look dead, and signals would reach other processes. */
 export function refuseForeignProc(): void {
   if (processIdentity.showsOwnPids()) return;
   throw new QueueError(
@@ -45,12 +42,13 @@ export function refuseForeignProc(): void {
 
 /** Makes the name of this host unless it has one. It is random and kept: host names are reused, and change. */
 function hostId({ host, path }: StateDirectory): string {
-  const known = read(host);
+  const known = maybeRead(host);
   if (known !== null) return known;
   try {
     crashPoint('before-host');
     writeAtomically(host, randomBytes(8).toString('hex'), {
       replace: false,
+      needsLinks: true,
       sync: false,
       beforeNaming: () => crashPoint('in-host'),
     });
@@ -66,15 +64,7 @@ function hostId({ host, path }: StateDirectory): string {
     throw error;
   }
   crashPoint('after-host');
-  const made = read(host);
+  const made = maybeRead(host);
   if (made === null) throw new QueueError('store-unavailable', `cannot read ${host}`);
   return made;
-}
-
-function read(file: string): string | null {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return null;
-  }
 }

@@ -18,10 +18,7 @@ export function attemptsAmong(names: string[], epoch: string): number[] {
   });
 }
 
-/**
- * Copies what an attempt wrote, both streams with their gaps; not its record, which belongs to the attempt itself. Nothing
- * that is there is written to, and no link followed: `to` is named by a new epoch.
- */
+/** Copies the output of an attempt with its gaps, but not its record. It overwrites nothing and follows no link. */
 export function copyOutput(from: string, to: string): void {
   crashPoint('before-keep-output');
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
@@ -39,7 +36,7 @@ export function copyOutput(from: string, to: string): void {
 
 /** Moves all that is left of the attempts of an epoch to another state directory. */
 export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: string): void {
-  // The store may come back to a place that its attempts have left.
+  // If the store comes back here later, the seal must not prove that nothing was removed.
   removeSeal(from, epoch);
   for (const attempt of attemptsIn(from, epoch)) {
     const name = attemptName(epoch, attempt);

@@ -9,10 +9,7 @@ import type { StateDirectory } from './state-directory.ts';
 
 const KEY_BYTES = 32;
 
-/**
- * Makes the secret key of a state directory unless it has one. Only the user whose queue this is can read it. Where it cannot
- * be written, as on a full disk, jobs run without it: then only processes of this user are taken for theirs.
- */
+/** Makes the secret key of a state directory unless it has one. Only the owner of the queue can read it. */
 export function makeKey(state: StateDirectory): void {
   if (readKey(state) !== null) return;
   try {
@@ -26,7 +23,7 @@ export function makeKey(state: StateDirectory): void {
     });
     crashPoint('after-key');
   } catch {
-    // The next heartbeat tries again.
+    // The next heartbeat tries again. Without a key, only processes of this user are taken for those of jobs.
   }
 }
 

@@ -1,12 +1,12 @@
 import { closeSync } from 'node:fs';
-import { CHUNK, type Gap, mark, openIfThere, readGap, readRange } from './output.ts';
+import { CHUNK, type Gap, mark, openIfThere, readBytes, readGap } from './output.ts';
 import type { OutputPlace } from './place.ts';
 
-/** Hands out an output file that grows, each byte once, and a mark where some were dropped before they were read. */
+/** Reads a growing output file. Yields each byte once, and a mark where bytes were dropped before they were read. */
 export interface OutputReader {
-  /** The file was there: what it holds can be read to its end, whatever becomes of its name. */
+  /** The file was opened, so it can be read to its end even if it is removed. */
   readonly opened: boolean;
-  /** What has come since the last time. */
+  /** Yields what was written since the last call. */
   read(): Generator<Uint8Array>;
   close(): void;
 }
@@ -27,9 +27,9 @@ export function outputReader(place: OutputPlace): OutputReader {
           yield mark({ from: at, to: gap.to });
           at = gap.to;
         }
-        const piece = readRange(file, at, at + CHUNK);
+        const piece = readBytes(file, at, at + CHUNK);
         if (piece.length === 0) return;
-        // Looked at again: a gap is told before it is torn, so what lies outside it now cannot have been a hole.
+        // The gap is read again. It is written before the hole is punched, so bytes outside of it were not in a hole.
         gap = readGap(place) ?? gap;
         const sound = gap !== null && at < gap.to ? Math.max(0, gap.from - at) : piece.length;
         if (sound === 0) continue;

@@ -9,7 +9,7 @@ import type { OutputPlace } from './place.ts';
 /** Output up to this size moves into the store when the attempt settles. */
 export const KEPT_IN_STORE = 16 * 1024;
 export const CHUNK = 64 * 1024;
-/** Enough of the end to find the last line that says something. */
+/** The last non-blank line is searched in this many bytes of the end. */
 const TAIL = 4096;
 const LONGEST_MARK = 128;
 
@@ -23,21 +23,26 @@ export interface Collected {
   bytes: number;
   truncated: boolean;
   kept: Uint8Array | null;
-  /** What is left of it, where something was dropped. */
+  /** The number of bytes left, if something was dropped. */
   stored?: number;
   tail: string;
 }
 
-/** Reads what an ended attempt wrote: short output whole, long output brought down to head, mark and tail. */
+/** Reads the output of an ended attempt. Short output is returned whole, long output is shortened to head, mark and tail. */
 export function collectOutput(place: OutputPlace, limit: number): Collected {
-  const shortened = collectShort(place);
-  if (shortened !== null) return shortened;
-  const file = openIfThere(place.output);
+  // A worker that died between shortening and settling left the short file.
+  const short = openIfThere(shortOf(place));
+  const file = short ?? openIfThere(place.output);
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
-    const tail = readRange(file, Math.max(0, bytes - TAIL), bytes).toString('utf8');
-    if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: readRange(file, 0, bytes), tail };
+    const tail = readBytes(file, Math.max(0, bytes - TAIL), bytes).toString('utf8');
+    if (short !== null) {
+      const { from, to } = readGap(place) ?? { from: 0, to: 0 };
+      const written = bytes - mark({ from, to }).length + to - from;
+      return { bytes: written, truncated: true, kept: null, stored: bytes, tail };
+    }
+    if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: readBytes(file, 0, bytes), tail };
     const gap = gapOf(bytes, limit, readGap(place));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
     compact(place, file, gap, bytes);
@@ -47,57 +52,37 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
   }
 }
 
-/** What is left of output that was too long: the short file, or, without room for one, what the holes leave. */
+/** Returns the size of shortened output: that of the short file or, without room for one, what the hole leaves. */
 function storedSize(place: OutputPlace): number {
   return statSync(shortOf(place), { throwIfNoEntry: false })?.size ?? outputSize(place).used;
 }
 
-/** A worker that died between shortening and settling has done the work already. */
-function collectShort(place: OutputPlace): Collected | null {
-  const file = openIfThere(shortOf(place));
-  if (file === null) return null;
-  try {
-    const gap = readGap(place) ?? { from: 0, to: 0 };
-    const kept = fstatSync(file).size;
-    const tail = readRange(file, Math.max(0, kept - TAIL), kept).toString('utf8');
-    return {
-      bytes: kept - mark(gap).length + gap.to - gap.from,
-      truncated: true,
-      kept: null,
-      stored: kept,
-      tail,
-    };
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Hands out a stored or still growing output file piece by piece, the gap marked. */
+/** Yields the pieces of an output file, which may still be growing, with a mark for the gap. */
 export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
   const opened = openOutput(place);
   if (opened === null) return;
   const { file, gap } = opened;
   try {
     const bytes = fstatSync(file).size;
-    yield* range(file, 0, gap?.from ?? bytes);
+    yield* bytesOf(file, 0, gap?.from ?? bytes);
     if (gap === null) return;
     yield mark(gap);
-    yield* range(file, gap.to, bytes);
+    yield* bytesOf(file, gap.to, bytes);
   } finally {
     closeSync(file);
   }
 }
 
-/** A stretch of an output, by the bytes of what is kept of it; a part that was dropped is passed over. */
+/** A byte range of an output file. In the place of a dropped part it has the mark. */
 export interface OutputRange {
   from: number;
-  /** Where to go on. */
+  /** The offset to continue from. */
   next: number;
   size: number;
   bytes: Uint8Array;
 }
 
-/** `from` below zero counts from the end. */
+/** Reads a byte range. A negative `from` counts from the end. */
 export function outputRange(place: OutputPlace, from: number, most: number): OutputRange {
   const opened = openOutput(place);
   if (opened === null) return { from: 0, next: 0, size: 0, bytes: new Uint8Array() };
@@ -108,13 +93,14 @@ export function outputRange(place: OutputPlace, from: number, most: number): Out
     if (gap !== null && start >= gap.from && start < gap.to)
       return { from: start, next: gap.to, size, bytes: mark(gap) };
     const end = Math.min(start + most, gap !== null && start < gap.from ? gap.from : size);
-    const bytes = readRange(file, start, end);
+    const bytes = readBytes(file, start, end);
     return { from: start, next: start + bytes.length, size, bytes };
   } finally {
     closeSync(file);
   }
 }
 
+/** Returns the same range of output that is in memory. */
 export function sliceOf(kept: Uint8Array, from: number, most: number): OutputRange {
   const start = clamp(from, kept.length);
   const bytes = kept.subarray(start, start + most);
@@ -125,31 +111,31 @@ function clamp(from: number, size: number): number {
   return Math.max(0, Math.min(size, from < 0 ? size + from : from));
 }
 
+/** Opens the output. Tries the short file again, because the output may be shortened after the first try. */
 function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | null {
-  const short = openIfThere(shortOf(place));
-  if (short !== null) return { file: short, gap: null };
-  const whole = openIfThere(place.output);
-  if (whole !== null) return { file: whole, gap: readGap(place) };
-  // Shortened between the two looks, it is there under its other name.
-  const late = openIfThere(shortOf(place));
-  return late === null ? null : { file: late, gap: null };
+  const short = shortOf(place);
+  for (const path of [short, place.output, short]) {
+    const file = openIfThere(path);
+    if (file !== null) return { file, gap: path === short ? null : readGap(place) };
+  }
+  return null;
 }
 
-/** What is kept of output that was too long, once the attempt has ended: head, mark and tail. */
+/** Returns the path of the shortened output of an ended attempt: head, mark and tail. */
 function shortOf(place: OutputPlace): string {
   return `${place.output}.short`;
 }
 
-/** What is to be dropped of a file that has outgrown its limit, beside what is gone already. Half is head, half tail. */
+/** Returns the part to drop from a file that exceeds its limit, including what is already gone. Half stays as head, half as tail. */
 export function gapOf(bytes: number, limit: number, gone: Gap | null): Gap | null {
   if (bytes <= limit) return gone;
-  // With the mark between them they fit the limit, so that what was cut once is not cut again.
+  // Head, mark and tail fit the limit together, so that shortened output is not shortened again.
   const half = Math.floor((limit - LONGEST_MARK) / 2);
   const gap = { from: half, to: bytes - half };
   return gone === null ? gap : join(gap, gone);
 }
 
-/** How long the file is, and how much of the disk it takes: holes take nothing. */
+/** Returns the length of the output file, and the disk space it uses. Holes use none. */
 export function outputSize(place: OutputPlace): { bytes: number; used: number } {
   const file = openRegular(place.output);
   if (typeof file !== 'number') return { bytes: 0, used: 0 };
@@ -158,10 +144,7 @@ export function outputSize(place: OutputPlace): { bytes: number; used: number } 
   return { bytes: size, used: blocks * 512 };
 }
 
-/**
- * The gap is kept as the name of an empty file: that needs no block, so a full disk cannot stop the trimming that would
- * free it.
- */
+/** Reads the gap from the name of an empty file. That needs no disk block, so a full disk cannot prevent trimming. */
 export function readGap(place: OutputPlace): Gap | null {
   let gap: Gap | null = null;
   for (const name of gapNames(place)) {
@@ -193,8 +176,8 @@ function join(a: Gap, b: Gap): Gap {
 }
 
 /**
- * A file of its own: a process that the command left behind may still be writing to the old one. Without room for it,
- * or leave to make it, the old one stays. Its gap is noted: whoever is reading the old file is told what was dropped.
+ * Writes the shortened output to a new file, because a process that the command left behind may still be writing to the old one.
+ * If that fails, the old file stays. Its gap is written first, so that readers of the old file know what was dropped.
  */
 function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
   const draft = `${place.output}.${process.pid}`;
@@ -204,9 +187,9 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     crashPoint('before-draft');
     const short = openSync(draft, 'wx', 0o600);
     try {
-      for (const piece of range(file, 0, gap.from)) writeAll(short, piece);
+      for (const piece of bytesOf(file, 0, gap.from)) writeAll(short, piece);
       writeAll(short, mark(gap));
-      for (const piece of range(file, gap.to, bytes)) writeAll(short, piece);
+      for (const piece of bytesOf(file, gap.to, bytes)) writeAll(short, piece);
     } finally {
       closeSync(short);
     }
@@ -222,13 +205,13 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
   removeDrafts(place);
 }
 
-/** Those of workers that were killed at this. */
+/** Removes the drafts of workers that were killed while shortening. */
 function removeDrafts(place: OutputPlace): void {
   const name = new RegExp(`^${basename(place.output)}\\.(\\d+)$`);
   for (const { path } of abandonedParts(place.directory, name)) rmSync(path, { force: true });
 }
 
-/** Somebody has moved, replaced or locked the attempt's directory: its output is theirs, and no worker stops for it. */
+/** Ignores the error if somebody moved, replaced or locked the attempt's directory, because no worker may fail for that. */
 export function passOver(error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'].includes(code ?? '')) throw error;
@@ -238,16 +221,16 @@ export function mark(gap: Gap): Uint8Array {
   return Buffer.from(`\n[queuectl: ${gap.to - gap.from} bytes of output dropped here]\n`);
 }
 
-function* range(file: number, from: number, to: number): Generator<Uint8Array> {
+function* bytesOf(file: number, from: number, to: number): Generator<Uint8Array> {
   for (let at = from; at < to; ) {
-    const piece = readRange(file, at, Math.min(to, at + CHUNK));
+    const piece = readBytes(file, at, Math.min(to, at + CHUNK));
     if (piece.length === 0) return;
     at += piece.length;
     yield piece;
   }
 }
 
-export function readRange(file: number, from: number, to: number): Buffer {
+export function readBytes(file: number, from: number, to: number): Buffer {
   const buffer = Buffer.alloc(to - from);
   return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, from));
 }

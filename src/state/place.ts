@@ -45,12 +45,20 @@ export function placeOf(state: StateDirectory, epoch: string, attempt: number): 
   };
 }
 
+/** Returns the place of an attempt of an open store. */
+export function placeOfAttempt(
+  { stateDirectory, store }: { stateDirectory: StateDirectory; store: { epoch: string } },
+  attempt: number,
+): Place {
+  return placeOf(stateDirectory, store.epoch, attempt);
+}
+
 /** Returns the name of an attempt's directory. */
 export const attemptName = (epoch: string, attempt: number): string => `${epoch}-${attempt}`;
 
 /** Returns which attempt has this name; null: none. */
 export function attemptOf(name: string): { epoch: string; attempt: number } | null {
-  // Numbers begin at 1: 0 is the seal's.
+  // Attempts are numbered from 1. The seal has 0.
   const [, epoch, attempt] = /^([0-9a-f]{12})-([1-9]\d{0,14})$/.exec(name) ?? [];
   return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
 }
@@ -72,16 +80,13 @@ export function makePlace(place: Place): boolean {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
     if (code !== 'ENOENT') throw error;
-    // Somebody has removed all of them.
+    // Somebody has removed the directory of all attempts.
     mkdirSync(dirname(place.directory), { recursive: true, mode: 0o700 });
     return makePlace(place);
   }
 }
 
-/**
- * Removes it with whatever is in it. The two files of an ordinary attempt are tried first, without a look around. What cannot
- * be removed, because it is somebody else's, is left: it stands in nobody's way.
- */
+/** Removes the directory of an attempt. The two files of an ordinary attempt are tried first, without listing the directory. */
 export function removePlace(place: Place): void {
   crashPoint('before-remove-place');
   try {
@@ -99,6 +104,6 @@ export function removeAll(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch {
-    // Somebody else's, or on a disk that cannot be written now.
+    // It belongs to another user, or the disk cannot be written now. It does no harm.
   }
 }

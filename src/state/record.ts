@@ -35,11 +35,9 @@ export function readRecord(place: Place): AttemptRecord | null {
   return { kind: 'ended', pid, code: Number(match[2]), signalled: match[3] === 's' };
 }
 
-/**
- * Creates the record in the frame's stead, so that the command can never start. One winner: false means that the
- * frame was first. The directory stays, so that a worker frozen before making it finds it taken.
- */
+/** Creates the record instead of the frame, so that the command never starts. Returns false if the frame was first. */
 export function takeGate(place: Place): boolean {
+  // The directory stays, so that a worker frozen before making it finds it taken.
   makePlace(place);
   crashPoint('before-gate');
   let fd: number;

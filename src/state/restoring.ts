@@ -7,10 +7,7 @@ import type { StateDirectory } from './state-directory.ts';
 
 const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 
-/**
- * A note that outputs are copied for a store of this epoch, which has not taken its place yet. It is on disk before the first
- * of them, and gone once they are in use: nothing else tells them from outputs that somebody needs.
- */
+/** Notes that outputs are copied for a store that has not taken its place yet. Nothing else tells them from needed ones. */
 export function noteRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-restoring');
   mkdirSync(state.path, { recursive: true, mode: 0o700 });
@@ -23,7 +20,7 @@ export function noteRestoring(state: StateDirectory, epoch: string): void {
 export function forgetRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-forget-restoring');
   rmSync(noteOf(state, epoch), { force: true });
-  // No power cut may bring it back: the store may be somewhere else by then.
+  // A power cut must not bring it back, because the store may be somewhere else by then.
   sync(state.path);
   crashPoint('after-forget-restoring');
 }

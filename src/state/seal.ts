@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Seal } from '../core/job.ts';
 import { writeAtomically } from '../files/atomic.ts';
 import { newDraft } from '../files/drafts.ts';
+import { maybeRead } from '../files/maybe-read.ts';
 import { attemptOf, type Place, removeAll } from './place.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /**
- * Returns the path of the seal. It is in a directory among those of the attempts, named like them, and holds a random value
- * that the store holds too. Whatever removes all directories of a store removes this one. Its name sorts before the others, so `rm -rf attempts/*` removes it
- * first.
+ * Returns the path of the seal. It holds a random value that the store holds, too. Its directory is named like those of the
+ * attempts, so whatever removes all of them removes it. The name sorts before the others, so `rm -rf attempts/*` removes it first.
  */
 function sealIn(state: StateDirectory, epoch: string): string {
   return join(state.attempts, `${epoch}-0`, 'seal');
@@ -19,13 +19,10 @@ function sealIn(state: StateDirectory, epoch: string): string {
 
 const VALUE = /^[0-9a-f]{16}$/;
 
-/**
- * Returns the value of the seal. Makes a new seal where there is none, or none that can be read. Returns null if it cannot be
- * written, as on a full disk: without a seal nothing is proven, but jobs can run.
- */
+/** Returns the value of the seal, and makes it if there is none. Returns null if it cannot be written, as on a full disk. */
 export function makeSeal(state: StateDirectory, epoch: string): string | null {
   const file = sealIn(state, epoch);
-  const found = read(file);
+  const found = readSeal(file);
   if (found !== null) return found;
   const value = randomBytes(8).toString('hex');
   try {
@@ -43,6 +40,7 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
     crashPoint('after-make-seal');
     return value;
   } catch {
+    // Jobs can run without a seal, but then nothing is proven.
     return null;
   }
 }
@@ -54,7 +52,7 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
 export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
   if (seal === null || attempt <= seal.after) return false;
   const { epoch } = attemptOf(place.name)!;
-  return read(sealIn(place.state, epoch)) === seal.value;
+  return readSeal(sealIn(place.state, epoch)) === seal.value;
 }
 
 /** Removes the seal of a store whose directories of attempts are about to be moved away or removed. */
@@ -63,11 +61,7 @@ export function removeSeal(state: StateDirectory, epoch: string): void {
 }
 
 /** Reads a seal. Returns null if it is missing, or incomplete after a power cut. */
-function read(file: string): string | null {
-  try {
-    const text = readFileSync(file, 'latin1');
-    return VALUE.test(text) ? text : null;
-  } catch {
-    return null;
-  }
+function readSeal(file: string): string | null {
+  const text = maybeRead(file);
+  return text !== null && VALUE.test(text) ? text : null;
 }

@@ -20,7 +20,7 @@ export function collectStreams(place: Place, split: boolean, limit: number): Col
       ? { kept: out.kept ?? NOTHING, keptStderr: err.kept ?? NOTHING }
       : { kept: null }),
     ...(truncated ? { stored: (out.stored ?? out.bytes) + (err.stored ?? err.bytes) } : {}),
-    // What went wrong is said on stderr.
+    // The reason of a failure is usually on stderr.
     tail: err.tail.trim() === '' ? out.tail : err.tail,
   };
 }

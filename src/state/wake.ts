@@ -3,16 +3,13 @@ import { dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/**
- * Tells every worker on this state directory to look now, and whoever follows what happens. Only a hint: they would look
- * by themselves a little later.
- */
+/** Wakes every worker on this state directory, and reports a change. Without it they would poll the store a little later. */
 export function wake(state: StateDirectory): void {
   touch(state.wake);
   tellChange(state);
 }
 
-/** Tells whoever waits for jobs, or follows them or the events, that something has changed. Only a hint, too. */
+/** Wakes the processes that wait for jobs or follow them or the events. Without it they would poll a little later. */
 export function tellChange(state: StateDirectory): void {
   touch(state.change);
 }
@@ -39,7 +36,7 @@ function touch(file: string): void {
       crashPoint('in-touch');
       writeFileSync(file, '', { mode: 0o600 });
     } catch {
-      // Then their own timers have to do.
+      // Other processes notice the change when they poll.
     }
   }
   crashPoint('after-touch');

@@ -1,22 +1,17 @@
 import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
-import { processes } from '../exec/processes.ts';
+import { NO_GROUP, processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
 import { recordedAt } from '../state/record.ts';
 import { isSealed } from '../state/seal.ts';
 import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
 
-/** A group that no process has, so that nothing is signalled. */
-const NO_GROUP = -1;
-
-/**
- * Takes over a command that is not a child of this process. It is observed from outside, and its record shows how it ended.
- * After a restart of the machine, or if the directory of all attempts was emptied, a missing record proves nothing.
- */
+/** Takes over a command that is not a child of this process. It is observed, and its record shows how it ended. */
 export function takeOver({ job, place }: Attempt, adoption: Adoption): Running | Verdict {
   const { cookie } = place;
   const seen = sight(place);
   switch (seen.kind) {
     case 'never-started': {
+      // After a restart, or if all directories of attempts were removed, a missing record proves nothing.
       const unknown = adoption.rebooted || !isSealed(place, job.claim.attempt, adoption.seal);
       return { outcome: { why: unknown ? 'lost' : 'never-started' } };
     }
@@ -26,19 +21,14 @@ export function takeOver({ job, place }: Attempt, adoption: Adoption): Running |
       const target = { group: seen.pid, cookie, since };
       return { target, ageMs: processes.ageMs(seen.pid) ?? 0, exit };
     }
-    case 'unseen': {
-      const exit = untilOver(place).then(codeAtEnd);
-      return { target: { group: NO_GROUP, cookie, since: 0 }, ageMs: 0, exit };
-    }
+    case 'unseen':
+      return { target: { group: NO_GROUP, cookie }, ageMs: 0, exit: untilOver(place).then(codeAtEnd) };
     case 'ended': {
-      const target = { group: seen.pid, cookie, since: 0 };
-      const running = { target, ageMs: 0, exit: Promise.resolve(seen), stopped: adoption.stopping }; // fault-control: adopt-ended
-      return { ...running, endedAt: recordedAt(place) };
+      const running = { target: { group: seen.pid, cookie }, ageMs: 0, exit: Promise.resolve(seen) }; // fault-control: adopt-ended
+      return { ...running, stopped: adoption.stopping, endedAt: recordedAt(place) };
     }
-    case 'lost': {
-      const target = { group: seen.pid ?? NO_GROUP, cookie, since: 0 };
-      return { target, ageMs: 0, exit: Promise.resolve(null) };
-    }
+    case 'lost':
+      return { target: { group: seen.pid ?? NO_GROUP, cookie }, ageMs: 0, exit: Promise.resolve(null) };
   }
 }
 

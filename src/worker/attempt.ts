@@ -1,15 +1,14 @@
 import type { App } from '../actions/app.ts';
-import type { Transition } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
 import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import type { UserLimits } from '../exec/frame.ts';
-import type { Target } from '../exec/kill.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
-import type { ExitCode } from '../exec/start.ts';
-import { type Place, placeOf } from '../state/place.ts';
+import type { Target } from '../exec/processes.ts';
+import type { Exit } from '../exec/start.ts';
+import { type Place, placeOfAttempt } from '../state/place.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
 import { finish } from './deciding.ts';
@@ -59,7 +58,7 @@ export interface Running {
   target: Target;
   ageMs: number;
   /** Resolves when the command has ended, to null if it left no exit code. */
-  exit: Promise<ExitCode | null | 'gate-lost' | 'no-room'>;
+  exit: Promise<Exit | null>;
   /** When the command ended, if that was before it was taken over. */
   endedAt?: number | undefined;
   /** The command ended while its former worker was being stopped. */
@@ -82,7 +81,6 @@ export interface Finished {
   place: Place | null;
   adopted: boolean;
   outcome: Outcome;
-  transition: Transition;
   settlement: Settlement;
 }
 
@@ -102,7 +100,7 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: A
     context,
     job,
     adoption,
-    place: placeOf(context.app.stateDirectory, context.app.store.epoch, job.claim.attempt),
+    place: placeOfAttempt(context.app, job.claim.attempt),
     requests: job.endReason === null ? [] : [job.endReason],
     onRequest() {},
   };

@@ -1,9 +1,6 @@
 import type { Store } from '../store/store.ts';
 
-/**
- * Returns a store that is opened for each call and closed again. A supervisor lives long and calls it rarely, so it keeps no
- * files open and is not affected by what happens to them.
- */
+/** Returns a store that is open only during a call. A supervisor lives long and calls it rarely, so it keeps no files open. */
 export function briefStore(epoch: string, open: () => Promise<Store>): Store {
   const call =
     (verb: keyof Store) =>
@@ -15,7 +12,5 @@ export function briefStore(epoch: string, open: () => Promise<Store>): Store {
         await store.close();
       }
     };
-  return new Proxy({} as Store, {
-    get: (_, verb) => (verb === 'epoch' ? epoch : call(verb as keyof Store)),
-  });
+  return new Proxy({} as Store, { get: (_, verb) => (verb === 'epoch' ? epoch : call(verb as keyof Store)) });
 }

@@ -1,9 +1,6 @@
-import { decide, policyFromSettings } from '../core/decide.ts';
-import { hooksAfter } from '../core/hooks.ts';
-import { describeOutcome, exitCodeOf, lastNonBlankLine } from '../core/outcome.ts';
-import { homeDirectory } from '../files/home.ts';
+import { settlementOf } from '../actions/settlement.ts';
+import { describeOutcome, lastNonBlankLine } from '../core/outcome.ts';
 import { collectStreams } from '../state/split-output.ts';
-import type { Settlement } from '../store/contract/claims.ts';
 import type { Attempt, Finished, Verdict } from './attempt.ts';
 
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
@@ -18,25 +15,12 @@ export function finish(attempt: Attempt, verdict: Verdict): Finished {
   const { app, settings } = attempt.context;
   const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
   const place = verdict.gateLost ? null : attempt.place;
-  const now = Math.min(app.clock.now(), endedAt);
+  const finishedAt = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
-  const transition = decide(job, outcome, policyFromSettings(settings), now, app.random);
-  const exitCode = exitCodeOf(outcome);
   const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
-  const settlement: Settlement = {
-    claim: job.claim,
-    transition,
-    why: outcome.why,
-    exitCode,
-    error,
-    finishedAt: now,
-    output,
-    leftBehind,
-    ...hooksAfter(
-      { job, transition, exitCode, error },
-      { settings, newId: () => app.newId(now), directory: homeDirectory },
-    ),
-  };
-  return { job, place, adopted: attempt.adoption !== null, outcome, transition, settlement };
+  const ended = { error, finishedAt, output, leftBehind };
+  const context = { settings, random: app.random, newId: app.newId };
+  const settlement = settlementOf(job, outcome, ended, context);
+  return { job, place, adopted: attempt.adoption !== null, outcome, settlement };
 }

@@ -1,6 +1,7 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { freezeCommand } from '../exec/freeze.ts';
-import { endProcesses, type Target } from '../exec/kill.ts';
+import { endProcesses } from '../exec/kill.ts';
+import type { Target } from '../exec/processes.ts';
 import type { AttemptContext } from './attempt.ts';
 import { patiently } from './patience.ts';
 

@@ -2,7 +2,8 @@ import { pause } from '../core/clock.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { signalNumber } from '../core/signals.ts';
-import { endProcesses, groupExists, look } from '../exec/kill.ts';
+import { endProcesses, groupExists } from '../exec/kill.ts';
+import { processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
 import type { Attempt, AttemptContext, Running, Verdict } from './attempt.ts';
 import type { ObservedExit } from './waiting.ts';
@@ -11,10 +12,7 @@ import type { ObservedExit } from './waiting.ts';
 const STOP_CODES = new Set(
   ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
 );
-/**
- * A stop often signals workers and jobs at the same time, and a job may end before the worker's own signal arrives. The worker
- * waits this long for the signal before it charges the attempt.
- */
+/** A job may get the signal of a stop before its worker. The worker waits this long before it charges the attempt. */
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 100; // fault-control: stop-spread
@@ -33,7 +31,7 @@ export async function judge(
   if (how === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
   const outcome = await outcomeOf(context, job, code, stopped);
   if (outcome.why === 'exited' && outcome.code === 0) {
-    const leftBehind = groupExists(target.group) ? look(target).map((one) => one.pid) : [];
+    const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];
     return { outcome, leftBehind, endedAt };
   }
   await endProcesses(target, context.settings['kill-grace']);
@@ -45,10 +43,7 @@ function outcomeOfEnding(reason: EndReason, exit: ExitCode | null): Outcome {
   return reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason }; // fault-control: success-on-stop
 }
 
-/**
- * Returns the outcome of a command that this worker did not end. A stop signal from outside is not charged to the job while its
- * worker is being stopped. A former worker may have committed a reason, signalled the command and died.
- */
+/** Returns the outcome of a command that this worker did not end. A stop signal is not charged while the worker stops. */
 async function outcomeOf(
   context: AttemptContext,
   job: ClaimedJob,
@@ -56,6 +51,7 @@ async function outcomeOf(
   stopped: boolean,
 ): Promise<Outcome> {
   const signalled = exit === null || looksStopped(exit);
+  // A former worker may have committed a reason, signalled the command and died.
   if (signalled && job.endReason !== null) return { why: job.endReason };
   if (exit === null) return { why: 'lost' };
   if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' }; // fault-control: own-stop
@@ -74,12 +70,9 @@ async function stopsSoon(context: AttemptContext): Promise<boolean> {
   return context.order !== null;
 }
 
-/**
- * Tells whether a command failed at about the time when its worker got a stop signal. A command that handles the signal may
- * exit with any code, even before its frame gets the signal and can record it. A death by another signal, such as SIGSEGV, is
- * charged to the job.
- */
+/** Tells whether a command failed when its worker got a stop signal. A death by another signal is charged to the job. */
 function failedInStop({ signalledAt }: AttemptContext, outcome: Outcome, exitAt: number): boolean {
+  // A command that handles the signal may exit with any code, even before its frame can record the signal.
   const apart = Math.abs(exitAt - signalledAt);
   return outcome.why === 'exited' && outcome.code <= 128 && apart < STOP_SPREAD_MS;
 }

@@ -3,7 +3,7 @@ import { tellChange } from '../state/wake.ts';
 import { close } from './closing.ts';
 import { whatIsLeft } from './drain.ts';
 import { hasOrphans } from './liveness.ts';
-import { mayPass } from './patience.ts';
+import { isTemporary } from './patience.ts';
 import { ownSlots } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
@@ -52,18 +52,16 @@ async function unregister(worker: WorkerState, left: string | null): Promise<voi
     if ((await app.store.workers()).length === 0) stopFile.remove();
   } catch (error) {
     // A temporary error is ignored, because the other workers notice that this one is gone.
-    if (!mayPass(error)) return worker.end.reject(error);
+    if (!isTemporary(error)) return worker.end.reject(error);
   }
   worker.emit({ type: 'worker-stopped', workerId: id, left });
   worker.end.resolve();
 }
 
-/**
- * Stops the worker while the store cannot be written. The exit codes of its attempts are on disk, and the next worker settles
- * them. After a drain order it stays if the store, which can still be read, shows a job that has lost its worker.
- */
+/** Stops the worker while the store cannot be written. The next worker settles its attempts, whose exit codes are on disk. */
 export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
   if (worker.over || worker.live.size > 0) return;
+  // The store can still be read. With a drain order, no job may be left without a worker.
   if (worker.order === 'drain' && (await hasOrphans(worker.app, worker.host).catch(() => false))) return;
   close(worker);
   worker.end.resolve();

@@ -6,14 +6,12 @@ import type { Worker } from '../store/contract/workers.ts';
 /** When each heartbeat last changed, by the observer's own clock, so that no wall clock matters. */
 export type Sightings = Map<string, { beat: number; since: number }>;
 
-/**
- * Returns a clock for a worker that reads the heartbeats of others with each of its own. Between two readings it advances by at
- * most a third of the lease, because a locked store or a suspended machine delays the observed workers, too.
- */
+/** Returns a clock to measure the heartbeats of others. It advances by at most a third of the lease between two readings. */
 export function observerClock(): (monotonic: number, leaseMs: number) => number {
   let last: number | null = null;
   let now = 0;
   return (monotonic, leaseMs) => {
+    // A locked store or a suspended machine delays the observed workers, too.
     if (last !== null) now += Math.min(monotonic - last, leaseMs / 3);
     last = monotonic;
     return now;

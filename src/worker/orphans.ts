@@ -1,9 +1,9 @@
-import type { App } from '../actions/app.ts';
-import { currentSettings } from '../actions/app.ts';
+import { type App, currentSettings } from '../actions/app.ts';
 import { pause } from '../core/clock.ts';
+import type { Claim } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
-import { placeOf } from '../state/place.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type Sightings } from './liveness.ts';
@@ -29,7 +29,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
     const alive = new Set(workers.filter((one) => !isGone(one, observer, now)).map((worker) => worker.id));
     for (const job of running) {
       if (job.workerId === null || alive.has(job.workerId)) continue;
-      const place = placeOf(app.stateDirectory, app.store.epoch, job.claim.attempt);
+      const place = placeOfAttempt(app, job.claim.attempt);
       if (isOutOfSight(place)) left.delete(job.id);
       else await takeAndEnd(app, job.claim);
     }
@@ -40,7 +40,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   return cancelled;
 }
 
-async function takeAndEnd(app: App, claim: { job: number; token: number; attempt: number }): Promise<void> {
+async function takeAndEnd(app: App, claim: Claim): Promise<void> {
   refuseForeignProc();
   const job = await app.store.adopt(claim, `${process.pid}-cancel`);
   if (job === null) return;

@@ -1,17 +1,15 @@
 import { pause } from '../core/clock.ts';
-import { QueueError } from '../core/errors.ts';
 
 const PAUSE_MS = 1000;
 
+const TEMPORARY = ['store-busy', 'disk-full', 'ENOSPC'];
+
 /** Tells whether an error is temporary: the store is busy, or the disk is full. */
-export function mayPass(error: unknown): boolean {
-  if (error instanceof QueueError) return error.code === 'store-busy' || error.code === 'disk-full';
-  return (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
+export function isTemporary(error: unknown): boolean {
+  return TEMPORARY.includes(codeOf(error));
 }
 
-function hasNoRoom(error: unknown): boolean {
-  return !(error instanceof QueueError && error.code === 'store-busy');
-}
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException | null)?.code);
 
 export interface Patience {
   /** Is called on a full disk before the next try. */
@@ -26,16 +24,16 @@ export interface Patience {
 export async function patiently<T>(work: () => Promise<T>, patience: Patience = {}): Promise<T> {
   const { relieve, tell, limitMs = Number.POSITIVE_INFINITY } = patience;
   const end = performance.now() + limitMs;
-  let told = '';
+  let lastMessage = '';
   for (;;) {
     try {
       return await work();
     } catch (error) {
       const { message } = error as Error;
-      if (!mayPass(error) || performance.now() >= end) throw error;
-      if (message !== told) tell?.(message);
-      told = message;
-      if (hasNoRoom(error)) await relieve?.();
+      if (!isTemporary(error) || performance.now() >= end) throw error;
+      if (message !== lastMessage) tell?.(message);
+      lastMessage = message;
+      if (codeOf(error) !== 'store-busy') await relieve?.();
       await pause(PAUSE_MS);
     }
   }

@@ -22,10 +22,7 @@ export function newPruning(): Pruning {
 
 type PruningWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'settings' | 'pruning'>;
 
-/**
- * Removes at most one batch of jobs, events, keys and figures that are no longer retained, and the lifelines of workers that
- * are gone. Only the worker that was registered first does this, but two at once would do no harm.
- */
+/** Removes at most one batch of what is no longer retained. Only the worker that was registered first does this. */
 export async function prune(worker: PruningWorker): Promise<void> {
   const { app, emit, id, pruning } = worker;
   const [first] = await app.store.workers();

@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { placeOf } from '../state/place.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
@@ -52,7 +52,7 @@ async function adopt(worker: WorkerState, job: ClaimedJob, before: Worker | unde
   const { app, emit, host, recovery } = worker;
   const { attempt } = job.claim;
   // A job in a pid namespace that this worker cannot see is left to a worker of that namespace.
-  if (isOutOfSight(placeOf(app.stateDirectory, app.store.epoch, attempt))) {
+  if (isOutOfSight(placeOfAttempt(app, attempt))) {
     if (!recovery.unseen.has(attempt)) emit({ type: 'attempt-unseen', job });
     recovery.unseen.add(attempt);
     return false;

@@ -6,8 +6,7 @@ import { makeLifeline } from '../exec/lifeline.ts';
 import { lastAttemptIn } from '../exec/living.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll } from '../exec/trim.ts';
-import type { Host } from '../state/host.ts';
-import { thisHost } from '../state/host.ts';
+import { type Host, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import { tellChange } from '../state/wake.ts';
 import { patiently } from './patience.ts';
@@ -49,19 +48,10 @@ export async function register(given: App, options: WorkerOptions, emit: Emit): 
 
 function addToStore(app: App, options: WorkerOptions, host: Host, startedAt: number): Promise<void> {
   const { id, supervisor, concurrency, queues } = options;
-  const startTime = processes.startTime(process.pid) ?? '';
+  const { pid } = process;
+  const startTime = processes.startTime(pid) ?? '';
   return app.store.register(
-    {
-      id,
-      supervisor,
-      pid: process.pid,
-      host,
-      hostname: hostname(),
-      startedAt,
-      concurrency,
-      queues,
-      startTime,
-    },
+    { id, supervisor, pid, host, hostname: hostname(), startedAt, concurrency, queues, startTime },
     lastAttemptIn(app.stateDirectory, app.store.epoch),
   );
 }

@@ -45,10 +45,7 @@ export async function tick(worker: WorkerState): Promise<boolean> {
   return enqueued > 0;
 }
 
-/**
- * Enqueues the jobs of the due ticks. Every worker does this, and the store ensures that each tick is enqueued once. Returns
- * how many jobs it enqueued, and when the next tick is due, or null if there is none.
- */
+/** Enqueues the jobs of the due ticks. The store ensures that only one of all workers enqueues each. Returns the next tick, too. */
 export async function fireDue(
   worker: SchedulingWorker,
 ): Promise<{ enqueued: number; nextAt: number | null }> {
@@ -135,11 +132,9 @@ async function decideFiring(schedule: Schedule, awakeSince: number, now: number)
   return { schedule, ticks, nextAt: times.after(now) };
 }
 
-/**
- * Moves a schedule back to its next tick after the clock was set back, because otherwise a clock that was a year ahead for a
- * moment would stop every schedule for a year. Ticks that were enqueued are not repeated.
- */
+/** Moves a schedule back to its next tick after the clock was set back. Ticks that were enqueued are not repeated. */
 async function decideRewind(schedule: Schedule, now: number): Promise<Decided | null> {
+  // Otherwise a clock that was a year ahead for a moment would stop the schedule for a year.
   if (schedule.nextAt === null || schedule.nextAt <= now) return null;
   const nextAt = (await fireTimes(schedule.timing)).after(now);
   return nextAt !== null && nextAt < schedule.nextAt ? { schedule, ticks: [], nextAt } : null;

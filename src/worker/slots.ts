@@ -5,8 +5,8 @@ import type { WorkerState } from './state.ts';
 
 /** Returns how many jobs may be claimed now. */
 export function freeSlots(worker: WorkerState): number {
-  const { order, pace, options } = worker;
-  return order !== null || pace.paused ? 0 : pace.slots(options.concurrency) - ownSlots(worker);
+  const { order, throttle, options } = worker;
+  return order !== null || throttle.paused ? 0 : throttle.slots(options.concurrency) - ownSlots(worker);
 }
 
 /** Counts the attempts that occupy a slot. Adopted attempts occupy none. */
@@ -27,7 +27,7 @@ export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption 
       else {
         worker.ended.push(finished);
         if (finished.outcome.why === 'never-started' && !finished.adopted)
-          worker.pace.noRoom(ownSlots(worker));
+          worker.throttle.noRoom(ownSlots(worker));
       }
       // The round starts later, because filling slots inside exit events would starve the timers.
       setImmediate(worker.loops.work.now);

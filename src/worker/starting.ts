@@ -1,7 +1,7 @@
 import { withStdin } from '../actions/jobs.ts';
 import { mayStart } from '../core/decide.ts';
 import { processes } from '../exec/processes.ts';
-import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
+import { startCommand } from '../exec/start.ts';
 import type { Attempt, Running, Verdict } from './attempt.ts';
 import { patiently } from './patience.ts';
 
@@ -24,11 +24,7 @@ export async function start({ context, job, place }: Attempt): Promise<Running |
     case 'started': {
       context.emit({ type: 'attempt-started', job, pid: begun.pid });
       const target = { group: begun.pid, cookie: place.cookie, since };
-      return { target, ageMs: 0, exit: begun.exit.then(codeOf) };
+      return { target, ageMs: 0, exit: begun.exit };
     }
   }
-}
-
-function codeOf(exit: Exit): ExitCode | 'gate-lost' | 'no-room' {
-  return exit.kind === 'code' ? exit : exit.kind;
 }

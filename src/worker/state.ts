@@ -2,11 +2,11 @@ import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import type { Host } from '../state/host.ts';
 import type { AttemptContext, Finished, LiveAttempt } from './attempt.ts';
-import type { Pace } from './pace.ts';
 import type { Pruning } from './pruning.ts';
 import type { Recovery } from './recovery.ts';
 import type { Scheduling } from './scheduling.ts';
 import type { StopFile } from './stop-file.ts';
+import type { Throttle } from './throttle.ts';
 import type { Loop } from './timer.ts';
 
 export interface WorkerOptions {
@@ -19,7 +19,7 @@ export interface WorkerOptions {
   /** The worker stops when no job is left to do. */
   drain: boolean;
   openFiles: string | null;
-  /** Every job gets a clean environment. */
+  /** Gives every job a clean environment. */
   cleanEnv?: boolean;
   /** The worker obeys a stop file newer than this. It is the start of the supervisor, which may replace its workers later. */
   since: number | null;
@@ -47,7 +47,7 @@ export interface WorkerState extends RegisteredWorker {
   readonly live: Map<number, LiveAttempt>;
   /** The attempts that have ended and wait to be settled. */
   readonly ended: Finished[];
-  readonly pace: Pace;
+  readonly throttle: Throttle;
   readonly recovery: Recovery;
   readonly scheduling: Scheduling;
   readonly pruning: Pruning;

@@ -3,14 +3,11 @@ import { presence } from '../actions/workers.ts';
 import { processes } from '../exec/processes.ts';
 import { thisHost } from '../state/host.ts';
 import type { StopMark } from '../store/contract/workers.ts';
-import { mayPass, patiently } from './patience.ts';
+import { isTemporary, patiently } from './patience.ts';
 
 const ROOM_MS = 3000;
 
-/**
- * Waits for a while until a supervisor can register, and throws if it cannot. A supervisor in the background could not report
- * that to its user, and on a full disk not even to its log.
- */
+/** Waits a while until a supervisor can register. Throws if it cannot, because in the background nobody would notice. */
 export async function untilRoom(app: App, id: string, relieve: () => Promise<void>): Promise<void> {
   const tryOnce = async (): Promise<void> => {
     await register(app, id);
@@ -20,7 +17,7 @@ export async function untilRoom(app: App, id: string, relieve: () => Promise<voi
     await patiently(tryOnce, { relieve, limitMs: ROOM_MS });
   } catch (error) {
     // Any other error can be written to the log.
-    if (mayPass(error)) throw error;
+    if (isTemporary(error)) throw error;
   }
 }
 

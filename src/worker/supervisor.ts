@@ -46,12 +46,12 @@ interface SupervisorState {
   readonly restarts: Set<NodeJS.Timeout>;
   readonly end: PromiseWithResolvers<void>;
   /** The order that this supervisor has passed on to its workers, after a signal or a stop during its start. */
-  told: WorkerOrder | null;
+  order: WorkerOrder | null;
   signalledAt: number;
   everReady: boolean;
   falseStarts: number;
   /** A worker has died and none was started after it, so a job may have no worker. */
-  bereft: boolean;
+  orphansPossible: boolean;
   caretakers: number;
 }
 
@@ -63,11 +63,11 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     children: new Set(),
     restarts: new Set(),
     end: Promise.withResolvers(),
-    told: null,
+    order: null,
     signalledAt: Number.NEGATIVE_INFINITY,
     everReady: false,
     falseStarts: 0,
-    bereft: false,
+    orphansPossible: false,
     caretakers: 0,
   };
   listenToSignals(supervisor);
@@ -79,9 +79,9 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const lastStop = await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
   if (lastStop !== null && startedBefore(options.start, lastStop)) {
     options.log("stopping because of 'queuectl worker stop' during startup");
-    supervisor.told = 'drain'; // fault-control: early-stop
+    supervisor.order = 'drain'; // fault-control: early-stop
   }
-  if (supervisor.told === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
+  if (supervisor.order === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
   else supervisor.end.resolve();
   try {
     await supervisor.end.promise;
@@ -100,18 +100,18 @@ function listenToSignals(supervisor: SupervisorState): void {
 }
 
 function obeySignal(supervisor: SupervisorState, signal: string): void {
-  const { app, options, children, told } = supervisor;
+  const { app, options, children, order } = supervisor;
   // Programs such as `timeout` signal the process and then its group, which counts as one signal.
   const at = app.clock.monotonic();
   if (at - supervisor.signalledAt < SAME_SIGNAL_MS) return;
   supervisor.signalledAt = at;
   options.log(
-    told !== null
+    order !== null
       ? `received ${signal} again; stopping the running jobs and putting them back in their queues`
       : `received ${signal}; waiting for the running jobs to finish (another signal stops them)`,
   );
-  supervisor.told = told === null ? 'drain' : 'force';
-  for (const child of children) child.stdin?.write(`${supervisor.told}\n`);
+  supervisor.order = order === null ? 'drain' : 'force';
+  for (const child of children) child.stdin?.write(`${supervisor.order}\n`);
   dropRestarts(supervisor);
 }
 
@@ -121,7 +121,7 @@ function launch(supervisor: SupervisorState, delayMs: number): void {
   const startedAt = app.clock.monotonic();
   const child = startSelf(options.workerArguments, { stdio: ['pipe', 'pipe', 'inherit'] });
   children.add(child);
-  supervisor.bereft = false;
+  supervisor.orphansPossible = false;
   let ready = false;
   // A write to a worker that has just died may fail, which does not matter.
   child.stdin?.on('error', () => {});
@@ -130,15 +130,12 @@ function launch(supervisor: SupervisorState, delayMs: number): void {
     supervisor.everReady = true;
     supervisor.falseStarts = 0;
   });
-  const over = (code: number | null, signal: string | null): void => {
+  const over = async (code: number | null, signal: string | null): Promise<void> => {
     if (!children.delete(child)) return;
-    if (code === 0) {
-      void endWhenDone(supervisor);
-      return;
-    }
-    supervisor.bereft = true;
+    if (code === 0) return endWhenDone(supervisor);
+    supervisor.orphansPossible = true;
     const next = app.clock.monotonic() - startedAt > STEADY_MS ? 0 : delayMs;
-    void replace(supervisor, child, signal ?? `exit code ${code}`, next, ready);
+    await replace(supervisor, child, signal ?? `exit code ${code}`, next, ready);
   };
   child.once('exit', over);
   child.once('error', (error) => over(null, error.message));
@@ -165,16 +162,12 @@ async function replace(
   // A worker that was killed at a crash point is replaced by one without it.
   delete process.env[CRASH_AT];
   options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting a replacement`);
-  const timer = setTimeout(() => {
+  const timer = setTimeout(async () => {
     restarts.delete(timer);
-    void relaunch(supervisor, Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
+    if (await isStopping(supervisor)) await endWhenDone(supervisor);
+    else launch(supervisor, Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
   }, delayMs);
   restarts.add(timer);
-}
-
-async function relaunch(supervisor: SupervisorState, delayMs: number): Promise<void> {
-  if (await isStopping(supervisor)) await endWhenDone(supervisor);
-  else launch(supervisor, delayMs);
 }
 
 function dropRestarts(supervisor: SupervisorState): void {
@@ -187,8 +180,8 @@ function dropRestarts(supervisor: SupervisorState): void {
 async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   const { options, children, restarts, end } = supervisor;
   if (children.size > 0 || restarts.size > 0) return;
-  if (!supervisor.bereft || supervisor.caretakers >= CARETAKERS || !(await leavesOrphans(supervisor)))
-    return end.resolve();
+  const mayCare = supervisor.orphansPossible && supervisor.caretakers < CARETAKERS;
+  if (!mayCare || !(await leavesOrphans(supervisor))) return end.resolve();
   // If two workers died at once, only one is started.
   if (children.size > 0) return;
   supervisor.caretakers++;
@@ -197,16 +190,14 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   launch(supervisor, 0);
 }
 
-/**
- * Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. If so, it writes the order
- * to the store, so that the worker started for the job claims no other job.
- */
+/** Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. */
 async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   const { app, options } = supervisor;
   try {
     if ((await orderOf(supervisor)) === 'leave') return false;
     if (!(await hasOrphans(app, thisHost(app.stateDirectory)))) return false;
-    if (supervisor.told !== null) await app.store.order([options.id], supervisor.told);
+    // The worker that is started for the job reads the order and claims no other job.
+    if (supervisor.order !== null) await app.store.order([options.id], supervisor.order);
     return true;
   } catch {
     return false;
@@ -215,22 +206,15 @@ async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
 
 /** Returns the stop order in the store, or null. After a stop order no worker is replaced. */
 async function orderOf({ app, options }: SupervisorState): Promise<StopOrder | null> {
-  try {
-    return (await app.store.supervisors()).find((one) => one.id === options.id)?.order ?? null;
-  } catch {
-    return null;
-  }
+  const supervisors = await app.store.supervisors().catch(() => []);
+  return supervisors.find((one) => one.id === options.id)?.order ?? null;
 }
 
 async function isStopping(supervisor: SupervisorState): Promise<boolean> {
-  return supervisor.told !== null || (await orderOf(supervisor)) !== null;
+  return supervisor.order !== null || (await orderOf(supervisor)) !== null;
 }
 
 async function newerSchema({ app }: SupervisorState): Promise<unknown> {
-  try {
-    await app.store.check();
-  } catch (error) {
-    if (error instanceof QueueError && error.code === 'newer-schema') return error;
-  }
-  return null;
+  const error: unknown = await app.store.check().catch((reason) => reason);
+  return error instanceof QueueError && error.code === 'newer-schema' ? error : null;
 }

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
-import { attemptOf, placeOf, removePlace } from '../state/place.ts';
+import { attemptOf, placeOfAttempt, removePlace } from '../state/place.ts';
 
 /** Only older directories are removed, because a frozen worker may still be about to use a younger one. */
 const AGE_MS = 86_400_000;
@@ -21,7 +21,7 @@ export async function sweepAttempts(app: App): Promise<number> {
     const stat = statSync(join(root, name), { throwIfNoEntry: false });
     if (stat === undefined || app.clock.now() - stat.mtimeMs < AGE_MS) continue;
     if (await app.store.needsPlace(attempt)) continue;
-    removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
+    removePlace(placeOfAttempt(app, attempt));
     removed++;
   }
   return removed;

@@ -1,4 +1,4 @@
-import { trimAll, trimStreams } from '../exec/trim.ts';
+import { trimStreams } from '../exec/trim.ts';
 import type { WorkerState } from './state.ts';
 
 export const TRIM_MS = 500;
@@ -7,9 +7,4 @@ export const TRIM_MS = 500;
 export async function trimRunning({ live, settings }: WorkerState): Promise<void> {
   const places = [...live.values()].map((attempt) => attempt.place);
   await Promise.all(places.map((place) => trimStreams(place.directory, settings['output-limit'])));
-}
-
-/** Trims the output of the attempts of all workers, because the disk may be full. */
-export function trimAllAttempts({ app, settings }: WorkerState): Promise<void> {
-  return trimAll(app.stateDirectory, settings['output-limit']);
 }

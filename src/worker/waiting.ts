@@ -1,13 +1,13 @@
 import type { ClaimedJob } from '../core/job.ts';
 import { hasEnded } from '../exec/adopt.ts';
-import type { ExitCode } from '../exec/start.ts';
+import type { Exit } from '../exec/start.ts';
 import type { Attempt, Running } from './attempt.ts';
 import { type Ending, endAttempt } from './ending.ts';
 import { longTimeout } from './timer.ts';
 
 /** The observed end of a command. */
 export interface ObservedExit {
-  code: ExitCode | null | 'gate-lost' | 'no-room';
+  code: Exit | null;
   /** The time of the end by the monotonic clock. */
   at: number;
   /** The result of ending the command, if that was requested. */

@@ -2,22 +2,23 @@ import { randomBytes } from 'node:crypto';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import type { StopOrder } from '../core/stop-order.ts';
+import { trimAll } from '../exec/trim.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { onWake } from '../state/wake.ts';
 import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
 import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
-import { createPace } from './pace.ts';
-import { mayPass } from './patience.ts';
+import { isTemporary } from './patience.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
 import { newScheduling, tick } from './scheduling.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
 import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
+import { createThrottle } from './throttle.ts';
 import { type Loop, loop, oneAtATime } from './timer.ts';
-import { TRIM_MS, trimAllAttempts, trimRunning } from './trimming.ts';
+import { TRIM_MS, trimRunning } from './trimming.ts';
 
 export interface WorkerHandle {
   id: string;
@@ -74,7 +75,7 @@ function assemble(registered: RegisteredWorker): WorkerState {
     unwatch: onWake(app.stateDirectory, () => worker.loops.work.now()),
     live: new Map(),
     ended: [],
-    pace: createPace(() => worker.loops.work.now(), app.clock.monotonic),
+    throttle: createThrottle(() => worker.loops.work.now(), app.clock.monotonic),
     recovery: newRecovery(),
     scheduling: newScheduling(),
     pruning: newPruning(),
@@ -105,16 +106,15 @@ async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Prom
   try {
     await runOnce(worker);
   } catch (error) {
-    if (!mayPass(error)) return giveUp(error);
+    if (!isTemporary(error)) return giveUp(error);
     worker.emit({ type: 'worker-error', workerId: worker.id, message: (error as Error).message });
-    await trimAllAttempts(worker).catch(giveUp);
+    // The output of a running command may have filled the disk.
+    await trimAll(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
     if (worker.order !== null) await worker.alone(() => leaveWithoutStore(worker)).catch(giveUp);
-    worker.pace.slowDown();
+    worker.throttle.slowDown();
   }
 }
 
 function pollMs({ unwatch, settings }: WorkerState): number {
-  return unwatch === null
-    ? Math.min(UNWATCHED_POLL_MS, settings['poll-interval'])
-    : settings['poll-interval'];
+  return Math.min(unwatch === null ? UNWATCHED_POLL_MS : Number.POSITIVE_INFINITY, settings['poll-interval']);
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { sight, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { endProcesses, look } from '../../src/exec/kill.ts';
+import { endProcesses } from '../../src/exec/kill.ts';
 import { processes } from '../../src/exec/processes.ts';
 import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
@@ -103,11 +103,11 @@ describe('ending', () => {
       const group = await start(place, command);
       const target = { group, cookie: place.cookie };
       await until(
-        () => new Set(look(target).map((one) => one.group)).size >= 2,
+        () => new Set(processes.find(target).map((one) => one.group)).size >= 2,
         'a process has left the group',
       );
       await endProcesses(target, 100);
-      expect(look(target)).toEqual([]);
+      expect(processes.find(target)).toEqual([]);
     }));
 
   test('leaves processes without the cookie alone, whatever their group', () =>

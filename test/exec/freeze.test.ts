@@ -69,7 +69,7 @@ describe('freezeCommand', () => {
     'takes a command for ended although some of its processes are left',
     withFrame('sleep 60 & exit 0', async (place, frame, exit) => {
       await exit;
-      expect(processes.find(place.cookie, frame)).not.toEqual([]);
+      expect(processes.find({ cookie: place.cookie, group: frame })).not.toEqual([]);
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
     }),
   );
@@ -129,7 +129,10 @@ describe('freezeCommand', () => {
     withFrame('setsid sleep 60 & sleep 60', async (place, frame) => {
       const shell = await until(() => processes.childOf(frame), 'the shell runs');
       const left = await until(
-        () => processes.find(place.cookie, frame).find((one) => one.group === one.pid && one.pid !== frame),
+        () =>
+          processes
+            .find({ cookie: place.cookie, group: frame })
+            .find((one) => one.group === one.pid && one.pid !== frame),
         'a process has left the session',
       );
       await until(() => processes.childInSession(shell), 'the other one runs');
@@ -154,7 +157,10 @@ describe('freezeCommand', () => {
       process.kill(-frame, 'SIGKILL');
       await exit;
       const target = { group: frame, cookie: place.cookie };
-      await until(() => processes.find(place.cookie, frame).length === 0, 'nothing is left');
+      await until(
+        () => processes.find({ cookie: place.cookie, group: frame }).length === 0,
+        'nothing is left',
+      );
       expect(await freezeCommand(target, hasEnded(place))).toBe(false);
     }),
   );

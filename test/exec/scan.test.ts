@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { Found, Wanted } from '../../src/exec/processes.ts';
+import type { Found, Target } from '../../src/exec/processes.ts';
 import { createScan } from '../../src/exec/scan.ts';
 
 const FOUND: Found = { pid: 7, group: 7, startTime: '1', stopped: false };
 
-function counting(find: (attempt: Wanted) => Found[] = () => []) {
+function counting(find: (attempt: Target) => Found[] = () => []) {
   const passes: number[] = [];
   const scan = createScan((attempts) => {
     passes.push(attempts.length);

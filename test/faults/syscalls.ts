@@ -39,7 +39,7 @@ export function record(
       '-y',
       '-xx',
       '-s',
-      '1000000',
+      '2000000',
       '-e',
       `trace=${TRACED}`,
       '-e',

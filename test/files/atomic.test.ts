@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../src/files/atomic.ts';
 import { newDraft } from '../../src/files/drafts.ts';
+import { hasTool } from '../faults/syscalls.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const KEEP = { replace: false, sync: true };
@@ -40,3 +42,28 @@ test('the file has no name before it is complete, and its draft is removed when 
     expect(() => writeAtomically(file, 'text', { ...KEEP, draft, beforeNaming })).toThrow('stopped');
     expect(readdirSync(directory)).toEqual([]);
   }));
+
+test.skipIf(!hasTool('strace'))(
+  'without hard links the first writer wins, too, unless links are needed',
+  () =>
+    inTempDir(async (directory) => {
+      const file = join(directory, 'file');
+      const script = `
+      const { writeAtomically } = await import('./src/files/atomic.ts');
+      const write = (text, more) => {
+        try {
+          return writeAtomically(${JSON.stringify(file)}, text, { replace: false, sync: true, ...more });
+        } catch (error) {
+          return error.code;
+        }
+      };
+      console.log(JSON.stringify([write('no', { needsLinks: true }), write('first'), write('second')]));`;
+      const inject = ['-f', '-qq', '-o', '/dev/null', '-e', 'inject=link,linkat:error=EPERM'];
+      const printed = execFileSync('strace', [...inject, process.execPath, '-e', script], {
+        encoding: 'utf8',
+      });
+      expect(JSON.parse(printed)).toEqual(['EPERM', true, false]);
+      expect(readFileSync(file, 'utf8')).toBe('first');
+      expect(readdirSync(directory)).toEqual(['file']);
+    }),
+);

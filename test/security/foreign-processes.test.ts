@@ -154,7 +154,7 @@ test.skipIf(!IS_ROOT)(
       );
       await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
       // The process leads a session whose number was a frame's before.
-      expect(processes.find(place.cookie, stranger.pid)).toEqual([]);
+      expect(processes.find({ cookie: place.cookie, group: stranger.pid })).toEqual([]);
       stranger.end();
       rmSync(fake, { recursive: true });
     }),

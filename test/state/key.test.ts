@@ -103,9 +103,10 @@ test('a job that was started before keys existed is found and ended', () =>
     async (place, frame) => {
       expect(place.cookie).not.toBe(place.name);
       expect(sight(place)).toEqual({ kind: 'alive', pid: frame });
-      await until(() => processes.find(place.cookie, frame).length >= 3, 'all its processes are found');
-      await endProcesses({ group: frame, cookie: place.cookie }, 100);
-      expect(processes.find(place.cookie, frame)).toEqual([]);
+      const target = { group: frame, cookie: place.cookie };
+      await until(() => processes.find(target).length >= 3, 'all its processes are found');
+      await endProcesses(target, 100);
+      expect(processes.find(target)).toEqual([]);
     },
   ));
 
@@ -128,7 +129,7 @@ test('a process that a finished command left in its own session is not a frame',
     async (place) => {
       await until(() => readRecord(place)?.kind === 'ended', 'the command has ended');
       await until(() => processes.frameOf(place.cookie) === null, 'the frame is gone');
-      await until(() => processes.find(place.cookie, -1).length > 0, 'something is left');
+      await until(() => processes.find({ cookie: place.cookie, group: -1 }).length > 0, 'something is left');
       expect(sight(place)).toMatchObject({ kind: 'ended', code: 4 });
     },
   ));

@@ -130,11 +130,11 @@ const FREE: Record<string, string> = {
   'state/place.ts makePlace': 'puts back a directory that somebody removed; the other one has its points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
   'files/atomic.ts writeAtomically': 'runs between the points of its caller',
-  'files/save-as.ts putInPlace': 'of a backup it runs between in-backup and after-backup',
+  'files/name-draft.ts nameDraft':
+    'runs between the points of its caller; of a backup, in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'makes the directory of a store that is not there',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
   'store/sqlite/care/salvage.ts patch': 'changes a copy of a damaged store',
-  'actions/export-file.ts exportToFile': 'replaces an export, which no store needs',
   'store/sqlite/care/swap.ts': 'its steps have names of their own',
 };
 

@@ -1,4 +1,5 @@
-import { cancel } from '../../worker/cancel.ts';
+import { cancelJobs } from '../../actions/cancel.ts';
+import { untilEnded } from '../../worker/orphans.ts';
 import { actingCommand } from '../act.ts';
 import { warnAlsoCancelled } from '../warn-dependents.ts';
 
@@ -12,7 +13,7 @@ export default actingCommand({
     'queuectl cancel --state pending --queue mail --yes',
   ],
   async act(app, ids, _, { io }) {
-    const acted = await cancel(app, ids);
+    const acted = await cancelJobs(app, ids, untilEnded);
     await warnAlsoCancelled(io, app, acted.changed);
     return acted;
   },

@@ -1,4 +1,4 @@
-import { continueJobs } from '../../actions/suspend.ts';
+import { continueJobs } from '../../actions/continue.ts';
 import { actingCommand } from '../act.ts';
 
 export default actingCommand({

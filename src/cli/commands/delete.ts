@@ -1,4 +1,4 @@
-import { deleteJobs } from '../../actions/act.ts';
+import { deleteJobs } from '../../actions/delete.ts';
 import { actingCommand } from '../act.ts';
 
 export default actingCommand({

@@ -1,5 +1,5 @@
 import { describeSkipped } from '../../actions/act.ts';
-import { keyless, retry, retryAllDead } from '../../actions/retry.ts';
+import { refusal, retryJobs } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
@@ -20,20 +20,20 @@ export default defineCommand({
     SHORT_IDS,
   ],
   async run(context, input) {
-    if (input.has('all') === input.args.length > 0) {
+    const all = input.has('all');
+    if (all === input.args.length > 0) {
       throw new QueueError(
         'usage',
-        input.has('all') ? 'use job ids or --all, not both' : 'dlq retry requires job ids or --all',
+        all ? 'use job ids or --all, not both' : 'dlq retry requires job ids or --all',
         'to list the dead jobs: queuectl dlq list',
       );
     }
     const app = await context.app();
     const { io } = context;
-    const retried = input.has('all')
-      ? await retryAllDead(app)
-      : await retry(app, await selectJobs(app, { names: input.args }), ['dead']);
-    const { changed, keyless: left, skipped, why, startedAgain } = retried;
-    if (changed.length === 0 && left.length > 0) throw keyless(left[0]!, why);
+    const ids = await selectJobs(app, all ? { filter: { states: ['dead'] } } : { names: input.args });
+    const retried = await retryJobs(app, ids, { from: ['dead'], bulk: all, strict: !all });
+    const { changed, withoutKey, skipped, why, startedAgain } = retried;
+    if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(
         'wrong-state',
@@ -43,8 +43,8 @@ export default defineCommand({
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
     warnStartedAgain(io, startedAgain);
     await warnStillCancelled(io, app, changed);
-    if (left.length > 0) io.warn(`${countOf(left.length)} ${why}`);
+    if (withoutKey.length > 0) io.warn(`${countOf(withoutKey.length)} ${why}`);
     if (skipped.length > 0) io.warn(describeSkipped(skipped.length));
-    return left.length + skipped.length > 0 ? 7 : 0;
+    return withoutKey.length + skipped.length > 0 ? 7 : 0;
   },
 });

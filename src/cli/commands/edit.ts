@@ -1,5 +1,5 @@
-import { editJob, editJobs } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
+import { editJob, editJobs } from '../../actions/edit.ts';
 import { getJob } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { attemptsAllowed } from '../../core/decide.ts';

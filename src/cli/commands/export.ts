@@ -1,4 +1,4 @@
-import { exportTo, exportToFile } from '../../actions/export-file.ts';
+import { exportTo, exportToFile } from '../../actions/export.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../print-changed.ts';

@@ -1,4 +1,4 @@
-import { holdJobs } from '../../actions/act.ts';
+import { holdJobs } from '../../actions/hold.ts';
 import { actingCommand } from '../act.ts';
 
 export default actingCommand({

@@ -1,11 +1,4 @@
-import {
-  type PrunedEvents,
-  type PrunedObject,
-  pruneAll,
-  pruneAllEvents,
-  wouldPrune,
-  wouldPruneEvents,
-} from '../../actions/prune.ts';
+import { type PrunedJobs, type PruneResult, previewPrune, pruneAll } from '../../actions/prune.ts';
 import { formatBytes, formatCount } from '../../core/numbers.ts';
 import { formatRetention } from '../../core/retention.ts';
 import { countOf } from '../../core/words.ts';
@@ -28,10 +21,9 @@ export default defineCommand({
   async run({ io, app: open }, input) {
     const dryRun = input.has('dry-run');
     const app = await open();
-    const states = dryRun ? await wouldPrune(app) : await pruneAll(app, progress(io));
-    const events = dryRun ? await wouldPruneEvents(app) : await pruneAllEvents(app);
-    if (io.json) io.out(`${JSON.stringify(toObject(states, events, dryRun))}\n`);
-    else print(io, states, events, dryRun);
+    const pruned = dryRun ? await previewPrune(app) : await pruneAll(app, progress(io));
+    if (io.json) io.out(`${JSON.stringify(toObject(pruned, dryRun))}\n`);
+    else print(io, pruned, dryRun);
   },
 });
 
@@ -45,7 +37,7 @@ function progress(io: Io): (jobs: number) => void {
   };
 }
 
-function print(io: Io, states: PrunedObject[], events: PrunedEvents, dryRun: boolean): void {
+function print(io: Io, { states, events }: PruneResult, dryRun: boolean): void {
   const rows = [...states, { state: 'events', keep: events.keep, jobs: events.events, bytes: 0 }];
   printTable(
     io,
@@ -66,12 +58,12 @@ function print(io: Io, states: PrunedObject[], events: PrunedEvents, dryRun: boo
   io.note(dryRun ? `would remove ${what}` : `removed ${what}`);
 }
 
-function toObject(states: PrunedObject[], { keep: kept, events }: PrunedEvents, dryRun: boolean) {
+function toObject({ states, events: { keep: kept, events } }: PruneResult, dryRun: boolean) {
   const each = states.map(({ keep, ...one }) => ({ ...one, keep: formatRetention(keep) }));
   return { dry_run: dryRun, ...sum(states), events, states: each, keep_events: formatRetention(kept) };
 }
 
-function sum(states: PrunedObject[]): { jobs: number; bytes: number } {
+function sum(states: PrunedJobs[]): { jobs: number; bytes: number } {
   return {
     jobs: states.reduce((total, one) => total + one.jobs, 0),
     bytes: states.reduce((total, one) => total + one.bytes, 0),

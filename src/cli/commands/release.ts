@@ -1,4 +1,4 @@
-import { releaseJobs } from '../../actions/act.ts';
+import { releaseJobs } from '../../actions/release.ts';
 import { actingCommand } from '../act.ts';
 
 export default actingCommand({

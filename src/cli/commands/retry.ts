@@ -1,4 +1,4 @@
-import { retryJobs } from '../../actions/act.ts';
+import { retryJobs } from '../../actions/retry.ts';
 import { actingCommand } from '../act.ts';
 import { warnStartedAgain } from '../print-changed.ts';
 import { warnStillCancelled } from '../warn-dependents.ts';

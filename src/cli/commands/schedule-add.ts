@@ -1,4 +1,4 @@
-import { previewSchedule } from '../../actions/preview-schedule.ts';
+import { previewSchedule } from '../../actions/schedule-object.ts';
 import { addSchedule, checkSchedule } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
 import { readScheduleSpec, SCHEDULE_FLAGS } from '../schedule-flags.ts';

@@ -1,8 +1,12 @@
-import { type Acted, holdJobs, type Retried, releaseJobs, retryJobs } from '../../actions/act.ts';
+import type { Acted } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
+import { cancelJobs } from '../../actions/cancel.ts';
+import { holdJobs } from '../../actions/hold.ts';
 import { changeQueue } from '../../actions/queues.ts';
+import { releaseJobs } from '../../actions/release.ts';
+import { type Retried, retryJobs } from '../../actions/retry.ts';
 import { saidOf } from '../../core/words.ts';
-import { cancel } from '../../worker/cancel.ts';
+import { untilEnded } from '../../worker/orphans.ts';
 import type { Effect } from './ui.ts';
 
 export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
@@ -11,7 +15,7 @@ export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend'
 export async function perform(app: App, action: Action, by: string): Promise<string> {
   switch (action.do) {
     case 'cancel':
-      return resultText('cancelled', action.id, await cancel(app, [action.id]));
+      return resultText('cancelled', action.id, await cancelJobs(app, [action.id], untilEnded));
     case 'retry':
       return retried(action.id, await retryJobs(app, [action.id]));
     case 'hold':

@@ -1,9 +1,10 @@
-import { type Acted, deleteJobs, editJob } from '../../actions/act.ts';
-import { toAttemptObject } from '../../actions/attempt-object.ts';
+import type { Acted } from '../../actions/act.ts';
+import { toAttemptObject, withLeftBehind } from '../../actions/attempts.ts';
+import { deleteJobs } from '../../actions/delete.ts';
+import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
 import { getJob, showJob } from '../../actions/jobs.ts';
-import { withLeftBehind } from '../../actions/left-behind.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';

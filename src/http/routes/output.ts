@@ -1,4 +1,4 @@
-import { readRange } from '../../actions/output-range.ts';
+import { readOutputRange } from '../../actions/logs.ts';
 import type { Stream } from '../../core/job.ts';
 import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
@@ -31,13 +31,10 @@ export const OUTPUT_ROUTES: Route[] = [
       200: { description: 'the bytes', schema: null, type: 'text/plain', headers: ANSWER_HEADERS },
     },
     async handle({ app, params, one }) {
-      const ordinal = numberOf(one, 'attempt', ORDINAL, null);
-      const from = numberOf(one, 'from', POSITION, 0);
-      const most = numberOf(one, 'limit', MOST, DEFAULT);
-      const found = await readRange(app, params.id!, {
-        ordinal,
-        from,
-        most,
+      const found = await readOutputRange(app, params.id!, {
+        ordinal: numberOf(one, 'attempt', ORDINAL, null),
+        from: numberOf(one, 'from', POSITION, 0),
+        most: numberOf(one, 'limit', MOST, DEFAULT),
         stream: streamOf(one('stream')),
       });
       return new Response(found.bytes as Uint8Array<ArrayBuffer>, {

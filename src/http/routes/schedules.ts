@@ -1,5 +1,5 @@
-import { previewSchedule } from '../../actions/preview-schedule.ts';
 import { readScheduleInput, readTiming, type ScheduleInput } from '../../actions/schedule-input.ts';
+import { previewSchedule } from '../../actions/schedule-object.ts';
 import {
   addSchedule,
   editSchedule,

@@ -6,7 +6,7 @@ const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
 const GROW_MS = 2000;
 
 /** Slows a worker down after temporary errors. */
-export interface Pace {
+export interface Throttle {
   /** The worker claims no jobs while this is true. */
   readonly paused: boolean;
   slowDown(): void;
@@ -18,8 +18,8 @@ export interface Pace {
   slots(most: number): number;
 }
 
-/** Creates a pace. Repeated errors make the pauses longer, and `again` is called after each pause. */
-export function createPace(again: () => void, monotonic: () => number): Pace {
+/** Creates a throttle. Repeated errors make the pauses longer, and `again` is called after each pause. */
+export function createThrottle(again: () => void, monotonic: () => number): Throttle {
   let pauses = 0;
   let paused = false;
   let limit = Number.POSITIVE_INFINITY;

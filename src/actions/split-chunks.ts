@@ -1,16 +1,16 @@
 import { QueueError } from '../core/errors.ts';
 
-/** A piece of a file, with the line it begins in. */
-export interface Piece {
+/** A part of a text, with the line it begins in. */
+export interface TextPart {
   text: string;
   line: number;
 }
 
-/** Nothing that makes sense as one job is longer, and memory has an end. */
+/** Limits the length of a part, which has to fit in memory. */
 const LONGEST = 16 * 1024 ** 2;
 
-/** Text that comes in chunks, line by line. */
-export function* lines(chunks: Iterable<string>): Generator<Piece> {
+/** Splits a text into lines. Throws `tooLong` if one exceeds the limit. */
+export function* lines(chunks: Iterable<string>, tooLong = jobTooLong): Generator<TextPart> {
   let rest = '';
   let line = 1;
   for (const chunk of chunks) {
@@ -26,21 +26,18 @@ export function* lines(chunks: Iterable<string>): Generator<Piece> {
   if (rest !== '') yield { text: rest, line };
 }
 
-/**
- * JSON objects that may span lines: cut at each newline outside strings and brackets. It only counts; what stands between
- * two cuts is for the JSON parser to judge.
- */
-export function* objects(chunks: Iterable<string>): Generator<Piece> {
-  for (const { text, line } of cut(chunks, '\n', 0)) yield { text, line };
+/** Splits JSON objects that may span lines, at each newline outside strings and brackets. It does not check the JSON. */
+export function objects(chunks: Iterable<string>): Generator<TextPart> {
+  return cut(chunks, '\n', 0);
 }
 
-/** The elements of a JSON array, cut at its commas in the same way. */
+/** Splits a JSON array into its elements, at each comma outside strings and inner brackets. */
 export function* elements(chunks: Iterable<string>): Generator<string> {
   let ended = false;
   let first = true;
   for (const { text, end } of cut(chunks, ',', -1)) {
     if (ended && text.trim() !== '') throw notJson('there is data after the array');
-    // Behind the last comma stands an element; only an empty array has none.
+    // An element follows the last comma. Only an empty array has none.
     if (!ended && !(first && end && text.trim() === '')) yield text;
     first = false;
     ended ||= end;
@@ -48,8 +45,8 @@ export function* elements(chunks: Iterable<string>): Generator<string> {
   if (!ended) throw notJson('the array is not closed');
 }
 
-interface Cut extends Piece {
-  /** A bracket closed more than was opened: the end of the array. */
+interface Cut extends TextPart {
+  /** The part ends with the bracket that closes the array. */
   end: boolean;
 }
 
@@ -64,7 +61,7 @@ function* cut(chunks: Iterable<string>, separator: string, outside: -1 | 0): Gen
     text = text.slice(start) + chunk;
     at -= start;
     start = 0;
-    if (at > LONGEST) throw tooLong(began);
+    if (at > LONGEST) throw jobTooLong(began);
     for (; at < text.length; at++) {
       const char = text[at]!;
       if (char === '\n') line++;
@@ -73,7 +70,7 @@ function* cut(chunks: Iterable<string>, separator: string, outside: -1 | 0): Gen
         else if (char === '"') quoted = false;
       } else if (char === '"') quoted = true;
       else if (char === '{' || char === '[') {
-        // The bracket of the array itself.
+        // This bracket opens the array itself.
         if (++depth === 0) start = at + 1;
       } else if (char === '}' || char === ']' ? --depth < 0 : char === separator && depth === 0) {
         yield { text: text.slice(start, at), line: began, end: depth < 0 };
@@ -89,6 +86,6 @@ function notJson(why: string): QueueError {
   return new QueueError('invalid-json', `this is not valid JSON: ${why}`);
 }
 
-function tooLong(line: number): QueueError {
+function jobTooLong(line: number): QueueError {
   return new QueueError('invalid-job', `line ${line}: the job is larger than 16 MiB`);
 }

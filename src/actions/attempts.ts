@@ -1,0 +1,35 @@
+import { signalOf } from '../core/outcome.ts';
+import { toIso } from '../core/time.ts';
+import { NO_GROUP, processes } from '../exec/processes.ts';
+import { placeOfAttempt } from '../state/place.ts';
+import type { Attempt } from '../store/contract/jobs.ts';
+import type { App } from './app.ts';
+
+/** Returns the JSON object of an attempt. */
+export function toAttemptObject(attempt: Attempt) {
+  return {
+    attempt: attempt.ordinal,
+    worker_id: attempt.workerId,
+    started_at: toIso(attempt.startedAt),
+    finished_at: toIso(attempt.finishedAt),
+    duration_ms: attempt.durationMs,
+    outcome: attempt.why,
+    exit_code: attempt.exitCode,
+    signal: signalOf(attempt.exitCode),
+    error: attempt.error,
+    output_bytes: attempt.outputBytes,
+    output_truncated: attempt.truncated,
+    left_behind: attempt.leftBehind,
+  };
+}
+
+/** Returns the attempts with all processes that successful commands left running. */
+export function withLeftBehind(app: App, attempts: Attempt[]): Attempt[] {
+  return attempts.map((attempt) => {
+    if (attempt.why !== 'exited' || attempt.exitCode !== 0) return attempt;
+    // The worker notes only those in the command's group, because a scan of all processes is expensive.
+    const { cookie } = placeOfAttempt(app, attempt.number);
+    const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
+    return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };
+  });
+}

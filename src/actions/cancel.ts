@@ -1,0 +1,32 @@
+import { wake } from '../state/wake.ts';
+import { type Acted, batches } from './act.ts';
+import type { App } from './app.ts';
+
+const OUT_OF_SIGHT =
+  'were running in another pid namespace, where only a worker of that namespace can stop them';
+
+/** Cancels waiting jobs, and requests the end of running ones. These are in `ending`, unless `untilEnded` waits for them. */
+export async function cancelJobs(
+  app: App,
+  ids: string[],
+  untilEnded?: (app: App, ids: string[]) => Promise<string[]>,
+): Promise<Acted> {
+  const ending: string[] = [];
+  const acted: Acted = { changed: [], unchanged: [], why: 'had already finished' };
+  for (const batch of batches(ids)) {
+    const result = await app.store.cancel(batch, app.clock.now());
+    acted.changed.push(...result.cancelled);
+    acted.unchanged.push(...result.ended);
+    ending.push(...result.ending);
+  }
+  if (ending.length + acted.changed.length > 0) wake(app.stateDirectory);
+  if (untilEnded === undefined) return { ...acted, ending };
+  const cancelled = await untilEnded(app, ending);
+  acted.changed.push(...cancelled);
+  // A job that ended by itself in the meantime was not cancelled.
+  for (const id of ending.filter((one) => !cancelled.includes(one))) {
+    acted.unchanged.push(id);
+    if ((await app.store.get(id))?.state === 'processing') acted.why = OUT_OF_SIGHT;
+  }
+  return acted;
+}

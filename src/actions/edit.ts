@@ -1,0 +1,23 @@
+import type { JobChanges } from '../core/job-changes.ts';
+import { checkAtMostOnce } from '../core/job-input.ts';
+import { type Acted, actOnJobs } from './act.ts';
+import type { App } from './app.ts';
+
+/** Changes waiting jobs. An at-most-once job stays as it is when `maxRetries` above 1 is among the changes. */
+export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
+  const acted = await actOnJobs(app, ids, 'were not pending or failed', (batch) =>
+    app.store.edit(batch, changes, app.clock.now()),
+  );
+  if ((changes.maxRetries ?? 0) <= 1) return acted;
+  for (const id of acted.unchanged)
+    if ((await app.store.get(id))?.policy.atMostOnce)
+      return { ...acted, why: `${acted.why}, or can have only one attempt (at-most-once)` };
+  return acted;
+}
+
+/** Changes one job. Refuses a second attempt of an at-most-once job with an error. */
+export async function editJob(app: App, id: string, changes: JobChanges): Promise<Acted> {
+  const policy = (await app.store.get(id))?.policy ?? {};
+  if (changes.maxRetries !== undefined) checkAtMostOnce({ policy, maxRetries: changes.maxRetries });
+  return editJobs(app, [id], changes);
+}

@@ -1,0 +1,7 @@
+import { type Acted, actOnJobs } from './act.ts';
+import type { App } from './app.ts';
+
+/** Lets held jobs run. */
+export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
+  return actOnJobs(app, ids, 'were not held', (batch) => app.store.release(batch, app.clock.now()));
+}

@@ -1,0 +1,44 @@
+import type { Random } from '../core/clock.ts';
+import { decide, policyFromSettings } from '../core/decide.ts';
+import { hooksAfter } from '../core/hooks.ts';
+import { idMaker } from '../core/id.ts';
+import type { ClaimedJob } from '../core/job.ts';
+import { exitCodeOf, type Outcome } from '../core/outcome.ts';
+import type { Settings } from '../core/settings.ts';
+import { homeDirectory } from '../files/home.ts';
+import type { Settlement } from '../store/contract/claims.ts';
+import type { App } from './app.ts';
+
+/** Decides what becomes of a job after an attempt with this outcome, and returns the values to store. */
+export function settlementOf(
+  job: ClaimedJob,
+  outcome: Outcome,
+  ended: Pick<Settlement, 'error' | 'finishedAt' | 'output' | 'leftBehind'>,
+  { settings, random, newId }: Pick<App, 'random' | 'newId'> & { settings: Settings },
+): Settlement {
+  const { error, finishedAt } = ended;
+  const transition = decide(job, outcome, policyFromSettings(settings), finishedAt, random);
+  const exitCode = exitCodeOf(outcome);
+  const hooks = hooksAfter(
+    { job, transition, exitCode, error },
+    { settings, newId: () => newId(finishedAt), directory: homeDirectory },
+  );
+  return { claim: job.claim, transition, why: outcome.why, exitCode, ...ended, ...hooks };
+}
+
+/** Returns a function that settles a job which ran in the store this one was copied from. Its attempt counts as lost. */
+export function settleAsLost(
+  settings: Settings,
+  now: number,
+  random: Random,
+): (job: ClaimedJob) => Settlement {
+  const error = 'lost: the job was running when the database was copied';
+  const ended = {
+    error,
+    finishedAt: now,
+    output: { bytes: 0, truncated: false, kept: null },
+    leftBehind: [],
+  };
+  const context = { settings, random, newId: idMaker(random) };
+  return (job) => settlementOf(job, { why: 'lost' }, ended, context);
+}

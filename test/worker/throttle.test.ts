@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test';
+import { createThrottle } from '../../src/worker/throttle.ts';
+
+test('slots shrink to what the machine has room for, and grow again while starts succeed', () => {
+  let now = 0;
+  const throttle = createThrottle(
+    () => {},
+    () => now,
+  );
+  expect(throttle.slots(500)).toBe(500);
+  // Of 500 that were started together, 480 found no room, one after the other.
+  for (let running = 499; running >= 20; running--) throttle.noRoom(running);
+  expect(throttle.slots(500)).toBe(20);
+  expect(throttle.paused).toBe(true);
+  now += 1999;
+  expect(throttle.slots(500)).toBe(20);
+  now += 1;
+  expect(throttle.slots(500)).toBe(40);
+  throttle.noRoom(21);
+  expect(throttle.slots(500)).toBe(21);
+  now += 60_000;
+  expect(throttle.slots(500)).toBe(500);
+  throttle.noRoom(0);
+  expect(throttle.slots(500)).toBe(1);
+});
