@@ -6,7 +6,7 @@ export function countOf(count: number, noun = 'job'): string {
 
 /** Makes "were not held" into "was not held" for a count of one. */
 export function saidOf(count: number, what: string): string {
-  return count === 1 ? what.replace(/^were\b/, 'was') : what;
+  return count === 1 ? what.replace(/^are\b/, 'is').replace(/^were\b/, 'was') : what;
 }
 
 /** Makes the first letter a capital. */
