@@ -40,12 +40,11 @@ export default defineCommand({
     'Anyone with this token can run commands as you. There is also a read-only token, which does not allow changes. It is in the file token-read-only next to the token file.',
     'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
-  async run({ io, app, location, environment }, input) {
+  async run({ io, app, location, environment, anyOwner }, input) {
     const port = numberFlag(input, 'port', PORT) ?? 7780;
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
-    const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
     const server = await startServer(opened, {
       location,
       host: input.one('host') ?? '127.0.0.1',
