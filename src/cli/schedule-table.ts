@@ -1,11 +1,10 @@
-import type { TimesObject } from '../actions/schedule-object.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import { type ClockChange, clockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import { maskEnv, maskUrls } from '../core/mask.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
-import type { ScheduleObject } from '../core/wire.ts';
+import type { ScheduleObject, TimesObject } from '../core/wire.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';

@@ -1,5 +1,6 @@
-import { listSettings, type SettingObject } from '../../actions/config.ts';
+import { listSettings } from '../../actions/config.ts';
 import { maskUrls } from '../../core/mask.ts';
+import type { SettingObject } from '../../core/wire.ts';
 import { defineCommand } from '../command.ts';
 import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
