@@ -5,7 +5,7 @@ export function countOf(count: number, noun = 'job'): string {
 }
 
 /** Makes "were not held" into "was not held" for a count of one. */
-export function saidOf(count: number, what: string): string {
+export function wereOrWas(count: number, what: string): string {
   return count === 1 ? what.replace(/^were\b/, 'was') : what;
 }
 
