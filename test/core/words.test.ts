@@ -5,8 +5,10 @@ test('one has the singular and other numbers the plural', () => {
   expect([countOf(0), countOf(1), countOf(2), countOf(1, 'queue')]).toEqual([
     ...['0 jobs', '1 job', '2 jobs', '1 queue'],
   ]);
-  expect([wereOrWas(1, 'were not held'), wereOrWas(2, 'were not held'), wereOrWas(1, 'had already finished')]).toEqual(
-    [...['was not held', 'were not held', 'had already finished']],
-  );
+  expect([
+    wereOrWas(1, 'were not held'),
+    wereOrWas(2, 'were not held'),
+    wereOrWas(1, 'had already finished'),
+  ]).toEqual([...['was not held', 'were not held', 'had already finished']]);
   expect([either(['a']), either(['a', 'b']), either(['a', 'b', 'c'])]).toEqual(['a', 'a or b', 'a, b or c']);
 });
