@@ -7,7 +7,7 @@ const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', '
 
 /** Deletes jobs permanently, with their output. Running jobs are left unchanged. */
 export function deleteJobs(app: App, ids: string[], from: readonly State[] = DELETABLE): Promise<Acted> {
-  return actOnJobs(app, ids, 'were running', async (batch) => {
+  return actOnJobs(app, ids, 'are running', async (batch) => {
     const removed = await app.store.remove(batch, from, app.clock.now());
     for (const attempt of removed.attempts) removePlace(placeOfAttempt(app, attempt));
     return removed.ids;

@@ -5,7 +5,7 @@ import type { App } from './app.ts';
 
 /** Changes waiting jobs. An at-most-once job stays as it is when `maxRetries` above 1 is among the changes. */
 export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
-  const acted = await actOnJobs(app, ids, 'were not pending or failed', (batch) =>
+  const acted = await actOnJobs(app, ids, 'are not pending or failed', (batch) =>
     app.store.edit(batch, changes, app.clock.now()),
   );
   if ((changes.maxRetries ?? 0) <= 1) return acted;

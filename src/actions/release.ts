@@ -3,5 +3,5 @@ import type { App } from './app.ts';
 
 /** Lets held jobs run. */
 export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
-  return actOnJobs(app, ids, 'were not held', (batch) => app.store.release(batch, app.clock.now()));
+  return actOnJobs(app, ids, 'are not held', (batch) => app.store.release(batch, app.clock.now()));
 }

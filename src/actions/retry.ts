@@ -31,7 +31,7 @@ export async function retryJobs(
   if (strict) for (const id of ids) await refuseUnlessRetryable(app, id, from);
   // These are read first, because a worker may start a retried job at once.
   const once = bulk ? [] : await startedOnce(app, ids, from);
-  const acted = await actOnJobs(app, ids, `were not ${either(from)}`, (batch) =>
+  const acted = await actOnJobs(app, ids, `are not ${either(from)}`, (batch) =>
     app.store.retry(batch, from, app.clock.now(), bulk),
   );
   const startedAgain = once.filter((id) => acted.changed.includes(id));

@@ -72,8 +72,8 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
     if (request.timeoutMs !== null && app.clock.monotonic() - start > request.timeoutMs) {
       throw new QueueError(
         'timeout',
-        `${countOf(left.length, 'worker')} ${left.length === 1 ? 'is' : 'are'} still finishing jobs`,
-        'to stop their jobs too: queuectl worker stop --force',
+        `${countOf(left.length, 'worker')} ${left.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
+        'to stop the running jobs too: queuectl worker stop --force',
       );
     }
     await pause(LOOK_MS);

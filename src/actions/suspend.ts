@@ -24,7 +24,7 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
   const all = already > 0 && already === unchanged.length;
-  return { changed, unchanged, why: all ? 'were already suspended' : 'were not running on this machine' };
+  return { changed, unchanged, why: all ? 'are already suspended' : 'are not running on this machine' };
 }
 
 /** Returns by what the processes of each running job are found. */

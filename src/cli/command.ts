@@ -99,7 +99,7 @@ export const GLOBAL_FLAGS: Record<string, Flag> = {
     many: true,
     help: 'print JSON, optionally with only these fields (--json=help lists all fields)',
   },
-  quiet: { short: 'q', help: 'suppress notes and warnings; lists and enqueue print only ids' },
+  quiet: { short: 'q', help: 'suppress notes and warnings; print only ids in lists and after enqueue' },
   color: { value: 'WHEN', help: 'when to use colors: auto, always or never (default: auto)' },
   'no-pager': { help: 'do not show help in a pager' },
   help: { short: 'h', help: 'show help' },

@@ -18,9 +18,9 @@ export function describeAdded(job: Job | GoneJob, now: number): string {
 }
 
 export function describeMany(ids: string[], existing: boolean): string {
-  const range = `${ids[0]} to ${ids.at(-1)}`;
-  if (existing) return `nothing was added: ${countOf(ids.length)} already exist, ${range}`;
-  return `enqueued ${countOf(ids.length)}, ${range}`;
+  const range = `(from ${ids[0]} to ${ids.at(-1)})`;
+  if (existing) return `nothing was added: ${countOf(ids.length)} already exist ${range}`;
+  return `enqueued ${countOf(ids.length)} ${range}`;
 }
 
 /** Prints added jobs. If that fails, the error says that they were added, because adding them again would run them twice. */

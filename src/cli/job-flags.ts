@@ -161,7 +161,7 @@ function readEnvFile(file: string | undefined): Record<string, string> {
     .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'));
   return readEnv(
     lines.filter((line) => line !== '' && !line.startsWith('#')),
-    '--env-file',
+    `--env-file: each line of ${file}`,
   );
 }
 

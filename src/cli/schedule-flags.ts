@@ -27,7 +27,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
     },
     'catch-up': {
       value: 'none|one|all',
-      help: 'which runs to make up for if no worker was running: none, the most recent one, or all (default: one)',
+      help: 'which missed runs to enqueue after a time without workers: none, the most recent one, or all (default: one)',
     },
   }),
   ...scheduledFlags(),

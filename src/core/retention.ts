@@ -112,7 +112,7 @@ export function parseEventRetention(text: string, what: string): Retention | nul
   const keep = parseRetention(text, what);
   if (keep === null || keep.bytes === null) return keep;
   throw invalid(
-    `${what}: '${text}' sets a size. Events can be limited only by age and number`,
+    `${what}: '${text}' is a size, but events can be limited only by age or number`,
     'use an age (7d), a number of events (100000), both (7d,100000), or none',
   );
 }

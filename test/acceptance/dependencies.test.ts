@@ -156,7 +156,7 @@ test.concurrent(
       [['--after', 'nobody', 'true'], 3, "there is no job 'nobody'"],
       [['{"command":"true","depends_on":["nobody"]}'], 3, "depends on 'nobody', which does not exist"],
       [['{"id":"self","command":"true","depends_on":["self"]}'], 2, "job 'self' cannot depend on itself"],
-      [[circle], 2, "'p' depends on 'q' depends on 'p'"],
+      [[circle], 2, "circular dependency: 'p' -> 'q' -> 'p'"],
       [['--after', 'there,', 'true'], 2, '--after: an id is missing'],
       [['--after', 'ok:', 'true'], 2, '--after: an id is missing'],
       [['--after', 'there,notok:the', 'true'], 2, "lists 'there' twice"],

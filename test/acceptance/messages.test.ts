@@ -52,7 +52,7 @@ test.concurrent(
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
     expect(code).toBe(2);
     expect(stderr.length).toBeLessThan(400);
-    expect(stderr).toMatch(/jobs depend on each other: 'n\d+' depends on .*….*, 1000 jobs in total/);
+    expect(stderr).toMatch(/circular dependency: 'n\d+' -> .*….*, 1000 jobs in total/);
     expect(await box.json(['list'])).toEqual([]);
   }),
 );
@@ -74,14 +74,14 @@ test.concurrent(
     for (const id of ['a', 'b']) await enqueue(box, id, 'true');
     const firstLine = async (...args: string[]): Promise<string> =>
       (await box.run(args)).stderr.split('\n')[0]!;
-    expect(await firstLine('release', 'a')).toBe("error: nothing was released: job 'a' was not held");
-    expect(await firstLine('release', 'a', 'b')).toBe('error: nothing was released: 2 jobs were not held');
+    expect(await firstLine('release', 'a')).toBe("error: nothing was released: job 'a' is not held");
+    expect(await firstLine('release', 'a', 'b')).toBe('error: nothing was released: 2 jobs are not held');
     expect(await firstLine('retry', 'a')).toBe(
-      "error: nothing was retried: job 'a' was not dead, cancelled or failed",
+      "error: nothing was retried: job 'a' is not dead, cancelled or failed",
     );
     await box.run(['hold', 'a']);
-    expect(await firstLine('hold', 'a')).toBe("error: nothing was held: job 'a' was already held");
-    expect(await firstLine('release', 'a', 'b')).toBe('warning: 1 job was not held');
+    expect(await firstLine('hold', 'a')).toBe("error: nothing was held: job 'a' is already held");
+    expect(await firstLine('release', 'a', 'b')).toBe('warning: 1 job is not held');
   }),
 );
 
@@ -128,7 +128,7 @@ test.concurrent(
     expect((await box.run(['show', 'job'])).stdout).toContain(
       'suspended\tyes; to continue it: queuectl continue job\n',
     );
-    expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' was already suspended");
+    expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' is already suspended");
     expect((await box.run(['continue', 'job'])).stdout).toBe('job\n');
     await until(
       async () => !(await box.run(['explain', 'job'])).stdout.includes('suspended'),

@@ -165,7 +165,7 @@ export const dependencies: Record<string, Case> = {
     );
     expect(await refused([after('a', ['a'])])).toBe("invalid-job: job 'a' cannot depend on itself");
     expect(await refused([jobSpec('x'), after('a', ['b']), after('b', ['c']), after('c', ['x', 'a'])])).toBe(
-      "invalid-job: jobs depend on each other: 'a' depends on 'b' depends on 'c' depends on 'a'",
+      "invalid-job: circular dependency: 'a' -> 'b' -> 'c' -> 'a'",
     );
   },
 

@@ -48,7 +48,7 @@ export const BANNER = {
 
 export const LOGIN = {
   title: 'Log in to queuectl',
-  run: 'Run this command in a terminal. Open the address that it prints, or enter it below:',
+  run: 'To log in, run the command below in a terminal. Then open the address that it prints, or paste it into the field.',
   field: 'Address or token',
   button: 'Log in',
   background:

@@ -30,7 +30,7 @@ export const LIMITS = {
   concurrency: 'Max concurrent jobs',
   concurrencyHint: 'no limit',
   rate: 'Rate limit',
-  rateHint: 'no limit; or 10/s, 100/m, 5/h',
+  rateHint: 'such as 10/s; empty for no limit',
   priority_aging: 'Raise priority every',
-  priority_agingHint: 'never; or 1m, 10m',
+  priority_agingHint: 'such as 1m; empty for never',
 };

@@ -31,7 +31,7 @@ export default defineCommand({
   ],
   notes: [
     'With -f, Ctrl-C stops queuectl but not the job.',
-    'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, to stdout and stderr of queuectl. -n applies to each stream.',
+    'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, each to the stream of the same name. -n applies to each stream.',
   ],
   async run(context, input) {
     const { io } = context;

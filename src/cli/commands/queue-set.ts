@@ -29,7 +29,7 @@ export default defineCommand({
   ],
   notes: [
     'Limits apply across all workers. Changes take effect immediately.',
-    'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes is treated like a new job with priority 10, even if the new job is in another queue. Jobs with the same priority run in the order in which they were enqueued.',
+    'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes is treated like a new job with priority 10, even when it is compared with jobs in other queues. Jobs with the same priority run in the order in which they were enqueued.',
   ],
   async run({ io, app }, input) {
     const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');

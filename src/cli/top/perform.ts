@@ -4,7 +4,7 @@ import { holdJobs } from '../../actions/hold.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { releaseJobs } from '../../actions/release.ts';
 import { retryJobs } from '../../actions/retry.ts';
-import { wereOrWas } from '../../core/words.ts';
+import { verbFor } from '../../core/words.ts';
 import { untilEnded } from '../../worker/orphans.ts';
 import type { Effect } from './ui.ts';
 
@@ -27,6 +27,6 @@ export async function perform(app: App, action: Action, by: string): Promise<str
   const { id } = action;
   const [done, act] = JOB_ACTIONS[action.do];
   const { changed, why, startedAgain = [] } = await act(app, [id]);
-  if (changed.length === 0) return `job ${id} ${wereOrWas(1, why)}`;
+  if (changed.length === 0) return `job ${id} ${verbFor(1, why)}`;
   return `${done} job ${id}${startedAgain.length > 0 ? ', an at-most-once job that was started before' : ''}`;
 }

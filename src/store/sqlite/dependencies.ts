@@ -60,14 +60,14 @@ function refuseCycle(db: Connection, first: number): void {
   const cycle = findCycle(parentsOf);
   if (cycle === null) return;
   const named = (numbers: number[]): string =>
-    numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' depends on ');
+    numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' -> ');
   if (cycle.length === 2)
     throw new QueueError('invalid-job', `job ${named(cycle.slice(1))} cannot depend on itself`);
   const path =
     cycle.length <= 2 * SHOWN
       ? named(cycle)
-      : `${named(cycle.slice(0, SHOWN))} depends on … ${named(cycle.slice(-SHOWN))}, ${cycle.length - 1} jobs in total`;
-  throw new QueueError('invalid-job', `jobs depend on each other: ${path}`);
+      : `${named(cycle.slice(0, SHOWN))} -> … -> ${named(cycle.slice(-SHOWN))}, ${cycle.length - 1} jobs in total`;
+  throw new QueueError('invalid-job', `circular dependency: ${path}`);
 }
 
 /**
