@@ -30,9 +30,7 @@ export async function statsSeries(
   const last = now - (now % stepMs);
   const from = last - (points - 1) * stepMs;
   const { queue, name } = options;
-  const request: SeriesRequest = { tier, from, to: last + stepMs };
-  if (queue !== undefined) request.queue = queue;
-  if (name !== undefined) request.name = name;
+  const request = { tier, from, to: last + stepMs, queue, name };
   const steps = Array.from({ length: points }, () => noFigures());
   const total = noFigures();
   for (const { at, ...row } of await app.store.series(request)) {

@@ -17,17 +17,7 @@ import {
   text,
   time,
 } from '../core/schema.ts';
-import {
-  ERROR_GROUP,
-  OPERATION,
-  QUEUE,
-  SCHEDULE,
-  SERIES,
-  SETTING,
-  STATS,
-  TIMES,
-  WORKER,
-} from '../core/wire.ts';
+import * as wire from '../core/wire.ts';
 import { INPUTS } from './inputs.ts';
 
 const outcome = oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']);
@@ -72,12 +62,12 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Explanation: record({ id: text, state: oneOf(STATES), reasons: listOf(text) }),
   RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
-  Queue: QUEUE,
-  Schedule: SCHEDULE,
-  Times: TIMES,
-  Worker: WORKER,
-  Stats: STATS,
-  Series: SERIES,
+  Queue: wire.QUEUE,
+  Schedule: wire.SCHEDULE,
+  Times: wire.TIMES,
+  Worker: wire.WORKER,
+  Stats: wire.STATS,
+  Series: wire.SERIES,
   Doctor: record({
     version: text,
     ok: flag,
@@ -85,8 +75,8 @@ export const SCHEMAS: Record<string, Schema> = {
       record({ check: text, status: oneOf(['ok', 'warn', 'fail']), says: text, fix: maybe(text) }),
     ),
   }),
-  Setting: SETTING,
-  Operation: OPERATION,
+  Setting: wire.SETTING,
+  Operation: wire.OPERATION,
   /** The details of each kind of event are further properties. */
   Event: {
     ...record({
@@ -102,7 +92,7 @@ export const SCHEMAS: Record<string, Schema> = {
   },
   Activity: record({ events: listOf(ref('Event')), next_before: maybe(integer) }),
   Health: record({ status: text }),
-  ErrorGroup: ERROR_GROUP,
+  ErrorGroup: wire.ERROR_GROUP,
   Problem: record({
     type: text,
     title: text,

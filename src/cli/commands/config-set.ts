@@ -24,10 +24,7 @@ export default defineCommand({
     const key = input.required(0, 'the name of the setting', 'to list the settings: queuectl config list');
     const value = input.required(1, 'the value', `usage: queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
-    io.out(
-      io.json
-        ? `${jsonText(io, setting)}\n`
-        : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
-    );
+    const text = `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}`;
+    io.out(`${io.json ? jsonText(io, setting) : text}\n`);
   },
 });

@@ -13,10 +13,7 @@ export default defineCommand({
   async run({ io, app }, input) {
     const key = input.required(0, 'the name of the setting', 'to list the settings: queuectl config list');
     const setting = await unsetSetting(await app(), key);
-    io.out(
-      io.json
-        ? `${jsonText(io, setting)}\n`
-        : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
-    );
+    const text = `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}`;
+    io.out(`${io.json ? jsonText(io, setting) : text}\n`);
   },
 });
