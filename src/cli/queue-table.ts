@@ -44,10 +44,7 @@ export const QUEUE_LIST: Listing<QueueObject> = {
 
 /** Shows the number of jobs in a state, with thousands separators in aligned tables. */
 function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
-  return {
-    value: (queue) => String(queue.jobs[state]),
-    look: (queue) => formatCount(queue.jobs[state]),
-  };
+  return { value: (queue) => String(queue.jobs[state]), look: (queue) => formatCount(queue.jobs[state]) };
 }
 
 /** Notes that a queue is new, because a mistyped name creates a queue too. */

@@ -17,10 +17,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
       value: 'ZONE',
       help: 'time zone for --cron, such as Europe/Berlin (default: the time zone of this machine)',
     },
-    every: {
-      value: 'TIME',
-      help: 'fixed interval between runs, such as 90s or 5m, instead of --cron',
-    },
+    every: { value: 'TIME', help: 'fixed interval between runs, such as 90s or 5m, instead of --cron' },
     overlap: {
       value: 'skip|queue|allow',
       help: 'if the previous job is unfinished: skip the run, queue it, or allow both to run (default: skip)',

@@ -18,9 +18,7 @@ export default defineCommand({
     'read-only': { help: 'do not allow changes, and print the read-only token' },
     'allow-remote': { help: 'allow a --host address that other machines can reach' },
     'public-metrics': { help: 'serve /metrics without a token' },
-    'rotate-token': {
-      help: 'create new tokens, and end all sessions and event streams of running servers',
-    },
+    'rotate-token': { help: 'create new tokens, and end all sessions and event streams of running servers' },
     'max-rate': {
       value: 'N',
       help: 'maximum number of changes per second; short bursts can be ten times as large (default: 5000)',

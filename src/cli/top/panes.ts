@@ -88,11 +88,7 @@ const failures: Pane<Job> = {
     { title, value: ({ id }) => id },
     { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
     { title: 'WHEN', value: (job) => formatRelative(job.updatedAt, now) },
-    {
-      title: 'RETRY',
-      value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')),
-      drop: 1,
-    },
+    { title: 'RETRY', value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')), drop: 1 },
     { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 3 },
     { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, drop: 4 },
