@@ -25,6 +25,8 @@ export const NO_SERIES: Series = {
     failed: 0,
     dead: 0,
     cancelled: 0,
+    released: 0,
+    lost: 0,
     wait_ms: null,
     run_ms: null,
   },

@@ -1,14 +1,23 @@
 /** Types of the answers of the HTTP API, as far as the dashboard reads them. */
 import type { JobObject } from '../src/core/job-object.ts';
-import type { ErrorGroupObject, OperationObject, ScheduleObject, WorkerObject } from '../src/core/wire.ts';
+import type { SeriesObject } from '../src/core/wire.ts';
 
-export type { ErrorGroups } from '../src/core/wire.ts';
+export type { Percentiles } from '../src/core/histogram.ts';
+export type {
+  ErrorGroupObject as ErrorGroup,
+  ErrorGroups,
+  FiguresObject as Figures,
+  NamedFigures,
+  OperationObject as Operation,
+  QueueObject as Queue,
+  ScheduleObject as Schedule,
+  SettingObject as Setting,
+  TimesObject as Times,
+  WorkerObject as Worker,
+} from '../src/core/wire.ts';
 
 export type Job = JobObject;
-export type Schedule = ScheduleObject;
-export type Worker = WorkerObject;
-export type Operation = OperationObject;
-export type ErrorGroup = ErrorGroupObject;
+export type Series = Pick<SeriesObject, 'step_ms' | 'points' | 'total' | 'names'>;
 
 export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
 export type State = (typeof STATES)[number];
@@ -46,71 +55,10 @@ export interface RetryDelays {
   jitter: number;
 }
 
-export interface Queue {
-  name: string;
-  paused: boolean;
-  paused_at: string | null;
-  paused_by: string | null;
-  concurrency: number | null;
-  rate: string | null;
-  priority_aging_ms: number | null;
-  jobs: ByState;
-  oldest_waiting_at: string | null;
-}
-
-/** The times at which a schedule would run. */
-export interface Times {
-  text: string;
-  timezone: string | null;
-  next_runs: string[];
-  clock_change: { at: string; says: string } | null;
-}
-
-export interface Percentiles {
-  p50: number;
-  p95: number;
-  p99: number;
-}
-
-/** The figures of a period. */
-export interface Figures {
-  enqueued: number;
-  dropped: number;
-  completed: number;
-  failed: number;
-  dead: number;
-  cancelled: number;
-  wait_ms: Percentiles | null;
-  run_ms: Percentiles | null;
-}
-
-export interface NamedFigures extends Figures {
-  queue: string;
-  name: string | null;
-}
-
-export interface Series {
-  step_ms: number;
-  /** The last point is incomplete. */
-  points: ({ at: string } & Figures)[];
-  total: Figures;
-  names: NamedFigures[] | null;
-}
-
 export interface Doctor {
   version: string;
   ok: boolean;
   checks: { check: string; status: 'ok' | 'warn' | 'fail'; says: string; fix: string | null }[];
-}
-
-export interface Setting {
-  key: string;
-  value: number | string | null;
-  default: number | string | null;
-  text: string;
-  is_default: boolean;
-  range: string;
-  help: string;
 }
 
 export interface StoreEvent {

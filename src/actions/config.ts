@@ -7,19 +7,9 @@ import {
   type SettingKey,
 } from '../core/settings.ts';
 import { checkTogether, readEach } from '../core/stored-settings.ts';
+import type { SettingObject } from '../core/wire.ts';
 import { wake } from '../state/wake.ts';
 import { type App, readStoredSettings } from './app.ts';
-
-export interface SettingObject {
-  key: SettingKey;
-  value: number | string | null;
-  default: number | string | null;
-  /** The value as a user writes it, for `config set` and `config get`. */
-  text: string;
-  is_default: boolean;
-  range: string;
-  help: string;
-}
 
 export async function listSettings(app: App): Promise<SettingObject[]> {
   const { settings, stored } = await readStoredSettings(app);

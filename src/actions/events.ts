@@ -6,11 +6,11 @@ const PAGE = 1000;
 
 /** Selects events. A field that is not given matches all of them. */
 export interface EventFilter {
-  kinds?: EventKind[];
-  jobId?: string;
-  queue?: string;
+  kinds?: EventKind[] | undefined;
+  jobId?: string | undefined;
+  queue?: string | undefined;
   /** A prefix of the actor's name. */
-  actor?: string;
+  actor?: string | undefined;
 }
 
 function matches({ kind, jobId, queue, actor }: StoreEvent, filter: EventFilter): boolean {

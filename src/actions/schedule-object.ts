@@ -3,7 +3,7 @@ import { timingText } from '../core/cron-text.ts';
 import type { Schedule, Timing } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import { fireTimes, nextTimes } from '../core/times.ts';
-import type { ScheduleObject } from '../core/wire.ts';
+import type { ScheduleObject, TimesObject } from '../core/wire.ts';
 import { readable } from './enqueue.ts';
 import { checkTiming } from './schedules.ts';
 
@@ -41,13 +41,6 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
       tags: job.tags ?? {},
     },
   };
-}
-
-/** The next runs of a schedule that was not created. */
-export interface TimesObject
-  extends Pick<ScheduleObject, 'cron' | 'timezone' | 'every_ms' | 'text' | 'next_runs'> {
-  /** The next time that the clocks of its zone are set; null: not within a year. */
-  clock_change: { at: string; says: string } | null;
 }
 
 /** Returns when a schedule would fire. Nothing is added. */

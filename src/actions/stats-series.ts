@@ -1,44 +1,17 @@
-import { addFigures, type COUNTS, type Figures, noFigures, TIERS, type Tier } from '../core/figures.ts';
-import { type Percentiles, percentilesOf } from '../core/histogram.ts';
+import {
+  addFigures,
+  type Figures,
+  noFigures,
+  PERIODS,
+  type Period,
+  TIERS,
+  type Tier,
+} from '../core/figures.ts';
+import { percentilesOf } from '../core/histogram.ts';
 import { toIso } from '../core/time.ts';
+import type { FiguresObject, NamedFigures, SeriesObject } from '../core/wire.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';
 import type { App } from './app.ts';
-
-/** The tier and the length of a point for each range: enough points for a chart, few enough to read at once. */
-export const RANGES = {
-  '1h': { tier: 'minute', stepMs: 60_000, points: 60 },
-  '6h': { tier: 'minute', stepMs: 300_000, points: 72 },
-  '24h': { tier: 'minute', stepMs: 900_000, points: 96 },
-  '7d': { tier: 'hour', stepMs: 3_600_000, points: 168 },
-  '30d': { tier: 'hour', stepMs: 6 * 3_600_000, points: 120 },
-  '90d': { tier: 'day', stepMs: 86_400_000, points: 90 },
-} as const satisfies Record<string, { tier: Tier; stepMs: number; points: number }>;
-export type Range = keyof typeof RANGES;
-
-export interface FiguresObject extends Record<(typeof COUNTS)[number], number> {
-  /** The percentiles are estimated from a histogram; null: nothing was measured. */
-  wait_ms: Percentiles | null;
-  run_ms: Percentiles | null;
-}
-
-export interface SeriesObject {
-  range: Range;
-  step_ms: number;
-  from: string;
-  to: string;
-  queue: string | null;
-  name: string | null;
-  /** Has every step of the range, including zeros, oldest first. The last one is not complete. */
-  points: ({ at: string } & FiguresObject)[];
-  total: FiguresObject;
-  /** The totals by queue and name, the busiest first; null: not requested. */
-  names: NamedObject[] | null;
-}
-
-export interface NamedObject extends FiguresObject {
-  queue: string;
-  name: string | null;
-}
 
 export interface SeriesOptions {
   queue?: string | undefined;
@@ -49,17 +22,15 @@ export interface SeriesOptions {
 
 export async function statsSeries(
   app: App,
-  range: Range,
+  range: Period,
   options: SeriesOptions = {},
 ): Promise<SeriesObject> {
-  const { tier, stepMs, points } = RANGES[range];
+  const { tier, stepMs, points } = PERIODS[range];
   const now = app.clock.now();
   const last = now - (now % stepMs);
   const from = last - (points - 1) * stepMs;
   const { queue, name } = options;
-  const request: SeriesRequest = { tier, from, to: last + stepMs };
-  if (queue !== undefined) request.queue = queue;
-  if (name !== undefined) request.name = name;
+  const request = { tier, from, to: last + stepMs, queue, name };
   const steps = Array.from({ length: points }, () => noFigures());
   const total = noFigures();
   for (const { at, ...row } of await app.store.series(request)) {
@@ -82,7 +53,7 @@ export async function statsSeries(
 /** Whole hours and days are read from the next tier, which has their sums: 24 rows per name and day instead of 1,440. */
 const COARSER: Record<Tier, Tier | null> = { minute: 'hour', hour: 'day', day: null };
 
-async function byName(app: App, request: SeriesRequest): Promise<NamedObject[]> {
+async function byName(app: App, request: SeriesRequest): Promise<NamedFigures[]> {
   const coarser = COARSER[request.tier];
   const step = coarser === null ? request.to : TIERS[coarser].stepMs;
   const edge = Math.min(request.to, Math.ceil(request.from / step) * step);
@@ -99,7 +70,7 @@ async function byName(app: App, request: SeriesRequest): Promise<NamedObject[]> 
     name: name === '' ? null : name,
     ...toObject(figures),
   }));
-  const busy = (one: NamedObject): number => one.completed + one.failed + one.dead;
+  const busy = (one: NamedFigures): number => one.completed + one.failed + one.dead;
   return named.sort((a, b) => busy(b) - busy(a) || b.enqueued - a.enqueued);
 }
 

@@ -1,22 +1,11 @@
 import type { Percentiles } from '../core/histogram.ts';
-import type { State } from '../core/job.ts';
+import type { Stats } from '../core/wire.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
 
 /** The percentiles are those of this many of the newest attempts, so that the cost is bounded. */
 const SAMPLE = 10_000;
 const WINDOW_MS = 5 * 60_000;
-
-export interface Stats {
-  jobs: Record<State, number>;
-  /** The share of completed jobs among the completed and dead ones; null if there are none. */
-  success_rate: number | null;
-  sampled_attempts: number;
-  wait_ms: Percentiles | null;
-  run_ms: Percentiles | null;
-  /** The attempts that finished per minute, over the last five minutes. */
-  throughput_per_minute: number;
-}
 
 export async function stats(app: App): Promise<Stats> {
   const jobs = await countStates(app);

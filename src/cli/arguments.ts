@@ -3,13 +3,6 @@ import { QueueError } from '../core/errors.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import type { Input } from './command.ts';
 
-/** Returns the argument at this position, or throws if it is missing. */
-export function required(input: Input, at: number, what: string, example: string): string {
-  const value = input.args[at];
-  if (value === undefined || value === '') throw new QueueError('usage', `${what} is missing`, example);
-  return value;
-}
-
 /** Reads the duration that a flag takes. Returns null without the flag. */
 export function durationFlag(input: Input, flag: string): number | null {
   const text = input.one(flag);

@@ -27,6 +27,8 @@ export interface Context {
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
+  /** Allows a store that another user owns or can write to. */
+  anyOwner: boolean;
   /** Opens the store. `actor` is recorded as the author of changes, instead of the user. */
   app(how?: { create: boolean; actor?: string }): Promise<App>;
 }
@@ -38,6 +40,8 @@ export interface Input {
   has(flag: string): boolean;
   one(flag: string): string | undefined;
   all(flag: string): string[];
+  /** Returns the argument at this position, or throws if it is missing. */
+  required(at: number, what: string, example: string): string;
 }
 
 export interface Printed {

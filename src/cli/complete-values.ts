@@ -50,7 +50,7 @@ const BY_FLAG: Record<string, Source> = {
   format: async () => words(...(await import('./read-layout.ts')).FORMATS),
   color: () => words('auto', 'always', 'never'),
   priority: () => words(...PRIORITIES.keys()),
-  range: async () => words(...Object.keys((await import('../actions/stats-series.ts')).RANGES)),
+  range: async () => words(...Object.keys((await import('../core/figures.ts')).PERIODS)),
 };
 
 export async function flagValues(

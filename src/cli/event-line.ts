@@ -5,7 +5,7 @@ import { pairValue } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
-import { headerOf, type Listing, lineOf } from './print-list.ts';
+import { headerOf, type Listing, lineFormat } from './print-list.ts';
 import { isAligned } from './table.ts';
 import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from './text.ts';
 import { timesFor } from './times.ts';
@@ -24,32 +24,29 @@ export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Pr
   const { format } = io.layout;
   const words = isAligned(io) && !io.json;
   const json = format === null || format === 'json' || format === 'jsonl';
-  if (!json) io.out(headerOf(io, listing(io).columns));
+  if (!json) io.out(headerOf(io, EVENT_LIST.columns(timesFor(io, Date.now()))));
   for await (const event of events) {
     if (words) io.out(`${wordsOf(io, event)}\n`);
-    else io.out(`${json ? jsonText(io, toEventObject(event)) : await lineOf(io, listing(io), event)}\n`);
+    else if (json) io.out(`${jsonText(io, toEventObject(event))}\n`);
+    // Relative times change, so each event needs a new format.
+    else io.out(`${await lineFormat(io, EVENT_LIST, Date.now())(event)}\n`);
   }
 }
 
-/** Returns how to print an event. Relative times change, so each event needs a new one. */
-function listing(io: Io): Listing<StoreEvent> {
-  const times = timesFor(io, Date.now());
-  return {
-    columns: [
-      { title: 'NUMBER', value: (event) => String(event.number) },
-      { title: 'AT', value: (event) => times.text(event.at) },
-      { title: 'KIND', value: (event) => event.kind },
-      { title: 'ACTOR', value: (event) => event.actor ?? '' },
-      { title: 'JOB', value: (event) => event.jobId ?? '' },
-      { title: 'QUEUE', value: (event) => event.queue ?? '' },
-      { title: 'ATTEMPT', value: (event) => String(event.attempt ?? '') },
-      { title: 'DETAIL', value: (event) => JSON.stringify(event.detail) },
-    ],
-    times,
-    id: (event) => String(event.number),
-    object: toEventObject,
-  };
-}
+const EVENT_LIST: Listing<StoreEvent> = {
+  columns: (times) => [
+    { title: 'NUMBER', value: (event) => String(event.number) },
+    { title: 'AT', value: (event) => times.text(event.at) },
+    { title: 'KIND', value: (event) => event.kind },
+    { title: 'ACTOR', value: (event) => event.actor ?? '' },
+    { title: 'JOB', value: (event) => event.jobId ?? '' },
+    { title: 'QUEUE', value: (event) => event.queue ?? '' },
+    { title: 'ATTEMPT', value: (event) => String(event.attempt ?? '') },
+    { title: 'DETAIL', value: (event) => JSON.stringify(event.detail) },
+  ],
+  id: (event) => String(event.number),
+  object: toEventObject,
+};
 
 function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: StoreEvent): string {
   const color = STATE_COLORS[kind === 'started' ? 'processing' : kind];

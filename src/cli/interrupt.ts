@@ -5,15 +5,11 @@ import type { Context } from './command.ts';
 
 /** Is thrown when a signal asks this program to stop. */
 export class Interrupted extends Error {
-  readonly signal: NodeJS.Signals;
+  readonly exitCode: number;
 
   constructor(signal: NodeJS.Signals) {
     super(signal);
-    this.signal = signal;
-  }
-
-  get exitCode(): number {
-    return 128 + signalNumber(this.signal);
+    this.exitCode = 128 + signalNumber(signal);
   }
 }
 

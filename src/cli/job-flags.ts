@@ -43,15 +43,8 @@ const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>
 
 /** More sources of the field `env`. */
 const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.group!, {
-  'env-file': {
-    value: 'FILE',
-    help: 'read environment variables from a file with one NAME=VALUE per line',
-  },
-  'inherit-env': {
-    value: 'A,B',
-    many: true,
-    help: 'copy these variables from the current environment',
-  },
+  'env-file': { value: 'FILE', help: 'read environment variables from a file with one NAME=VALUE per line' },
+  'inherit-env': { value: 'A,B', many: true, help: 'copy these variables from the current environment' },
 });
 
 /** The flags that describe a job. Each sets a field of a job object and is read by the same rules. */

@@ -31,6 +31,11 @@ export function parseInput(command: Command, args: string[]): Input {
     has: (flag) => values.has(flag),
     one: (flag) => all(flag).at(-1),
     all,
+    required(at, what, example) {
+      const value = input.args[at];
+      if (!value) throw new QueueError('usage', `${what} is missing`, example);
+      return value;
+    },
   };
   checkArguments(command, input);
   return input;

@@ -3,30 +3,32 @@ import type { Io } from './io.ts';
 import { type Format, jsonText, type Template } from './layout.ts';
 import { type Column, isAligned, plainLine, printTable } from './table.ts';
 import { printable } from './text.ts';
-import type { TimeFormat } from './times.ts';
+import { type TimeFormat, timesFor } from './times.ts';
 
 /** Describes how to print the objects of a list. */
 export interface Listing<Row> {
-  columns: Column<Row>[];
+  columns(times: TimeFormat): Column<Row>[];
   id(row: Row): string;
-  object(row: Row): object | Promise<object>;
-  times: TimeFormat;
+  /** Returns the JSON object of a row, unless it is the row itself. */
+  object?(row: Row): object | Promise<object>;
 }
 
 const BATCH = 500;
 const CHUNK = 256 * 1024;
 
 /** Prints a list in the chosen format and returns the number of rows. Its memory use does not depend on that number. */
-export async function printList<Row>(
+export async function printList<Row extends object>(
   io: Io,
   list: Listing<Row>,
   rows: Iterable<Row> | AsyncIterable<Row>,
+  now: number,
 ): Promise<number> {
   const format = formatOf(io);
+  const columns = list.columns(timesFor(io, now));
   let count = 0;
   if (format === 'table') {
     const print = (batch: Row[]): number => {
-      printTable(io, list.columns, batch);
+      printTable(io, columns, batch);
       return batch.length;
     };
     let batch: Row[] = [];
@@ -38,9 +40,10 @@ export async function printList<Row>(
     return count + print(batch);
   }
   const array = format === 'json';
-  let text = array ? '[' : headerOf(io, list.columns);
+  let text = array ? '[' : headerOf(io, columns);
+  const lineOf = lineFormat(io, list, now);
   for await (const row of rows) {
-    const line = await lineOf(io, list, row);
+    const line = await lineOf(row);
     text += array ? `${count === 0 ? '' : ','}${line}` : `${line}\n`;
     count++;
     if (text.length < CHUNK) continue;
@@ -51,12 +54,17 @@ export async function printList<Row>(
   return count;
 }
 
-/** Returns one object of a list as a line. For an aligned table, it is the tab-separated line. */
-export async function lineOf<Row>(io: Io, list: Listing<Row>, row: Row): Promise<string> {
+/** Returns a function that formats one object of a list as a line. For an aligned table, it is the tab-separated line. */
+export function lineFormat<Row extends object>(io: Io, list: Listing<Row>, now: number) {
   const format = formatOf(io);
-  if (typeof format === 'object') return filled(format, masked(await list.object(row)), list.times);
-  if (format === 'json' || format === 'jsonl') return jsonText(io, await list.object(row));
-  return format === 'ids' ? list.id(row) : plainLine(io, list.columns, row);
+  const times = timesFor(io, now);
+  const columns = list.columns(times);
+  const { id, object = (row: Row) => row } = list;
+  return async (row: Row): Promise<string> => {
+    if (typeof format === 'object') return filled(format, masked(await object(row)), times);
+    if (format === 'json' || format === 'jsonl') return jsonText(io, await object(row));
+    return format === 'ids' ? id(row) : plainLine(io, columns, row);
+  };
 }
 
 /** Returns the line of column titles if it was asked for, else an empty text. */

@@ -1,58 +1,50 @@
 import type { App } from '../actions/app.ts';
-import { type QueueObject, queueExists } from '../actions/queues.ts';
+import { queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { State } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
+import type { QueueObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import type { Listing } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
-import { type TimeFormat, timesFor } from './times.ts';
+import { timesFor } from './times.ts';
 
-export function queueListing(io: Io, now: number): Listing<QueueObject> {
-  const times = timesFor(io, now);
-  return {
-    columns: columns(times),
-    times,
-    id: (queue) => queue.name,
-    object: (queue) => queue,
-  };
-}
-
-const columns = (times: TimeFormat): Column<QueueObject>[] => [
-  { title: 'QUEUE', value: (queue) => queue.name },
-  {
-    title: 'STATUS',
-    value: (queue) => (queue.paused ? 'paused' : 'open'),
-    color: (queue) => (queue.paused ? 'yellow' : undefined),
-    drop: 0,
-  },
-  {
-    title: 'RUNNING',
-    value: (queue) => `${queue.jobs.processing}${queue.concurrency === null ? '' : `/${queue.concurrency}`}`,
-  },
-  { title: 'RATE', value: (queue) => queue.rate ?? '-', drop: 1 },
-  {
-    title: 'AGING',
-    value: (queue) => (queue.priority_aging_ms === null ? '-' : exactDuration(queue.priority_aging_ms)),
-    drop: 5,
-  },
-  { title: 'PENDING', ...count('pending') },
-  { title: 'FAILED', ...count('failed') },
-  { title: 'DEAD', ...count('dead') },
-  { title: 'COMPLETED', ...count('completed'), drop: 2 },
-  { title: 'CANCELLED', ...count('cancelled'), drop: 3 },
-  { title: 'PAUSED BY', value: (queue) => queue.paused_by ?? '', drop: 4 },
-  { title: 'OLDEST WAITING', value: (queue) => times.text(queue.oldest_waiting_at), drop: 2 },
-];
+export const QUEUE_LIST: Listing<QueueObject> = {
+  id: (queue) => queue.name,
+  columns: (times) => [
+    { title: 'QUEUE', value: (queue) => queue.name },
+    {
+      title: 'STATUS',
+      value: (queue) => (queue.paused ? 'paused' : 'open'),
+      color: (queue) => (queue.paused ? 'yellow' : undefined),
+      drop: 0,
+    },
+    {
+      title: 'RUNNING',
+      value: (queue) =>
+        `${queue.jobs.processing}${queue.concurrency === null ? '' : `/${queue.concurrency}`}`,
+    },
+    { title: 'RATE', value: (queue) => queue.rate ?? '-', drop: 1 },
+    {
+      title: 'AGING',
+      value: (queue) => (queue.priority_aging_ms === null ? '-' : exactDuration(queue.priority_aging_ms)),
+      drop: 5,
+    },
+    { title: 'PENDING', ...count('pending') },
+    { title: 'FAILED', ...count('failed') },
+    { title: 'DEAD', ...count('dead') },
+    { title: 'COMPLETED', ...count('completed'), drop: 2 },
+    { title: 'CANCELLED', ...count('cancelled'), drop: 3 },
+    { title: 'PAUSED BY', value: (queue) => queue.paused_by ?? '', drop: 4 },
+    { title: 'OLDEST WAITING', value: (queue) => times.text(queue.oldest_waiting_at), drop: 2 },
+  ],
+};
 
 /** Shows the number of jobs in a state, with thousands separators in aligned tables. */
 function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
-  return {
-    value: (queue) => String(queue.jobs[state]),
-    look: (queue) => formatCount(queue.jobs[state]),
-  };
+  return { value: (queue) => String(queue.jobs[state]), look: (queue) => formatCount(queue.jobs[state]) };
 }
 
 /** Notes that a queue is new, because a mistyped name creates a queue too. */
@@ -63,5 +55,5 @@ export async function noteNew(io: Io, app: App, name: string): Promise<void> {
 
 export function printQueue(io: Io, queue: QueueObject): void {
   if (io.json) io.out(`${jsonText(io, queue)}\n`);
-  else printTable(io, columns(timesFor(io, Date.now())), [queue]);
+  else printTable(io, QUEUE_LIST.columns(timesFor(io, Date.now())), [queue]);
 }

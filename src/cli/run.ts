@@ -1,7 +1,7 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean, nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { storeLocation } from '../store/location.ts';
@@ -64,6 +64,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     const context: Context = {
       io,
       environment,
+      anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
       get location() {
         return storeLocation(input.one('db'), environment);
       },
@@ -74,7 +75,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         app ??= await open(io, context.location, how.actor ?? actorOf(environment), {
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
           create: how.create,
-          anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
+          anyOwner: context.anyOwner,
         });
         return app;
       },
@@ -238,12 +239,7 @@ function unknownTopic(name: string, topic: string | null): QueueError {
 }
 
 function unknown(name: string, known: string[], hint: string): QueueError {
-  const guess = nearest(name, known);
-  return new QueueError(
-    'unknown-command',
-    `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
-    hint,
-  );
+  return new QueueError('unknown-command', `unknown command '${name}'${didYouMean(name, known)}`, hint);
 }
 
 function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {

@@ -4,7 +4,6 @@ import { QueueError } from '../core/errors.ts';
 import { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
-import { required } from './arguments.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
 import { fillFromFlags, readJobFlags, scheduledFlags, type Where } from './job-flags.ts';
 
@@ -18,10 +17,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
       value: 'ZONE',
       help: 'time zone for --cron, such as Europe/Berlin (default: the time zone of this machine)',
     },
-    every: {
-      value: 'TIME',
-      help: 'fixed interval between runs, such as 90s or 5m, instead of --cron',
-    },
+    every: { value: 'TIME', help: 'fixed interval between runs, such as 90s or 5m, instead of --cron' },
     overlap: {
       value: 'skip|queue|allow',
       help: 'if the previous job is unfinished: skip the run, queue it, or allow both to run (default: skip)',
@@ -37,7 +33,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
 const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
 export function readScheduleSpec(input: Input, where: Where, now: number): ScheduleSpec {
-  const name = required(input, 0, 'the schedule name', EXAMPLE);
+  const name = input.required(0, 'the schedule name', EXAMPLE);
   const when = readScheduleInput(timingOf(input), now, called);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, where, now));
   return { name, ...when, job: { ...job!, cwd: job!.cwd ?? where.cwd() } };
@@ -69,8 +65,7 @@ export function readScheduleChanges(
   where: Where,
   now: number,
 ): { name: string } & ScheduleChanges {
-  const name = required(
-    input,
+  const name = input.required(
     0,
     'the schedule name',
     "for example: queuectl schedule edit nightly --cron '0 3 * * *'",

@@ -1,27 +1,21 @@
-import type { TimesObject } from '../actions/schedule-object.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import { type ClockChange, clockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import { maskEnv, maskUrls } from '../core/mask.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
-import type { ScheduleObject } from '../core/wire.ts';
+import type { ScheduleObject, TimesObject } from '../core/wire.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
-import { printList } from './print-list.ts';
-import { type Column, type Pair, printPairs } from './table.ts';
+import { type Listing, printList } from './print-list.ts';
+import { type Pair, printPairs } from './table.ts';
 import { printable } from './text.ts';
-import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
+import { fullTimesFor, type TimeFormat } from './times.ts';
 
 export async function printSchedules(io: Io, schedules: Schedule[], now: number): Promise<void> {
   const objects = await Promise.all(schedules.map((schedule) => toScheduleObject(schedule, now)));
-  const times = timesFor(io, now);
-  await printList(
-    io,
-    { columns: columns(times), times, id: (one) => one.name, object: (one) => one },
-    objects,
-  );
+  await printList(io, SCHEDULE_LIST, objects, now);
 }
 
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
@@ -66,8 +60,9 @@ export async function printScheduleChange(
   io.out(`${verb} schedule ${printable(one.name)}: ${when(one)}${next}\n`);
 }
 
-function columns(times: TimeFormat): Column<ScheduleObject>[] {
-  return [
+const SCHEDULE_LIST: Listing<ScheduleObject> = {
+  id: (one) => one.name,
+  columns: (times) => [
     { title: 'NAME', value: (one) => one.name },
     {
       title: 'STATUS',
@@ -81,8 +76,8 @@ function columns(times: TimeFormat): Column<ScheduleObject>[] {
     { title: 'LAST RUN', value: (one) => times.text(one.last_run_at) || '-', drop: 1 },
     { title: 'QUEUE', value: (one) => one.queue, drop: 2 },
     { title: 'COMMAND', value: (one) => maskUrls(one.command), shrinks: true },
-  ];
-}
+  ],
+};
 
 function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
   const { job } = one;

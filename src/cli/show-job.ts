@@ -12,7 +12,7 @@ import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
-import { type Pair, printPairs, printTable } from './table.ts';
+import { type Column, type Pair, printPairs, printTable } from './table.ts';
 import { STATE_COLORS } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
@@ -80,10 +80,6 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
   return [...all, ...set].filter(([, value]) => value !== '');
 }
 
-function truncation({ truncated }: Attempt): string {
-  return truncated ? ', truncated' : '';
-}
-
 const SHOWN = KEPT.flatMap((field) => {
   if (field.show === undefined) return [];
   const [label, text] = typeof field.show === 'string' ? [field.show, null] : field.show;
@@ -91,28 +87,11 @@ const SHOWN = KEPT.flatMap((field) => {
 });
 
 /** The order of the fields that a user sets. A field that is not listed follows the others. */
-const compare = listedFirst([
-  ...[
-    'timeout',
-    'backoff',
-    'retry delay',
-    'backoff max',
-    'jitter',
-    'backoff base',
-    'directory',
-    'environment',
-  ],
-  ...['secrets', 'clean environment', 'stdin', 'output', 'tags', 'unique key', 'retry on', 'no retry on'],
-  ...[
-    'at most once',
-    'waiting for',
-    'waited for',
-    'on parent failure',
-    'on complete',
-    'on failure',
-    'on dead',
-  ],
-]);
+const compare = listedFirst(
+  `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
+  stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure,
+  on complete, on failure, on dead`.split(/,\s+/),
+);
 
 /** Describes the value of a field. The text is empty if the field is not set. */
 function described(value: unknown, convert: ((value: unknown) => unknown) | null): string {
@@ -125,23 +104,19 @@ function described(value: unknown, convert: ((value: unknown) => unknown) | null
     .join(' ');
 }
 
-function attemptColumns(times: TimeFormat) {
+function attemptColumns(times: TimeFormat): Column<Attempt>[] {
   return [
-    { title: 'ATTEMPT', value: (one: Attempt) => String(one.ordinal) },
-    { title: 'STARTED', value: (one: Attempt) => times.text(one.startedAt) },
-    {
-      title: 'DURATION',
-      value: (one: Attempt) => (one.durationMs === null ? '' : formatDuration(one.durationMs)),
-    },
-    { title: 'RESULT', value: (one: Attempt) => one.why ?? 'running' },
+    { title: 'ATTEMPT', value: (one) => String(one.ordinal) },
+    { title: 'STARTED', value: (one) => times.text(one.startedAt) },
+    { title: 'DURATION', value: (one) => (one.durationMs === null ? '' : formatDuration(one.durationMs)) },
+    { title: 'RESULT', value: (one) => one.why ?? 'running' },
     { title: 'EXIT', value: exitText },
     {
       title: 'OUTPUT',
       drop: 1,
-      value: (one: Attempt) => `${formatBytes(one.outputBytes)}${truncation(one)}`,
-      look: (one: Attempt) => formatBytes(one.outputBytes) + truncation(one),
+      value: (one) => formatBytes(one.outputBytes) + (one.truncated ? ', truncated' : ''),
     },
-    { title: 'WORKER', value: (one: Attempt) => one.workerId, drop: 2 },
-    { title: 'ERROR', value: (one: Attempt) => one.error ?? '', shrinks: true, least: 40 },
+    { title: 'WORKER', value: (one) => one.workerId, drop: 2 },
+    { title: 'ERROR', value: (one) => one.error ?? '', shrinks: true, least: 40 },
   ];
 }

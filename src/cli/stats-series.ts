@@ -1,6 +1,6 @@
-import type { FiguresObject, SeriesObject } from '../actions/stats-series.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import { formatCount } from '../core/numbers.ts';
+import type { FiguresObject, SeriesObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printTable } from './table.ts';

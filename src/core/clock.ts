@@ -8,10 +8,7 @@ export interface Clock {
 
 export type Random = () => number;
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-};
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /** Resolves after this many milliseconds. `node:timers/promises` would add a millisecond to the start of every command. */
 export function pause(ms: number): Promise<void> {

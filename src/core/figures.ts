@@ -29,6 +29,17 @@ export const TIERS = {
 } as const;
 export type Tier = keyof typeof TIERS;
 
+/** The tier and the length of a point for each range: enough points for a chart, few enough to read at once. */
+export const PERIODS = {
+  '1h': { tier: 'minute', stepMs: 60_000, points: 60 },
+  '6h': { tier: 'minute', stepMs: 300_000, points: 72 },
+  '24h': { tier: 'minute', stepMs: 900_000, points: 96 },
+  '7d': { tier: 'hour', stepMs: 3_600_000, points: 168 },
+  '30d': { tier: 'hour', stepMs: 6 * 3_600_000, points: 120 },
+  '90d': { tier: 'day', stepMs: 86_400_000, points: 90 },
+} as const satisfies Record<string, { tier: Tier; stepMs: number; points: number }>;
+export type Period = keyof typeof PERIODS;
+
 /** This many names, and pairs of queue and name, have figures of their own. All further ones share the name OTHER. */
 export const MOST_NAMES = 200;
 export const MOST_PAIRS = 500;

@@ -3,7 +3,7 @@ import { FIELDS } from './field-list.ts';
 import type { JobHooks, JobPolicy, Uniqueness } from './job.ts';
 import { JOB_FACTS } from './job-facts.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 import { invalid, kindOf } from './read-value.ts';
 
 /** The fields that a user has set. The action fills in the others. */
@@ -140,6 +140,5 @@ function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: Jo
 const GUESSED = 20;
 
 function unknownField(name: string, what: string, guessing: boolean): string {
-  const guess = guessing ? nearest(name, BY_NAME.keys()) : null;
-  return `unknown field '${name}'${what}${guess === null ? '' : `; did you mean '${guess}'?`}`;
+  return `unknown field '${name}'${what}${guessing ? didYouMean(name, BY_NAME.keys()) : ''}`;
 }

@@ -1,3 +1,5 @@
+import { COUNTS, PERIODS, type Period } from './figures.ts';
+import { STATES } from './job.ts';
 import { CATCH_UPS, OVERLAPS } from './schedule.ts';
 import {
   each,
@@ -9,18 +11,22 @@ import {
   oneOf,
   record,
   ref,
+  type Schema,
   strings,
   type TypeOf,
   text,
   time,
 } from './schema.ts';
+import { SETTING_KEYS } from './settings.ts';
 
 /* The HTTP API, the command line and the dashboard share these JSON objects. The dashboard imports only the types. */
 
-export const PAUSED = { paused: flag, paused_at: maybe(time), paused_by: maybe(text) };
+const byState = record(each(STATES, integer));
+const percentiles = maybe(record(each(['p50', 'p95', 'p99'], number)));
+const PAUSED = { paused: flag, paused_at: maybe(time), paused_by: maybe(text) };
 
 /** The timing of a schedule. `text` describes it in words. */
-export const TIMING = { cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer), text };
+const TIMING = { cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer), text };
 
 export const SCHEDULE = record({
   name: text,
@@ -51,6 +57,27 @@ export const SCHEDULE = record({
   }),
 });
 export interface ScheduleObject extends TypeOf<typeof SCHEDULE> {}
+
+/** The next runs of a schedule that was not created. */
+export const TIMES = record({
+  ...TIMING,
+  next_runs: listOf(time),
+  /** The next time that the clocks of its zone are set. Null if that is not within a year. */
+  clock_change: maybe(record({ at: time, says: text })),
+});
+export interface TimesObject extends TypeOf<typeof TIMES> {}
+
+export const QUEUE = record({
+  name: text,
+  ...PAUSED,
+  concurrency: maybe(integer),
+  rate: maybe(text),
+  priority_aging_ms: maybe(integer),
+  jobs: byState,
+  /** The time since which its oldest runnable job has been waiting. */
+  oldest_waiting_at: maybe(time),
+});
+export interface QueueObject extends TypeOf<typeof QUEUE> {}
 
 export const WORKER = record({
   id: text,
@@ -101,3 +128,51 @@ export const ERROR_GROUPS = record({
   capped: flag,
 });
 export interface ErrorGroups extends TypeOf<typeof ERROR_GROUPS> {}
+
+export const STATS = record({
+  jobs: byState,
+  /** The share of completed jobs among the completed and dead ones. Null if there are none. */
+  success_rate: maybe(number),
+  sampled_attempts: integer,
+  wait_ms: percentiles,
+  run_ms: percentiles,
+  /** The attempts that finished per minute, over the last five minutes. */
+  throughput_per_minute: number,
+});
+export interface Stats extends TypeOf<typeof STATS> {}
+
+/** The figures of a period of time. The percentiles are estimated from a histogram, and null if nothing was measured. */
+const FIGURES = { ...each(COUNTS, integer), ...each(['wait_ms', 'run_ms'], percentiles) };
+const figures = record(FIGURES);
+export interface FiguresObject extends TypeOf<typeof figures> {}
+const namedFigures = record({ queue: text, name: maybe(text), ...FIGURES });
+export interface NamedFigures extends TypeOf<typeof namedFigures> {}
+
+export const SERIES = record({
+  range: oneOf(Object.keys(PERIODS) as Period[]),
+  step_ms: integer,
+  from: time,
+  to: time,
+  queue: maybe(text),
+  name: maybe(text),
+  /** Has every step of the range, including zeros, oldest first. The last one is not complete. */
+  points: listOf(record({ at: time, ...FIGURES })),
+  total: figures,
+  /** The totals by queue and name, the busiest first. Null if they were not requested. */
+  names: maybe(listOf(namedFigures)),
+});
+export interface SeriesObject extends TypeOf<typeof SERIES> {}
+
+const settingValue: Schema<string | number | null> = { type: ['string', 'number', 'null'] };
+
+export const SETTING = record({
+  key: oneOf(SETTING_KEYS),
+  value: settingValue,
+  default: settingValue,
+  /** The value as a user writes it, for `config set` and `config get`. */
+  text,
+  is_default: flag,
+  range: text,
+  help: text,
+});
+export interface SettingObject extends TypeOf<typeof SETTING> {}

@@ -4,9 +4,9 @@ export function countOf(count: number, noun = 'job'): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Makes "were not held" into "was not held" for a count of one. */
-export function saidOf(count: number, what: string): string {
-  return count === 1 ? what.replace(/^are\b/, 'is').replace(/^were\b/, 'was') : what;
+/** Puts the verb of a predicate into the singular for a count of one: "are not held" becomes "is not held". */
+export function verbFor(count: number, predicate: string): string {
+  return count === 1 ? predicate.replace(/^are\b/, 'is').replace(/^were\b/, 'was') : predicate;
 }
 
 /** Makes the first letter a capital. */

@@ -37,12 +37,7 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
     current = new AbortController();
     old.abort();
   };
-  return {
-    first,
-    look,
-    matches: (given) => timingSafeEqual(digest, given),
-    replaced: () => current.signal,
-  };
+  return { first, look, matches: (given) => timingSafeEqual(digest, given), replaced: () => current.signal };
 }
 
 /** Returns a text that changes whenever the file is written. */

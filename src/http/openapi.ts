@@ -18,10 +18,7 @@ export function openApi(routes: Route[]): object {
       description: 'Manages the jobs, queues, schedules and workers of one store.',
     },
     paths,
-    components: {
-      schemas: SCHEMAS,
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-    },
+    components: { schemas: SCHEMAS, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
 }
 

@@ -1,13 +1,10 @@
-import { RANGES } from '../actions/stats-series.ts';
 import { ERRORS } from '../core/errors.ts';
 import { EVENT_KINDS } from '../core/events.ts';
 import { KEPT, printedSchema } from '../core/field-list.ts';
-import { COUNTS } from '../core/figures.ts';
 import { STATES } from '../core/job.ts';
 import { JOB_FACTS } from '../core/job-facts.ts';
 import { printedNames } from '../core/job-object.ts';
 import {
-  each,
   flag,
   integer,
   listOf,
@@ -20,24 +17,17 @@ import {
   text,
   time,
 } from '../core/schema.ts';
-import { SETTING_KEYS } from '../core/settings.ts';
-import { ERROR_GROUP, OPERATION, PAUSED, SCHEDULE, TIMING, WORKER } from '../core/wire.ts';
+import * as wire from '../core/wire.ts';
 import { INPUTS } from './inputs.ts';
 
-const byState = record(each(STATES, integer));
-const percentiles = maybe(record({ p50: number, p95: number, p99: number }));
 const outcome = oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']);
 const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'], items: text };
-const settingValue: Schema = { type: ['string', 'number', 'null'] };
 
 const printed: Record<string, Schema> = {
   ...JOB_FACTS,
   ...Object.fromEntries(KEPT.map((field) => [field.name, printedSchema(field)])),
 };
 const job = record(Object.fromEntries(printedNames().map((name) => [name, printed[name]!])));
-
-/** The figures of a period of time. */
-const figures = { ...each(COUNTS, integer), ...each(['wait_ms', 'run_ms'], percentiles) };
 
 export const SCHEMAS: Record<string, Schema> = {
   ...INPUTS,
@@ -72,41 +62,12 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Explanation: record({ id: text, state: oneOf(STATES), reasons: listOf(text) }),
   RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
-  Queue: record({
-    name: text,
-    ...PAUSED,
-    concurrency: maybe(integer),
-    rate: maybe(text),
-    priority_aging_ms: maybe(integer),
-    jobs: byState,
-    oldest_waiting_at: maybe(time),
-  }),
-  Schedule: SCHEDULE,
-  Times: record({
-    ...TIMING,
-    next_runs: listOf(time),
-    clock_change: maybe(record({ at: time, says: text })),
-  }),
-  Worker: WORKER,
-  Stats: record({
-    jobs: byState,
-    success_rate: maybe(number),
-    sampled_attempts: integer,
-    wait_ms: percentiles,
-    run_ms: percentiles,
-    throughput_per_minute: number,
-  }),
-  Series: record({
-    range: oneOf(Object.keys(RANGES)),
-    step_ms: integer,
-    from: time,
-    to: time,
-    queue: maybe(text),
-    name: maybe(text),
-    points: listOf(record({ at: time, ...figures })),
-    total: record(figures),
-    names: maybe(listOf(record({ queue: text, name: maybe(text), ...figures }))),
-  }),
+  Queue: wire.QUEUE,
+  Schedule: wire.SCHEDULE,
+  Times: wire.TIMES,
+  Worker: wire.WORKER,
+  Stats: wire.STATS,
+  Series: wire.SERIES,
   Doctor: record({
     version: text,
     ok: flag,
@@ -114,16 +75,8 @@ export const SCHEMAS: Record<string, Schema> = {
       record({ check: text, status: oneOf(['ok', 'warn', 'fail']), says: text, fix: maybe(text) }),
     ),
   }),
-  Setting: record({
-    key: oneOf(SETTING_KEYS),
-    value: settingValue,
-    default: settingValue,
-    text,
-    is_default: flag,
-    range: text,
-    help: text,
-  }),
-  Operation: OPERATION,
+  Setting: wire.SETTING,
+  Operation: wire.OPERATION,
   /** The details of each kind of event are further properties. */
   Event: {
     ...record({
@@ -139,7 +92,7 @@ export const SCHEMAS: Record<string, Schema> = {
   },
   Activity: record({ events: listOf(ref('Event')), next_before: maybe(integer) }),
   Health: record({ status: text }),
-  ErrorGroup: ERROR_GROUP,
+  ErrorGroup: wire.ERROR_GROUP,
   Problem: record({
     type: text,
     title: text,

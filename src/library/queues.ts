@@ -1,7 +1,8 @@
 import { actorOf } from '../actions/actor.ts';
 import type { App } from '../actions/app.ts';
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
-import { changeQueue, listQueues, type QueueObject, resumeQueue } from '../actions/queues.ts';
+import { changeQueue, listQueues, resumeQueue } from '../actions/queues.ts';
+import type { QueueObject } from '../core/wire.ts';
 
 /** Manages named queues. A queue is created by its first use. */
 export interface Queues {

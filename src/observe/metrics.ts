@@ -12,7 +12,6 @@ interface Family {
   name: string;
   /** Null omits the type, where OpenMetrics would read the name as that of another family. */
   type: 'gauge' | 'counter' | 'histogram' | null;
-  unit?: 'seconds' | 'bytes';
   help: string;
   samples: Sample[];
 }
@@ -27,10 +26,10 @@ export function openMetrics(snapshot: Snapshot): string {
 
 /** Returns the metrics as objects. */
 export function metricObjects(snapshot: Snapshot): object[] {
-  return families(withFewQueues(snapshot)).map(({ name, type, unit, help, samples }) => ({
+  return families(withFewQueues(snapshot)).map(({ name, type, help, samples }) => ({
     name,
     type: type ?? 'unknown',
-    unit: unit ?? null,
+    unit: unitOf(name),
     help,
     samples: samples.map(([suffix, of, value]) => ({
       name: name + suffix,
@@ -61,7 +60,6 @@ function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
     {
       name: 'queuectl_oldest_waiting_seconds',
       type: 'gauge',
-      unit: 'seconds',
       help: 'Time the oldest ready job has been waiting; 0 if none is waiting.',
       samples: waiting.map(({ queue, since }) => [
         '',
@@ -105,14 +103,12 @@ function timeFamilies({ totals }: Snapshot): Family[] {
     {
       name: 'queuectl_job_wait_seconds',
       type: 'histogram',
-      unit: 'seconds',
       help: 'Time from when a job was due until its first attempt started.',
       samples: [...waits].flatMap(([queue, wait]) => histogramSamples(labels({ queue }), wait)),
     },
     {
       name: 'queuectl_job_run_seconds',
       type: 'histogram',
-      unit: 'seconds',
       help: 'Run time of attempts that completed or failed.',
       samples: totals.flatMap(({ queue, name, run }) => histogramSamples(labels({ queue, name }), run)),
     },
@@ -141,14 +137,12 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
     {
       name: 'queuectl_schedule_last_run_timestamp_seconds',
       type: 'gauge',
-      unit: 'seconds',
       help: 'Time of the last tick at which a schedule enqueued a job.',
       samples: lastRuns.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
     },
     {
       name: 'queuectl_db_wal_bytes',
       type: 'gauge',
-      unit: 'bytes',
       help: 'Size of the write-ahead log.',
       samples: walBytes === null ? [] : [['', [], walBytes]],
     },
@@ -180,11 +174,17 @@ function labels(of: Record<string, string>): Labels {
   return Object.entries(of);
 }
 
-function familyText({ name, type, unit, help, samples }: Family): string {
+/** Returns the unit, which OpenMetrics requires as the last part of a name, or null if it has none. */
+function unitOf(name: string): string | null {
+  return /_(seconds|bytes)$/.exec(name)?.[1] ?? null;
+}
+
+function familyText({ name, type, help, samples }: Family): string {
   if (samples.length === 0) return '';
+  const unit = unitOf(name);
   const head = [
     ...(type === null ? [] : [`# TYPE ${name} ${type}`]),
-    ...(unit === undefined ? [] : [`# UNIT ${name} ${unit}`]),
+    ...(unit === null ? [] : [`# UNIT ${name} ${unit}`]),
     `# HELP ${name} ${help}`,
   ];
   const lines = samples.map(([suffix, of, value]) => `${name}${suffix}${labelText(of)} ${value}`);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
-import { RANGES, type Range, statsSeries } from '../../src/actions/stats-series.ts';
-import { COUNTS } from '../../src/core/figures.ts';
+import { statsSeries } from '../../src/actions/stats-series.ts';
+import { COUNTS, PERIODS, type Period } from '../../src/core/figures.ts';
 import { claimOne, ending, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';
@@ -18,9 +18,9 @@ test('in every range the points and the names add up to the total', () =>
       await store.settle(ending(await claimOne(store, 'w1', at), succeeded, at));
     }
     const app = { store, clock: { now: () => now } } as App;
-    for (const range of Object.keys(RANGES) as Range[]) {
+    for (const range of Object.keys(PERIODS) as Period[]) {
       const { points, total, names, from, step_ms } = await statsSeries(app, range, { names: true });
-      expect(points).toHaveLength(RANGES[range].points);
+      expect(points).toHaveLength(PERIODS[range].points);
       expect(points.map((point) => Date.parse(point.at))).toEqual(
         points.map((_, i) => Date.parse(from) + i * step_ms),
       );

@@ -12,7 +12,11 @@ function elsewhere(at: string, zone: string | null): string {
 }
 
 /** Lists the next runs, and the effect of the next clock change on them. */
-export function NextTimes({ next_runs, timezone, clock_change }: Omit<Times, 'text'>) {
+export function NextTimes({
+  next_runs,
+  timezone,
+  clock_change,
+}: Pick<Times, 'next_runs' | 'timezone' | 'clock_change'>) {
   return (
     <>
       <ol class="times">

@@ -20,7 +20,7 @@ export default defineCommand({
     "A backup is a database that you can use directly, for example with 'queuectl --db FILE list'. Without --with-output, it does not contain the output of attempts that printed more than 16 KiB.",
     'If you restore the backup, jobs that were running during the backup become pending again. Their attempts are treated as lost in a crash.',
   ],
-  async run({ io, app, location, environment }, input) {
+  async run({ io, app, location, anyOwner }, input) {
     const [file] = input.args;
     if (file === undefined)
       throw new QueueError('usage', 'backup requires a file', 'usage: queuectl backup FILE');
@@ -30,11 +30,7 @@ export default defineCommand({
         'a backup cannot be written to standard output',
         'to back up to a file: queuectl backup FILE. To write to standard output: queuectl export',
       );
-    const options = {
-      force: input.has('force'),
-      withOutput: input.has('with-output'),
-      anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
-    };
+    const options = { force: input.has('force'), withOutput: input.has('with-output'), anyOwner };
     const made = await backup(await app({ create: false }), location, file, options);
     const sentence = `${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}`;
     printResult(io, made, sentence, made.file);

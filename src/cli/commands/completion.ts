@@ -1,5 +1,4 @@
 import { QueueError } from '../../core/errors.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { COMPLETION_SCRIPTS } from '../completion-scripts.ts';
 
@@ -20,7 +19,7 @@ export default defineCommand({
     'The script completes commands, flags, job ids, queues, settings and file names.',
   ],
   async run({ io }, input) {
-    const shell = required(input, 0, 'the name of the shell', 'for example: queuectl completion bash');
+    const shell = input.required(0, 'the name of the shell', 'for example: queuectl completion bash');
     const script = COMPLETION_SCRIPTS[shell];
     if (script === undefined)
       throw new QueueError(

@@ -1,10 +1,9 @@
-import { listSettings, type SettingObject } from '../../actions/config.ts';
+import { listSettings } from '../../actions/config.ts';
 import { maskUrls } from '../../core/mask.ts';
+import type { SettingObject } from '../../core/wire.ts';
 import { defineCommand } from '../command.ts';
 import { listFlags } from '../layout.ts';
-import { printList } from '../print-list.ts';
-import type { Column } from '../table.ts';
-import { timesFor } from '../times.ts';
+import { type Listing, printList } from '../print-list.ts';
 
 export default defineCommand({
   name: 'config list',
@@ -12,25 +11,22 @@ export default defineCommand({
   flags: listFlags('{key}\\t{value}'),
   prints: { object: 'Setting' },
   examples: ['queuectl config list', 'queuectl config list --json=key,value'],
-  async run(context) {
-    const { io } = context;
-    const app = await context.app();
-    const times = timesFor(io, app.clock.now());
-    await printList(
-      io,
-      { columns: COLUMNS, times, id: (setting) => setting.key, object: (setting) => setting },
-      await listSettings(app),
-    );
+  async run({ io, app }) {
+    const opened = await app();
+    await printList(io, SETTING_LIST, await listSettings(opened), opened.clock.now());
   },
 });
 
-const COLUMNS: Column<SettingObject>[] = [
-  { title: 'KEY', value: (setting) => setting.key },
-  {
-    title: 'VALUE',
-    value: (setting) => maskUrls(setting.text),
-    shrinks: true,
-    color: (setting) => (setting.is_default ? 'dim' : 'green'),
-  },
-  { title: 'DESCRIPTION', value: (setting) => setting.help, shrinks: true, least: 16, drop: 0 },
-];
+const SETTING_LIST: Listing<SettingObject> = {
+  id: (setting) => setting.key,
+  columns: () => [
+    { title: 'KEY', value: (setting) => setting.key },
+    {
+      title: 'VALUE',
+      value: (setting) => maskUrls(setting.text),
+      shrinks: true,
+      color: (setting) => (setting.is_default ? 'dim' : 'green'),
+    },
+    { title: 'DESCRIPTION', value: (setting) => setting.help, shrinks: true, least: 16, drop: 0 },
+  ],
+};

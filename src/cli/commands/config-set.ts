@@ -1,5 +1,4 @@
 import { setSetting } from '../../actions/config.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
@@ -22,13 +21,10 @@ export default defineCommand({
     'keep-completed, keep-cancelled and keep-dead take a maximum age (7d), number of jobs (100000) or size (1G), or a combination (7d,1G). If a limit is exceeded, the oldest jobs are removed. Use none to keep all jobs.',
   ],
   async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
-    const value = required(input, 1, 'the value', `usage: queuectl config set ${key} VALUE`);
+    const key = input.required(0, 'the name of the setting', 'to list the settings: queuectl config list');
+    const value = input.required(1, 'the value', `usage: queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
-    io.out(
-      io.json
-        ? `${jsonText(io, setting)}\n`
-        : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
-    );
+    const text = `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}`;
+    io.out(`${io.json ? jsonText(io, setting) : text}\n`);
   },
 });

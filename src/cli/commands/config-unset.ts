@@ -1,5 +1,4 @@
 import { unsetSetting } from '../../actions/config.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
@@ -12,12 +11,9 @@ export default defineCommand({
   prints: { object: 'Setting' },
   examples: ['queuectl config unset max-retries'],
   async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
+    const key = input.required(0, 'the name of the setting', 'to list the settings: queuectl config list');
     const setting = await unsetSetting(await app(), key);
-    io.out(
-      io.json
-        ? `${jsonText(io, setting)}\n`
-        : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
-    );
+    const text = `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}`;
+    io.out(`${io.json ? jsonText(io, setting) : text}\n`);
   },
 });

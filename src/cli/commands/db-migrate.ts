@@ -12,10 +12,9 @@ export default defineCommand({
     "You need this command only after an upgrade of queuectl. 'worker start' also upgrades the database, and so does a command that writes if no worker of the older version is running. Commands that only read never upgrade the database. After the upgrade, the older version can no longer open it.",
     "The command fails while workers of the older version are running. To stop them without stopping their jobs, run 'queuectl worker stop --leave'.",
   ],
-  async run({ io, location, environment }, input) {
+  async run({ io, location, environment, anyOwner }, input) {
     const dryRun = input.has('dry-run');
     const run = dryRun ? previewMigration : migrateStore;
-    const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
     const { db, from, to, workers } = await run(location, actorOf(environment), anyOwner);
     if (io.json) {
       io.out(`${JSON.stringify({ db, from, to, workers, migrated: from < to && !dryRun })}\n`);

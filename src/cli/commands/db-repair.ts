@@ -15,8 +15,7 @@ export default defineCommand({
     'Stop all workers first. The command copies every readable row to a new file, rebuilds the counters and replaces the database. The damaged file is kept in the same directory. If part of a table cannot be reached, queuectl searches the file for its rows, page by page.',
     'The command prints what was saved and what was lost. It exits with code 1 if anything was lost. It changes nothing if the database is not damaged or if no job can be saved.',
   ],
-  async run({ io, location, environment }) {
-    const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
+  async run({ io, location, anyOwner }) {
     const repair = await repairDatabase({ clock: systemClock, random: Math.random }, location, anyOwner);
     if (repair === null) {
       if (io.json) io.out(`${JSON.stringify({ db: location, sound: true })}\n`);

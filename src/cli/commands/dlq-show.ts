@@ -2,7 +2,6 @@ import { showJob } from '../../actions/jobs.ts';
 import { wrongState } from '../../actions/retry.ts';
 import { findJob } from '../../actions/select.ts';
 import { SHORT_IDS } from '../act.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
@@ -16,7 +15,7 @@ export default defineCommand({
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
   notes: [SHORT_IDS],
   async run(context, input) {
-    const name = required(input, 0, 'the job id', 'to list the dead jobs: queuectl dlq list');
+    const name = input.required(0, 'the job id', 'to list the dead jobs: queuectl dlq list');
     const app = await context.app();
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);

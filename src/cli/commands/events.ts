@@ -1,12 +1,5 @@
 import type { App } from '../../actions/app.ts';
-import {
-  beforeLast,
-  type EventFilter,
-  followEvents,
-  lastEvent,
-  lastEventBefore,
-  readEvents,
-} from '../../actions/events.ts';
+import { beforeLast, followEvents, lastEvent, lastEventBefore, readEvents } from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { ERRORS, QueueError } from '../../core/errors.ts';
@@ -82,7 +75,12 @@ export default defineCommand({
     const since = readSince(input, Date.now());
     const kinds = input.all('kind').flatMap((text) => text.split(',').map(readKind));
     const opened = await app();
-    const filter = await readEventFilter(opened, input, kinds);
+    const job = input.one('job');
+    const filter = {
+      queue: input.one('queue'),
+      jobId: job === undefined ? undefined : await jobIdOf(opened, job),
+      kinds: kinds.length > 0 ? kinds : undefined,
+    };
     const last = await lastEvent(opened);
     const begin = Math.min(last, await numberBefore(opened, since));
     const many = lines ?? (since === null ? DEFAULT_LINES : null);
@@ -145,16 +143,6 @@ function readKind(text: string): EventKind {
     `--kind: unknown event kind '${text}'${didYouMean(kind, EVENT_KINDS)}`,
     'to list the kinds: queuectl help events',
   );
-}
-
-async function readEventFilter(app: App, input: Input, kinds: EventKind[]): Promise<EventFilter> {
-  const filter: EventFilter = {};
-  const job = input.one('job');
-  const queue = input.one('queue');
-  if (kinds.length > 0) filter.kinds = kinds;
-  if (queue !== undefined) filter.queue = queue;
-  if (job !== undefined) filter.jobId = await jobIdOf(app, job);
-  return filter;
 }
 
 /** Resolves a job id. Unknown ids are kept: a deleted job still has events, and a future one will have some. */

@@ -1,6 +1,5 @@
 import { explain } from '../../actions/explain.ts';
 import { findJob } from '../../actions/select.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
@@ -12,7 +11,7 @@ export default defineCommand({
   prints: { object: 'Explanation' },
   examples: ['queuectl explain job1', 'queuectl explain @last'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the job id', 'to list the jobs: queuectl list');
+    const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const opened = await app();
     const result = await explain(opened, await findJob(opened, name));
     if (io.json) io.out(`${jsonText(io, result)}\n`);

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
 import { listFlags } from '../layout.ts';
 import { jobListing, printJobs } from '../list-jobs.ts';
-import { lineOf } from '../print-list.ts';
+import { lineFormat } from '../print-list.ts';
 import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';
 
 /** In a pipe, `--watch` follows this many jobs by default. */
@@ -63,5 +63,6 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): Watc
 }
 
 async function textOf(context: Context, io: Io, job: Job): Promise<string> {
-  return lineOf(io, jobListing(io, await context.app(), jobColumns), job);
+  const app = await context.app();
+  return lineFormat(io, jobListing(app, jobColumns), app.clock.now())(job);
 }

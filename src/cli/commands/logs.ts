@@ -4,7 +4,7 @@ import { findJob } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
-import { numberFlag, required } from '../arguments.ts';
+import { numberFlag } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { describeNeverRan, followJob } from '../follow-job.ts';
 import { detachable } from '../interrupt.ts';
@@ -35,7 +35,7 @@ export default defineCommand({
   ],
   async run(context, input) {
     const { io } = context;
-    const name = required(input, 0, 'the job id', 'to list the jobs: queuectl list');
+    const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const ordinal = numberFlag(input, 'attempt', { min: 1, max: MOST, integer: true });
     const lines = numberFlag(input, 'lines', { min: 0, max: MOST, integer: true });
     const raw = input.has('raw');

@@ -1,5 +1,4 @@
 import { deleteQueue } from '../../actions/queues.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../print-changed.ts';
 
@@ -10,7 +9,7 @@ export default defineCommand({
   access: 'write',
   examples: ['queuectl queue delete mail'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
+    const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
     await deleteQueue(await app(), name);
     printResult(io, { deleted: [name] }, `deleted queue ${name}`, name);
   },

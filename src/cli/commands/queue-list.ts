@@ -2,7 +2,7 @@ import { listQueues } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
 import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
-import { queueListing } from '../queue-table.ts';
+import { QUEUE_LIST } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue list',
@@ -13,7 +13,7 @@ export default defineCommand({
   async run({ io, app }) {
     const opened = await app();
     const queues = await listQueues(opened);
-    await printList(io, queueListing(io, opened.clock.now()), queues);
+    await printList(io, QUEUE_LIST, queues, opened.clock.now());
     if (queues.length === 0) io.note('no queues yet. The first job in a queue creates it');
   },
 });

@@ -1,6 +1,5 @@
 import { actorOf } from '../../actions/actor.ts';
 import { changeQueue } from '../../actions/queues.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { noteNew, printQueue } from '../queue-table.ts';
 
@@ -12,7 +11,7 @@ export default defineCommand({
   prints: { object: 'Queue' },
   examples: ['queuectl queue pause mail'],
   async run({ io, app, environment }, input) {
-    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
+    const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
     const opened = await app();
     const by = actorOf(environment);
     await noteNew(io, opened, name);

@@ -1,5 +1,4 @@
 import { resumeQueue } from '../../actions/queues.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { printQueue } from '../queue-table.ts';
 
@@ -11,7 +10,7 @@ export default defineCommand({
   prints: { object: 'Queue' },
   examples: ['queuectl queue resume mail'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
+    const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
     printQueue(io, await resumeQueue(await app(), name));
   },
 });

@@ -1,7 +1,6 @@
 import { type QueueInput, readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { QueueError } from '../../core/errors.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { noteNew, printQueue } from '../queue-table.ts';
 
@@ -33,7 +32,7 @@ export default defineCommand({
     'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes is treated like a new job with priority 10, even when it is compared with jobs in other queues. Jobs with the same priority run in the order in which they were enqueued.',
   ],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
+    const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
     const given: QueueInput = {};
     for (const field of ['concurrency', 'rate', 'priority_aging'] as const) {
       const text = input.one(flagOf(field));

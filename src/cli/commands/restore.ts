@@ -19,14 +19,13 @@ export default defineCommand({
     'Jobs that were running during the backup become pending again, and their crash count increases by one. At-most-once jobs become dead instead.',
   ],
   async run(context, input) {
-    const { io, location } = context;
+    const { io, location, anyOwner } = context;
     const [file] = input.args;
     if (file === undefined)
       throw new QueueError('usage', 'restore requires a backup file', 'usage: queuectl restore FILE');
     const confirm = (held: string): boolean =>
       input.has('yes') ||
       confirmed(context, `replace ${location} (${held})?`, `to confirm: queuectl restore --yes ${file}`);
-    const anyOwner = context.environment.QUEUECTL_ANY_OWNER === '1';
     const restored = await restore(
       { clock: systemClock, random: Math.random },
       location,

@@ -1,6 +1,5 @@
 import { actorOf } from '../../actions/actor.ts';
 import { pauseSchedule } from '../../actions/schedules.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { printScheduleChange } from '../schedule-table.ts';
 
@@ -12,7 +11,7 @@ export default defineCommand({
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule pause nightly'],
   async run({ io, app, environment }, input) {
-    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
+    const name = input.required(0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     const by = actorOf(environment);
     await printScheduleChange(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());

@@ -1,5 +1,4 @@
 import { removeSchedule } from '../../actions/schedules.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { printScheduleChange } from '../schedule-table.ts';
 
@@ -11,7 +10,7 @@ export default defineCommand({
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule remove nightly'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
+    const name = input.required(0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     await printScheduleChange(io, 'removed', await removeSchedule(opened, name), opened.clock.now());
   },

@@ -1,6 +1,5 @@
 import { runSchedule } from '../../actions/schedules.ts';
 import { toJobObject } from '../../core/job-object.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { describeAdded } from '../describe-added.ts';
 import { printResult } from '../print-changed.ts';
@@ -14,7 +13,7 @@ export default defineCommand({
   examples: ['queuectl schedule run nightly'],
   notes: ['This also works while the schedule is paused. It does not affect the regular runs.'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
+    const name = input.required(0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const job = await runSchedule(await app(), name);
     printResult(io, toJobObject(job), describeAdded(job, Date.now()), job.id);
   },

@@ -1,5 +1,4 @@
 import { getSchedule } from '../../actions/schedules.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printSchedule } from '../schedule-table.ts';
@@ -12,7 +11,7 @@ export default defineCommand({
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule show nightly', 'queuectl schedule show nightly --json'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
+    const name = input.required(0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     await printSchedule(io, await getSchedule(opened, name), opened.clock.now());
   },

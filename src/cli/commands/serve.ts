@@ -18,9 +18,7 @@ export default defineCommand({
     'read-only': { help: 'do not allow changes, and print the read-only token' },
     'allow-remote': { help: 'allow a --host address that other machines can reach' },
     'public-metrics': { help: 'serve /metrics without a token' },
-    'rotate-token': {
-      help: 'create new tokens, and end all sessions and event streams of running servers',
-    },
+    'rotate-token': { help: 'create new tokens, and end all sessions and event streams of running servers' },
     'max-rate': {
       value: 'N',
       help: 'maximum number of changes per second; short bursts can be ten times as large (default: 5000)',
@@ -40,12 +38,11 @@ export default defineCommand({
     'Anyone with this token can run commands as you. There is also a read-only token, which does not allow changes. It is in the file token-read-only next to the token file.',
     'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
-  async run({ io, app, location, environment }, input) {
+  async run({ io, app, location, environment, anyOwner }, input) {
     const port = numberFlag(input, 'port', PORT) ?? 7780;
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
-    const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
     const server = await startServer(opened, {
       location,
       host: input.one('host') ?? '127.0.0.1',

@@ -1,6 +1,5 @@
 import { showJob } from '../../actions/jobs.ts';
 import { findJob } from '../../actions/select.ts';
-import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
@@ -13,7 +12,7 @@ export default defineCommand({
   prints: { object: 'Job', fields: ['history'] },
   examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
   async run(context, input) {
-    const name = required(input, 0, 'the job id', 'to list the jobs: queuectl list');
+    const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const app = await context.app();
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);

@@ -1,7 +1,8 @@
 import { stats } from '../../actions/stats.ts';
-import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
+import { statsSeries } from '../../actions/stats-series.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
+import { PERIODS, type Period } from '../../core/figures.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount, formatPercent } from '../../core/numbers.ts';
 import { either } from '../../core/words.ts';
@@ -14,7 +15,7 @@ export default defineCommand({
   name: 'stats',
   summary: 'Show success rate, wait and run times, and throughput',
   flags: {
-    range: { value: 'RANGE', help: `show a time series for the last ${either(Object.keys(RANGES))}` },
+    range: { value: 'RANGE', help: `show a time series for the last ${either(Object.keys(PERIODS))}` },
     queue: { value: 'Q', help: 'with --range: include only this queue' },
     name: { value: 'NAME', help: 'with --range: include only jobs with this name' },
   },
@@ -53,7 +54,7 @@ export default defineCommand({
   },
 });
 
-function readRangeFlag(input: Input): Range | null {
+function readRangeFlag(input: Input): Period | null {
   const range = input.one('range');
   if (range === undefined) {
     if (input.has('queue') || input.has('name'))
@@ -64,10 +65,10 @@ function readRangeFlag(input: Input): Range | null {
       );
     return null;
   }
-  if (!Object.hasOwn(RANGES, range))
+  if (!Object.hasOwn(PERIODS, range))
     throw new QueueError(
       'invalid-value',
-      `--range must be one of ${Object.keys(RANGES).join(', ')}, not '${range}'`,
+      `--range must be one of ${Object.keys(PERIODS).join(', ')}, not '${range}'`,
     );
-  return range as Range;
+  return range as Period;
 }

@@ -7,8 +7,9 @@ import type { Io } from '../io.ts';
 import { jsonText, TIME_FLAGS } from '../layout.ts';
 import { printTable } from '../table.ts';
 import { pad, paint, STATE_COLORS } from '../text.ts';
+import { timesFor } from '../times.ts';
 import { readWatch, WATCH_FLAG, type WatchedView, watch } from '../watch.ts';
-import { workerListing } from '../worker-table.ts';
+import { WORKER_LIST } from '../worker-table.ts';
 
 export default defineCommand({
   name: 'status',
@@ -42,7 +43,7 @@ function print(io: Io, result: Status, now: number): void {
       `\n${result.workers.length === 0 ? 'no active workers' : `active workers: ${formatCount(result.workers.length)}`}\n`,
     );
   else io.out(`workers\t${result.workers.length}\n`);
-  printTable(io, workerListing(io, now).columns, result.workers);
+  printTable(io, WORKER_LIST.columns(timesFor(io, now)), result.workers);
   if (result.workers.length === 0 && result.jobs.pending > 0)
     io.note('to start a worker: queuectl worker start');
 }

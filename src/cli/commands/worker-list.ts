@@ -2,7 +2,7 @@ import { listWorkers } from '../../actions/workers.ts';
 import { defineCommand } from '../command.ts';
 import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
-import { workerListing } from '../worker-table.ts';
+import { WORKER_LIST } from '../worker-table.ts';
 
 export default defineCommand({
   name: 'worker list',
@@ -14,7 +14,7 @@ export default defineCommand({
     const { io } = context;
     const app = await context.app();
     const workers = await listWorkers(app);
-    await printList(io, workerListing(io, app.clock.now()), workers);
+    await printList(io, WORKER_LIST, workers, app.clock.now());
     if (workers.length === 0) io.note('no worker is running; to start one: queuectl worker start');
   },
 });

@@ -85,8 +85,7 @@ export default defineCommand({
     };
     void sweep(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
-      const anyOwner = context.environment.QUEUECTL_ANY_OWNER === '1';
-      const how = { access: 'work', create: false, anyOwner } as const;
+      const how = { access: 'work', create: false, anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), how)).store;
     });
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);

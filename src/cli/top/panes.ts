@@ -1,11 +1,11 @@
-import type { QueueObject } from '../../actions/queues.ts';
 import type { Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
 import { formatDuration, formatRelative } from '../../core/duration.ts';
-import type { ClaimedJob, Job } from '../../core/job.ts';
+import type { ClaimedJob, Job, State } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { formatCount } from '../../core/numbers.ts';
+import type { QueueObject } from '../../core/wire.ts';
 import type { Worker } from '../../store/contract/workers.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
@@ -39,26 +39,16 @@ const queues: Pane<QueueObject> = {
       value: ({ paused }) => (paused ? 'paused' : 'open'),
       color: ({ paused }) => (paused ? 'yellow' : undefined),
     },
-    { title: 'WAITING', right: true, value: ({ jobs }) => formatCount(jobs.pending) },
+    { title: 'WAITING', ...count('pending') },
     {
       title: 'RUNNING',
       right: true,
       value: ({ jobs, concurrency }) => `${jobs.processing}${concurrency === null ? '' : `/${concurrency}`}`,
-      color: ({ jobs }) => colorIfAny(jobs.processing, 'processing'),
+      color: colorIfAny('processing'),
     },
-    {
-      title: 'FAILED',
-      right: true,
-      value: ({ jobs }) => formatCount(jobs.failed),
-      color: ({ jobs }) => colorIfAny(jobs.failed, 'failed'),
-    },
-    {
-      title: 'DEAD',
-      right: true,
-      value: ({ jobs }) => formatCount(jobs.dead),
-      color: ({ jobs }) => colorIfAny(jobs.dead, 'dead'),
-    },
-    { title: 'COMPLETED', right: true, value: ({ jobs }) => formatCount(jobs.completed), drop: 1 },
+    { title: 'FAILED', ...count('failed'), color: colorIfAny('failed') },
+    { title: 'DEAD', ...count('dead'), color: colorIfAny('dead') },
+    { title: 'COMPLETED', ...count('completed'), drop: 1 },
     { title: 'RATE', value: ({ rate }) => rate ?? '-', drop: 2 },
   ],
 };
@@ -98,11 +88,7 @@ const failures: Pane<Job> = {
     { title, value: ({ id }) => id },
     { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
     { title: 'WHEN', value: (job) => formatRelative(job.updatedAt, now) },
-    {
-      title: 'RETRY',
-      value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')),
-      drop: 1,
-    },
+    { title: 'RETRY', value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')), drop: 1 },
     { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 3 },
     { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, drop: 4 },
@@ -175,8 +161,12 @@ function inQueue(job: Job, queues: QueueObject[]): string {
     : 'ready';
 }
 
-function colorIfAny(count: number, state: string) {
-  return count > 0 ? STATE_COLORS[state] : undefined;
+function count(state: State) {
+  return { right: true, value: ({ jobs }: QueueObject) => formatCount(jobs[state]) };
+}
+
+function colorIfAny(state: State) {
+  return ({ jobs }: QueueObject) => (jobs[state] > 0 ? STATE_COLORS[state] : undefined);
 }
 
 /** Formats a time in whole seconds, because the screen is drawn once a second. */

@@ -1,41 +1,32 @@
-import type { Acted } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { cancelJobs } from '../../actions/cancel.ts';
 import { holdJobs } from '../../actions/hold.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { releaseJobs } from '../../actions/release.ts';
-import { type Retried, retryJobs } from '../../actions/retry.ts';
-import { saidOf } from '../../core/words.ts';
+import { retryJobs } from '../../actions/retry.ts';
+import { verbFor } from '../../core/words.ts';
 import { untilEnded } from '../../worker/orphans.ts';
 import type { Effect } from './ui.ts';
 
 export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
 
+const JOB_ACTIONS: Record<'cancel' | 'retry' | 'hold' | 'release', [done: string, act: typeof holdJobs]> = {
+  cancel: ['cancelled', (app, ids) => cancelJobs(app, ids, untilEnded)],
+  retry: ['retried', retryJobs],
+  hold: ['held', holdJobs],
+  release: ['released', releaseJobs],
+};
+
 /** Runs the action that a key asked for, and returns the message to show. */
 export async function perform(app: App, action: Action, by: string): Promise<string> {
-  switch (action.do) {
-    case 'cancel':
-      return resultText('cancelled', action.id, await cancelJobs(app, [action.id], untilEnded));
-    case 'retry':
-      return retried(action.id, await retryJobs(app, [action.id]));
-    case 'hold':
-      return resultText('held', action.id, await holdJobs(app, [action.id]));
-    case 'release':
-      return resultText('released', action.id, await releaseJobs(app, [action.id]));
-    case 'pause':
-      await changeQueue(app, action.queue, { paused: { at: app.clock.now(), by } });
-      return `paused queue ${action.queue}; running jobs continue`;
-    case 'resume':
-      await changeQueue(app, action.queue, { paused: null });
-      return `resumed queue ${action.queue}`;
+  if ('queue' in action) {
+    const pauses = action.do === 'pause';
+    await changeQueue(app, action.queue, { paused: pauses ? { at: app.clock.now(), by } : null });
+    return pauses ? `paused queue ${action.queue}; running jobs continue` : `resumed queue ${action.queue}`;
   }
-}
-
-function retried(id: string, acted: Retried): string {
-  const again = acted.startedAgain.length > 0 ? ', an at-most-once job that was started before' : '';
-  return resultText('retried', id, acted) + again;
-}
-
-function resultText(done: string, id: string, { changed, why }: Acted): string {
-  return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${saidOf(1, why)}`;
+  const { id } = action;
+  const [done, act] = JOB_ACTIONS[action.do];
+  const { changed, why, startedAgain = [] } = await act(app, [id]);
+  if (changed.length === 0) return `job ${id} ${verbFor(1, why)}`;
+  return `${done} job ${id}${startedAgain.length > 0 ? ', an at-most-once job that was started before' : ''}`;
 }

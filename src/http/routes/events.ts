@@ -55,13 +55,8 @@ export const EVENT_ROUTES: Route[] = [
 ];
 
 function readFilter(one: (name: string) => string | undefined): EventFilter {
-  const filter: EventFilter = {};
-  const [job, queue, kinds, actor] = [one('job'), one('queue'), one('kind'), one('actor')];
-  if (job !== undefined) filter.jobId = job;
-  if (queue !== undefined) filter.queue = queue;
-  if (actor !== undefined) filter.actor = actor;
-  if (kinds !== undefined) filter.kinds = kinds.split(',').map(readKind);
-  return filter;
+  const kinds = one('kind')?.split(',').map(readKind);
+  return { jobId: one('job'), queue: one('queue'), actor: one('actor'), kinds };
 }
 
 function readKind(text: string): EventKind {

@@ -12,7 +12,7 @@ import { checkKey } from '../../core/id.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
 import type { JobInput } from '../../core/job-input.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { saidOf } from '../../core/words.ts';
+import { verbFor } from '../../core/words.ts';
 import { homeOf } from '../../files/home.ts';
 import { readJobBody } from '../body.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
@@ -117,7 +117,7 @@ async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
 
 function refuseUnchanged(id: string, { unchanged, why }: Acted): void {
   if (unchanged.length > 0)
-    throw new QueueError('wrong-state', `job '${id}' was not changed: it ${saidOf(1, why)}`);
+    throw new QueueError('wrong-state', `job '${id}' was not changed: it ${verbFor(1, why)}`);
 }
 
 function readJobs(body: unknown, now: number, key: string | undefined): JobInput[] {

@@ -27,9 +27,7 @@ export const OUTPUT_ROUTES: Route[] = [
       limit: 'maximum number of bytes, up to 4194304 (default: 262144)',
       stream: 'stdout or stderr, for a job with split output (default: stdout)',
     },
-    answers: {
-      200: { description: 'the bytes', schema: null, type: 'text/plain', headers: ANSWER_HEADERS },
-    },
+    answers: { 200: { description: 'the bytes', schema: null, type: 'text/plain', headers: ANSWER_HEADERS } },
     async handle({ app, params, one }) {
       const found = await readOutputRange(app, params.id!, {
         ordinal: numberOf(one, 'attempt', ORDINAL, null),

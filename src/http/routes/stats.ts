@@ -1,5 +1,6 @@
 import { stats } from '../../actions/stats.ts';
-import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
+import { statsSeries } from '../../actions/stats-series.ts';
+import { PERIODS, type Period } from '../../core/figures.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
 import { trueOrFalse } from '../query.ts';
@@ -14,7 +15,7 @@ export const STATS_ROUTES: Route[] = [
   get('/api/v1/stats/series', {
     summary: 'Show statistics over time: counts by outcome, and percentiles of wait and run times',
     query: {
-      range: `${Object.keys(RANGES).join(', ')} (24h)`,
+      range: `${Object.keys(PERIODS).join(', ')} (24h)`,
       queue: 'only jobs in this queue',
       name: 'only jobs with this name',
       names: 'true to include totals by queue and name',
@@ -32,8 +33,8 @@ export const STATS_ROUTES: Route[] = [
   }),
 ];
 
-function rangeOf(text: string): Range {
-  return Object.hasOwn(RANGES, text)
-    ? (text as Range)
-    : refuse('invalid-value', `range must be one of ${Object.keys(RANGES).join(', ')}`);
+function rangeOf(text: string): Period {
+  return Object.hasOwn(PERIODS, text)
+    ? (text as Period)
+    : refuse('invalid-value', `range must be one of ${Object.keys(PERIODS).join(', ')}`);
 }

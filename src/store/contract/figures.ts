@@ -30,8 +30,8 @@ export interface SeriesRequest {
   tier: Tier;
   from: number;
   to: number;
-  queue?: string;
-  name?: string;
+  queue?: string | undefined;
+  name?: string | undefined;
 }
 
 /** The labels of figures. A job without a name has the name ''. Names beyond MOST_NAMES share the name OTHER. */

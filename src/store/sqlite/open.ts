@@ -26,13 +26,7 @@ import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME = 240;
 
-const DEFAULTS: OpenOptions = {
-  create: true,
-  actor: null,
-  anyOwner: false,
-  older: 'migrate',
-  now: Date.now,
-};
+const DEFAULTS: OpenOptions = { create: true, actor: null, anyOwner: false, older: 'migrate', now: Date.now };
 
 /** Opens a store. Unless told otherwise, it is created if it is missing and migrated if it is older. */
 export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
