@@ -8,7 +8,6 @@ import {
   readEvents,
 } from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
-import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -98,8 +97,7 @@ function readSince(input: Input, now: number): Since | null {
   if (text === undefined) return null;
   if (/^\d+$/.test(text))
     return { number: parseNumber(text, '--since', { min: 0, max: 2 ** 53 - 1, integer: true }) };
-  if (/^[\d.]+[a-z]/i.test(text) && !text.includes('-')) return { at: now - parseDuration(text, '--since') };
-  return { at: parseTime(text, '--since', now) };
+  return { at: parseTime(text, '--since', now, -1) };
 }
 
 function numberOf(app: App, since: Since): Promise<number> {
