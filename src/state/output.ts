@@ -9,8 +9,8 @@ import type { OutputPlace } from './place.ts';
 /** Output up to this size moves into the store when the attempt settles. */
 export const KEPT_IN_STORE = 16 * 1024;
 export const CHUNK = 64 * 1024;
-/** Enough of the end to find the last line that says something. */
-const TAIL = 4096;
+/** The end of the output that the error message is searched in. A stack trace fits into it. */
+const TAIL = KEPT_IN_STORE;
 const LONGEST_MARK = 128;
 
 /** The part [from, to) of an output file that was dropped. */
@@ -36,8 +36,9 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
-    const tail = readRange(file, Math.max(0, bytes - TAIL), bytes).toString('utf8');
-    if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: readRange(file, 0, bytes), tail };
+    const end = readRange(file, Math.max(0, bytes - TAIL), bytes);
+    const tail = end.toString('utf8');
+    if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: end, tail };
     const gap = gapOf(bytes, limit, readGap(place));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
     compact(place, file, gap, bytes);

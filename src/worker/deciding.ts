@@ -1,6 +1,6 @@
 import { decide, policyFromSettings } from '../core/decide.ts';
 import { hooksAfter } from '../core/hooks.ts';
-import { describeOutcome, exitCodeOf, lastNonBlankLine } from '../core/outcome.ts';
+import { describeOutcome, exitCodeOf } from '../core/outcome.ts';
 import { homeDirectory } from '../files/home.ts';
 import { collectStreams } from '../state/split-output.ts';
 import type { Settlement } from '../store/contract/claims.ts';
@@ -23,7 +23,7 @@ export function finish(attempt: Attempt, verdict: Verdict): Finished {
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
   const transition = decide(job, outcome, policyFromSettings(settings), now, app.random);
   const exitCode = exitCodeOf(outcome);
-  const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
+  const error = describeOutcome(outcome, job.timeoutMs, tail);
   const settlement: Settlement = {
     claim: job.claim,
     transition,
