@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { careOf, openStore, peekStore } from '../../src/store/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const OPTIONS = { create: true, actor: null, anyOwner: false, older: 'migrate' as const };
+const OPTIONS = { ifMissing: 'create' as const, actor: null, anyOwner: false, older: 'migrate' as const };
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
 
 test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(

@@ -33,7 +33,7 @@ export default defineCommand({
       withOutput: input.has('with-output'),
       anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
     };
-    const made = await backup(await app({ create: false }), location, file, options);
+    const made = await backup(await app({ ifMissing: 'refuse' }), location, file, options);
     if (io.json) io.out(`${JSON.stringify(made)}\n`);
     else if (!io.tty || io.quiet) io.out(`${made.file}\n`);
     else io.out(`${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}\n`);

@@ -10,6 +10,7 @@ export default defineCommand({
   args: 'KEY VALUE',
   most: 2,
   access: 'write',
+  creates: true,
   flags: {},
   prints: { object: 'Setting' },
   examples: [

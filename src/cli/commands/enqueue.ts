@@ -19,6 +19,7 @@ export default {
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   access: 'write',
+  creates: true,
   flags: {
     ...JOB_FLAGS,
     ...inGroup('What to run', {

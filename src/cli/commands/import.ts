@@ -12,6 +12,7 @@ export default defineCommand({
   args: 'FILE',
   most: 1,
   access: 'write',
+  creates: true,
   flags: {
     'on-conflict': {
       value: 'fail|skip',

@@ -11,6 +11,7 @@ export default defineCommand({
   args: 'QUEUE',
   most: 1,
   access: 'write',
+  creates: true,
   flags: {
     concurrency: { value: 'N', help: 'maximum number of concurrent jobs across all workers, or none' },
     rate: {

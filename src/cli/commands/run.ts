@@ -10,6 +10,7 @@ export default defineCommand({
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   access: 'write',
+  creates: true,
   flags: {
     ...JOB_FLAGS,
     ...inGroup('Output', {

@@ -11,6 +11,7 @@ export default defineCommand({
   args: 'NAME (COMMAND | -- PROGRAM ARG…)',
   most: 2,
   access: 'write',
+  creates: true,
   rest: true,
   flags: {
     ...SCHEDULE_FLAGS,

@@ -14,6 +14,7 @@ export default defineCommand({
   summary: 'Serve the HTTP API, the dashboard and the metrics',
   args: '',
   most: 0,
+  creates: true,
   flags: {
     host: { value: 'ADDRESS', help: 'address to listen on (default: 127.0.0.1)' },
     port: { value: 'N', help: 'port to listen on; 0 picks a free one (default: 7780)' },
@@ -59,7 +60,8 @@ export default defineCommand({
       rotateToken: input.has('rotate-token'),
       maxRate: rate === undefined ? 5000 : parseNumber(rate, '--max-rate', RATE),
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
-      reopen: () => openApp(location, actorOf(environment), { access: 'read', create: false, anyOwner }),
+      reopen: () =>
+        openApp(location, actorOf(environment), { access: 'read', ifMissing: 'refuse', anyOwner }),
       onError: (error, requestId) =>
         io.err(
           `${new Date().toISOString()} request=${requestId} error: ${(error as Error)?.message ?? error}\n`,

@@ -19,6 +19,7 @@ export default defineCommand({
   summary: 'Monitor and control the queue on a live screen',
   args: '',
   most: 0,
+  creates: true,
   flags: {
     interval: { value: 'TIME', help: 'refresh at least this often; changes show at once (default: 1s)' },
     once: { help: 'print one screen as text and exit' },

@@ -31,6 +31,7 @@ export default defineCommand({
   args: '',
   most: 0,
   access: 'work',
+  creates: true,
   flags: {
     count: { value: 'N', short: 'c', help: 'number of worker processes (default: setting worker-count)' },
     concurrency: { value: 'K', help: 'concurrent jobs per worker process (default: 1)' },
@@ -89,7 +90,7 @@ export default defineCommand({
     void sweep(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
       const anyOwner = context.environment.QUEUECTL_ANY_OWNER === '1';
-      const how = { access: 'work', create: false, anyOwner } as const;
+      const how = { access: 'work', ifMissing: 'refuse', anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), how)).store;
     });
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
