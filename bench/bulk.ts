@@ -3,7 +3,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Lab, must } from './lab.ts';
+import { CREATE, type Lab, must } from './lab.ts';
 import { joined, type Timed, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -73,7 +73,7 @@ function job(i: number): object {
 
 function store(lab: Lab, name: string): { QUEUECTL_HOME: string } {
   const environment = { QUEUECTL_HOME: lab.fresh(name) };
-  must(lab, [lab.queuectl, 'status'], environment);
+  must(lab, [lab.queuectl, ...CREATE], environment);
   return environment;
 }
 

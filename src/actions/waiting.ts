@@ -44,7 +44,8 @@ export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): W
       const longest = unwatch === null ? Math.min(ms, UNWATCHED_MS) : ms;
       await new Promise<void>((resolve) => {
         // Keeps the process alive, which a watch does not.
-        const timer = setTimeout(() => rouse(), Math.min(changed ? calm() : longest, end - now()));
+        const left = Math.max(0, end - now());
+        const timer = setTimeout(() => rouse(), Math.min(changed ? calm() : longest, left));
         rouse = () => {
           clearTimeout(timer);
           resolve();

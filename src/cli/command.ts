@@ -1,4 +1,4 @@
-import type { Access, App } from '../actions/app.ts';
+import type { Access, App, IfMissing } from '../actions/app.ts';
 import type { Block } from './help-page.ts';
 import type { Io } from './io.ts';
 
@@ -30,7 +30,7 @@ export interface Context {
   /** Allows a store that another user owns or can write to. */
   anyOwner: boolean;
   /** Opens the store. `actor` is recorded as the author of changes, instead of the user. */
-  app(how?: { create: boolean; actor?: string }): Promise<App>;
+  app(how?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
 }
 
 export interface Input {
@@ -69,6 +69,8 @@ export interface Command {
   prints?: Printed;
   /** What it opens the store for, if not to read. */
   access?: Exclude<Access, 'read'>;
+  /** Creates the database if there is none. Other commands then find an empty queue, and create nothing. */
+  creates?: boolean;
   /** True if it exits with a job's exit code for these arguments. Its own errors then use other codes. */
   answersForJob?(args: string[]): boolean;
   /** Returns the exit code; undefined means 0. */

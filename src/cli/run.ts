@@ -4,7 +4,7 @@ import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } fr
 import { didYouMean, nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
-import { storeLocation } from '../store/location.ts';
+import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import type { Command, Context, Input } from './command.ts';
 import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
 import type { Block } from './help-page.ts';
@@ -66,21 +66,25 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       environment,
       anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
       get location() {
-        return storeLocation(input.one('db'), environment);
+        const location = storeLocation(input.one('db'), environment);
+        if (input.one('db') !== undefined) refuseMissingDirectory(location);
+        return location;
       },
       get cwd() {
         return workingDirectory();
       },
-      async app(how: { create: boolean; actor?: string } = { create: true }) {
+      async app(how = {}) {
         app ??= await open(io, context.location, how.actor ?? actorOf(environment), {
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
-          create: how.create,
+          ifMissing: how.ifMissing ?? (creates(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
         });
         return app;
       },
     };
-    return (await found.command.run(context, input)) ?? 0;
+    const code = (await found.command.run(context, input)) ?? 0;
+    if (isMissing(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
+    return code;
   } catch (error) {
     if (error instanceof BrokenPipe) return answersForJob ? BROKEN_PIPE_CODE : 0;
     const known = report(error, io, environment);
@@ -89,6 +93,14 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   } finally {
     if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
   }
+}
+
+/** The parameter is what keeps the type checker from assuming that the store was never opened. */
+const isMissing = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
+
+/** A command that keeps watching needs a file to watch. */
+function creates(command: Command, input: Input): boolean {
+  return (command.creates === true && !input.has('once')) || input.has('follow') || input.has('watch');
 }
 
 /** Prints the help or the version if a flag asks for it, and tells whether one did. */
@@ -119,7 +131,7 @@ async function open(io: Io, location: string, actor: string, options: OpenOption
   const { once, openApp } = await import('../actions/app.ts');
   const app = { ...(await openApp(location, actor, options)), warn: once(io.warn) };
   if (app.created) io.note(`created ${location}`);
-  if (app.created && app.warning !== null) io.warn(app.warning);
+  if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);
   return app;
 }
 

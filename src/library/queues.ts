@@ -1,7 +1,7 @@
 import { actorOf } from '../actions/actor.ts';
 import type { App } from '../actions/app.ts';
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
-import { changeQueue, listQueues, resumeQueue } from '../actions/queues.ts';
+import { changeQueue, listQueues, pauseQueues, resumeQueues } from '../actions/queues.ts';
 import type { QueueObject } from '../core/wire.ts';
 
 /** Manages named queues. A queue is created by its first use. */
@@ -18,9 +18,8 @@ export interface Queues {
 export function queues(app: App): Queues {
   return {
     list: () => listQueues(app),
-    pause: (name, by = actorOf(process.env)) =>
-      changeQueue(app, name, { paused: { at: app.clock.now(), by } }),
-    resume: (name) => resumeQueue(app, name),
+    pause: async (name, by = actorOf(process.env)) => (await pauseQueues(app, name, by))[0]!,
+    resume: async (name) => (await resumeQueues(app, name))[0]!,
     set: async (name, limits) => changeQueue(app, name, readQueueInput(limits)),
   };
 }

@@ -9,8 +9,8 @@ import type { OutputPlace } from './place.ts';
 /** Output up to this size moves into the store when the attempt settles. */
 export const KEPT_IN_STORE = 16 * 1024;
 export const CHUNK = 64 * 1024;
-/** The last non-blank line is searched in this many bytes of the end. */
-const TAIL = 4096;
+/** The end of the output that the error message is searched in. A stack trace fits into it. */
+const TAIL = KEPT_IN_STORE;
 const LONGEST_MARK = 128;
 
 /** The part [from, to) of an output file that was dropped. */
@@ -36,13 +36,14 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
-    const tail = readBytes(file, Math.max(0, bytes - TAIL), bytes).toString('utf8');
+    const end = readBytes(file, Math.max(0, bytes - TAIL), bytes);
+    const tail = end.toString('utf8');
     if (short !== null) {
       const { from, to } = readGap(place) ?? { from: 0, to: 0 };
       const written = bytes - mark({ from, to }).length + to - from;
       return { bytes: written, truncated: true, kept: null, stored: bytes, tail };
     }
-    if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: readBytes(file, 0, bytes), tail };
+    if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: end, tail };
     const gap = gapOf(bytes, limit, readGap(place));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
     compact(place, file, gap, bytes);

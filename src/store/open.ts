@@ -9,6 +9,8 @@ export interface OpenedStore {
   stateDirectory: StateDirectory;
   /** Tells whether the file was created just now. */
   created: boolean;
+  /** There is no file. The store is an empty one in memory. */
+  missing?: true;
   /** The schema version that the file had, and the one of this version of queuectl. */
   schema: { found: number; known: number };
   /** A warning about the location of the store. */
@@ -18,9 +20,11 @@ export interface OpenedStore {
 /** Decides whether a store with an older schema is not opened, opened as it is, or migrated. */
 export type OlderSchema = 'refuse' | 'keep' | 'migrate';
 
+/** What happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
+export type IfMissing = 'create' | 'refuse' | 'empty';
+
 export interface OpenOptions {
-  /** Creates the store if there is none. */
-  create: boolean;
+  ifMissing: IfMissing;
   /** Names the user of the store in its events. */
   actor: string | null;
   /** Also opens a store that belongs to another user, or that others can write. */

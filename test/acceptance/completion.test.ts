@@ -56,6 +56,7 @@ test('completion offers states, queues, ids, settings and fixed values, also aft
   expect(await values('list', '-s', 'pending,dea')).toEqual(['pending,dead']);
   expect(await values('list', '--state=fa')).toEqual(['--state=failed']);
   expect((await values('list', '--queue', '')).sort()).toEqual(['mail', 'reports']);
+  await box.run(['queue', 'set', 'zoo', '--concurrency', '1']);
   await box.run(['queue', 'pause', 'zoo']);
   expect(await values('queue', 'resume', '')).toEqual(['zoo', 'mail', 'reports']);
   expect(await values('queue', 'pause', '')).toEqual(['mail', 'reports', 'zoo']);

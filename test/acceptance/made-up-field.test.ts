@@ -68,7 +68,7 @@ test('a field is added by one row of the table and a migration', () =>
 
 /** Creates the store as it is without the field, then does what a migration would do. */
 async function migrate(box: Sandbox, source: string): Promise<void> {
-  const old = spawnSync(join(ROOT, 'dist/queuectl'), ['status'], {
+  const old = spawnSync(join(ROOT, 'dist/queuectl'), ['config', 'set', 'max-retries', '3'], {
     env: { ...process.env, QUEUECTL_HOME: box.home },
   });
   expect(old.status).toBe(0);

@@ -18,6 +18,7 @@ test(
       await terminal.closed;
       shown.push(terminal.output());
     };
+    await see(['--db', db, 'enqueue', 'true']);
     await see(['--db', db, 'status']);
     await see(['--db', db, 'backup', `${odd}.backup`]);
     await see(['--db', db, 'export', `${odd}.jsonl`]);

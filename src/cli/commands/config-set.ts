@@ -8,6 +8,7 @@ export default defineCommand({
   summary: 'Change a setting',
   args: 'KEY VALUE',
   access: 'write',
+  creates: true,
   prints: { object: 'Setting' },
   examples: [
     'queuectl config set max-retries 5',

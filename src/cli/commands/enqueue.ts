@@ -18,6 +18,7 @@ export default defineCommand({
   summary: 'Add one or more jobs',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   access: 'write',
+  creates: true,
   flags: {
     ...JOB_FLAGS,
     ...inGroup('What to run', {

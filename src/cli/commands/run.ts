@@ -13,6 +13,7 @@ export default defineCommand({
   summary: 'Run a job, print its output and return its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   access: 'write',
+  creates: true,
   flags: {
     ...JOB_FLAGS,
     ...inGroup('Output', {

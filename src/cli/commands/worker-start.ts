@@ -29,6 +29,7 @@ export default defineCommand({
   name: 'worker start',
   summary: 'Start workers to run jobs',
   access: 'work',
+  creates: true,
   flags: {
     count: { value: 'N', short: 'c', help: 'number of worker processes (default: the worker-count setting)' },
     concurrency: { value: 'K', help: 'maximum number of concurrent jobs per worker process (default: 1)' },
@@ -85,7 +86,7 @@ export default defineCommand({
     };
     void sweep(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
-      const how = { access: 'work', create: false, anyOwner: context.anyOwner } as const;
+      const how = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), how)).store;
     });
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);

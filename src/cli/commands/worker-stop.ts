@@ -9,6 +9,8 @@ export default defineCommand({
   summary: 'Stop workers after their running jobs finish',
   args: '[ID…]',
   access: 'any-version',
+  // A worker that is just starting, and has not created the database yet, finds the request in it.
+  creates: true,
   flags: {
     force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
     leave: {

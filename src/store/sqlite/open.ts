@@ -26,14 +26,20 @@ import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME = 240;
 
-const DEFAULTS: OpenOptions = { create: true, actor: null, anyOwner: false, older: 'migrate', now: Date.now };
+const DEFAULTS: OpenOptions = {
+  ifMissing: 'create',
+  actor: null,
+  anyOwner: false,
+  older: 'migrate',
+  now: Date.now,
+};
 
 /** Opens a store. Unless told otherwise, it is created if it is missing and migrated if it is older. */
 export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
-  const { create, anyOwner, ...options } = { ...DEFAULTS, ...given };
+  const { ifMissing, anyOwner, ...options } = { ...DEFAULTS, ...given };
   // The look comes before the file exists, because another process that finds the file makes the directory at once.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
-  const { path, created } = prepareFiles(resolve(location), create, anyOwner);
+  const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
   const { connection, found } = await enter(path, options);
   const store = sqliteStore(connection);
   try {
