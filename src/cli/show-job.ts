@@ -2,6 +2,7 @@ import type { App } from '../actions/app.ts';
 import { toAttemptObject } from '../actions/attempt-object.ts';
 import { jobObject, parentsOf } from '../actions/jobs.ts';
 import { withLeftBehind } from '../actions/left-behind.ts';
+import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
@@ -27,7 +28,8 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const all = facts(job, parents, suspended, fullTimesFor(io, now));
+  const pid = await pidOf(app, job);
+  const all = facts(job, parents, { suspended, pid }, fullTimesFor(io, now));
   const width = Math.max(...all.map(([name]) => name.length));
   for (const [name, value] of all) {
     const shown = printable(value);
@@ -59,7 +61,17 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], suspended: boolean, times: TimeFormat): [string, string][] {
+interface Running {
+  suspended: boolean;
+  pid: number | null;
+}
+
+function facts(
+  job: Job,
+  parents: ParentState[],
+  { suspended, pid }: Running,
+  times: TimeFormat,
+): [string, string][] {
   const all: [string, string][] = [
     ['id', job.id],
     ['name', job.name ?? ''],
@@ -76,6 +88,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
+    ['pid', pid === null ? '' : String(pid)],
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
   ];
