@@ -1,5 +1,7 @@
 import type { Suggestion } from '../actions/suggest.ts';
+import { canonicalFlags } from './canonical-flags.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
+import { canonicalWords, NO_WORD } from './command-words.ts';
 import { COMMANDS, isGroup, type Load } from './commands.ts';
 import { argumentValues, type CompletionRequest, flagValues, type Values } from './complete-values.ts';
 import { cut, printable } from './text.ts';
@@ -22,7 +24,9 @@ export async function complete(words: string[], environment: NodeJS.ProcessEnv):
   }
 }
 
-async function suggest(before: string[], current: string, environment: NodeJS.ProcessEnv): Promise<Values> {
+async function suggest(typed: string[], current: string, environment: NodeJS.ProcessEnv): Promise<Values> {
+  // The word being typed stands for itself, whatever it may become.
+  const before = canonicalWords([...typed, NO_WORD]).slice(0, -1);
   const request: CompletionRequest = { environment, before };
   if (before.at(-1) === '--db') return ':files';
   const names = plainWords(before, GLOBAL_FLAGS);
@@ -51,10 +55,11 @@ async function topics(): Promise<Suggestion[]> {
 
 async function suggestFor(
   command: Command,
-  before: string[],
+  typed: string[],
   current: string,
   given: CompletionRequest,
 ): Promise<Values> {
+  const before = canonicalFlags(command, typed);
   const request = { ...given, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (before.includes('--')) return ':files';
