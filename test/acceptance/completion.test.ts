@@ -161,7 +161,7 @@ test.skipIf(lacks('bash', 'script'))(
       'queuectl show alpha:\t >colon',
       'queuectl show be\t >space',
       'queuectl list --queue=rep\t -q >equals',
-      'queuectl list --state pending,dea\t -q >comma',
+      'queuectl list --state dead,p\ten\t -q >comma',
       'queuectl enqueue -q --id filed --queue x --file jo\t >file',
       'exit',
     ];
