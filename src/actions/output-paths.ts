@@ -15,7 +15,11 @@ export async function outputPaths(
 ): Promise<{ ordinal: number; paths: { stream: Stream; path: string }[] }> {
   const attempt = await attemptOf(app, id, ordinal);
   if (attempt === null)
-    throw new QueueError('attempt-not-found', `job '${id}' has not started yet`, `queuectl logs -f ${id}`);
+    throw new QueueError(
+      'attempt-not-found',
+      `job '${id}' has not started yet`,
+      `to wait for it: queuectl logs -f ${id}`,
+    );
   const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
   const streams = streamsOf(await getJob(app, id), only);
   const paths = streams.map((stream) => ({ stream, path: outputIn(directory, stream).output }));
@@ -23,7 +27,7 @@ export async function outputPaths(
     throw new QueueError(
       'wrong-state',
       `the output of job '${id}' is stored in the database, not in a file`,
-      `queuectl logs ${id} >FILE`,
+      `to copy it to a file: queuectl logs ${id} >FILE`,
     );
   return { ordinal: attempt.ordinal, paths };
 }

@@ -24,10 +24,11 @@ export async function retry(app: App, ids: string[], from: readonly State[] = RE
 
 /** Returns the commands that run a job again which cannot be retried. */
 export function againHint(id: string, state: State): string {
-  if (state === 'completed') return `queuectl enqueue --again ${id}`;
+  if (state === 'completed') return `to run it again as a new job: queuectl enqueue --again ${id}`;
   if (state === 'processing')
-    return `queuectl cancel ${id} and then queuectl retry ${id}, or queuectl enqueue --again ${id} for a second job`;
-  return state === 'pending' ? `queuectl explain ${id}` : `queuectl show ${id}`;
+    return `to stop it and run it again: queuectl cancel ${id}, then queuectl retry ${id}; to run it as a second job: queuectl enqueue --again ${id}`;
+  if (state === 'pending') return `to see why it is not running: queuectl explain ${id}`;
+  return `to show the job: queuectl show ${id}`;
 }
 
 /** Retries every dead job in the order of enqueueing, except at-most-once jobs. */
@@ -44,7 +45,7 @@ export function wrongState(
   id: string,
   state: State,
   wanted: readonly State[],
-  hint = `queuectl show ${id}`,
+  hint = `to show the job: queuectl show ${id}`,
 ): QueueError {
   return new QueueError('wrong-state', `job '${id}' is ${state}, not ${either(wanted)}`, hint);
 }

@@ -92,22 +92,28 @@ export const GROUP_ALIASES: Record<string, readonly string[]> = {
 /** Words before a command about jobs that add nothing to it, as in `job show job1`. Alone, they list the jobs. */
 export const JOB_WORDS: readonly string[] = ['job', 'jobs', 'task', 'tasks'];
 
-const REMOVE = 'queuectl delete --state completed, queuectl dlq purge, or queuectl prune';
+const REMOVE =
+  'to delete completed jobs: queuectl delete --state completed; to delete dead jobs: queuectl dlq purge; to remove old jobs: queuectl prune';
+const RESTART = 'to restart the workers: queuectl worker stop, then queuectl worker start --detach';
+const MORE_WORKERS = 'to start more workers: queuectl worker start --count N';
+const EMPTY_QUEUE = 'to delete the waiting jobs of a queue: queuectl delete --queue QUEUE --state pending';
+const PRIORITY = 'to change the priority of a job: queuectl edit ID --priority high';
+const HOOKS = 'to read about hooks: queuectl help hooks';
 
 /** Words that could mean several commands, or none that queuectl has, with the command lines that may be meant. */
 export const MEANT: Record<string, string> = {
   pause:
-    'queuectl queue pause QUEUE, queuectl suspend ID (a running job) or queuectl hold ID (a waiting job)',
+    'to pause a queue: queuectl queue pause QUEUE; to suspend a running job: queuectl suspend ID; to hold a waiting job: queuectl hold ID',
   resume:
-    'queuectl queue resume QUEUE, queuectl continue ID (a suspended job) or queuectl release ID (a held job)',
-  unpause: 'queuectl queue resume QUEUE',
-  restart: 'queuectl retry ID (a job), or queuectl worker stop and queuectl worker start --detach',
-  'worker restart': 'queuectl worker stop, then queuectl worker start --detach',
-  'worker scale': 'queuectl worker start --count N starts more workers; queuectl worker stop ID stops one',
-  'worker pause': 'queuectl queue pause --all',
-  'worker resume': 'queuectl queue resume --all',
-  'worker kill': 'queuectl worker stop --force',
-  'worker logs': 'queuectl events --follow; workers in the foreground print their log to stderr',
+    'to resume a queue: queuectl queue resume QUEUE; to continue a suspended job: queuectl continue ID; to release a held job: queuectl release ID',
+  unpause: 'to resume a queue: queuectl queue resume QUEUE',
+  restart: `to retry a job: queuectl retry ID; ${RESTART}`,
+  'worker restart': RESTART,
+  'worker scale': `${MORE_WORKERS}; to stop one: queuectl worker stop ID`,
+  'worker pause': 'to pause all queues: queuectl queue pause --all',
+  'worker resume': 'to resume all queues: queuectl queue resume --all',
+  'worker kill': 'to stop the workers and their running jobs: queuectl worker stop --force',
+  'worker logs': 'to follow the events: queuectl events --follow. Workers print their log to stderr',
   clear: REMOVE,
   clean: REMOVE,
   cleanup: REMOVE,
@@ -115,33 +121,33 @@ export const MEANT: Record<string, string> = {
   flush: REMOVE,
   reset: REMOVE,
   wipe: REMOVE,
-  'queue clear': 'queuectl delete --queue QUEUE --state pending',
-  'queue purge': 'queuectl delete --queue QUEUE --state pending',
-  'queue empty': 'queuectl delete --queue QUEUE --state pending',
-  'queue flush': 'queuectl delete --queue QUEUE --state pending',
-  'queue drain': 'queuectl worker start --queue QUEUE --drain',
-  drain: 'queuectl worker start --drain',
-  parallel: 'queuectl worker start --count N, or queuectl queue set QUEUE --concurrency N',
-  scale: 'queuectl worker start --count N',
-  at: "queuectl enqueue --run-at '14:30' 'COMMAND'",
-  delay: "queuectl enqueue --delay 10m 'COMMAND'",
-  promote: 'queuectl edit ID --run-at now',
-  priority: 'queuectl edit ID --priority high',
-  switch: 'queuectl edit ID --priority high',
-  move: 'queuectl edit ID --set-queue QUEUE',
-  env: 'queuectl edit ID --env NAME=VALUE',
-  set: 'queuectl config set KEY VALUE, or queuectl edit ID',
-  unset: 'queuectl config unset KEY',
-  history: 'queuectl list --state completed, or queuectl events',
-  webhook: 'queuectl help hooks',
-  hook: 'queuectl help hooks',
-  hooks: 'queuectl help hooks',
-  'config edit': 'queuectl config set KEY VALUE',
-  'config export': 'queuectl config list --json',
-  'dlq count': 'queuectl list --state dead --quiet | wc -l, or queuectl status',
-  'dlq stats': 'queuectl status',
-  'db vacuum': 'queuectl doctor',
   'db reset': REMOVE,
+  'queue clear': EMPTY_QUEUE,
+  'queue purge': EMPTY_QUEUE,
+  'queue empty': EMPTY_QUEUE,
+  'queue flush': EMPTY_QUEUE,
+  'queue drain': 'to run all jobs of a queue and exit: queuectl worker start --queue QUEUE --drain',
+  drain: 'to run all jobs and exit: queuectl worker start --drain',
+  parallel: `${MORE_WORKERS}; to limit a queue: queuectl queue set QUEUE --concurrency N`,
+  scale: MORE_WORKERS,
+  at: "to run a command at a time: queuectl enqueue --run-at '14:30' 'COMMAND'",
+  delay: "to run a command later: queuectl enqueue --delay 10m 'COMMAND'",
+  promote: 'to run a delayed job now: queuectl edit ID --run-at now',
+  priority: PRIORITY,
+  switch: PRIORITY,
+  move: 'to move a job to another queue: queuectl edit ID --set-queue QUEUE',
+  env: 'to change the variables of a job: queuectl edit ID --env NAME=VALUE',
+  set: 'to change a setting: queuectl config set KEY VALUE; to change a job: queuectl edit ID',
+  unset: 'to reset a setting: queuectl config unset KEY',
+  history: 'to list completed jobs: queuectl list --state completed; to list events: queuectl events',
+  webhook: HOOKS,
+  hook: HOOKS,
+  hooks: HOOKS,
+  'config edit': 'to change a setting: queuectl config set KEY VALUE',
+  'config export': 'to print the settings as JSON: queuectl config list --json',
+  'dlq count': 'to count the jobs: queuectl status',
+  'dlq stats': 'to count the jobs: queuectl status',
+  'db vacuum': 'to check the database: queuectl doctor',
 };
 
 /** The commands that are probably meant if a group is given flags and no command. */

@@ -23,7 +23,11 @@ export async function findCommand(given: string[]): Promise<Found | Block[] | st
   if (entry === undefined) {
     const { topicNamed } = await import('./topics.ts');
     const topic = topicNamed(name);
-    throw unknown(name, Object.keys(COMMANDS), topic === null ? 'queuectl help' : `queuectl help ${topic}`);
+    throw unknown(
+      name,
+      Object.keys(COMMANDS),
+      topic === null ? HELP : `to read about this topic: queuectl help ${topic}`,
+    );
   }
   return isGroup(entry) ? findInGroup(name, entry, rest) : withHelp((await entry()).default, rest);
 }
@@ -49,7 +53,7 @@ async function withoutCommand(args: string[]): Promise<Block[] | string> {
   if (asksForHelp(args)) return fullHelp();
   const stray = args.find((arg) => arg.startsWith('-') && !isGlobal(arg));
   if (stray === undefined) return SHORT_HELP;
-  const hint = stray === '-v' ? 'queuectl --version' : 'queuectl help';
+  const hint = stray === '-v' ? 'to print the version: queuectl --version' : HELP;
   throw new QueueError('unknown-flag', `unknown flag '${stray}'`, hint);
 }
 
@@ -68,12 +72,12 @@ async function findInGroup(name: string, group: Group, rest: string[]): Promise<
     throw new QueueError(
       'usage',
       `${name} requires a command: ${verbs.join(', ')}`,
-      setting ?? `queuectl ${[GROUP_DEFAULTS[name]!, ...rest.map(shellWord)].join(' ')}`,
+      setting ?? `for example: queuectl ${[GROUP_DEFAULTS[name]!, ...rest.map(shellWord)].join(' ')}`,
     );
   throw unknown(
     `${name} ${rest[at]}`,
     verbs.map((verb) => `${name} ${verb}`),
-    setting ?? `queuectl ${name}`,
+    setting ?? `to list the commands: queuectl ${name}`,
   );
 }
 
@@ -83,10 +87,14 @@ function isGlobal(arg: string): boolean {
   return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
 }
 
+const HELP = 'to list all commands and topics: queuectl help';
+
 async function helpFor(words: string[]): Promise<Block[]> {
   const help = await import('./help.ts');
   const { TOPICS, topicNamed } = await import('./topics.ts');
-  const names = words.filter((word, i) => !word.startsWith('-') && words[i - 1] !== '--color');
+  const names = words.filter(
+    (word, i) => !word.startsWith('-') && !/^--(db|color)$/.test(words[i - 1] ?? ''),
+  );
   if (names.length === 0) return help.fullHelp();
   const topic = names.length === 1 ? TOPICS[names[0]!] : undefined;
   if (topic !== undefined && COMMANDS[names[0]!] === undefined) return topic.page();
@@ -98,8 +106,7 @@ async function helpFor(words: string[]): Promise<Block[]> {
   const found = await findCommand(meant);
   if (typeof found === 'string') return [{ text: found }];
   const extra = Array.isArray(found) ? undefined : found.args.find((arg) => !arg.startsWith('-'));
-  if (extra !== undefined)
-    throw new QueueError('usage', `help: unexpected argument '${extra}'`, 'queuectl help');
+  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP);
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);
   return topic === undefined ? page : [...page, ...topic.page()];
 }
@@ -107,7 +114,7 @@ async function helpFor(words: string[]): Promise<Block[]> {
 function unknownTopic(name: string, topic: string | null): QueueError {
   const guess = topic ?? suggestion(name, Object.keys(COMMANDS));
   const meant = guess === null ? '' : `; did you mean '${guess}'?`;
-  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, 'queuectl help');
+  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, HELP);
 }
 
 function unknown(name: string, known: string[], hint: string): QueueError {

@@ -11,7 +11,11 @@ export function withFile(input: Input): Input {
   if (!first.startsWith('@')) return input;
   const file = first.slice(1);
   if (file === '')
-    throw new QueueError('usage', 'the file name after @ is missing', 'queuectl enqueue @jobs.json');
+    throw new QueueError(
+      'usage',
+      'the file name after @ is missing',
+      'for example: queuectl enqueue @jobs.json',
+    );
   if (input.has('file'))
     throw new QueueError('usage', 'give the file only once: as an argument or with --file');
   return {
@@ -29,7 +33,7 @@ export function refuseFile(input: Input): void {
     throw new QueueError(
       'usage',
       'run takes one job, not a file of jobs',
-      `queuectl enqueue --wait --file ${shellWord(file)}`,
+      `to enqueue the file and wait: queuectl enqueue --wait --file ${shellWord(file)}`,
     );
 }
 
@@ -40,7 +44,7 @@ function refuseFileName(name: string): void {
   throw new QueueError(
     'usage',
     `${name} is a file of jobs, not a command`,
-    `queuectl enqueue --file ${shellWord(name)}`,
+    `to enqueue the jobs in the file: queuectl enqueue --file ${shellWord(name)}`,
   );
 }
 
@@ -50,6 +54,6 @@ export function quotedCommand(name: string, words: string[]): string | undefined
   const [first, second] = words;
   // `add job1 'echo hello'`, as other queues take it.
   if (words.length === 2 && /^[\w.-]+$/.test(first!) && /\s/.test(second!))
-    return `queuectl ${name} --id ${first} ${shellWord(second!)}`;
-  return `queuectl ${name} -- ${words.map(shellWord).join(' ')}`;
+    return `to choose the id: queuectl ${name} --id ${first} ${shellWord(second!)}`;
+  return `put the command after --: queuectl ${name} -- ${words.map(shellWord).join(' ')}`;
 }

@@ -43,7 +43,7 @@ interface Parsed {
 
 /** Parses flags by hand. Loading the parser of the runtime takes longer than opening the store. */
 function parse(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
-  const help = `queuectl help ${command.name}`;
+  const help = `for help: queuectl help ${command.name}`;
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
   for (let i = 0; i < args.length; i++) {
@@ -111,7 +111,7 @@ function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): 
 }
 
 function checkArguments(command: Command, input: Input): void {
-  const help = `queuectl help ${command.name}`;
+  const help = `for help: queuectl help ${command.name}`;
   if (input.args.length > command.most) {
     throw new QueueError(
       'usage',

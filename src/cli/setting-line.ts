@@ -7,6 +7,6 @@ export function settingLine([first = '', value]: string[]): string | undefined {
   if (!isSetting(name!)) return undefined;
   const text = inline ?? value;
   return text === undefined
-    ? `queuectl config get ${name}`
-    : `queuectl config set ${name} ${shellWord(text)}`;
+    ? `to print the setting: queuectl config get ${name}`
+    : `to change the setting: queuectl config set ${name} ${shellWord(text)}`;
 }

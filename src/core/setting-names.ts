@@ -55,19 +55,20 @@ const ALIASES: Record<SettingKey, string[]> = {
   'on-idle': ['on-empty', 'hook-idle', 'hooks-on-idle'],
 };
 
-const DATABASE = 'queuectl --db PATH, or the environment variable QUEUECTL_DB';
-const SERVER = 'queuectl serve --port N';
-const LOG = 'queuectl worker start 2>worker.log';
+const DATABASE = 'to choose the database: queuectl --db PATH, or the environment variable QUEUECTL_DB';
+const SERVER = 'to choose the port: queuectl serve --port N';
+const LOG = 'to write the log to a file: queuectl worker start 2>worker.log';
+const ZONE = 'to choose the time zone of a schedule: queuectl schedule add --tz ZONE';
 
 /** Settings of other queues that are something else here, with what to use instead. */
 const ELSEWHERE: Record<string, string> = {
   'worker-timeout':
-    'queuectl config set job-timeout 10m (running jobs), or lease (workers without a heartbeat)',
-  concurrency: 'queuectl worker start --concurrency N, or queuectl config set worker-count N',
-  priority: 'queuectl enqueue --priority N',
-  queue: 'queuectl enqueue --queue NAME',
-  tz: 'queuectl schedule add --tz ZONE',
-  timezone: 'queuectl schedule add --tz ZONE',
+    'to limit the time of a job: queuectl config set job-timeout 10m; for workers without a heartbeat: queuectl config set lease 1m',
+  concurrency: 'to run several jobs per worker: queuectl worker start --concurrency N',
+  priority: 'to choose the priority of a job: queuectl enqueue --priority N',
+  queue: 'to choose the queue of a job: queuectl enqueue --queue NAME',
+  tz: ZONE,
+  timezone: ZONE,
   ...Object.fromEntries(
     ['db', 'db-path', 'database', 'data-dir', 'storage', 'storage-path'].map((name) => [name, DATABASE]),
   ),
@@ -100,7 +101,7 @@ export function findSetting(name: string): { key: SettingKey; bare: DurationUnit
   if (elsewhere !== undefined)
     throw new QueueError('unknown-setting', `unknown setting '${name}'`, elsewhere);
   const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
-  const hint = guess === null ? undefined : `queuectl config get ${NAMES.get(guess)!}`;
+  const hint = guess === null ? undefined : `to print the setting: queuectl config get ${NAMES.get(guess)!}`;
   throw new QueueError(
     'unknown-setting',
     `unknown setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!}?`}`,

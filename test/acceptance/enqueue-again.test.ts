@@ -87,7 +87,7 @@ test(
     await until(async () => (await box.json<Job>(['show', 'busy'])).state === 'processing', 'busy runs');
     const result = await box.run(['requeue', 'busy']);
     expectRefusal(result, 4, /job 'busy'/);
-    expect(result.stderr).toContain('queuectl cancel busy and then queuectl retry busy');
+    expect(result.stderr).toContain('queuectl cancel busy, then queuectl retry busy');
     expect(result.stderr).toContain('queuectl enqueue --again busy');
     expect((await box.run(['dlq', 'retry', 'busy'])).stderr).toContain('queuectl enqueue --again busy');
   }),

@@ -72,7 +72,11 @@ test(
       { id: 'b', attempt: 1, output: 'b1\nb2' },
     ]);
     expect(await box.json(['logs', 'a'])).toEqual({ id: 'a', attempt: 1, output: 'a1\na2' });
-    expectRefusal(await box.run(['logs', '-f', 'a', 'b']), 2, /only one job can be followed, not 2/);
+    expectRefusal(
+      await box.run(['logs', '-f', 'a', 'b']),
+      2,
+      /only one job can be followed, but 2 were given/,
+    );
     expectRefusal(await box.run(['logs', 'a', 'nobody']), 3, /no job 'nobody'/);
     expectRefusal(await box.run(['logs']), 2, /the job id is missing/);
   }),

@@ -39,8 +39,8 @@ export default defineCommand({
   instead: settingLine,
   async run({ io, app }, given) {
     const input = { ...given, args: splitAssignment(given.args) };
-    const key = required(input, 0, 'the name of the setting', 'queuectl config list');
-    const value = required(input, 1, 'the value', `queuectl config set ${key} VALUE`);
+    const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
+    const value = required(input, 1, 'the value', `usage: queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
     io.out(
       io.json

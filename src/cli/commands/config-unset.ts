@@ -17,7 +17,8 @@ export default defineCommand({
   async run({ io, app }, input) {
     const all = input.has('all');
     if (all && input.args.length > 0) throw new QueueError('usage', 'use a setting or --all, not both');
-    if (!all) required(input, 0, 'the name of the setting, or --all,', 'queuectl config list');
+    if (!all)
+      required(input, 0, 'the name of the setting, or --all,', 'to list the settings: queuectl config list');
     const settings = all
       ? await unsetAllSettings(await app())
       : [await unsetSetting(await app(), input.args[0]!)];

@@ -15,7 +15,7 @@ async function namedJobs(app: App, names: string[]): Promise<string[]> {
     return await selectJobs(app, { names });
   } catch (error) {
     if (!(error instanceof QueueError) || names.join() !== 'all') throw error;
-    throw new QueueError(error.code, error.message, 'queuectl dlq retry --all');
+    throw new QueueError(error.code, error.message, 'to retry all dead jobs: queuectl dlq retry --all');
   }
 }
 

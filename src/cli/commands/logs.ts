@@ -45,7 +45,7 @@ export default defineCommand({
     'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, to stdout and stderr of queuectl. -n applies to each stream.',
   ],
   async run(context, input) {
-    required(input, 0, 'the job id', 'queuectl list');
+    required(input, 0, 'the job id', 'to list the jobs: queuectl list');
     const wanted: Wanted = {
       ordinal: readCount(input, 'attempt', 1),
       lines: readCount(input, 'lines', 0),
@@ -87,8 +87,8 @@ function follow(context: Context, ids: string[], wanted: Wanted): Promise<number
   if (another !== undefined)
     throw new QueueError(
       'usage',
-      `only one job can be followed, not ${ids.length}`,
-      `queuectl logs -f ${id}`,
+      `only one job can be followed, but ${ids.length} were given`,
+      `to follow the first one: queuectl logs -f ${id}`,
     );
   return detachable(context, [id!], async (signal) => {
     await followJob(context, id!, { ...wanted, signal, timeoutMs: null });

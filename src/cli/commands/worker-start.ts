@@ -52,7 +52,8 @@ export default defineCommand({
     'By default, workers run in the foreground, which suits a terminal, systemd or Docker. With --detach, they run in the background. You can run this command several times to start more workers.',
     'After the first Ctrl-C or SIGTERM, the workers finish their running jobs and exit. After the second, they stop the jobs and put them back in their queues. If a worker crashes, its jobs keep running, and the next worker takes them over.',
   ],
-  instead: ([first = '']) => (/^\d+$/.test(first) ? `queuectl worker start --count ${first}` : undefined),
+  instead: ([first = '']) =>
+    /^\d+$/.test(first) ? `to start ${first} workers: queuectl worker start --count ${first}` : undefined,
   async run(context, input) {
     if (process.platform === 'win32') {
       throw new QueueError('unsupported-platform', 'workers require Linux, macOS or WSL');
