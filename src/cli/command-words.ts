@@ -1,3 +1,4 @@
+import { entryOf } from '../core/entry-of.ts';
 import { COMMAND_ALIASES, GROUP_ALIASES, JOB_WORDS } from './aliases.ts';
 import { COMMANDS, isGroup, UNLISTED } from './commands.ts';
 
@@ -42,7 +43,7 @@ function replaceOnce(args: string[]): string[] | null {
   const next = after[0];
   const both = ALIASES.get(`${word} ${next}`);
   if (both !== undefined) return [...before, ...both.split(' '), ...after.slice(1)];
-  const known = COMMANDS[word];
+  const known = entryOf(COMMANDS, word);
   if (known !== undefined) {
     // `config --list`
     const flag = isGroup(known) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
@@ -60,13 +61,13 @@ function replaceOnce(args: string[]): string[] | null {
 }
 
 function isVerb(group: string, verb: string): boolean {
-  const entry = COMMANDS[GROUPS.get(group) ?? group];
+  const entry = entryOf(COMMANDS, GROUPS.get(group) ?? group);
   if (entry === undefined || !isGroup(entry)) return false;
-  return entry.commands[verb] !== undefined || ALIASES.has(`${group} ${verb}`);
+  return entryOf(entry.commands, verb) !== undefined || ALIASES.has(`${group} ${verb}`);
 }
 
 function isJobCommand(word: string | undefined): boolean {
   if (word === undefined) return false;
-  const entry = COMMANDS[word];
-  return entry === undefined ? ALIASES.has(word) && UNLISTED[word] === undefined : !isGroup(entry);
+  const entry = entryOf(COMMANDS, word);
+  return entry === undefined ? ALIASES.has(word) && entryOf(UNLISTED, word) === undefined : !isGroup(entry);
 }

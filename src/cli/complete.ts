@@ -1,4 +1,5 @@
 import type { Suggestion } from '../actions/suggest.ts';
+import { entryOf } from '../core/entry-of.ts';
 import { canonicalFlags } from './canonical-flags.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { canonicalWords, NO_WORD } from './command-words.ts';
@@ -32,7 +33,7 @@ async function suggest(typed: string[], current: string, environment: NodeJS.Pro
   const names = plainWords(before, GLOBAL_FLAGS);
   const helping = names[0] === 'help';
   if (helping) names.shift();
-  const entry = names[0] === undefined ? undefined : COMMANDS[names[0]];
+  const entry = entryOf(COMMANDS, names[0]);
   if (names.length === 0) {
     if (current.startsWith('-')) return flagNames(GLOBAL_FLAGS, before);
     return [...(await commandNames(COMMANDS)), ...(helping ? await topics() : HELP)];
@@ -40,7 +41,7 @@ async function suggest(typed: string[], current: string, environment: NodeJS.Pro
   if (entry === undefined) return [];
   if (isGroup(entry) && names.length === 1 && !current.startsWith('-')) return commandNames(entry.commands);
   if (helping) return [];
-  const load = isGroup(entry) ? entry.commands[names[1]!] : entry;
+  const load = isGroup(entry) ? entryOf(entry.commands, names[1]) : entry;
   if (load === undefined) return [];
   const { default: command } = await load();
   return suggestFor(command, before, current, request);

@@ -1,3 +1,4 @@
+import { entryOf } from '../core/entry-of.ts';
 import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -19,7 +20,7 @@ export async function findCommand(given: string[]): Promise<Found | Block[] | st
   if (name === 'help') return helpFor(rest);
   if (name === WORKER_PROCESS)
     return { command: (await import('./commands/worker-process.ts')).default, args: rest };
-  const entry = COMMANDS[name] ?? UNLISTED[name];
+  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED, name);
   if (entry === undefined) {
     const { topicNamed } = await import('./topics.ts');
     const topic = topicNamed(name);
@@ -59,7 +60,7 @@ async function withoutCommand(args: string[]): Promise<Block[] | string> {
 
 async function findInGroup(name: string, group: Group, rest: string[]): Promise<Found | Block[]> {
   const at = wordIndex(rest);
-  const load = group.commands[rest[at] ?? ''];
+  const load = entryOf(group.commands, rest[at]);
   if (load !== undefined)
     return withHelp((await load()).default, [...rest.slice(0, at), ...rest.slice(at + 1)]);
   const flag = rest.find((arg) => arg.startsWith('-') && !isGlobal(arg));
@@ -96,12 +97,12 @@ async function helpFor(words: string[]): Promise<Block[]> {
     (word, i) => !word.startsWith('-') && !/^--(db|color)$/.test(words[i - 1] ?? ''),
   );
   if (names.length === 0) return help.fullHelp();
-  const topic = names.length === 1 ? TOPICS[names[0]!] : undefined;
-  if (topic !== undefined && COMMANDS[names[0]!] === undefined) return topic.page();
+  const topic = names.length === 1 ? entryOf(TOPICS, names[0]) : undefined;
+  if (topic !== undefined && entryOf(COMMANDS, names[0]) === undefined) return topic.page();
   // A word that follows keeps the name of a group from becoming one of its commands.
   const meant = canonicalWords([...names, NO_WORD]).slice(0, -1);
   const [first] = meant;
-  if (COMMANDS[first!] === undefined && UNLISTED[first!] === undefined && first !== 'help')
+  if (entryOf(COMMANDS, first) === undefined && entryOf(UNLISTED, first) === undefined && first !== 'help')
     throw unknownTopic(names[0]!, topicNamed(names[0]!));
   const found = await findCommand(meant);
   if (typeof found === 'string') return [{ text: found }];
@@ -118,7 +119,7 @@ function unknownTopic(name: string, topic: string | null): QueueError {
 }
 
 function unknown(name: string, known: string[], hint: string): QueueError {
-  const meant = MEANT[name];
+  const meant = entryOf(MEANT, name);
   if (meant !== undefined) return new QueueError('unknown-command', `unknown command '${name}'`, meant);
   const guess = suggestion(name, known);
   return new QueueError(

@@ -1,4 +1,5 @@
 import type { DurationUnit } from './duration.ts';
+import { entryOf } from './entry-of.ts';
 import { QueueError } from './errors.ts';
 import { nearest } from './nearest.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
@@ -97,7 +98,7 @@ export function findSetting(name: string): { key: SettingKey; bare: DurationUnit
   const found = suffix === null ? undefined : NAMES.get(suffix[1]!);
   if (suffix !== null && found !== undefined && SETTINGS[found].timed)
     return { key: found, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
-  const elsewhere = ELSEWHERE[general];
+  const elsewhere = entryOf(ELSEWHERE, general);
   if (elsewhere !== undefined)
     throw new QueueError('unknown-setting', `unknown setting '${name}'`, elsewhere);
   const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
