@@ -50,6 +50,8 @@ export function actingCommand(command: ActingCommand): Command {
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
     notes: [...notes, SHORT_IDS],
+    instead: ([first]) =>
+      first === '--all' ? `to select all jobs: queuectl ${name} --state all` : undefined,
     async run(context, input) {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();

@@ -4,7 +4,7 @@ import { COMMAND_ALIASES, FLAG_ALIASES, GROUP_ALIASES, JOB_WORDS, MEANT } from '
 import { COMMANDS, DESTRUCTIVE, isGroup } from '../../src/cli/commands.ts';
 import { settingAliases } from '../../src/core/setting-names.ts';
 import { SETTING_KEYS } from '../../src/core/settings.ts';
-import { sandbox } from '../support/queuectl.ts';
+import { sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const box = sandbox();
@@ -141,6 +141,16 @@ const SAME: [typed: string, meant: string][] = [
   ['dump', 'export'],
 ];
 
+test('the dashboard starts under each name', async () => {
+  for (const line of ['web start', 'ui', 'dashboard start', 'server']) {
+    const server = box.start([...line.split(' '), '-p', '0']);
+    await until(() => server.stdout().includes('token file: '), `${line} serves`);
+    expect(server.stdout()).toStartWith('http://127.0.0.1:');
+    server.child.kill('SIGTERM');
+    expect(await server.exit).toBe(0);
+  }
+});
+
 test.each(SAME)('%s is the same as %s', async (typed, meant) => {
   const [a, b] = [await run(typed), await run(meant)];
   const steady = (text: string): string => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z( \(\w+ ago\))?/g, 'T');
@@ -216,7 +226,7 @@ test('the dead letter queue has many verbs', async () => {
   expect(await run('dlq requeue --id d1 --reset-attempts')).toMatchObject({ code: 0, stdout: 'd1\n' });
   await box.run(['worker', 'start', '--once', '--quiet']);
   expectRefusal(await run('dlq clear'), 2, /confirmation required: permanently delete/);
-  expectRefusal(await run('dlq purge --all d1'), 2, /ids or --all, not both/);
+  expectRefusal(await run('dlq purge --all d1'), 2, /job ids or --all, not both/);
   expect(await run('dlq delete d1')).toMatchObject({ code: 0, stdout: 'd1\n' });
   expect((await run('dlq purge --all --force')).stdout).toBe('job1\n');
   expect((await run('dlq list')).stdout).toBe('');
@@ -254,7 +264,7 @@ test('a setting has one unit, whatever its name, and config set prints it', asyn
 test('workers start in the background under each name of the flag, and stop', async () => {
   for (const line of ['worker start --daemon', 'start -d -n 2', 'worker run --background --num_workers 1']) {
     expect((await run(line)).stdout).toMatch(/^started [12] workers? in the background/);
-    expect((await run('stop --graceful')).stdout).toMatch(/^stopped [12] workers?\n/);
+    expect((await run('stop --graceful --all')).stdout).toMatch(/^stopped [12] workers?\n/);
   }
 }, 60_000);
 
@@ -317,6 +327,8 @@ const REFUSED: [line: string, says: RegExp, hint: string][] = [
   ["list --format '{next_retry_at}'", /did you mean 'next_run_at'/, ''],
   ["list --format '{error_message}'", /did you mean 'last_error'/, ''],
   ["list --format '{lockedAt}'", /did you mean 'started_at'/, ''],
+  ['retry --all', /unknown flag '--all'/, 'queuectl retry --state all'],
+  ['worker stop --all w1', /worker ids or --all, not both/, ''],
   ['stop job2', /no worker/, 'queuectl worker list'],
 ];
 

@@ -21,7 +21,7 @@ export default defineCommand({
   notes: ['Without ids, the command deletes all dead jobs.', SHORT_IDS],
   async run(context, input) {
     if (input.has('all') && input.args.length > 0)
-      throw new QueueError('usage', 'use ids or --all, not both');
+      throw new QueueError('usage', 'use job ids or --all, not both');
     const app = await context.app();
     if (input.args.length === 0 && !input.has('yes')) {
       const total = await countJobs(app, { states: ['dead'] });
