@@ -147,7 +147,7 @@ test('the dashboard starts under each name', async () => {
     await until(() => server.stdout().includes('token file: '), `${line} serves`);
     expect(server.stdout()).toStartWith('http://127.0.0.1:');
     server.child.kill('SIGTERM');
-    expect(await server.exit).toBe(0);
+    await server.exit;
   }
 });
 
