@@ -112,7 +112,9 @@ async function printPaths(
     ),
   }));
   if (io.json) io.out(`${JSON.stringify(ids.length > 1 ? objects : objects[0])}\n`);
-  else for (const { path } of found.flatMap(({ paths }) => paths)) io.out(`${path}\n`);
+  else
+    for (const { path } of found.flatMap(({ paths }) => paths))
+      io.out(`${io.tty ? printable(path) : path}\n`);
   return 0;
 }
 
