@@ -60,7 +60,7 @@ export async function readOutputRange(
 }
 
 /** Returns the attempt with this ordinal, or the last one for null. Returns null if the job has not run yet. */
-function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
+export function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
   if (ordinal === null) return attempts.at(-1) ?? null;
   const found = attempts.find((one) => one.ordinal === ordinal);
   if (found === undefined) throw noSuchAttempt(id, ordinal, attempts);

@@ -9,13 +9,17 @@ const LOOK_MS = 50;
 /** A process forked during a scan is in the next one, so only two empty scans in a row prove that nothing is left. */
 const EMPTY_SCANS = 2;
 
-/** Sends SIGTERM to all processes of an attempt and, after the grace period, SIGKILL until none is left. */
-export async function endProcesses(target: Target, graceMs: number): Promise<void> {
+/** Sends a signal to all processes of an attempt and, after the grace period, SIGKILL until none is left. */
+export async function endProcesses(
+  target: Target,
+  graceMs: number,
+  first: NodeJS.Signals = 'SIGTERM',
+): Promise<void> {
   const lookAgain = watch(target);
   let left = await lookAgain();
   if (left.length > 0) {
-    signalAll(left, target, 'SIGTERM');
-    // A stopped process takes its SIGTERM only when it goes on.
+    signalAll(left, target, first);
+    // A stopped process takes its signal only when it goes on.
     signalAll(left, target, 'SIGCONT');
   }
   const deadline = performance.now() + graceMs;

@@ -35,7 +35,7 @@ export function actingVerbs(app: App): ActingVerbs {
       return { changed, unchanged };
     };
   return {
-    cancel: verb((app, ids) => cancelJobs(app, ids, untilEnded)),
+    cancel: verb((app, ids) => cancelJobs(app, ids, { untilEnded })),
     hold: verb(holdJobs),
     release: verb(releaseJobs),
     delete: verb(deleteJobs),
