@@ -76,8 +76,8 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
       warnings.push(unknownField(name, ' was ignored', warnings.length < GUESSED));
       continue;
     }
-    // Null stands for "not given": queuectl prints it so.
-    if (raw === null) continue;
+    // Null stands for "not given": queuectl prints it so. A program may pass undefined.
+    if (raw === null || raw === undefined) continue;
     const { key, group } = reader;
     const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
     if ((holder !== undefined && key in holder) || (unset.length > 0 && unset.includes(reader)))
@@ -138,7 +138,9 @@ function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: Jo
 
 /** Returns the first name under which the field was given. */
 function twinOf(reader: Reader, value: object): string | undefined {
-  return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === reader)?.[0];
+  return Object.entries(value).find(
+    ([name, raw]) => raw !== null && raw !== undefined && BY_NAME.get(name) === reader,
+  )?.[0];
 }
 
 /** A guess costs more than all the rest, and nobody reads thousands of them. */
