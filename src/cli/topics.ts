@@ -89,7 +89,7 @@ function environment(): Block[] {
     },
     { heading: 'Set for each job' },
     {
-      text: 'A job gets the environment of the worker, the variables set with --env, and these variables:',
+      text: 'A job gets the environment of the worker without its trace context (TRACEPARENT, TRACESTATE, BAGGAGE), the variables set with --env, and these variables:',
     },
     {
       rows: [

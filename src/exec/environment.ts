@@ -2,6 +2,8 @@ import type { ClaimedJob } from '../core/job.ts';
 
 /** Settings of the runtime inside our executable: they are about queuectl, never about a job or a worker. */
 const RUNTIME = /^(BUN_|NODE_OPTIONS$)/;
+/** The trace context of whoever started the worker. In a job it would add the job to a trace that it is no part of. */
+const TRACE_CONTEXT = /^(TRACEPARENT|TRACESTATE|BAGGAGE)$/;
 /** Where a process is made to die: the worker that was meant, not what its jobs start. */
 export const CRASH_AT = 'QUEUECTL_CRASH_AT';
 
@@ -23,6 +25,11 @@ function basics(environment: NodeJS.ProcessEnv, secrets: readonly string[]): Nod
   return Object.fromEntries(Object.entries(environment).filter(wanted));
 }
 
+function withoutTrace(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
+  const kept = ([name]: [string, unknown]): boolean => !TRACE_CONTEXT.test(name) || secrets.includes(name);
+  return Object.fromEntries(Object.entries(environment).filter(kept));
+}
+
 /** What a command sees: the worker's environment, the job's own, and who it is. */
 export function jobEnvironment(
   worker: NodeJS.ProcessEnv,
@@ -31,7 +38,7 @@ export function jobEnvironment(
 ): NodeJS.ProcessEnv {
   const { [CRASH_AT]: _, ...inherited } = withoutRuntime(worker);
   return {
-    ...(job.cleanEnv ? basics(inherited, job.secretEnv) : inherited),
+    ...(job.cleanEnv ? basics(inherited, job.secretEnv) : withoutTrace(inherited, job.secretEnv)),
     PWD: job.cwd,
     ...job.env,
     QUEUECTL_JOB_ID: job.id,
