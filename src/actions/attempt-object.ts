@@ -1,9 +1,10 @@
 import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
+import type { AttemptObject } from '../core/wire.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 
-/** An attempt as everybody outside sees it. */
-export function toAttemptObject(attempt: Attempt) {
+/** Converts an attempt for everybody outside. */
+export function toAttemptObject(attempt: Attempt): AttemptObject {
   return {
     attempt: attempt.ordinal,
     worker_id: attempt.workerId,

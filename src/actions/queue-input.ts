@@ -7,11 +7,11 @@ import { RANGES } from '../core/settings.ts';
 /** What a queue can be set to; null or `none` takes it away. */
 export interface QueueInput {
   /** At most so many of its jobs at a time, over all workers. */
-  concurrency?: number | string | null;
+  concurrency?: number | string | null | undefined;
   /** `10/s`, `100/m`, `5/h`. */
-  rate?: string | null;
+  rate?: string | null | undefined;
   /** A waiting job gains one priority for each so long: seconds, or text such as `1m`. */
-  priority_aging?: number | string | null;
+  priority_aging?: number | string | null | undefined;
 }
 
 const CONCURRENCY = { min: 1, max: 1_000_000, integer: true };

@@ -5,22 +5,10 @@ import { nearest } from '../core/nearest.ts';
 import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
+import type { QueueObject } from '../core/wire.ts';
 import { wake } from '../state/wake.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import type { App } from './app.ts';
-
-export interface QueueObject {
-  name: string;
-  paused: boolean;
-  paused_at: string | null;
-  paused_by: string | null;
-  concurrency: number | null;
-  rate: string | null;
-  priority_aging_ms: number | null;
-  jobs: Record<State, number>;
-  /** Since when its oldest job that may run has been waiting. */
-  oldest_waiting_at: string | null;
-}
 
 /** Every queue, by name, with its jobs by state. */
 export async function listQueues(app: App): Promise<QueueObject[]> {

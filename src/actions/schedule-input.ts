@@ -8,13 +8,13 @@ import { localZone } from '../core/zone.ts';
 /** When a schedule fires, as a user says it: `cron` or `every`. */
 export interface ScheduleInput {
   /** Five fields such as `30 2 * * *`, or `@daily`. */
-  cron?: string;
+  cron?: string | undefined;
   /** Of `cron`; that of this machine unless given. */
-  timezone?: string;
+  timezone?: string | undefined;
   /** Seconds, or text such as `90s`; from now on. */
-  every?: number | string;
-  overlap?: string;
-  catch_up?: string;
+  every?: number | string | undefined;
+  overlap?: string | undefined;
+  catch_up?: string | undefined;
 }
 
 const SHORTEST_MS = 1000;

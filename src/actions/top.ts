@@ -1,8 +1,9 @@
 import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
+import type { QueueObject } from '../core/wire.ts';
 import type { FinishedAttempt } from '../store/contract/figures.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
-import { listQueues, type QueueObject } from './queues.ts';
+import { listQueues } from './queues.ts';
 import { activeWorkers } from './workers.ts';
 
 /** Jobs in a list that may be long: the newest so many. What a look costs must not grow with the queue. */

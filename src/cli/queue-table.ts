@@ -1,9 +1,10 @@
 import type { App } from '../actions/app.ts';
-import { type QueueObject, queueExists } from '../actions/queues.ts';
+import { queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { State } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
+import type { QueueObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import type { Listing } from './print-list.ts';

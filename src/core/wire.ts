@@ -1,4 +1,40 @@
+import type { State } from './job.ts';
+import type { Outcome } from './outcome.ts';
+
 /* These JSON objects are shared by the HTTP API, the command line and the dashboard. The file has only types for the dashboard. */
+
+/** An attempt of a job. */
+export interface AttemptObject {
+  /** Counts the attempts of a job from 1. */
+  attempt: number;
+  worker_id: string;
+  started_at: string;
+  /** Null while the attempt runs. */
+  finished_at: string | null;
+  duration_ms: number | null;
+  /** How the attempt ended. Null while it runs. */
+  outcome: Outcome['why'] | null;
+  exit_code: number | null;
+  signal: string | null;
+  error: string | null;
+  output_bytes: number;
+  output_truncated: boolean;
+  /** The processes that a successful command left running. */
+  left_behind: number[];
+}
+
+export interface QueueObject {
+  name: string;
+  paused: boolean;
+  paused_at: string | null;
+  paused_by: string | null;
+  concurrency: number | null;
+  rate: string | null;
+  priority_aging_ms: number | null;
+  jobs: Record<State, number>;
+  /** The time since which its oldest job that may run has been waiting. */
+  oldest_waiting_at: string | null;
+}
 
 export interface ScheduleObject {
   name: string;

@@ -18,7 +18,7 @@ export function conclude(worker: WorkerState, finished: Finished, answer: Settle
   if (settlement.hooks.length > 0) wake(app.stateDirectory);
   const between = settlement.finishedAt - (job.startedAt ?? settlement.finishedAt);
   const durationMs = settlement.durationMs ?? Math.max(0, between);
-  emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
+  emit({ type: 'attempt-settled', job, outcome, transition, durationMs, error: settlement.error });
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { QueueObject } from '../../actions/queues.ts';
 import type { Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
@@ -6,6 +5,7 @@ import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { formatCount } from '../../core/numbers.ts';
+import type { QueueObject } from '../../core/wire.ts';
 import type { Worker } from '../../store/contract/workers.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
