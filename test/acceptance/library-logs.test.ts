@@ -3,7 +3,7 @@ import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** The second attempt waits for a file that the program creates after it has read the first line. */
+/** The second attempt waits for a file that the program creates after it has read the first line, or ends with the store. */
 const READING = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { openQueue } from 'queuectl';
@@ -11,7 +11,7 @@ const [db, gate] = process.argv.slice(-2);
 const queue = await openQueue({ db });
 const flaky = [
   'if [ $QUEUECTL_ATTEMPT = 1 ]; then echo one; exit 3; fi',
-  'printf "two \\\\303"; while [ ! -e ' + gate + ' ]; do sleep 0.01; done; printf "\\\\244\\\\nend\\\\n"',
+  'printf "two \\\\303"; while [ -e ' + db + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; printf "\\\\244\\\\nend\\\\n"',
 ].join('; ');
 await queue.enqueue({ id: 'flaky', command: flaky, backoff: 'fixed', retry_delay: 0 });
 await queue.enqueue({ id: 'split', command: 'echo out; echo err >&2', split_output: true });

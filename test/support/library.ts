@@ -27,7 +27,7 @@ export function printedBy(runtime: string, program: string, ...args: string[]): 
   const { status, stdout, stderr } = spawnSync(runtime, [how, '--eval', program, ...args], {
     cwd: ROOT,
     encoding: 'utf8',
-    timeout: 50_000,
+    timeout: 40_000,
   });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   return JSON.parse(stdout);
