@@ -101,9 +101,10 @@ export type EditOf<T extends Fields> = Partial<SpecOf<With<T, { edit: unknown }>
 export type PrintedOf<T extends Fields, P extends Fields = With<T, { type: Schema }>> = {
   -readonly [K in keyof P]: Printed<P[K]>;
 };
-/** A job object as it is given. */
+/** A job object as it is given. Null and undefined ask for nothing, so a printed job can be given, too. */
 export type GivenOf<T extends Fields> = {
-  -readonly [K in keyof T as T[K] extends { accepts: Schema } | { type: Schema } ? K : never]?: Accepted<
-    T[K]
-  >;
+  -readonly [K in keyof T as T[K] extends { accepts: Schema } | { type: Schema } ? K : never]?:
+    | Accepted<T[K]>
+    | null
+    | undefined;
 };

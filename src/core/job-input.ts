@@ -67,8 +67,8 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
       warnings.push(unknownField(name, ' was ignored', warnings.length < GUESSED));
       continue;
     }
-    // Null stands for "not given": queuectl prints it so.
-    if (raw === null) continue;
+    // Null stands for "not given": queuectl prints it so. A program may pass undefined.
+    if (raw === null || raw === undefined) continue;
     const { key, group } = reader;
     const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
     if ((holder !== undefined && key in holder) || (unset.length > 0 && unset.includes(reader)))
@@ -117,7 +117,9 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
 function givenTwice({ key, group }: Reader, name: string, value: object): Error {
   const isTwin = ([other, raw]: [string, unknown]): boolean => {
     const reader = BY_NAME.get(other);
-    return other !== name && raw !== null && reader?.key === key && reader.group === group;
+    return (
+      other !== name && raw !== null && raw !== undefined && reader?.key === key && reader.group === group
+    );
   };
   return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
 }

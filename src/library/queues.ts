@@ -1,25 +1,23 @@
-import { actorOf } from '../actions/actor.ts';
-import type { App } from '../actions/app.ts';
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
 import { changeQueue, listQueues, pauseQueues, resumeQueues } from '../actions/queues.ts';
-import type { QueueObject } from '../core/wire.ts';
+import type { OpenQueue } from './open-queue.ts';
+import { checkNames, filledText } from './options.ts';
+import type { Queues } from './types.ts';
 
-/** Manages named queues. A queue is created by its first use. */
-export interface Queues {
-  /** Returns all queues by name, with their job counts. */
-  list(): Promise<QueueObject[]>;
-  /** Pauses a queue. Running jobs continue. */
-  pause(name: string, by?: string): Promise<QueueObject>;
-  resume(name: string): Promise<QueueObject>;
-  /** Sets limits, which apply across all workers at once. */
-  set(name: string, limits: QueueInput): Promise<QueueObject>;
-}
+const LIMITS = ['concurrency', 'rate', 'priority_aging'] satisfies (keyof QueueInput)[];
 
-export function queues(app: App): Queues {
+export function queues(queue: OpenQueue): Queues {
+  const named = (name: unknown): string => filledText(name, 'the name of the queue');
   return {
-    list: () => listQueues(app),
-    pause: async (name, by = actorOf(process.env)) => (await pauseQueues(app, name, by))[0]!,
-    resume: async (name) => (await resumeQueues(app, name))[0]!,
-    set: async (name, limits) => changeQueue(app, name, readQueueInput(limits)),
+    list: async () => listQueues(queue.app()),
+    async pause(name, by = queue.actor) {
+      const [paused] = await pauseQueues(queue.app(), named(name), filledText(by, 'by'));
+      return paused!;
+    },
+    resume: async (name) => (await resumeQueues(queue.app(), named(name)))[0]!,
+    async set(name, limits) {
+      const changes = readQueueInput(checkNames(limits, 'queues.set()', LIMITS));
+      return changeQueue(queue.app(), named(name), changes);
+    },
   };
 }

@@ -21,8 +21,8 @@ function checkScheme(location: string): string {
   if (location === ':memory:')
     throw new QueueError(
       'store-unavailable',
-      'a queue cannot be in memory, because workers are processes of their own',
-      'use the path of a file',
+      "':memory:' cannot be used, because commands, workers and jobs share the database through a file",
+      'use the path of a file, such as one in a temporary directory',
     );
   if (scheme === undefined || SCHEMES.includes(scheme)) return location;
   if (scheme === 'file' || scheme === 'sqlite') {

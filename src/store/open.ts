@@ -1,4 +1,5 @@
 import { QueueError } from '../core/errors.ts';
+import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
 import type { Store } from './store.ts';
@@ -47,7 +48,7 @@ export interface StoreKind {
 /** The stores, one line each. A location belongs to the first that owns it, and only that one is loaded. */
 const STORES: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
   { owns: (location) => /^postgres(ql)?:/i.test(location), load: async () => POSTGRES },
-  { owns: () => true, load: async () => (await import('./sqlite/kind.ts')).SQLITE },
+  { owns: () => true, load: loadFileStore },
 ];
 
 const POSTGRES: StoreKind = {
@@ -63,6 +64,12 @@ async function refusePostgres(): Promise<never> {
     'this version of queuectl does not support PostgreSQL yet',
     'use --db with the path of a file',
   );
+}
+
+/** Reports an old Node, which cannot load the store at all. */
+async function loadFileStore(): Promise<StoreKind> {
+  refuseOldNode(process.versions);
+  return (await import('./sqlite/kind.ts')).SQLITE;
 }
 
 const loaded = new Set<StoreKind>();
