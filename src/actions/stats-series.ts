@@ -4,7 +4,7 @@ import { toIso } from '../core/time.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';
 import type { App } from './app.ts';
 
-/** The tier and the length of a point for each range: enough points for a chart, few enough to read at once. */
+/** The tier, the step and the number of points of each range: enough points for a chart, few enough to read together. */
 export const RANGES = {
   '1h': { tier: 'minute', stepMs: 60_000, points: 60 },
   '6h': { tier: 'minute', stepMs: 300_000, points: 72 },
@@ -16,7 +16,7 @@ export const RANGES = {
 export type Range = keyof typeof RANGES;
 
 export interface FiguresObject extends Record<(typeof COUNTS)[number], number> {
-  /** The percentiles are estimated from a histogram; null: nothing was measured. */
+  /** The percentiles are estimated from a histogram. They are null if nothing was measured. */
   wait_ms: Percentiles | null;
   run_ms: Percentiles | null;
 }
@@ -28,10 +28,10 @@ export interface SeriesObject {
   to: string;
   queue: string | null;
   name: string | null;
-  /** Has every step of the range, including zeros, oldest first. The last one is not complete. */
+  /** The points of all steps of the range, including zeros, oldest first. The last step is not complete. */
   points: ({ at: string } & FiguresObject)[];
   total: FiguresObject;
-  /** The totals by queue and name, the busiest first; null: not requested. */
+  /** The totals by queue and name, the busiest first, or null if they were not requested. */
   names: NamedObject[] | null;
 }
 
@@ -79,7 +79,7 @@ export async function statsSeries(
   };
 }
 
-/** Whole hours and days are read from the next tier, which has their sums: 24 rows per name and day instead of 1,440. */
+/** Whole hours and days are read from the next coarser tier: 24 rows per name and day instead of 1,440. */
 const COARSER: Record<Tier, Tier | null> = { minute: 'hour', hour: 'day', day: null };
 
 async function byName(app: App, request: SeriesRequest): Promise<NamedObject[]> {

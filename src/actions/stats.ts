@@ -3,8 +3,9 @@ import type { State } from '../core/job.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
 
-/** The percentiles are those of this many of the newest attempts, so that the cost is bounded. */
+/** All figures over time come from at most this many finished attempts, the last started ones, so that the cost is bounded. */
 const SAMPLE = 10_000;
+/** The throughput covers this time. */
 const WINDOW_MS = 5 * 60_000;
 
 export interface Stats {
@@ -44,7 +45,7 @@ function percentiles(values: number[]): Percentiles | null {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** Returns the throughput. If the sample covers less than five minutes, the time that it covers counts. */
+/** Returns the throughput. If even the whole sample is younger than WINDOW_MS, only the time since its oldest end counts. */
 function perMinute(finishedAt: number[], now: number): number {
   const recent = finishedAt.filter((at) => at > now - WINDOW_MS);
   if (recent.length === 0) return 0;

@@ -58,7 +58,7 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
   return supervisors.filter((supervisor) => presence(supervisor, host) === 'alive');
 }
 
-/** Tells whether the process of a worker is alive, as far as this machine can see it. */
+/** Tells whether the process of a worker is alive. It cannot be seen if it is `elsewhere`: on another machine or pid namespace. */
 export function presence(worker: Supervised, host: Host): 'alive' | 'gone' | 'elsewhere' {
   if (worker.host.id !== host.id) return 'elsewhere';
   // The machine was restarted since then.

@@ -14,7 +14,7 @@ export type Sighting =
   | { kind: 'lost'; pid: number | null }
   | { kind: 'never-started' };
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /** Observes an attempt. Without a record it takes the gate, so that the command cannot start any more. */
 export function sight(place: Place): Sighting {
@@ -69,6 +69,6 @@ export async function untilOver(place: Place): Promise<Sighting> {
     if (sighting.kind === 'never-started' && seen !== null) return { kind: 'lost', ...seen };
     if (sighting.kind !== 'alive' && sighting.kind !== 'unseen') return sighting;
     seen = { pid: sighting.kind === 'alive' ? sighting.pid : null };
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }

@@ -3,7 +3,7 @@ import { send } from './kill.ts';
 import { processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
-const LOOK_MS = 2;
+const POLL_MS = 2;
 /** A frame without a child is about to start its command or to record its end. This many looks are enough for that. */
 const MOST_LOOKS = 500;
 /** Where a look is expensive, fewer have to do. */
@@ -41,7 +41,7 @@ export async function freezeCommand(target: Target, hasEnded: () => boolean): Pr
     before = last;
     // Somebody may have stopped the frame alone.
     for (const pid of [target.group, ...frozen]) send(pid, 'SIGCONT');
-    if (last === null) await pause(LOOK_MS);
+    if (last === null) await pause(POLL_MS);
     else await untilAtRest(last, hasEnded);
   }
 }
@@ -74,7 +74,7 @@ async function freeze(pid: number, parent: number): Promise<boolean> {
     const state = processes.stateOf(pid, parent);
     if (state === 'stopped' || state === 'over') return state === 'stopped';
     if (performance.now() > deadline) return true;
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }
 
@@ -82,7 +82,7 @@ async function freeze(pid: number, parent: number): Promise<boolean> {
 async function untilAtRest(pid: number, hasEnded: () => boolean): Promise<void> {
   const ranBefore = processes.ranMs(pid);
   for (let looks = 1; looks < MOST_LOOKS && !hasEnded(); looks++) {
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
     const state = processes.stateOf(pid);
     if (state === 'over' || state === 'sleeping' || processes.childInSession(pid) !== null) return;
     const ran = processes.ranMs(pid);

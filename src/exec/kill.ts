@@ -5,7 +5,7 @@ import { readRecord } from '../state/record.ts';
 import { type Found, NO_GROUP, processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** A process forked during a scan is in the next one, so only two empty scans in a row prove that nothing is left. */
 const EMPTY_SCANS = 2;
 
@@ -20,14 +20,14 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
   }
   const deadline = performance.now() + graceMs;
   while (left.length > 0 && performance.now() < deadline) {
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
     left = await lookAgain();
   }
   for (let empty = left.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
     left = await lookAgain();
     empty = left.length === 0 ? empty + 1 : 0;
     signalAll(left, target, 'SIGKILL');
-    if (left.length > 0) await pause(LOOK_MS / 5);
+    if (left.length > 0) await pause(POLL_MS / 5);
   }
 }
 

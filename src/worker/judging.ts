@@ -16,7 +16,7 @@ const STOP_CODES = new Set(
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 100; // fault-control: stop-spread
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 /** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if its claim was lost. */
 export async function judge(
@@ -66,7 +66,7 @@ function looksStopped({ code, signalled }: ExitCode): boolean {
 /** Tells whether the worker is being stopped. Waits up to STOP_WAIT_MS for the order. */
 async function stopsSoon(context: AttemptContext): Promise<boolean> {
   const deadline = performance.now() + STOP_WAIT_MS;
-  while (context.order === null && performance.now() < deadline) await pause(LOOK_MS);
+  while (context.order === null && performance.now() < deadline) await pause(POLL_MS);
   return context.order !== null;
 }
 

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { type App, currentSettings, once } from '../actions/app.ts';
+import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
-import { lastAttemptIn } from '../exec/living.ts';
 import { processes } from '../exec/processes.ts';
+import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAll } from '../exec/trim.ts';
 import { type Host, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
@@ -18,7 +18,7 @@ import { stopFileOf } from './stop-file.ts';
 export async function register(given: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
   const { id } = options;
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
-  const app = { ...given, warn: once(tell) };
+  const app = { ...given, warn: withoutRepeats(tell) };
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);

@@ -1,10 +1,10 @@
 import type { App } from '../../actions/app.ts';
 import {
-  beforeLast,
   type EventFilter,
   followEvents,
-  lastEvent,
-  lastEventBefore,
+  lastEventNumber,
+  lastEventNumberBefore,
+  numberBeforeLast,
   readEvents,
 } from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
@@ -83,10 +83,10 @@ export default defineCommand({
     const kinds = input.all('kind').flatMap((text) => text.split(',').map(readKind));
     const opened = await app();
     const filter = await readEventFilter(opened, input, kinds);
-    const last = await lastEvent(opened);
+    const last = await lastEventNumber(opened);
     const begin = Math.min(last, await numberBefore(opened, since));
     const many = lines ?? (since === null ? DEFAULT_LINES : null);
-    const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
+    const after = many === null ? begin : Math.max(begin, await numberBeforeLast(opened, many, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
@@ -133,7 +133,7 @@ function readSince(input: Input, now: number): Since | null {
 /** Returns the number of the last event that --since leaves out. */
 async function numberBefore(app: App, since: Since | null): Promise<number> {
   if (since === null) return 0;
-  return 'number' in since ? since.number : lastEventBefore(app, since.at);
+  return 'number' in since ? since.number : lastEventNumberBefore(app, since.at);
 }
 
 function readKind(text: string): EventKind {

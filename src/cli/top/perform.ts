@@ -32,7 +32,7 @@ export async function perform(app: App, action: Action, by: string): Promise<str
 }
 
 function retried(id: string, acted: Retried): string {
-  const again = acted.startedAgain.length > 0 ? ', an at-most-once job that was started before' : '';
+  const again = acted.retriedAtMostOnce.length > 0 ? ', an at-most-once job that was started before' : '';
   return resultText('retried', id, acted) + again;
 }
 
