@@ -9,10 +9,10 @@ import { trimAll } from '../exec/trim.ts';
 import { type Host, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import { tellChange } from '../state/wake.ts';
-import { patiently } from './patience.ts';
 import { keepSeal } from './seal.ts';
 import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
+import { withRetries } from './temporary-errors.ts';
 
 /** Registers a worker in the store. Waits as long as temporary errors prevent that. */
 export async function register(given: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
@@ -25,9 +25,9 @@ export async function register(given: App, options: WorkerOptions, emit: Emit): 
   const settings = await currentSettings(app);
   const stopFile = stopFileOf(app.stateDirectory, process.env);
   // The output of a running command may have filled the disk.
-  const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-  await patiently(() => addToStore(app, options, host, startedAt), { relieve, tell });
-  await patiently(() => keepSeal(app), { relieve, tell });
+  const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+  await withRetries(() => addToStore(app, options, host, startedAt), { freeSpace, tell });
+  await withRetries(() => keepSeal(app), { freeSpace, tell });
   tellChange(app.stateDirectory);
   return {
     id,
