@@ -16,7 +16,6 @@ export interface Acted {
   retriedAtMostOnce?: string[];
 }
 
-/** Returns a sentence about at-most-once jobs that were skipped. */
 export function describeSkipped(count: number): string {
   return `${countOf(count)} ${saidOf(count, 'were')} skipped, because at-most-once jobs can only be retried by id`;
 }

@@ -5,7 +5,6 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
-/** Returns the JSON object of an attempt. */
 export function toAttemptObject(attempt: Attempt) {
   return {
     attempt: attempt.ordinal,

@@ -7,7 +7,7 @@ import { diagnoseWork } from './doctor-work.ts';
 import { leftoversIn } from './leftovers.ts';
 
 /** A lower limit of open files gets a warning. */
-const FEW_OPEN_FILES = 256;
+const MIN_FILES = 256;
 
 /** Checks everything that queuectl depends on, and changes nothing. `whole` reads all of the database, which can take long. */
 export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
@@ -63,7 +63,5 @@ function checkOpenFiles(): Finding {
   const limit = processes.inheritedOpenFiles();
   if (limit === null) return ok('open files', 'unknown');
   const found = /^\d+$/.test(limit) ? `limit of ${formatCount(Number(limit))} per job` : limit;
-  return Number(limit) < FEW_OPEN_FILES
-    ? warn('open files', found, 'ulimit -n 1024')
-    : ok('open files', found);
+  return Number(limit) < MIN_FILES ? warn('open files', found, 'ulimit -n 1024') : ok('open files', found);
 }

@@ -10,7 +10,7 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** If a generated id is taken, which is very rare, the jobs get new ids. They are stored with at most this many tries. */
+/** If a generated id is taken, which is very rare, all jobs get new ids. Storing them is tried this many times. */
 const ID_TRIES = 5;
 
 /**

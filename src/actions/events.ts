@@ -52,13 +52,8 @@ async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenera
   }
 }
 
-/** Returns the number right before the last `many` matching events up to number `to`, for use as `after` of `readEvents`. */
-export async function numberBeforeLast(
-  app: App,
-  many: number,
-  to: number,
-  filter: EventFilter,
-): Promise<number> {
+/** Returns the number after which the last `many` matching events up to number `to` start. */
+export async function startOfLast(app: App, many: number, to: number, filter: EventFilter): Promise<number> {
   if (many === 0) return to;
   let found = 0;
   for await (const page of pagesBackwards(app, to, 0))
@@ -128,11 +123,9 @@ export async function* followEvents(
     for (const event of page) if (matches(event, filter)) yield event;
 }
 
-/** The delays before the next read, in which events gather. */
+/** The delays before the next read, in which events gather: after a wake-up, and after a read that found events. */
 interface FollowDelays {
-  /** The delay after a wake-up. */
   afterWakeMs: number;
-  /** The delay after a read that found events. */
   afterReadMs: number;
 }
 

@@ -14,7 +14,7 @@ const OUTPUT_POLL_MS = 50;
 export interface FollowOptions extends WaitingOptions {
   /** Follows only the attempt with this ordinal, even before it starts. Null follows the last attempt and all later ones. */
   ordinal: number | null;
-  /** Yields only this many lines of the output that was written before the call. Null yields all of it. */
+  /** Yields only this many of the last lines that were written before the call. Null yields all of them. */
   lines: number | null;
   /** Follows only this stream of a job with split output. */
   only: Stream | null;

@@ -5,7 +5,7 @@ import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** The pause between two batches. Other writers wait less between two tries, so that each gets its turn. */
+/** The pause between two batches. Other writers do not wait longer between two tries, so that each gets its turn. */
 const PAUSE_MS = 10;
 
 export interface PrunedJobs extends JobTotals {

@@ -23,11 +23,11 @@ export function* readJobFile(
 function readAny(chunks: Chunks, now: number): Generator<ReadJob> {
   const [first = ''] = chunks;
   if (/^\s*\[/.test(first)) return readArray(chunks, now);
-  return spansLines(chunks) ? readObjects(chunks, now) : readLines(chunks, now);
+  return startsLongObject(chunks) ? readObjects(chunks, now) : readLines(chunks, now);
 }
 
-/** Tells whether the first job is a JSON object that spans several lines. */
-function spansLines(chunks: Chunks): boolean {
+/** Tells whether the first line with content, which is not a comment, starts a JSON object but is not valid JSON by itself. */
+function startsLongObject(chunks: Chunks): boolean {
   for (const { text } of lines(chunks)) {
     if (isBlankOrComment(text)) continue;
     if (!text.trimStart().startsWith('{')) return false;
@@ -66,7 +66,7 @@ function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
   }
 }
 
-/** Returns null if there is an error or a warning, which needs the place. Naming the place of every job would be slow. */
+/** Reads a job without its place, because naming every place is slow. Returns null on an error or a warning, which needs it. */
 function readWithoutPlace(read: (place: string) => ReadJob): ReadJob | null {
   try {
     const job = read('');

@@ -5,12 +5,9 @@ import type { StateDirectory } from '../state/state-directory.ts';
 import type { Store } from '../store/store.ts';
 
 /** Throws if a command of the queue is still running, except those in `known`. Otherwise the command might be started again. */
-export function refuseRunningCommands(
-  stateDirectory: StateDirectory,
-  known: ReadonlySet<string> = new Set(),
-): void {
+export function refuseRunningCommands(state: StateDirectory, known: ReadonlySet<string> = new Set()): void {
   // The state directory is searched, because the store may be gone or unreadable.
-  const found = runningCommandIn(stateDirectory, known);
+  const found = runningCommandIn(state, known);
   if (found === null) return;
   const { process } = found;
   throw refusal(

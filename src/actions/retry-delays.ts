@@ -3,7 +3,6 @@ import { attemptsAllowed, backoffOf, policyFromSettings } from '../core/decide.t
 import { type App, currentSettings } from './app.ts';
 import { getJob } from './jobs.ts';
 
-/** At most this many delays are returned. */
 const MAX_DELAYS = 20;
 
 export interface RetryDelays {
@@ -13,7 +12,6 @@ export interface RetryDelays {
   jitter: number;
 }
 
-/** Returns the delays before the retries of a job. */
 export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
   const job = await getJob(app, id);
   const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);

@@ -4,7 +4,6 @@ import type { App } from './app.ts';
 import { listWorkers } from './workers.ts';
 
 export interface Status {
-  /** The number of jobs in each state, including zeros. */
   jobs: Record<State, number>;
   total: number;
   workers: WorkerObject[];

@@ -10,7 +10,6 @@ export interface Suggestion {
   help: string;
 }
 
-/** At most this many jobs are suggested. */
 const MAX_JOBS = 100;
 
 export function suggestJobs(location: string, prefix: string, states: State[]): Promise<Suggestion[]> {

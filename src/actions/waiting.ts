@@ -28,14 +28,14 @@ export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): W
   const end = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
   let changed = false;
   let last = Number.NEGATIVE_INFINITY;
-  let resolveNext = (): void => {};
-  const msUntilAllowed = (): number => Math.max(0, last + SHORTEST_INTERVAL_MS - now());
+  let wakeUp = (): void => {};
+  const restMs = (): number => Math.max(0, last + SHORTEST_INTERVAL_MS - now());
   const unwatch = onChange(app.stateDirectory, () => {
     if (changed) return;
     changed = true;
-    setTimeout(() => resolveNext(), msUntilAllowed());
+    setTimeout(() => wakeUp(), restMs());
   });
-  const stop = (): void => resolveNext();
+  const stop = (): void => wakeUp();
   signal?.addEventListener('abort', stop);
 
   return {
@@ -44,11 +44,8 @@ export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): W
       const longest = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
       await new Promise<void>((resolve) => {
         // The timer keeps the process alive, because the watch does not.
-        const timer = setTimeout(
-          () => resolveNext(),
-          Math.min(changed ? msUntilAllowed() : longest, end - now()),
-        );
-        resolveNext = () => {
+        const timer = setTimeout(() => wakeUp(), Math.min(changed ? restMs() : longest, end - now()));
+        wakeUp = () => {
           clearTimeout(timer);
           resolve();
         };

@@ -12,7 +12,7 @@ export interface Processes extends ProcessIdentity {
   find(attempt: Target): Found[];
   /** Does the same for many attempts in one pass over all processes. Returns the processes of each attempt by its cookie. */
   findAll(attempts: readonly Target[]): Map<string, Found[]>;
-  /** Returns the start time, in the unit of `since`, that no process started from now on precedes. */
+  /** Returns a time in the unit of `since`. No process that starts from now on has an earlier start time. */
   now(): number;
   /** Returns the newest child of a process that is not a zombie, or null if it has none. */
   childOf(pid: number): number | null;

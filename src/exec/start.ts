@@ -10,7 +10,6 @@ import { frameArguments, type UserLimits } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
 import { processes } from './processes.ts';
 
-/** The result of starting a command. */
 export type Start =
   | { kind: 'started'; pid: number; exit: Promise<Exit> }
   /** The directory of the attempt exists, because another worker took over the attempt before its command could start. */

@@ -73,7 +73,7 @@ export function startedBefore(start: ProgramStart, order: Order): boolean {
   return start.born <= at && isQuick;
 }
 
-/** Resolves when the clock has passed this time, so that processes started from now on are newer. */
+/** Resolves when the clock has passed this time, so that all processes started later are newer. */
 export async function untilAfter(at: number): Promise<void> {
   while (processes.clock() <= at) await pause(1);
 }

@@ -2,10 +2,9 @@ import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
 import { countOf } from '../core/words.ts';
 
-/** The description lists at most this many job ids. */
 const LISTED_IDS = 5;
 
-/** Returns null while a job is ready, running or waiting for a retry. Otherwise describes the other jobs, with '' for none. */
+/** Describes the jobs that are left, with '' for none. Returns null while a job is ready, running or waiting for a retry. */
 export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
   const busy = await app.store.busy(app.clock.now());
   if (busy.some((queue) => queues === null || queues.includes(queue))) return null;

@@ -47,7 +47,7 @@ export async function tick(worker: WorkerState): Promise<boolean> {
   return enqueued > 0;
 }
 
-/** Enqueues the jobs of the due ticks and returns the time of the next tick. The store lets one worker enqueue each tick. */
+/** Enqueues the jobs of the due ticks and returns the next tick. The store ensures that one worker enqueues each of them. */
 export async function fireDue(
   worker: SchedulingWorker,
 ): Promise<{ enqueued: number; nextAt: number | null }> {
@@ -73,7 +73,7 @@ export async function fireDue(
   return { enqueued, nextAt: nextAt === null || nextAt > now ? nextAt : now + RETRY_MS };
 }
 
-/** Fires one schedule and returns how many jobs it enqueued. An error in its definition is only reported. */
+/** Does what `decide` returns and returns how many jobs it enqueued. An error in the schedule is reported and not thrown. */
 async function fireSchedule(
   { app, emit, id, scheduling: { reported } }: SchedulingWorker,
   schedule: Schedule,
@@ -99,7 +99,6 @@ async function fireSchedule(
 /** A firing without the job and the job ids, which are new with every try. */
 type FiringPlan = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
 
-/** The codes of errors that concern one schedule. */
 const SCHEDULE_ERRORS = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
 
 async function fire(app: App, plan: FiringPlan, now: number): Promise<FiredTick[]> {

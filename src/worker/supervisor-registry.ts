@@ -5,8 +5,7 @@ import { thisHost } from '../state/host.ts';
 import type { StopMark } from '../store/contract/workers.ts';
 import { isTemporary, withRetries } from './temporary-errors.ts';
 
-/** How long to wait for a busy store or a full disk. */
-const WAIT_MS = 3000;
+const REGISTER_TIMEOUT_MS = 3000;
 
 /** Waits until a supervisor can register. Throws if that takes too long, because nobody would notice it in the background. */
 export async function untilRegistrable(app: App, id: string, freeSpace: () => Promise<void>): Promise<void> {
@@ -15,7 +14,7 @@ export async function untilRegistrable(app: App, id: string, freeSpace: () => Pr
     await app.store.unregisterSupervisor(id);
   };
   try {
-    await withRetries(tryOnce, { freeSpace, limitMs: WAIT_MS });
+    await withRetries(tryOnce, { freeSpace, limitMs: REGISTER_TIMEOUT_MS });
   } catch (error) {
     // The supervisor itself will write any other error to its log.
     if (isTemporary(error)) throw error;

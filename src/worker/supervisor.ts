@@ -17,7 +17,6 @@ export interface SupervisorOptions {
   start: ProgramStart;
   /** The supervisor was started under nohup, so a closing terminal does not stop it. */
   ignoreHangup: boolean;
-  /** The arguments of one worker process. */
   workerArguments: string[];
   log(line: string): void;
   /** Frees space on a full disk. */

@@ -16,7 +16,7 @@ export interface RetryOptions {
   freeSpace?(): Promise<void>;
   /** Is called with the message of a temporary error, unless it is the same as before. */
   tell?(message: string): void;
-  /** Throws temporary errors, too, after this time. There is no limit by default. */
+  /** After this time, temporary errors are thrown, too. By default there is no limit. */
   limitMs?: number;
 }
 

@@ -18,7 +18,7 @@ import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
 import { isTemporary } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
 import { type Loop, loop, oneAtATime } from './timer.ts';
-import { TRIM_MS, trimRunning } from './trimming.ts';
+import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
 
 export interface WorkerHandle {
   id: string;
@@ -68,7 +68,7 @@ function assemble(registered: RegisteredWorker): WorkerState {
         () => worker.alone(() => heartbeat(worker)),
         () => worker.settings['heartbeat-interval'],
       ),
-      trim: guardedLoop(trimRunning, () => TRIM_MS),
+      trim: guardedLoop(trimRunning, () => TRIM_INTERVAL_MS),
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },

@@ -4,8 +4,8 @@ import {
   followEvents,
   lastEventNumber,
   lastEventNumberBefore,
-  numberBeforeLast,
   readEvents,
+  startOfLast,
 } from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
 import { parseDuration } from '../../core/duration.ts';
@@ -86,7 +86,7 @@ export default defineCommand({
     const last = await lastEventNumber(opened);
     const begin = Math.min(last, await numberBefore(opened, since));
     const many = lines ?? (since === null ? DEFAULT_LINES : null);
-    const after = many === null ? begin : Math.max(begin, await numberBeforeLast(opened, many, last, filter));
+    const after = many === null ? begin : Math.max(begin, await startOfLast(opened, many, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
