@@ -66,7 +66,7 @@ export async function jobObject(app: App, job: Job): Promise<JobObject> {
   return toJobObject(await withStdin(app, job));
 }
 
-/** Returns the JSON object of an enqueued job. If the job was deleted since, returns only what is left of it. */
+/** Returns the JSON object of an enqueued job. A job that has been deleted since has only the fields of `GoneJob`. */
 export async function addedObject(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
   return 'gone' in job ? job : jobObject(app, job);
 }

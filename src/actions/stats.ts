@@ -9,7 +9,7 @@ const THROUGHPUT_WINDOW_MS = 5 * 60_000;
 
 export interface Stats {
   jobs: Record<State, number>;
-  /** The share of completed jobs among the completed and dead ones; null if there are none. */
+  /** The share of completed jobs among the completed and dead jobs, or null if there are none. */
   success_rate: number | null;
   sampled_attempts: number;
   wait_ms: Percentiles | null;

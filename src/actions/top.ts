@@ -7,7 +7,7 @@ import { activeWorkers } from './workers.ts';
 
 /** The lists of waiting and failed jobs have at most this many jobs, so that the cost does not grow with the queue. */
 const MAX_LISTED = 100;
-/** At most this many finished attempts are read. That is enough for those that finish between two snapshots. */
+/** At most this many finished attempts are read. Fewer attempts usually finish between two snapshots. */
 const SAMPLE = 2000;
 
 /** Everything that a live view shows. */

@@ -6,7 +6,7 @@ import { isPlainCommand } from '../core/plain-command.ts';
  *
  * - `trap :` lets the frame survive a signal to the group. With `trap ''`, its children would ignore the signal, too.
  * - HUP, INT and TERM are noted in the record as an `s` behind the exit code. A stop of the whole service signals the
- *   frame as well, so the note tells a command that was stopped from one that failed. The note is kept as the shell
+ *   frame as well, so the note distinguishes a stopped command from a failed one. The note is kept as the shell
  *   option -b, which has no effect here, because a variable of ours could shadow one of the user's.
  * - The trap on EXIT is for a shell that exits because it cannot fork. Its code 76 shows that nothing ran.
  * - The frame exits with 75 or 76 only if it ran nothing. If a command exits with one of these, the frame ends by a signal instead,

@@ -17,11 +17,11 @@ const BUSY_LOOKS = 50;
 
 /**
  * Returns whether the attempt's command is still running, and if so leaves it stopped by SIGSTOP. A command that is stopped
- * cannot end by itself any more, so whatever ends it afterwards was sent by the caller.
+ * cannot end by itself any more, so any signal that ends it afterwards is from the caller.
  *
  * The program that does the work may be a child or a grandchild of the frame's child, because a shell waits for it. All of
  * them are stopped, from the frame's child down to the last one. If that one is a shell whose program has just ended, the
- * command is about to end. So the last process has to be the same one twice, with some time to go on in between.
+ * command is about to end. So the last process has to be the same one twice, and is continued for a while in between.
  */
 export async function freezeCommand(target: Target, hasEnded: () => boolean): Promise<boolean> {
   // A job that somebody has suspended as a whole was not about to end, and must not be continued for a look.

@@ -10,7 +10,7 @@ export interface Processes extends ProcessIdentity {
   carries(pid: number, cookie: string): boolean;
   /** Returns every live process of an attempt, except this process. */
   find(attempt: Target): Found[];
-  /** Does the same for many attempts in one pass over all processes. Returns the processes of each attempt by its cookie. */
+  /** Returns the live processes of many attempts by their cookies, in one pass over all processes. */
   findAll(attempts: readonly Target[]): Map<string, Found[]>;
   /** Returns a time in the unit of `since`. No process that starts from now on has an earlier start time. */
   now(): number;

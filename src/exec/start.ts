@@ -147,7 +147,7 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
 }
 
 /**
- * Returns what the end of the frame means. With a code of its own the frame ran nothing, and the record shows why. If a command
+ * Returns what the end of the frame means. If its exit code is 75 or 76, it ran nothing, and the record shows why. If a command
  * ends with such a code, the frame ends by a signal instead. While the record shows a running command, another process sent that signal.
  */
 function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {

@@ -47,7 +47,7 @@ export async function tick(worker: WorkerState): Promise<boolean> {
   return enqueued > 0;
 }
 
-/** Enqueues the jobs of the due ticks and returns the next tick. The store ensures that one worker enqueues each of them. */
+/** Enqueues the jobs of the due ticks and returns the next tick. The store ensures that only one worker enqueues each job. */
 export async function fireDue(
   worker: SchedulingWorker,
 ): Promise<{ enqueued: number; nextAt: number | null }> {
@@ -73,7 +73,7 @@ export async function fireDue(
   return { enqueued, nextAt: nextAt === null || nextAt > now ? nextAt : now + RETRY_MS };
 }
 
-/** Does what `decide` returns and returns how many jobs it enqueued. An error in the schedule is reported and not thrown. */
+/** Carries out the plan from `decide`. Returns how many jobs it enqueued. An error in the schedule is reported and not thrown. */
 async function fireSchedule(
   { app, emit, id, scheduling: { reported } }: SchedulingWorker,
   schedule: Schedule,
