@@ -16,11 +16,11 @@ import { activeWorkers } from './workers.ts';
 export interface Explanation {
   id: string;
   state: string;
-  /** The reasons why it does not run, or how it ended, as sentences. */
+  /** Sentences that say why the job does not run, where it runs, or how it ended. */
   reasons: string[];
 }
 
-/** Explains why a job does not run, with every reason that applies now. */
+/** Returns the state of a job with every reason for it that applies now. */
 export async function explain(app: App, id: string): Promise<Explanation> {
   const job = await getJob(app, id);
   return { id, state: job.state, reasons: await reasonsOf(app, job) };
