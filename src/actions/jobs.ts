@@ -81,7 +81,8 @@ export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.s
 /** Returns other jobs that were cancelled because of the first `most` of these, and still are. */
 export async function cancelledBecauseOf(app: App, ids: string[], most: number): Promise<string[]> {
   const cut = new Set<string>();
-  for (const id of ids.slice(0, most)) for (const child of await app.store.cutOff(id)) cut.add(child);
+  for (const id of ids.slice(0, most))
+    for (const child of await app.store.cancelledBecauseOf(id)) cut.add(child);
   for (const id of ids) cut.delete(id);
   return [...cut];
 }
