@@ -79,10 +79,9 @@ export async function showJob(app: App, id: string): Promise<{ job: Job; attempt
 export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
 
 /** Returns other jobs that were cancelled because of the first `most` of these, and still are. */
-export async function cancelledBecauseOf(app: App, ids: string[], most: number): Promise<string[]> {
+export async function cancelledDueTo(app: App, ids: string[], most: number): Promise<string[]> {
   const cut = new Set<string>();
-  for (const id of ids.slice(0, most))
-    for (const child of await app.store.cancelledBecauseOf(id)) cut.add(child);
+  for (const id of ids.slice(0, most)) for (const child of await app.store.cancelledDueTo(id)) cut.add(child);
   for (const id of ids) cut.delete(id);
   return [...cut];
 }

@@ -1,13 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { placesIn } from '../exec/living.ts';
-import {
-  abandonedDrafts,
-  abandonedParts,
-  type Leftover,
-  removeAbandonedDrafts,
-  sizeOf,
-} from '../files/drafts.ts';
+import { abandonedDrafts, abandonedParts, type Leftover, sizeOf, sweepDrafts } from '../files/drafts.ts';
 import { namesIn } from '../files/names-in.ts';
 import { isThere } from '../files/save-as.ts';
 import { attemptOf, type Place, removePlace } from '../state/place.ts';
@@ -35,7 +29,7 @@ export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null
 /** Removes what killed processes left, in and beside the store. Drafts of outputs go when their attempt is settled. */
 export async function clearLeftovers({ store, stateDirectory }: App, location: string): Promise<void> {
   (await careOf(location)).clearLeftovers(location);
-  removeAbandonedDrafts(stateDirectory.path);
+  sweepDrafts(stateDirectory.path);
   for (const { path } of abandonedParts(stateDirectory.path, BALLAST)) rmSync(path, { force: true });
   clearStrayOutputs(stateDirectory, store.epoch);
 }

@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { cancelledBecauseOf, parentsOf } from '../actions/jobs.ts';
+import { cancelledDueTo, parentsOf } from '../actions/jobs.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
@@ -10,7 +10,7 @@ const LOOKED_AT = 1000;
 
 /** Warns about dependent jobs that stay cancelled after their parent is retried, and about parents that failed. */
 export async function warnStillCancelled(io: Io, app: App, retried: string[]): Promise<void> {
-  const cut = await cancelledBecauseOf(app, retried, LOOKED_AT);
+  const cut = await cancelledDueTo(app, retried, LOOKED_AT);
   if (cut.length > 0)
     io.warn(
       `${dependents(cut)} ${cut.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${cut.length === 1 ? 'it' : 'them'}: queuectl retry ${named(cut)}`,
@@ -24,7 +24,7 @@ export async function warnStillCancelled(io: Io, app: App, retried: string[]): P
 
 /** Warns about dependent jobs that were cancelled together with their parents. */
 export async function warnAlsoCancelled(io: Io, app: App, cancelled: string[]): Promise<void> {
-  const cut = await cancelledBecauseOf(app, cancelled, LOOKED_AT);
+  const cut = await cancelledDueTo(app, cancelled, LOOKED_AT);
   if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);
 }
 

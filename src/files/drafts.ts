@@ -25,7 +25,7 @@ const FILE = 'new';
  */
 export function newDraft(target: string): string {
   const directory = dirname(target);
-  removeAbandonedDrafts(directory);
+  sweepDrafts(directory);
   const name = `.queuectl-${pidScope()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`;
   try {
     crashPoint('before-draft');
@@ -60,7 +60,7 @@ export function draftPaths(path: string): string[] {
   return NAME.test(basename(path)) ? [path, join(path, FILE)] : [];
 }
 
-export function removeAbandonedDrafts(directory: string): void {
+export function sweepDrafts(directory: string): void {
   for (const { path } of abandonedFiles(directory, NAME)) rmSync(path, { force: true });
   for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
 }

@@ -9,6 +9,7 @@ const SMALLEST_DISK_BYTES = 4 * LARGEST_BALLAST_BYTES;
 const DISK_PARTS = 16;
 /** The ballast is created only while this many times its size is free. */
 const FREE_FACTOR = 4;
+
 /** Creates the ballast if there is none and enough space is free. It is removed on a full disk: even deleting jobs needs space. */
 export function keepBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;

@@ -204,11 +204,11 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
   renameSync(draft, shortOf(place));
   crashPoint('after-short');
   rmSync(place.output, { force: true });
-  removeAbandonedShort(place);
+  sweepShortDrafts(place);
 }
 
 /** Removes the drafts of short files from workers that were killed. */
-function removeAbandonedShort(place: OutputPlace): void {
+function sweepShortDrafts(place: OutputPlace): void {
   const name = new RegExp(`^${basename(place.output)}\\.(\\d+)$`);
   for (const { path } of abandonedParts(place.directory, name)) rmSync(path, { force: true });
 }

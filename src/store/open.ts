@@ -77,5 +77,4 @@ export const peekStore = async (location: string): Promise<Store | null> =>
 
 export const careOf = async (location: string): Promise<FileCare> => (await kindOf(location)).care();
 
-/** Tells whether this process has a store open that must not be closed, not even at its end. */
 export const mustNotClose = (): boolean => [...loaded].some((kind) => kind.mustNotClose());

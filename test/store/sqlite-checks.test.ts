@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { COLUMN_RANGES, NAME_COLUMNS } from '../../src/store/sqlite/ranges.ts';
+import { NAME_COLUMNS, RANGES } from '../../src/store/sqlite/ranges.ts';
 import { SAVED } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -21,7 +21,7 @@ for (const phase of ['ready', 'waiting', 'blocked', 'held'])
 describe('the schema', () => {
   test('allows only the valid combinations of a phase with other columns', () =>
     withSqlite(async (_, db) => {
-      db.exec("INSERT INTO queue (number, name) COLUMN_RANGES (1, 'q')");
+      db.exec("INSERT INTO queue (number, name) RANGES (1, 'q')");
       for (const phase of PHASES)
         for (const state of STATES)
           for (const worker of MAYBE)
@@ -37,7 +37,7 @@ describe('the schema', () => {
   test('keeps numbers and times in the ranges of ranges.ts', () =>
     withSqlite(async (_, db) => {
       db.exec(`PRAGMA foreign_keys = OFF; ${ROWS}`);
-      for (const [table, columns] of Object.entries(COLUMN_RANGES))
+      for (const [table, columns] of Object.entries(RANGES))
         for (const [column, [min, max]] of Object.entries(columns))
           for (const value of [min - 1, min, max, max + 1]) {
             const where = table !== 'job' ? '' : `WHERE phase = '${column === 'due_at' ? 'ready' : 'ended'}'`;
@@ -57,7 +57,7 @@ describe('the schema', () => {
           .all("SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')", name)
           .map((row) => String(row.name))
           .filter((column) => !(column in refs) && !(name in NAME_COLUMNS && column === 'number'));
-        const ranged = Object.keys(COLUMN_RANGES[name] ?? {}).filter((column) => !(column in refs));
+        const ranged = Object.keys(RANGES[name] ?? {}).filter((column) => !(column in refs));
         expect([name, columns.sort()]).toEqual([name, ranged.sort()]);
       }
     }));

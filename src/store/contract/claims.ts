@@ -76,7 +76,7 @@ export interface Settlement {
   leftBehind: number[];
   /** Jobs to add if, and only if, this settlement is applied as it is. A job whose id is taken gets another id. */
   hooks: JobSpec[];
-  /** A job to add as well if no job outside queue `hooks` is then ready, running or waiting for a retry. Jobs that wait in paused queues do not count. */
+  /** A job to add as well if `busy` would then return no queue but `hooks`. */
   onIdle: JobSpec | null;
 }
 

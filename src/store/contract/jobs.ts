@@ -45,7 +45,7 @@ export interface JobStore {
   /** Returns the state of each job that this one depends on, in the given order. */
   dependencies(id: string): Promise<ParentState[]>;
   /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-  cancelledBecauseOf(id: string): Promise<string[]>;
+  cancelledDueTo(id: string): Promise<string[]>;
   /** Returns the stdin of a job's command, or null if it has none. It is removed with its job. */
   stdin(id: string): Promise<string | null>;
   /**

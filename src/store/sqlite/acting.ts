@@ -30,9 +30,8 @@ export function actingStore(db: Connection): ActingStore {
     retry: (ids, from, now, bulk = false) => db.write('retry', () => retry(db, ids, from, now, bulk)),
     keyHolder: (id, from, now) =>
       db.read(() => (db.get(sql.keyHolder, id, JSON.stringify(from), now)?.id as string | undefined) ?? null),
-    remove: (ids, from, now) =>
-      db.write('remove', () => remove(db, ids, from, now), { mayFreeBallast: true }),
-    cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now), { mayFreeBallast: true }),
+    remove: (ids, from, now) => db.write('remove', () => remove(db, ids, from, now), { usesBallast: true }),
+    cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now), { usesBallast: true }),
     hold: (ids, now) => each('hold', ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
     release: (ids, now) => each('release', ids, { kind: 'released' }, (id) => release(db, id, now)),
     edit: (ids, changes, now) =>

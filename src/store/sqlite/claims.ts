@@ -12,12 +12,12 @@ import { settle } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
 
-const WITH_BALLAST = { mayFreeBallast: true };
+const WITH_BALLAST = { usesBallast: true };
 
 export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
-      const how = { mayFreeBallast: request.settle.length > 0 };
+      const how = { usesBallast: request.settle.length > 0 };
       try {
         return await db.write('claim', () => claim(db, request, now, take), how);
       } catch (error) {

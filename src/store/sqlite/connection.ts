@@ -6,7 +6,7 @@ import { freeBallast } from '../../state/ballast.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translate } from './failures.ts';
-import { type FileWatch, fileIdentity, watchLiveFiles } from './live-files.ts';
+import { type FileWatch, fileId, watchLiveFiles } from './live-files.ts';
 import { isSqliteSound, OLDEST_SQLITE } from './sqlite-version.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
@@ -46,10 +46,10 @@ export interface Connection extends Statements {
   /** Switches the file to WAL mode. No commit is made without it. */
   useWal(): Promise<void>;
   /**
-   * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `mayFreeBallast` it
+   * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `usesBallast` it
    * removes the ballast if the disk is full. Only writes that end or remove something may do so.
    */
-  write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { mayFreeBallast: boolean }): Promise<T>;
+  write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { usesBallast: boolean }): Promise<T>;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
@@ -91,8 +91,8 @@ export async function connect(
   { open = openFile, actor = null as string | null, now = Date.now } = {},
 ): Promise<Connection> {
   // The file is identified before it is opened. If it is replaced in between, the connection is not current.
-  const file = fileIdentity(path);
-  const isCurrent = (): boolean => fileIdentity(path) === file;
+  const file = fileId(path);
+  const isCurrent = (): boolean => fileId(path) === file;
   const db = open(path);
   const files = watchLiveFiles(path, isCurrent);
   const opened: Opened = { path, db, files, check: () => {}, mend: () => false, writing: false };
@@ -119,7 +119,7 @@ export async function connect(
       untilFree(path, () => {
         if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
-    write: (verb, work, how) => write(opened, verb, work, how?.mayFreeBallast ?? false),
+    write: (verb, work, how) => write(opened, verb, work, how?.usesBallast ?? false),
     read: (work) =>
       untilFree(path, () =>
         files.guard(() => {
@@ -202,7 +202,7 @@ function statementsOf(opened: Opened): Statements {
   };
 }
 
-async function write<T>(opened: Opened, verb: string, work: () => T, mayFreeBallast: boolean): Promise<T> {
+async function write<T>(opened: Opened, verb: string, work: () => T, usesBallast: boolean): Promise<T> {
   const { path, db, files } = opened;
   crashPoint(`before-${verb}`);
   const commit = (): T =>
@@ -214,7 +214,7 @@ async function write<T>(opened: Opened, verb: string, work: () => T, mayFreeBall
     });
   const result = await untilFree(path, () =>
     files.guard(() => {
-      const done = commitOrMend(opened, commit, mayFreeBallast);
+      const done = commitOrMend(opened, commit, usesBallast);
       // The files are checked before the write returns, because a commit into a removed file may be lost.
       files.checkBoth('; the last change may not have been saved');
       return done;
@@ -225,13 +225,13 @@ async function write<T>(opened: Opened, verb: string, work: () => T, mayFreeBall
 }
 
 /** Commits. If that fails because of a bad value or a full disk, tries to remove the cause and commits again. */
-function commitOrMend<T>(opened: Opened, commit: () => T, mayFreeBallast: boolean): T {
+function commitOrMend<T>(opened: Opened, commit: () => T, usesBallast: boolean): T {
   opened.writing = true;
   try {
     return commit();
   } catch (error) {
     const mended = (isOutOfRange(error) || isFull(error)) && opened.mend(error);
-    if (!mended && !(mayFreeBallast && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
+    if (!mended && !(usesBallast && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
     return commit();
   } finally {
     opened.writing = false;
@@ -299,7 +299,7 @@ function modeOf(db: DatabaseSync): string {
   return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
-/** Repeats `work` while the file is locked, for at most `giveUpMs`. Short random pauses are fairer than SQLite's growing ones, which can starve a process. */
+/** Repeats `work` while the file is locked, for at most `giveUpMs`. SQLite's own, growing pauses could starve a process. */
 async function untilFree<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
   const start = performance.now();
   for (;;) {

@@ -23,8 +23,7 @@ export function jobStore(db: Connection): JobStore {
     counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
-    cancelledBecauseOf: (id) =>
-      db.read(() => db.all(sql.cancelledBecauseOf, id, id).map((row) => row.id as string)),
+    cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledBy, id, id).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
         maybe(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),

@@ -12,7 +12,7 @@ const SAVE_TRIES = 100;
 const SAVE_PAUSE_MS = 5;
 
 /** Returns the identity of the file at a path. It does not open the file, because closing it would drop SQLite's locks. */
-export function fileIdentity(path: string): string {
+export function fileId(path: string): string {
   const stat = statSync(path, IF_THERE);
   return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
 }
@@ -186,10 +186,7 @@ export function isOpenHere(path: string): boolean {
   return [...stores.values()].some((store) => store.path === path);
 }
 
-/**
- * Throws if this process has the database open with a removed -wal or -shm file. SQLite would use the old -shm for a new
- * connection, too.
- */
+/** Throws if this process has the database open with removed files, because SQLite would use the old -shm again. */
 export function refuseReopening(path: string): void {
   for (const [isRemoved, store] of stores)
     if (store.path === path && isRemoved())

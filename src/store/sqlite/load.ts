@@ -46,7 +46,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const shift: Record<string, number> = {};
   for (const { name, numbered } of SAVED)
     if (numbered) shift[name] = Number(db.get(sql.highestNumber(name))!.number);
-  /** The numbers of queues that exist here, by the table and number of the imported row. */
+  /** The numbers of queues that exist here, by `TABLE NUMBER` of the imported row. */
   const here = new Map<string, number>();
   /** The numbers of jobs that exist here, by the number of the imported row. Loaded jobs may depend on them. */
   const parents = new Map<number, number>();
@@ -108,12 +108,10 @@ function existing(db: Connection, table: SavedTable, row: Row): Row | undefined 
 }
 
 /** Columns that may differ between equal rows: the number, and the current tokens of a queue's rate limit. */
-const IGNORED_COLUMNS = new Set(['number', 'tokens', 'tokens_at']);
+const VARYING = new Set(['number', 'tokens', 'tokens_at']);
 
 function isSame(a: Row, b: Row): boolean {
-  return Object.keys(a).every(
-    (column) => IGNORED_COLUMNS.has(column) || (a[column] ?? null) === (b[column] ?? null),
-  );
+  return Object.keys(a).every((column) => VARYING.has(column) || (a[column] ?? null) === (b[column] ?? null));
 }
 
 function checkColumns(table: SavedTable, row: Row, known: string[]): void {

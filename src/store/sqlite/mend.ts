@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { isFull } from './failures.ts';
-import { COLUMN_RANGES, LARGEST_NUMBER, NAME_COLUMNS, outsideCondition } from './ranges.ts';
+import { LARGEST_NUMBER, NAME_COLUMNS, outsideSql, RANGES } from './ranges.ts';
 import { recordOfJob } from './record.ts';
 import { SAVED } from './tables.ts';
 
@@ -37,7 +37,7 @@ function mend(db: Connection): boolean {
   try {
     const jobs = db.all(badJobs).map((row) => row.id as string);
     let changed = 0;
-    for (const table of Object.keys(COLUMN_RANGES)) changed += db.run(clamp(table));
+    for (const table of Object.keys(RANGES)) changed += db.run(clamp(table));
     for (const table of Object.keys(NAME_COLUMNS)) changed += renumber(db, table);
     for (const id of jobs) {
       if (db.run(holdJob, HOLD_REASON, id) === 0) continue;
@@ -55,16 +55,16 @@ const holdJob = `UPDATE job SET phase = 'held', last_error = ?
   WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 
 function outside(table: string): string {
-  return Object.entries(COLUMN_RANGES[table]!)
-    .map(([column, range]) => outsideCondition(column, range))
+  return Object.entries(RANGES[table]!)
+    .map(([column, range]) => outsideSql(column, range))
     .join(' OR ');
 }
 
-const badJobs = `SELECT id FROM job WHERE ${outside('job')} OR ${outsideCondition('number', [1, LARGEST_NUMBER])}`;
+const badJobs = `SELECT id FROM job WHERE ${outside('job')} OR ${outsideSql('number', [1, LARGEST_NUMBER])}`;
 
 /** Returns a statement that puts all values of a table into their ranges. */
 function clamp(table: string): string {
-  const columns = Object.entries(COLUMN_RANGES[table]!).map(
+  const columns = Object.entries(RANGES[table]!).map(
     ([column, [min, max]]) => `${column} = min(max(${column}, ${min}), ${max})`,
   );
   return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${outside(table)}`;
@@ -73,7 +73,7 @@ function clamp(table: string): string {
 /** Gives new numbers to rows whose number is out of range, because they leave none for new rows. Returns the number of changes. */
 function renumber(db: Connection, table: string): number {
   const bad = db.all(
-    `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${outsideCondition('number', [1, LARGEST_NUMBER])} LIMIT ?`,
+    `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${outsideSql('number', [1, LARGEST_NUMBER])} LIMIT ?`,
     MOST_RENUMBERED,
   );
   const sequence = `(SELECT seq FROM sqlite_sequence WHERE name = '${table}' AND seq BETWEEN 0 AND ${LARGEST_NUMBER})`;

@@ -66,10 +66,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   };
 }
 
-/**
- * Opens the file in WAL mode. If a restore or repair replaces the file meanwhile, opens the new file. Once a file is open in WAL
- * mode, nobody can replace it.
- */
+/** Opens the file in WAL mode, in which nobody can replace it. If a restore or repair replaces it before, opens the new file. */
 async function openInWalMode(
   path: string,
   { actor, older, now }: Pick<OpenOptions, 'actor' | 'older' | 'now'>,
@@ -102,7 +99,7 @@ async function openInWalMode(
   }
 }
 
-/** Returns the error, and removes a new, empty -wal. While that exists, processes that have the old -wal open cannot save its contents. */
+/** Returns the error. Removes a new, empty -wal, because processes with the old -wal open cannot save its contents beside it. */
 function removedWalError(path: string): QueueError {
   if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
   return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);

@@ -20,7 +20,7 @@ const all = (range: Range, ...columns: string[]): Record<string, Range> =>
   Object.fromEntries(columns.map((column) => [column, range]));
 
 /** The ranges of the columns that hold numbers or times, by table. Most references to other rows are not listed. */
-export const COLUMN_RANGES: Record<string, Record<string, Range>> = {
+export const RANGES: Record<string, Record<string, Range>> = {
   job: {
     ...Object.fromEntries(
       OWN_FIELDS.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
@@ -61,7 +61,7 @@ export const NAME_COLUMNS: Record<string, string> = Object.fromEntries(
 
 /** Returns the first column of a row that holds a number or a time out of its range. */
 export function columnOutOfRange(table: string, row: Record<string, unknown>): string | undefined {
-  return Object.entries(COLUMN_RANGES[table] ?? {}).find(
+  return Object.entries(RANGES[table] ?? {}).find(
     ([column, range]) => row[column] != null && !isWithin(row[column], range),
   )?.[0];
 }
@@ -73,7 +73,7 @@ export function intoRange<T extends Record<string, unknown>>(
 ): { row: T; changed: string[] } {
   const fitting: Record<string, unknown> = { ...row };
   const changed: string[] = [];
-  for (const [column, [min, max]] of Object.entries(COLUMN_RANGES[table] ?? {})) {
+  for (const [column, [min, max]] of Object.entries(RANGES[table] ?? {})) {
     const value = row[column];
     if (typeof value !== 'number' || isWithin(value, [min, max])) continue;
     fitting[column] = Math.min(Math.max(value, min), max);
@@ -86,21 +86,15 @@ function isWithin(value: unknown, [min, max]: Range): boolean {
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-/** Returns an SQL condition that holds if the column is out of range. */
-export function outsideCondition(column: string, [min, max]: Range): string {
+export function outsideSql(column: string, [min, max]: Range): string {
   return `(${column} < ${min} OR ${column} > ${max})`;
 }
 
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 export function outsideRows(table: string): string {
-  const ranges = Object.entries({
-    ...(NAME_COLUMNS[table] ? { number: COUNT } : {}),
-    ...COLUMN_RANGES[table],
-  });
-  const columns = ranges.map(
-    ([column, range]) => `iif(${outsideCondition(column, range)}, '${column}', NULL)`,
-  );
-  const name = NAME_COLUMNS[table] ?? Object.keys(COLUMN_RANGES[table]!)[0]!;
+  const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNT } : {}), ...RANGES[table] });
+  const columns = ranges.map(([column, range]) => `iif(${outsideSql(column, range)}, '${column}', NULL)`);
+  const name = NAME_COLUMNS[table] ?? Object.keys(RANGES[table]!)[0]!;
   return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}
-    WHERE ${ranges.map(([column, range]) => outsideCondition(column, range)).join(' OR ')}`;
+    WHERE ${ranges.map(([column, range]) => outsideSql(column, range)).join(' OR ')}`;
 }

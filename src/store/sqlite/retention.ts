@@ -25,7 +25,7 @@ export function retentionStore(db: Connection): RetentionStore {
       // A read comes first, so that no other writer waits if there is nothing to remove.
       const some = await db.read(() => nextBatch(db, state, keep, now).length > 0);
       if (!some) return { jobs: 0, bytes: 0, attempts: [] };
-      return db.write('prune', () => removeBatch(db, state, keep, now), { mayFreeBallast: true });
+      return db.write('prune', () => removeBatch(db, state, keep, now), { usesBallast: true });
     },
     prunable: (state, keep, now) => db.read(() => prunable(db, state, keep, now)),
     forgetKeys: (now) => forgetKeys(db, now),

@@ -41,7 +41,7 @@ function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
   return ended === undefined ? 0 : parentEnded(db, ended, finishedAt);
 }
 
-/** Returns the settlement with a cancellation instead of a retry, because a request to cancel holds even if the attempt was ending for another reason. */
+/** Returns the settlement with a cancellation instead of a retry, even if the attempt was ending for another reason. */
 function withoutRetry(settlement: Settlement): Settlement {
   const { to, attempts, crashes } = settlement.transition;
   // A stop makes an at-most-once job dead. If somebody cancelled it, it is cancelled instead.

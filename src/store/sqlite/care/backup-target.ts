@@ -6,7 +6,7 @@ import { sync } from '../../../files/durable.ts';
 import { holdersOf } from '../../../files/holders.ts';
 import { isThere, OTHER_NAME, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
 import type { CopyOptions } from '../../contract/file-care.ts';
-import { fileIdentity } from '../live-files.ts';
+import { fileId } from '../live-files.ts';
 import { headOf } from './odd-file.ts';
 import { checkOwner, PART_SUFFIXES, refuseUnsafeDrafts, unsafeParts } from './owner.ts';
 import { epochsOf } from './peek.ts';
@@ -42,10 +42,7 @@ function refuseStore(target: string, location: string): void {
     throw new QueueError('usage', `${target} is not a regular file`, OTHER_NAME);
   const whole = target.replace(PART, '');
   for (const one of new Set([target, whole])) {
-    if (
-      existsSync(one) &&
-      (fileIdentity(one) === fileIdentity(location) || holdersOf(realpathSync(one)).length > 0)
-    )
+    if (existsSync(one) && (fileId(one) === fileId(location) || holdersOf(realpathSync(one)).length > 0))
       throw new QueueError('usage', `${one} is a database that is in use`, OTHER_NAME);
   }
   if (whole !== target) refuseDatabase(whole);

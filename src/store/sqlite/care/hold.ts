@@ -4,7 +4,7 @@ import { QueueError } from '../../../core/errors.ts';
 import { copyBytes } from '../../../files/write-all.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
-import { fileIdentity } from '../live-files.ts';
+import { fileId } from '../live-files.ts';
 
 /** A store that nobody else can use, so that its file can be read and replaced. */
 export interface HeldStore {
@@ -42,7 +42,7 @@ export async function holdNewSqlite(path: string): Promise<HeldStore> {
 }
 
 async function holdOnce(path: string): Promise<HeldStore> {
-  const file = fileIdentity(path);
+  const file = fileId(path);
   const raw = open(path);
   let connection: Connection | null;
   try {
@@ -54,7 +54,7 @@ async function holdOnce(path: string): Promise<HeldStore> {
   const folded = connection !== null;
   return {
     folded,
-    isCurrent: () => fileIdentity(path) === file,
+    isCurrent: () => fileId(path) === file,
     copyTo(target) {
       copyBytes(raw, target);
       if (!folded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);

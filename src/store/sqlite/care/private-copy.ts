@@ -10,7 +10,7 @@ import { foreign } from './safe-path.ts';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const ROOT = 0;
-const COPY_TRIES = 10;
+const TRIES = 10;
 const RETRY_PAUSE_MS = 50;
 
 /**
@@ -64,8 +64,7 @@ function copyWhole(path: string, copy: string): boolean {
       closeSync(db);
       if (wal !== null) closeSync(wal);
     }
-    if (tries === COPY_TRIES)
-      throw new QueueError('store-busy', `${path} is being written by another process`);
+    if (tries === TRIES) throw new QueueError('store-busy', `${path} is being written by another process`);
     pauseSync(RETRY_PAUSE_MS);
   }
 }

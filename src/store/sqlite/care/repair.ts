@@ -38,7 +38,7 @@ export async function repairSqlite(
     if (source === null) return null;
     try {
       const repaired = await connection.write('migrate', () => saveAll(connection, source, steps));
-      if (source.withoutTrees && repaired.jobs === 0) return null;
+      if (source.noTrees && repaired.jobs === 0) return null;
       return { ...repaired, problems: await problemsOf(connection) };
     } finally {
       source.close();
@@ -65,10 +65,10 @@ function saveAll(db: Connection, source: DamagedCopy, steps: Steps): Saving {
   const saving: Saving = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
   const epoch = [source.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
-  const indexed = new Set(source.withoutTrees ? [] : source.column(care.jobsByIndex));
+  const indexed = new Set(source.noTrees ? [] : source.column(care.jobsByIndex));
   const progress = { db, source, saving, indexed };
   for (const table of SAVED) saveTable(progress, table);
-  if (source.withoutTrees) saving.lost.push('the contents of destroyed pages');
+  if (source.noTrees) saving.lost.push('the contents of destroyed pages');
   const nameless = db.run(care.forgetNameless);
   if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
   recount(db);
@@ -94,10 +94,9 @@ function saveTable(progress: RepairProgress, table: SavedTable): void {
   const { db, source, saving } = progress;
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
-  const save = (row: Row): string | null =>
-    rowProblem(table, row) ?? tryInsert(db, insert, columns, row, table);
+  const save = (row: Row): string | null => flawOf(table, row) ?? tryInsert(db, insert, columns, row, table);
   saving.saved[table.name] = 0;
-  let gaps = source.withoutTrees;
+  let gaps = source.noTrees;
   const gap = (why: string): void => {
     gaps = true;
     saving.lost.push(why);
@@ -113,7 +112,7 @@ function saveTable(progress: RepairProgress, table: SavedTable): void {
   if (gaps || (table.name === 'job' && missingOf(progress).size > 0)) saveLoose(progress, table, save);
 }
 
-/** Saves rows that are found page by page. Loose rows may be old or deleted, so such jobs must be in the id index, if that is readable. */
+/** Saves rows that are found page by page. Loose rows may be old or deleted, so loose jobs must be in the id index, if it is readable. */
 function saveLoose(
   { db, source, saving, indexed }: RepairProgress,
   table: SavedTable,
@@ -149,7 +148,7 @@ function heldRow({ name }: SavedTable, row: Row): Row {
   return isWaiting ? { ...row, phase: 'held', last_error: HOLD_REASON } : row;
 }
 
-function rowProblem(table: SavedTable, row: Row): string | null {
+function flawOf(table: SavedTable, row: Row): string | null {
   const column = unreadableColumn(table, row);
   if (column !== undefined) return `its ${column} is unreadable`;
   const numbers = [...(table.numbered ? ['number'] : []), ...Object.keys(table.refs)];

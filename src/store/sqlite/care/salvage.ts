@@ -25,7 +25,7 @@ export interface DamagedCopy {
   /** Finds rows page by page, whether or not a tree leads to them. Those to which a tree leads come first. */
   loose(shape: Shape, fit: (found: FoundRow) => boolean): Iterable<FoundRow>;
   /** Tells whether neither the tree of jobs nor that of queues could be read. */
-  withoutTrees: boolean;
+  noTrees: boolean;
   /** Returns the first column of a query, or no values if it fails. */
   column(query: string): string[];
   /** Describes how the copy had to be opened. */
@@ -44,30 +44,26 @@ export function openDamagedCopy(damaged: HeldStore, copy: string): DamagedCopy |
     ['with a new schema', (file) => patch(file, freshPages(copy, false), PAGE_BYTES), true],
     ['with the new schema of a copy', (file) => patch(file, freshPages(copy, true), PAGE_BYTES), true],
   ];
-  for (const withoutTrees of [false, true]) {
+  for (const noTrees of [false, true]) {
     for (const [how, mend, guessed] of ways) {
       for (const end of ['', ...PART_SUFFIXES]) rmSync(copy + end, { force: true });
       damaged.copyTo(copy);
       mend(copy);
-      const db = tryOpen(copy, withoutTrees);
+      const db = tryOpen(copy, noTrees);
       if (db === null) continue;
-      if (withoutTrees) return { ...readersOf(db, copy, guessed), how: `${how}, page by page`, withoutTrees };
-      return { ...readersOf(db, copy), how, withoutTrees };
+      if (noTrees) return { ...readersOf(db, copy, guessed), how: `${how}, page by page`, noTrees };
+      return { ...readersOf(db, copy), how, noTrees };
     }
   }
   return null;
 }
 
-function tryOpen(path: string, withoutTrees: boolean): DatabaseSync | null {
+function tryOpen(path: string, noTrees: boolean): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(path);
     // With a wrong schema, the first rows of both tables look wrong. One of them is enough, because the other may be damaged.
-    if (
-      withoutTrees
-        ? !db.prepare(hasJobs).get()
-        : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name')
-    )
+    if (noTrees ? !db.prepare(hasJobs).get() : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name'))
       throw new Error('no queue');
     return db;
   } catch {
@@ -113,11 +109,7 @@ function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
 }
 
 /** Returns the functions of a DamagedCopy. If its schema is only `guessed`, rows are found page by page alone. */
-function readersOf(
-  db: DatabaseSync,
-  copy: string,
-  guessed = false,
-): Omit<DamagedCopy, 'how' | 'withoutTrees'> {
+function readersOf(db: DatabaseSync, copy: string, guessed = false): Omit<DamagedCopy, 'how' | 'noTrees'> {
   const all = (query: string): Row[] => {
     try {
       return db.prepare(query).all() as Row[];

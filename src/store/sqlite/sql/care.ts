@@ -1,4 +1,4 @@
-import { COLUMN_RANGES, outsideRows } from '../ranges.ts';
+import { outsideRows, RANGES } from '../ranges.ts';
 
 /* These statements may read whole tables, unlike those of the other parts. */
 
@@ -20,9 +20,7 @@ export const foreignKeyCheck = 'PRAGMA foreign_key_check';
 export const INVARIANTS: Record<string, string> = {
   'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
     AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
-  'numbers and times are within their ranges': Object.keys(COLUMN_RANGES)
-    .map(outsideRows)
-    .join(' UNION ALL '),
+  'numbers and times are within their ranges': Object.keys(RANGES).map(outsideRows).join(' UNION ALL '),
   'the counters match the rows': `SELECT queue || ' ' || state AS row FROM (
       SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
       EXCEPT SELECT queue, state, jobs, bytes FROM counter)

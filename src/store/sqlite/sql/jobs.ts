@@ -64,7 +64,7 @@ export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, sta
   output_bytes AS outputBytes, truncated, left_behind AS leftBehind
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
 /** Finds the jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-export const cancelledBecauseOf = `WITH RECURSIVE lost (number) AS (
+export const cancelledBy = `WITH RECURSIVE lost (number) AS (
     SELECT number FROM job WHERE id = ?
     UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
       JOIN job ON job.number = child AND state = 'cancelled')
