@@ -14,7 +14,7 @@ export interface AtomicOptions extends NamingOptions {
   beforeNaming?(): void;
 }
 
-/** Writes a file so that others see it complete or, with hard links, not at all. Returns false if it exists and `replace` is false. */
+/** Writes a file that others see complete or not at all (but see `needsLinks`). Returns false if it exists and `replace` is false. */
 export function writeAtomically(file: string, data: string | Uint8Array, options: AtomicOptions): boolean {
   const draft = options.draft ?? `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {

@@ -4,7 +4,7 @@ import { nameDraft } from './name-draft.ts';
 
 export const OTHER_NAME = 'choose another name';
 
-/** Throws unless files can be created in this directory. The error names the directory, because users do not know drafts. */
+/** Throws unless files can be created in this directory. The error names the directory, because users do not know the names of drafts. */
 export function refuseUnwritable(directory: string): void {
   try {
     if (!statSync(directory).isDirectory())

@@ -22,7 +22,7 @@ export interface Gap {
 export interface Collected {
   bytes: number;
   truncated: boolean;
-  /** The whole output, or null if it is too long for the store. */
+  /** The whole output, or null if there is none or it is too long for the store. */
   kept: Uint8Array | null;
   /** The number of bytes that remain, if some were dropped. */
   stored?: number;

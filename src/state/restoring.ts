@@ -7,7 +7,7 @@ import type { StateDirectory } from './state-directory.ts';
 
 const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 
-/** Creates a note that outputs are being copied for a store that is not in place yet. Without the note they would look needed. */
+/** Creates a note that outputs are being copied for a store that is not in place yet. Only the note shows that they are not in use. */
 export function noteRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-restoring');
   mkdirSync(state.path, { recursive: true, mode: 0o700 });

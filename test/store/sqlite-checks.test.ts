@@ -21,7 +21,7 @@ for (const phase of ['ready', 'waiting', 'blocked', 'held'])
 describe('the schema', () => {
   test('allows only the valid combinations of a phase with other columns', () =>
     withSqlite(async (_, db) => {
-      db.exec("INSERT INTO queue (number, name) RANGES (1, 'q')");
+      db.exec("INSERT INTO queue (number, name) VALUES (1, 'q')");
       for (const phase of PHASES)
         for (const state of STATES)
           for (const worker of MAYBE)

@@ -12,7 +12,7 @@ export interface ActingStore {
    * - With `bulk`, an at-most-once job that was started before is left alone.
    */
   retry(ids: string[], from: readonly State[], now: number, bulk?: boolean): Promise<string[]>;
-  /** Returns the id of the job that has the unique key of this one, which is in a state `from`, and so prevents its retry, or null. */
+  /** Returns the id of the job whose unique key prevents a retry of this job from the states `from`, or null if none does. */
   keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
    * Removes jobs of the given states with their attempts. Never removes a running job. Returns what it removed. For a

@@ -42,7 +42,7 @@ export interface StopMark {
   boot: string;
   /** Milliseconds on a clock that all processes of that boot share. */
   at: number;
-  /** The process that gave the order, and its ancestors. If one of them executes queuectl, it does so after the order. */
+  /** The process that gave the order, and its ancestors. If one of them executes queuectl later, that is not stopped. */
   by: string[];
   /**
    * The processes of this pid namespace that ran queuectl at that time, or had just been forked. Missing in the mark of an

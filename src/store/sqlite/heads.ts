@@ -24,7 +24,7 @@ export function headsOf(db: Connection, queue: OpenQueue, most: number, now: num
   }));
 }
 
-/** In a queue with aging, a claim reads jobs of the HIGHEST highest priorities and of OTHERS of the other priorities. */
+/** In a queue with aging, a claim reads jobs of at most HIGHEST + OTHERS priorities: the highest ones, and some of the others. */
 const HIGHEST = 32;
 const OTHERS = 32;
 

@@ -66,7 +66,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   };
 }
 
-/** Opens the file in WAL mode, in which nobody can replace it. If a restore or repair replaces it before, opens the new file. */
+/** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair replaces it before, opens the new file. */
 async function openInWalMode(
   path: string,
   { actor, older, now }: Pick<OpenOptions, 'actor' | 'older' | 'now'>,

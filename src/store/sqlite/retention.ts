@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
 import { record } from './record.ts';
 import * as sql from './sql/retention.ts';
 
-/** One transaction removes at most this many jobs, other rows and bytes of stdin, or one job, so that other writers wait only briefly. */
+/** One transaction removes at most this many jobs, other rows and bytes of stdin (but at least one job), because other writers wait. */
 const JOBS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 200;
 const STDIN_BYTES_AT_ONCE = 1024 ** 2;

@@ -7,7 +7,7 @@ export interface SavedTable {
   key: string[];
   /** Tells whether rows have a number that the store assigns. An import assigns new numbers. */
   numbered: boolean;
-  /** The tables to whose rows columns refer, by column. A row without a name belongs to the row that its first column here refers to. */
+  /** Maps each column that refers to a row of another table to that table. A row without a name belongs to the row of its first reference. */
   refs: Record<string, string>;
   /** The columns by which an import recognizes an existing row. Empty if rows belong to a row of another table. */
   nameColumns: string[];

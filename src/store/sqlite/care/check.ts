@@ -89,7 +89,7 @@ function schemaProblems(connection: Connection): string[] {
   ];
 }
 
-/** Returns the names of the schema objects that are missing or differ, and of those in the file that are not expected as they are. */
+/** Returns the names of the expected schema objects that are missing or differ, and of unexpected objects in the file. */
 export function schemaDifferences(connection: Connection): { missing: string[]; foreign: string[] } {
   const found = connection.all(sql.schemaObjects).map((row) => JSON.stringify(row));
   const expected = expectedSchema();

@@ -148,7 +148,7 @@ function isIncomplete([wal, shm]: FileIdentities, db: string): boolean {
   return wal === null && shm === null ? isLocked(statSync(db).ino) : wal === null || shm === null;
 }
 
-/** The kernel returns a list of locks above ONE_PAGE_BYTES in pages. It is read several times, because locks may move between pages. */
+/** The kernel returns a list of locks longer than ONE_PAGE_BYTES in pages, and locks may move between them. So it is read again. */
 const LOCK_READS = 5;
 const ONE_PAGE_BYTES = 3500;
 

@@ -28,7 +28,7 @@ export const failDependencies = "UPDATE dependency SET phase = 'failed' WHERE pa
 export const reopenParents = `UPDATE dependency SET phase = 'open'
   WHERE child = (SELECT number FROM job WHERE id = ?) AND phase <> 'open'
   AND EXISTS (SELECT 1 FROM job WHERE job.number = parent AND job.phase <> 'ended')`;
-/** Reopens the failed dependencies on a job whose children wait or are held. */
+/** Reopens the failed dependencies of waiting or held children on this job. */
 export const reopenChildren = `UPDATE dependency SET phase = 'open'
   WHERE parent = (SELECT number FROM job WHERE id = ?) AND phase = 'failed'
   AND EXISTS (SELECT 1 FROM job WHERE job.number = child AND job.phase IN ('ready', 'waiting', 'blocked', 'held'))
