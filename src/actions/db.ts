@@ -1,5 +1,5 @@
 import { resolveSettings } from '../core/stored-settings.ts';
-import { epochOf } from '../state/kept-output.ts';
+import { mostCommonEpoch } from '../state/kept-output.ts';
 import type { Repair } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
@@ -39,7 +39,7 @@ export async function repairDatabase(
   const stateDirectory = care.stateOf(location);
   return care.repair(location, anyOwner, {
     now: () => clock.now(),
-    knownEpoch: () => epochOf(stateDirectory),
+    knownEpoch: () => mostCommonEpoch(stateDirectory),
     settleLost: (stored) => settleAsLost(resolveSettings(stored), clock.now(), random),
     accept: async (copy) => refuseRunningCommands(stateDirectory, await runningAttemptNames(copy)),
   });

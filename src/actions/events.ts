@@ -22,8 +22,9 @@ function matches({ kind, jobId, queue, actor }: StoreEvent, filter: EventFilter)
   );
 }
 
-export const lastEventNumber = (app: App): Promise<number> => app.store.lastEvent();
-export const lastEventNumberBefore = (app: App, at: number): Promise<number> => app.store.lastEventBefore(at);
+export const lastEventNumber = (app: App): Promise<number> => app.store.lastEventNumber();
+export const lastEventNumberBefore = (app: App, at: number): Promise<number> =>
+  app.store.lastEventNumberBefore(at);
 /** Adds an event that belongs to no job. */
 export const noteEvent = (app: App, event: NewEvent): Promise<void> => app.store.note(event);
 

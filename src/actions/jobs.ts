@@ -81,7 +81,8 @@ export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.s
 /** Returns the ids of other jobs that were cancelled because of one of the first `most` of `ids`, and are still cancelled. */
 export async function cancelledBecauseOf(app: App, ids: string[], most: number): Promise<string[]> {
   const cancelled = new Set<string>();
-  for (const id of ids.slice(0, most)) for (const child of await app.store.cutOff(id)) cancelled.add(child);
+  for (const id of ids.slice(0, most))
+    for (const child of await app.store.cancelledDueTo(id)) cancelled.add(child);
   for (const id of ids) cancelled.delete(id);
   return [...cancelled];
 }

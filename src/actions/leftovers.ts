@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { placesIn } from '../exec/running-commands.ts';
-import { abandonedDrafts, abandonedParts, type Leftover, removeDrafts, sizeOf } from '../files/drafts.ts';
+import { abandonedDrafts, abandonedParts, type Leftover, sizeOf, sweepDrafts } from '../files/drafts.ts';
 import { namesIn } from '../files/names-in.ts';
 import { isThere } from '../files/save-as.ts';
 import { attemptOf, type Place, removePlace } from '../state/place.ts';
@@ -30,7 +30,7 @@ export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null
 /** Removes the files that killed processes left. Drafts of outputs are removed later, when their attempt is settled. */
 export async function clearLeftovers({ store, stateDirectory }: App, location: string): Promise<void> {
   (await careOf(location)).clearLeftovers(location);
-  removeDrafts(stateDirectory.path);
+  sweepDrafts(stateDirectory.path);
   for (const { path } of abandonedParts(stateDirectory.path, BALLAST_DRAFT)) rmSync(path, { force: true });
   clearStrayOutputs(stateDirectory, store.epoch);
 }

@@ -3,7 +3,7 @@ import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { processes } from '../exec/processes.ts';
 import { type Host, thisHost } from '../state/host.ts';
-import type { Supervised, Worker } from '../store/contract/workers.ts';
+import type { RegisteredProcess, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 
@@ -57,7 +57,7 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
 }
 
 /** Tells whether the process of a worker is alive. One on another machine or in another pid namespace is `elsewhere`. */
-export function presence(worker: Supervised, host: Host): 'alive' | 'gone' | 'elsewhere' {
+export function presence(worker: RegisteredProcess, host: Host): 'alive' | 'gone' | 'elsewhere' {
   if (worker.host.id !== host.id) return 'elsewhere';
   // The machine was restarted since then.
   if (worker.host.boot !== host.boot) return 'gone';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
-import { gapOf, outputSize, passOver, readGap, writeGap } from '../state/output.ts';
+import { gapOf, ignoreDirectoryError, outputSize, readGap, writeGap } from '../state/output.ts';
 import { type OutputPlace, outputIn } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 
@@ -25,7 +25,7 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
   try {
     writeGap(place, gap);
   } catch (error) {
-    return passOver(error);
+    return ignoreDirectoryError(error);
   }
   const start = Math.ceil(gap.from / BLOCK) * BLOCK;
   const length = Math.floor(gap.to / BLOCK) * BLOCK - start;

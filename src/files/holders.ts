@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { namesIn } from './names-in.ts';
 
-/** Returns the other processes that have one of these files open. A removed file has the path `PATH (deleted)`. */
+/** Returns the pids of other processes that have one of these files open, as far as /proc shows. A removed file is `PATH (deleted)`. */
 export function holdersOf(...paths: string[]): number[] {
   const pids = namesIn('/proc')
     .map(Number)

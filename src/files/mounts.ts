@@ -1,10 +1,10 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Opens a file for its name only, so that closing it drops none of the locks that this process holds on it. */
+/** Opens a file without access to its contents. Closing it then drops none of the locks that this process holds on it. */
 const O_PATH = 0o10000000;
 
-/** Tells whether something is mounted on this very path, such as a single file in a container. Returns false if the system does not tell. */
+/** Tells whether something is mounted on this very path, such as a single file in a container. Returns false where this is unknown. */
 export function isMountPoint(path: string): boolean {
   if (process.platform !== 'linux') return false;
   const mount = mountOf(path);

@@ -28,7 +28,7 @@ test('a search for the events of a job that reaches its time limit returns its p
       const app = { store, clock: { ...systemClock, monotonic } } as App;
       const kinds: string[] = [];
       let looks = 0;
-      for (let to = await store.lastEvent(); to > 0; looks++) {
+      for (let to = await store.lastEventNumber(); to > 0; looks++) {
         const { events, next } = await lastEvents(app, 10, to, { jobId: 'a' });
         kinds.push(...events.map((event) => event.kind));
         expect(next).toBeLessThan(to);

@@ -109,7 +109,7 @@ export const dependencies: Record<string, Case> = {
     await store.settle(ending(first, failedWith(1)));
     expect(await states(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
     expect((await store.get('c'))?.lastError).toBe("parent job 'b' was cancelled");
-    expect(await store.cutOff('a')).toEqual(['b', 'c']);
+    expect(await store.cancelledDueTo('a')).toEqual(['b', 'c']);
   },
 
   'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
@@ -216,10 +216,10 @@ export const dependencies: Record<string, Case> = {
     await store.retry(['child', 'parent'], ['dead', 'cancelled'], NOW);
     expect(await states(store, 'parent', 'child')).toEqual(['pending', 'blocked']);
     await fail('parent');
-    expect(await store.cutOff('parent')).toEqual(['child']);
+    expect(await store.cancelledDueTo('parent')).toEqual(['child']);
     await store.retry(['child'], ['cancelled'], NOW);
     expect(await states(store, 'parent', 'child')).toEqual(['dead', 'pending']);
-    expect(await store.cutOff('parent')).toEqual([]);
+    expect(await store.cancelledDueTo('parent')).toEqual([]);
   },
 
   'a job that is retried in a separate step before its parent still waits for it': async ({ store }) => {
@@ -256,7 +256,7 @@ export const dependencies: Record<string, Case> = {
     await store.insert([after('mine', ['parent']), after('lost', ['parent'])], NOW);
     await store.cancel(['mine'], NOW);
     await store.settle(ending(parent, failedWith(1)));
-    expect(await store.cutOff('parent')).toEqual(['lost']);
+    expect(await store.cancelledDueTo('parent')).toEqual(['lost']);
     expect((await store.get('mine'))?.lastError).toBe('cancelled before it ran');
   },
 

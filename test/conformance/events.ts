@@ -21,7 +21,7 @@ const short = (events: StoreEvent[]): string[] => events.map((one) => `${one.kin
 
 /** Returns the events that a change makes. */
 async function eventsOf(store: Store, change: () => Promise<unknown>): Promise<StoreEvent[]> {
-  const before = await store.lastEvent();
+  const before = await store.lastEventNumber();
   await change();
   return all(store, before);
 }
@@ -30,7 +30,7 @@ const specs = (many: number, over = {}) => Array.from({ length: many }, (_, i) =
 
 export const events: Record<string, Case> = {
   'a new store has no events': async ({ store }) => {
-    expect([await all(store), await store.lastEvent()]).toEqual([[], 0]);
+    expect([await all(store), await store.lastEventNumber()]).toEqual([[], 0]);
   },
 
   'the events of a job are in order and numbered without a gap': async ({ store }) => {
@@ -45,7 +45,7 @@ export const events: Record<string, Case> = {
     expect(seen.every((one) => one.queue === 'q')).toBe(true);
     expect(seen[2]!.detail).toMatchObject({ outcome: 'exited', exit_code: 3, error: 'exit code 3' });
     expect(seen[4]!.detail).toMatchObject({ exit_code: 4 });
-    expect(await store.lastEvent()).toBe(5);
+    expect(await store.lastEventNumber()).toBe(5);
   },
 
   'the events of one job are found among all, newest first': async ({ store }) => {
@@ -55,7 +55,7 @@ export const events: Record<string, Case> = {
     await store.release(['j1'], NOW);
     await store.cancel(['j1', 'j2'], NOW);
     await store.remove(['j2'], ['cancelled'], NOW);
-    const last = await store.lastEvent();
+    const last = await store.lastEventNumber();
     const every = await all(store);
     for (const id of ['alone', 'j0', 'j1', 'elsewhere', 'last', 'nobody']) {
       const mine = every.filter((event) => event.jobId === id).reverse();
@@ -128,7 +128,7 @@ export const events: Record<string, Case> = {
     expect(short(await all(store))).toEqual(['enqueued a']);
     await store.insert([jobSpec('b')], NOW);
     expect(short(await all(store))).toEqual(['enqueued a', 'enqueued b']);
-    expect(await store.lastEvent()).toBe(2);
+    expect(await store.lastEventNumber()).toBe(2);
   },
 
   'the events of a removed job keep its id, except for an event of a batch': async ({ store }) => {
@@ -265,7 +265,7 @@ export const events: Record<string, Case> = {
     expect(await store.pruneEvents(keep, NOW)).toBe(0);
     expect(short(await all(store))).toEqual(['enqueued c']);
     expect(await store.pruneEvents({ ageMs: null, count: 0 }, NOW)).toBe(1);
-    expect([await all(store), await store.lastEvent()]).toEqual([[], 3]);
+    expect([await all(store), await store.lastEventNumber()]).toEqual([[], 3]);
     await store.insert([jobSpec('d')], NOW);
     expect((await all(store)).map((one) => one.number)).toEqual([4]);
   },
@@ -284,11 +284,11 @@ export const events: Record<string, Case> = {
     expect(await all(store)).toEqual([]);
   },
 
-  'lastEventBefore returns the last event before a time': async ({ store }) => {
-    expect(await store.lastEventBefore(0)).toBe(0);
+  'lastEventNumberBefore returns the last event before a time': async ({ store }) => {
+    expect(await store.lastEventNumberBefore(0)).toBe(0);
     const before = Date.now();
     await store.insert(specs(3), NOW);
-    expect(await store.lastEventBefore(before)).toBe(0);
-    expect(await store.lastEventBefore(Date.now() + DAY)).toBe(3);
+    expect(await store.lastEventNumberBefore(before)).toBe(0);
+    expect(await store.lastEventNumberBefore(Date.now() + DAY)).toBe(3);
   },
 };

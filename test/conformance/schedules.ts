@@ -234,7 +234,7 @@ export const schedules: Record<string, Case> = {
     const tick = async (second: number) =>
       results(await fire(store, [second], { job: { ...jobSpec('keyed'), unique } }));
     expect(await tick(1)).toEqual(['tick1']);
-    const before = await store.lastEvent();
+    const before = await store.lastEventNumber();
     expect(await tick(2)).toEqual(['skipped']);
     expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
     expect(await store.events(before, 9)).toMatchObject([{ kind: 'tick', jobId: null }]);

@@ -78,7 +78,8 @@ type Reads =
   | ('epoch' | 'get' | 'list' | 'startingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace' | 'nextDue')
   | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
-  | ('cutOff' | 'lastEnded' | 'check' | 'events' | 'lastEvent' | 'lastEventBefore' | 'prunableEvents')
+  | ('cancelledDueTo' | 'lastEnded' | 'check')
+  | ('events' | 'lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents')
   | ('seal' | 'keyHolder' | 'eventsOfJob' | 'scanEnd' | 'deadJobs')
   | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { NAMES, VALUES } from '../../src/store/sqlite/ranges.ts';
+import { NAME_COLUMNS, RANGES } from '../../src/store/sqlite/ranges.ts';
 import { SAVED } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -37,7 +37,7 @@ describe('the schema', () => {
   test('keeps numbers and times in the ranges of ranges.ts', () =>
     withSqlite(async (_, db) => {
       db.exec(`PRAGMA foreign_keys = OFF; ${ROWS}`);
-      for (const [table, columns] of Object.entries(VALUES))
+      for (const [table, columns] of Object.entries(RANGES))
         for (const [column, [min, max]] of Object.entries(columns))
           for (const value of [min - 1, min, max, max + 1]) {
             const where = table !== 'job' ? '' : `WHERE phase = '${column === 'due_at' ? 'ready' : 'ended'}'`;
@@ -56,8 +56,8 @@ describe('the schema', () => {
         const columns = db
           .all("SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')", name)
           .map((row) => String(row.name))
-          .filter((column) => !(column in refs) && !(name in NAMES && column === 'number'));
-        const ranged = Object.keys(VALUES[name] ?? {}).filter((column) => !(column in refs));
+          .filter((column) => !(column in refs) && !(name in NAME_COLUMNS && column === 'number'));
+        const ranged = Object.keys(RANGES[name] ?? {}).filter((column) => !(column in refs));
         expect([name, columns.sort()]).toEqual([name, ranged.sort()]);
       }
     }));

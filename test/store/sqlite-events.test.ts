@@ -10,7 +10,7 @@ const ROWS = [
   { number: 106, jobs: 1, at: 40 },
 ];
 
-test('lastEventBefore returns the event before the first one at or after the time, even if events were removed', () =>
+test('lastEventNumberBefore returns the event before the first one at or after the time, even if events were removed', () =>
   withSqlite(async (store, connection) => {
     for (const { number, jobs, at } of ROWS)
       connection.run(
@@ -33,10 +33,11 @@ test('lastEventBefore returns the event before the first one at or after the tim
         [41, 106],
       ] as [number, number][]),
     ];
-    for (const [at, last] of expected) expect([at, await store.lastEventBefore(at)]).toEqual([at, last]);
+    for (const [at, last] of expected)
+      expect([at, await store.lastEventNumberBefore(at)]).toEqual([at, last]);
     connection.run('DELETE FROM event WHERE number <= 4');
     for (const [at, last] of expected)
-      expect([at, await store.lastEventBefore(at)]).toEqual([at, Math.max(last, 4)]);
+      expect([at, await store.lastEventNumberBefore(at)]).toEqual([at, Math.max(last, 4)]);
     connection.run('DELETE FROM event');
-    expect(await store.lastEventBefore(25)).toBe(106);
+    expect(await store.lastEventNumberBefore(25)).toBe(106);
   }));

@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { STATES } from '../../src/core/job.ts';
 import type { Repaired } from '../../src/store/contract/file-care.ts';
 import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
-import { childrenOf, PAGE } from '../../src/store/sqlite/care/pages.ts';
+import { childrenOf, PAGE_BYTES } from '../../src/store/sqlite/care/pages.ts';
 import { repairSqlite } from '../../src/store/sqlite/care/repair.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { SAVED } from '../../src/store/sqlite/tables.ts';
@@ -57,20 +57,20 @@ const root = (path: string, name: string): number => {
 };
 
 function pageOf(path: string, number: number): Buffer {
-  const page = Buffer.alloc(PAGE);
+  const page = Buffer.alloc(PAGE_BYTES);
   const file = openSync(path, 'r');
-  readSync(file, page, 0, PAGE, (number - 1) * PAGE);
+  readSync(file, page, 0, PAGE_BYTES, (number - 1) * PAGE_BYTES);
   closeSync(file);
   return page;
 }
 
 function put(path: string, number: number, bytes: Uint8Array): void {
   const file = openSync(path, 'r+');
-  writeSync(file, bytes, 0, bytes.length, (number - 1) * PAGE);
+  writeSync(file, bytes, 0, bytes.length, (number - 1) * PAGE_BYTES);
   closeSync(file);
 }
 
-const zero = (path: string, number: number): void => put(path, number, Buffer.alloc(PAGE));
+const zero = (path: string, number: number): void => put(path, number, Buffer.alloc(PAGE_BYTES));
 
 beforeAll(async () => {
   const { store: first } = await openSqlite(base);
@@ -204,7 +204,7 @@ test('rows in the damaged root page of dependency are lost and reported', async 
 function loseFreeList(path: string): void {
   const trunk = pageOf(path, 1).readUInt32BE(32);
   expect(trunk).toBeGreaterThan(0);
-  put(path, trunk, Buffer.alloc(PAGE, 0xa5));
+  put(path, trunk, Buffer.alloc(PAGE_BYTES, 0xa5));
 }
 
 test('deleted rows do not come back as long as the free list or the index of ids can be read', async () => {
@@ -228,10 +228,10 @@ test('of several versions of a row the newest is recovered, once, and reported a
     for (const name of ['job', 'sqlite_autoindex_job_1']) zero(path, root(path, name));
     loseFreeList(path);
     // All pages of the older file follow those of the current one.
-    const end = statSync(path).size / PAGE;
+    const end = statSync(path).size / PAGE_BYTES;
     put(path, end + 1, readFileSync(before));
     const first = pageOf(path, 1);
-    first.writeUInt32BE(statSync(path).size / PAGE, 28);
+    first.writeUInt32BE(statSync(path).size / PAGE_BYTES, 28);
     put(path, 1, first);
   }))!;
   const found = rows('job');
@@ -250,7 +250,7 @@ test('random damage neither throws nor invents rows', async () => {
   for (let round = 0; round < 2; round++) {
     const result = await repaired((path) => {
       zero(path, root(path, 'job'));
-      const pages = statSync(path).size / PAGE;
+      const pages = statSync(path).size / PAGE_BYTES;
       for (let i = 0; i < pages / 2; i++) {
         const number = 3 + below(pages - 2);
         const page = pageOf(base, number);
@@ -258,7 +258,8 @@ test('random damage neither throws nor invents rows', async () => {
         if (![2, 5, 10, 13].includes(page[0]!)) continue;
         // The page is either random or has moved cells. Its rows must be complete or missing.
         if (i % 2 === 0)
-          for (let at = 0; at < PAGE; at++) page[at] = at === 0 ? [2, 5, 10, 13][below(4)]! : below(256);
+          for (let at = 0; at < PAGE_BYTES; at++)
+            page[at] = at === 0 ? [2, 5, 10, 13][below(4)]! : below(256);
         else for (let at = 3; at < 40; at++) page[at] = below(256);
         put(path, number, page);
       }

@@ -48,7 +48,7 @@ export function scheduleStore(db: Connection): ScheduleStore {
   };
 }
 
-/** Returns the columns that a user decides, except the name, in the order of the statements. */
+/** Returns the values of the columns that a user sets, except the name, in the order of the statements. */
 function columns({ timing, overlap, catchUp, job }: ScheduleSpec): (string | number | null)[] {
   const when =
     timing.kind === 'cron'
@@ -94,7 +94,7 @@ function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
     busy = overlap !== 'allow' && !job.existing;
   };
 
-  // From here on ticks wait only while the schedule is busy.
+  // Waiting ticks come first. A tick is enqueued only while no job of the schedule is unfinished.
   for (const id of waitingJobIds) if (!busy && waiting.length > 0) enqueue(waiting.shift()!, id);
   for (const { at, mayWait, jobId } of ticks) {
     const waits = busy && mayWait && waiting.length < MOST_WAITING_TICKS;

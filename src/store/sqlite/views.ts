@@ -5,7 +5,7 @@ import { isJson } from './job-columns.ts';
 
 const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
-/** The columns of the view `jobs` that are not simply the value of a field. */
+/** The expressions for columns of the view `jobs` that are not simply the value of a field. */
 const SPECIAL: Record<string, string> = {
   queue: 'q.name',
   depends_on: `coalesce((SELECT json_group_array(iif(value ->> 'on' = 'ok', value ->> 'id', json(value)))
