@@ -1,4 +1,4 @@
-import { countOf, saidOf } from '../core/words.ts';
+import { countOf, forCount } from '../core/words.ts';
 import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
 
@@ -18,7 +18,7 @@ export interface Acted {
 
 /** Describes skipped at-most-once jobs. */
 export function describeSkipped(count: number): string {
-  return `${countOf(count)} ${saidOf(count, 'were')} skipped, because at-most-once jobs can only be retried by id`;
+  return `${countOf(count)} ${forCount(count, 'were')} skipped, because at-most-once jobs can only be retried by id`;
 }
 
 /** One transaction changes at most this many jobs, so that other writers do not wait long. */

@@ -6,7 +6,7 @@ import { type Selection, selectJobs } from '../actions/select.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
-import { countOf, saidOf } from '../core/words.ts';
+import { countOf, forCount } from '../core/words.ts';
 import { type Command, type Context, defineCommand, type Flag, type Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
@@ -121,7 +121,7 @@ function report({ io }: Context, done: string, acted: Acted): number {
   const { changed, unchanged, skipped = [], why } = acted;
   const others = unchanged.length - skipped.length;
   const left = [
-    ...(others > 0 ? [`${countOf(others)} ${saidOf(others, why)}`] : []),
+    ...(others > 0 ? [`${countOf(others)} ${forCount(others, why)}`] : []),
     ...(skipped.length > 0 ? [describeSkipped(skipped.length)] : []),
   ].join('; ');
   if (io.json)
@@ -144,7 +144,7 @@ function nothingDone(done: string, { unchanged, skipped = [], why }: Acted, left
   if (unchanged.length === 1 && skipped.length === 0)
     return new QueueError(
       'wrong-state',
-      `nothing was ${done}: job '${first}' ${saidOf(1, why)}`,
+      `nothing was ${done}: job '${first}' ${forCount(1, why)}`,
       `to show the job: queuectl show ${first}`,
     );
   const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : left;

@@ -4,17 +4,16 @@ export function countOf(count: number, noun = 'job'): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Makes "were not held" into "was not held" for a count of one. */
-export function saidOf(count: number, what: string): string {
+/** Changes "were not held" to "was not held" if the count is one. */
+export function forCount(count: number, what: string): string {
   return count === 1 ? what.replace(/^are\b/, 'is').replace(/^were\b/, 'was') : what;
 }
 
-/** Makes the first letter a capital. */
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Tells whether a text asks for nothing, in any case. */
+/** Tells whether a text is `none`, in upper or lower case. */
 export function isNone(text: string): boolean {
   return text.trim().toLowerCase() === 'none';
 }

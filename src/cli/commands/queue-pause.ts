@@ -2,7 +2,7 @@ import { actorOf } from '../../actions/actor.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { noteNew, printQueue } from '../queue-table.ts';
+import { noteNewQueue, printQueue } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue pause',
@@ -15,7 +15,7 @@ export default defineCommand({
     const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
     const opened = await app();
     const by = actorOf(environment);
-    await noteNew(io, opened, name);
+    await noteNewQueue(io, opened, name);
     printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
   },
 });

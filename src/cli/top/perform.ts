@@ -5,7 +5,7 @@ import { holdJobs } from '../../actions/hold.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { releaseJobs } from '../../actions/release.ts';
 import { type Retried, retryJobs } from '../../actions/retry.ts';
-import { saidOf } from '../../core/words.ts';
+import { forCount } from '../../core/words.ts';
 import { untilEnded } from '../../worker/orphans.ts';
 import type { Effect } from './ui.ts';
 
@@ -37,5 +37,5 @@ function retried(id: string, acted: Retried): string {
 }
 
 function resultText(done: string, id: string, { changed, why }: Acted): string {
-  return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${saidOf(1, why)}`;
+  return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${forCount(1, why)}`;
 }

@@ -2,7 +2,7 @@ import { stats } from '../../actions/stats.ts';
 import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
-import { trueOrFalse } from '../query.ts';
+import { booleanOf } from '../query.ts';
 import { get, json, type Route } from '../route.ts';
 
 export const STATS_ROUTES: Route[] = [
@@ -25,7 +25,7 @@ export const STATS_ROUTES: Route[] = [
         await statsSeries(app, rangeOf(one('range') ?? '24h'), {
           queue: one('queue'),
           name: one('name'),
-          names: trueOrFalse(one, 'names'),
+          names: booleanOf(one, 'names'),
         }),
       );
     },
