@@ -99,7 +99,7 @@ function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
 }
 
 function terminalSize(tty: boolean): number[] {
-  // On a pipe, touching process.stdout would make it non-blocking for all its users. The size is read each time,
+  // On a pipe, using process.stdout would make the pipe non-blocking for all its users. The size is read each time,
   // because a window can be resized.
   return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
 }

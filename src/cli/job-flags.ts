@@ -206,7 +206,7 @@ export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
   return inputs.map((job) => fill(job, inputs.length > 1));
 }
 
-/** Returns a function that does the same for one job after the other. */
+/** Returns a function that does the same as `fillFromFlags` for one job after the other. */
 export function filler(flags: JobInput): (job: JobInput, several?: boolean) => JobInput {
   const given = ALL.filter(({ field }) => isSet(flags, field));
   let number = 0;

@@ -59,7 +59,7 @@ export async function lineOf<Row>(io: Io, list: Listing<Row>, row: Row): Promise
   return format === 'ids' ? list.id(row) : plainLine(io, list.columns, row);
 }
 
-/** Returns the line of column titles if it was asked for, else an empty text. */
+/** Returns the line of column titles with --header, else an empty text. */
 export function headerOf<Row>(io: Io, columns: Column<Row>[]): string {
   return io.layout.header && !isAligned(io) ? `${plainLine(io, columns, null)}\n` : '';
 }

@@ -30,7 +30,7 @@ export function screen(io: Io): Screen {
     // The new text overwrites the old one without clearing the screen first, so that nothing flickers.
     draw(text) {
       const lines = text.trimEnd().split('\n').slice(0, io.height);
-      // The line is cleared first. After a full line, the cursor is still on its last column and would erase it.
+      // Each line is cleared before it is written. After a full line, clearing would erase its last column.
       const drawn = lines.map((line) => REST_OF_LINE + line).join('\n');
       write(HOME + drawn + (lines.length < io.height ? LINES_BELOW : ''));
     },

@@ -7,7 +7,7 @@ export interface BackoffPolicy {
   base: number;
   /** The delay of `fixed`, and the increase per attempt of `linear`. */
   retryDelayMs: number;
-  /** The longest delay. Null means no limit. */
+  /** The longest delay. Null means MAX_DELAY_MS. */
   maxMs: number | null;
   /** Every delay is randomly shortened by up to this fraction, from 0 to 1. */
   jitter: number;

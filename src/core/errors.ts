@@ -98,7 +98,6 @@ export const NO_RESULT_CODE = 125;
 /** The exit code of a command whose own timeout ended while it waited for a job. */
 export const WAIT_TIMEOUT_CODE = 124;
 
-/** The meaning of each exit code. */
 export const EXIT_CODE_MEANINGS: Record<number, string> = {
   0: 'success',
   1: 'failure',

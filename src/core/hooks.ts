@@ -22,7 +22,7 @@ export interface HookCause {
 export interface HookContext {
   settings: Settings;
   newId(): string;
-  /** Returns the working directory for hooks that cannot use the directory of the job. */
+  /** Returns the working directory for hooks that do not run in the directory of the job. */
   directory(): string;
 }
 

@@ -5,7 +5,7 @@ import { QueueError } from './errors.ts';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TAIL_VALUES = 2 ** 20;
 
-/** Returns a function that makes unique ids: nine characters of milliseconds, by which they sort, and four more. */
+/** Returns a function that makes ids: nine characters of milliseconds, by which they sort, and four against collisions. */
 export function idMaker(random: Random): (now: number) => string {
   let lastMs = 0;
   let head = '';
@@ -43,7 +43,7 @@ const INVISIBLE_PROBLEM = 'must not contain control or invisible characters';
 const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{DI}\u2800\u{16fe4}\u{1d159}]/u;
 
-/** Throws unless the text is a valid name or id: readable, at most 128 characters, and not starting with a hyphen. */
+/** Throws unless the text is a valid name: readable, at most 128 characters, no spaces around it, no leading hyphen. */
 export function checkName(text: string, what: string): string {
   const problem = problemOf(text, 128) ?? (text.startsWith('-') ? "must not start with '-'" : null);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);

@@ -88,7 +88,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The value of a file among the attempt directories. If the file still has it, no directory after attempt `after` is missing. */
+/** The value of a file beside the attempt directories. If the file still has it, no directory after attempt `after` was removed. */
 export interface Seal {
   value: string;
   after: number;

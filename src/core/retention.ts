@@ -92,7 +92,7 @@ export interface EndedJob {
  * Returns how many of `oldest`, the jobs that finished first, are beyond a limit. Counting stops at the first job within
  * all limits: each limit removes the oldest jobs first, so no later job can be beyond one.
  */
-export function excessJobs(keep: Retention, all: JobTotals, oldest: EndedJob[], now: number): number {
+export function countExcess(keep: Retention, all: JobTotals, oldest: EndedJob[], now: number): number {
   let { jobs, bytes } = all;
   let removed = 0;
   for (const job of oldest) {
@@ -121,7 +121,7 @@ export function parseEventRetention(text: string, what: string): Retention | nul
  * Returns how many of the `oldest` events to remove: all up to the last one beyond a limit. If the clock was set back, newer
  * events in front of an old one are removed with it.
  */
-export function excessEvents(
+export function countExcessEvents(
   { ageMs, count }: EventRetention,
   last: number,
   oldest: readonly { number: number; at: number }[],

@@ -5,7 +5,7 @@ export function isSecretName(name: string): boolean {
   return isSecret(name, (before) => !PLAIN_KEYS.has(before));
 }
 
-/** Decides the same for a flag or a parameter in a command, of which fewer kinds of keys are secrets. */
+/** Decides the same for a flag or a parameter in a command. Fewer kinds of keys count as secrets there. */
 function isSecretFlag(name: string): boolean {
   return isSecret(name, (before) => SECRET_KEYS.has(before));
 }

@@ -228,7 +228,7 @@ for (const key of SETTING_KEYS) {
   }
 }
 
-/** Finds a setting by name, also as `max_retries`, `maxRetries` or `MAX-RETRIES`. Durations may end in a unit, as in `-ms`. */
+/** Finds a setting by name, also as `max_retries`, `maxRetries` or `MAX-RETRIES`. A duration's name may end in `-ms`, for example. */
 export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
   const plain = kebabCase(name);
   const direct = NAMES.get(plain);

@@ -1,5 +1,6 @@
 import { formatCount } from './numbers.ts';
 
+/** Returns a count with its noun, such as `1 job` or `2 jobs`. */
 export function countOf(count: number, noun = 'job'): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -5,6 +5,7 @@ import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../text.ts';
 
+/** Up to this many losses are printed. */
 const LISTED = 20;
 
 export default defineCommand({

@@ -19,7 +19,7 @@ export interface Pressed {
 
 const PANES_MODE: Mode = { kind: 'panes' };
 
-/** Handles a key. Returns the new state of the screen, and an effect on something else if there is one. */
+/** Handles a key. Returns the new state of the screen, and the effect of the key on anything else, or null. */
 export function press(ui: Ui, key: string, scene: Scene): Pressed {
   if (key === 'ctrl-c') return { ui, effect: { do: 'quit' } };
   if (key === 'ctrl-z') return { ui, effect: { do: 'suspend' } };

@@ -60,7 +60,7 @@ export function rates(
   return sums.map((sum) => sum / seconds);
 }
 
-/** Returns a character for each value. Only 0 gets the lowest one. */
+/** Returns a character for each value. Only 0 gets the lowest character. */
 export function sparkline(values: number[], ascii: boolean): string {
   const marks = ascii ? ASCII : BLOCKS;
   const top = Math.max(...values);

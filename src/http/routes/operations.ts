@@ -16,7 +16,6 @@ const MAX_JOBS = 1e9;
 const MAX_PER_SECOND = 10_000;
 const operation = { description: 'the bulk action', schema: ref('Operation') };
 
-/** The routes of bulk actions. */
 export const OPERATION_ROUTES: Route[] = [
   get('/api/v1/operations', {
     summary: 'List the bulk actions of this server, newest first',
