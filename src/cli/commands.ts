@@ -7,7 +7,7 @@ export interface Group {
   commands: Record<string, Load>;
 }
 
-/** Lists all commands by purpose. Each is behind its own import, so that starting one loads no other. */
+/** All commands by purpose. Each has its own import, so that running one command loads no other. */
 export const SECTIONS: Record<string, Record<string, Load | Group>> = {
   Jobs: {
     enqueue: () => import('./commands/enqueue.ts'),
@@ -116,10 +116,10 @@ export const SECTIONS: Record<string, Record<string, Load | Group>> = {
 
 export const COMMANDS: Record<string, Load | Group> = Object.assign({}, ...Object.values(SECTIONS));
 
-/** Internal command: a shell asks for completions with it (cli/complete.ts). */
+/** The internal command that completion scripts call (cli/complete.ts). */
 export const COMPLETE = '__complete';
 
-/** Internal command: a supervisor starts its workers with it. */
+/** The internal command with which a supervisor starts its workers. */
 export const WORKER_PROCESS = '__worker';
 
 export function isGroup(entry: Load | Group): entry is Group {

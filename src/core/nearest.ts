@@ -1,4 +1,4 @@
-/** Returns the candidate that is at most two typing errors away (one for a short word), or null. */
+/** Returns the nearest candidate within two typing errors (one for a word of up to four letters), or null. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = word.length < 5 ? 2 : 3;
@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** Returns a question with the nearest candidate, to put after a message; empty if there is none. */
+/** Returns a question with the nearest candidate, to append to a message. It is empty if no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === null ? '' : `; did you mean '${guess}'?`;

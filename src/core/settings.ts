@@ -16,10 +16,11 @@ import { either, isNone } from './words.ts';
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
   default: T;
-  /** The value is a duration, so the name may end in a unit. */
+  /** True if the value is a duration, so that the name may end in a unit. */
   timed?: boolean;
   help: string;
   range: string;
+  /** `bare` is the unit of a number without a unit. */
   parse(text: string, key: string, bare: DurationUnit): T;
   format(value: T): string;
 }
@@ -114,7 +115,6 @@ export const RANGES = {
   jitter: { min: 0, max: 1, integer: false },
   workerCount: { min: 1, max: 256, integer: true },
   concurrency: { min: 1, max: 1024, integer: true },
-  /** 1 ms to ten years. */
   durationMs: { min: 1, max: 3650 * DAY, integer: true },
 } satisfies Record<string, NumberRange>;
 
@@ -191,7 +191,7 @@ export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
-/** Other names of the settings, separated by spaces. After a name that ends in `:ms`, a number without a unit is in milliseconds. */
+/** Other names of the settings, separated by spaces. For a name with `:ms`, a number without a unit is in milliseconds. */
 const ALIASES: Record<SettingKey, string> = {
   'max-retries': 'default-max-retries retries max-tries default-max-tries max-attempts default-max-attempts',
   'backoff-base': 'base-backoff default-backoff-base retry-backoff-base backoff',
@@ -228,9 +228,9 @@ for (const key of SETTING_KEYS) {
   }
 }
 
-/** Finds a setting by name, also as `max_retries`, `maxRetries` or `MAX-RETRIES`. A final `-ms` or `-sec` is a unit. */
+/** Finds a setting by name, also as `max_retries`, `maxRetries` or `MAX-RETRIES`. A duration's name may end in `-ms`, for example. */
 export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
-  const plain = kebab(name);
+  const plain = kebabCase(name);
   const direct = NAMES.get(plain);
   if (direct !== undefined) return direct;
   const suffix = /^(.+)-(ms|millis|milliseconds|s|secs?|seconds)$/.exec(plain);
@@ -247,7 +247,7 @@ export function findSetting(name: string): { key: SettingKey; bare: DurationUnit
   );
 }
 
-function kebab(name: string): string {
+function kebabCase(name: string): string {
   return name
     .trim()
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')

@@ -13,7 +13,7 @@ function printProgress(io: Partial<Io>, seconds: number): { printed: string[]; t
   );
   for (; now <= seconds * 1000; now += 100) {
     const before = printed.length;
-    progress.at(() => `at ${now}`);
+    progress.update(() => `at ${now}`);
     if (printed.length > before) times.push(now);
   }
   progress.end();

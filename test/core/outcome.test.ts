@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import {
-  answerFor,
   describeOutcome,
+  exitCodeForJob,
   exitCodeOf,
   lastNonBlankLine,
   type Outcome,
@@ -114,5 +114,5 @@ test.each([
   ['cancelled', null, 130],
   ['cancelled', 1, 130],
 ] as const)('waiting for a job that is %s with %p exits with %p', (state, exitCode, code) => {
-  expect(answerFor({ state, exitCode })).toBe(code);
+  expect(exitCodeForJob({ state, exitCode })).toBe(code);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { formatRetention, parseRetention, type Retention, surplus } from '../../src/core/retention.ts';
+import { countExcess, formatRetention, parseRetention, type Retention } from '../../src/core/retention.ts';
 import { caught } from '../support/caught.ts';
 
 const NONE: Retention = { ageMs: null, count: null, bytes: null };
@@ -61,7 +61,7 @@ const held = (list: { bytes: number }[]) => ({
   bytes: list.reduce((sum, one) => sum + one.bytes, 0),
 });
 const going = (keep: Partial<Retention>, list: ReturnType<typeof jobs>, now = 100): number =>
-  surplus({ ...NONE, ...keep }, held(list), list, now);
+  countExcess({ ...NONE, ...keep }, held(list), list, now);
 
 describe('jobs to remove', () => {
   const five = jobs(0, 0, 0, 0, 0);
@@ -88,6 +88,6 @@ describe('jobs to remove', () => {
     expect(going({ ageMs: 96, count: 4 }, five)).toBe(3);
   });
   test('are not more than there are', () => {
-    expect(surplus({ ...NONE, count: 10 }, { jobs: 1000, bytes: 0 }, five, 100)).toBe(5);
+    expect(countExcess({ ...NONE, count: 10 }, { jobs: 1000, bytes: 0 }, five, 100)).toBe(5);
   });
 });

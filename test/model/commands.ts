@@ -1,12 +1,12 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import fc from 'fast-check';
 import {
+  DEPENDENCY_CONDITIONS,
   type Dependency,
   type EndReason,
   FINAL_STATES,
   PARENT_FAILURES,
   type State,
-  WANTED_ENDS,
 } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
@@ -72,7 +72,7 @@ const enqueue = step(
       { weight: 2, arbitrary: fc.constant<Dependency[]>([]) },
       {
         weight: 1,
-        arbitrary: fc.uniqueArray(fc.record({ id, on: fc.constantFrom(...WANTED_ENDS) }), {
+        arbitrary: fc.uniqueArray(fc.record({ id, on: fc.constantFrom(...DEPENDENCY_CONDITIONS) }), {
           ...{ minLength: 1, maxLength: 2, selector: (one) => one.id },
         }),
       },

@@ -22,9 +22,9 @@ import type { Io } from '../io.ts';
 import { listFlags, TIME_FLAGS } from '../layout.ts';
 
 const DEFAULT_LINES = 20;
-const LINES = { min: 0, max: 1_000_000_000, integer: true };
+const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };
 
-/** Kinds whose names do not say what happened. */
+/** The kinds of events whose names need an explanation. */
 const EXPLAINED: Row[] = [
   ['adopted', 'A worker took over a running attempt from a worker that had crashed or stopped.'],
   ['ending', 'A running attempt is being stopped, for example because of a timeout.'],
@@ -77,7 +77,7 @@ export default defineCommand({
   ],
   async run({ io, app }, input) {
     refuseFlagsWithoutEffect(io);
-    const lines = numberFlag(input, 'lines', LINES);
+    const lines = numberFlag(input, 'lines', LINES_RANGE);
     const since = readSince(input, Date.now());
     const kinds = input.all('kind').flatMap((text) => text.split(',').map(readKind));
     const opened = await app();
@@ -103,7 +103,7 @@ export default defineCommand({
   },
 });
 
-/** Refuses flags without effect: in a pipe events are JSON by default, without columns or other time styles. */
+/** Throws for flags without effect. In a pipe, events are JSON by default, without columns or other time styles. */
 function refuseFlagsWithoutEffect({ layout: { format, header, time, utc }, tty }: Io): void {
   if (format !== null || tty || !(header || time !== null || utc)) return;
   throw new QueueError(

@@ -36,8 +36,8 @@ export default defineCommand({
   async run(context, input) {
     const { io } = context;
     const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
-    const ordinal = numberFlag(input, 'attempt', { min: 1, max: MOST, integer: true });
-    const lines = numberFlag(input, 'lines', { min: 0, max: MOST, integer: true });
+    const ordinal = numberFlag(input, 'attempt', { min: 1, max: MAX_NUMBER, integer: true });
+    const lines = numberFlag(input, 'lines', { min: 0, max: MAX_NUMBER, integer: true });
     const raw = input.has('raw');
     const only = readStream(input);
     const app = await context.app();
@@ -82,7 +82,7 @@ export default defineCommand({
 });
 
 const NEWLINE = 10;
-const MOST = 1_000_000_000;
+const MAX_NUMBER = 1_000_000_000;
 
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));

@@ -1,7 +1,7 @@
 import { actorOf } from '../../actions/actor.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { noteNew, printQueue } from '../queue-table.ts';
+import { noteNewQueue, printQueue } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue pause',
@@ -14,7 +14,7 @@ export default defineCommand({
     const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
     const opened = await app();
     const by = actorOf(environment);
-    await noteNew(io, opened, name);
+    await noteNewQueue(io, opened, name);
     printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
   },
 });

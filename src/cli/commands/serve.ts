@@ -6,8 +6,8 @@ import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
 
-const RATE = { min: 1, max: 1_000_000, integer: true };
-const PORT = { min: 0, max: 65_535, integer: true };
+const RATE_RANGE = { min: 1, max: 1_000_000, integer: true };
+const PORT_RANGE = { min: 0, max: 65_535, integer: true };
 
 export default defineCommand({
   name: 'serve',
@@ -39,7 +39,7 @@ export default defineCommand({
     'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
   async run({ io, app, location, environment, anyOwner }, input) {
-    const port = numberFlag(input, 'port', PORT) ?? 7780;
+    const port = numberFlag(input, 'port', PORT_RANGE) ?? 7780;
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
@@ -51,7 +51,7 @@ export default defineCommand({
       allowRemote: input.has('allow-remote'),
       publicMetrics: input.has('public-metrics'),
       rotateToken: input.has('rotate-token'),
-      maxRate: numberFlag(input, 'max-rate', RATE) ?? 5000,
+      maxRate: numberFlag(input, 'max-rate', RATE_RANGE) ?? 5000,
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
       reopen: () => openApp(location, actorOf(environment), { access: 'read', create: false, anyOwner }),
       onError: (error, requestId) =>
@@ -78,7 +78,7 @@ export default defineCommand({
   },
 });
 
-/** Reads --url. The proxy removes its path before it forwards a request. */
+/** Reads --url. Its path is not part of requests, because the proxy removes it before it forwards them. */
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)

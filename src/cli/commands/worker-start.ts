@@ -23,7 +23,7 @@ import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { keepLogShort, logFile } from '../worker-log.ts';
 
-const SIGHUP = 1;
+const SIGHUP_NUMBER = 1;
 
 export default defineCommand({
   name: 'worker start',
@@ -59,7 +59,7 @@ export default defineCommand({
     const chosen = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
-    const id = readId(input.one('supervisor'));
+    const id = supervisorId(input.one('supervisor'));
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
     const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
@@ -88,7 +88,7 @@ export default defineCommand({
       const how = { access: 'work', create: false, anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), how)).store;
     });
-    const ignoreHangup = processes.ignoresAtStart(SIGHUP);
+    const ignoreHangup = processes.ignoresAtStart(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     if (input.has('supervisor')) keepLogShort(logFile(app.stateDirectory, id));
@@ -102,8 +102,8 @@ export default defineCommand({
   },
 });
 
-/** Checks the id, which becomes part of a file name: only generated ids are allowed. */
-function readId(given: string | undefined): string {
+/** Returns the supervisor's id. Only generated ids are allowed, because the id becomes part of a file name. */
+function supervisorId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
     throw new QueueError('usage', '--supervisor is for internal use only');
   }
@@ -125,7 +125,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   return args;
 }
 
-/** Removes leftover files while the workers are already running, then closes the store. */
+/** Removes leftover files while the workers are already running, and then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);

@@ -9,7 +9,7 @@ export const DLQ_ROUTES: Route[] = [
   get('/api/v1/dlq/groups', {
     summary: 'Group the newest 10,000 dead jobs by error',
     answers: { 200: { description: 'the groups, largest first', schema: ERROR_GROUPS } },
-    handle: async ({ app }) => json(await groupsNow(app)),
+    handle: async ({ app }) => json(await cachedGroups(app)),
   }),
 ];
 
@@ -21,8 +21,8 @@ interface CachedGroups {
 
 const cache = new WeakMap<Store, CachedGroups>();
 
-/** Returns the groups from the cache, unless an event has happened since, because thousands of jobs are read for them. */
-async function groupsNow(app: App): Promise<ErrorGroups> {
+/** Returns the groups. They are cached until the next event, because computing them reads thousands of jobs. */
+async function cachedGroups(app: App): Promise<ErrorGroups> {
   const { store } = app;
   const event = await lastEventNumber(app);
   const known = cache.get(store);

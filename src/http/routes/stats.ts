@@ -3,7 +3,7 @@ import { statsSeries } from '../../actions/stats-series.ts';
 import { PERIODS, type Period } from '../../core/figures.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
-import { trueOrFalse } from '../query.ts';
+import { booleanOf } from '../query.ts';
 import { get, json, type Route } from '../route.ts';
 
 export const STATS_ROUTES: Route[] = [
@@ -26,7 +26,7 @@ export const STATS_ROUTES: Route[] = [
         await statsSeries(app, rangeOf(one('range') ?? '24h'), {
           queue: one('queue'),
           name: one('name'),
-          names: trueOrFalse(one, 'names'),
+          names: booleanOf(one, 'names'),
         }),
       );
     },

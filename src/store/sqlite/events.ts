@@ -1,5 +1,5 @@
 import type { EventDetail, EventKind, StoreEvent } from '../../core/events.ts';
-import { type EventRetention, surplusEvents } from '../../core/retention.ts';
+import { countExcessEvents, type EventRetention } from '../../core/retention.ts';
 import type { EventStore } from '../contract/events.ts';
 import type { Connection, Row } from './connection.ts';
 import { record } from './record.ts';
@@ -101,7 +101,7 @@ interface OldEvent {
 /** Returns a batch of the events after `after` that are to be removed, oldest first. */
 function surplus(db: Connection, keep: EventRetention, now: number, after: number): OldEvent[] {
   const oldest = db.all<OldEvent>(sql.oldestEvents, after, ROWS_AT_ONCE);
-  return oldest.slice(0, surplusEvents(keep, lastEventNumber(db), oldest, now));
+  return oldest.slice(0, countExcessEvents(keep, lastEventNumber(db), oldest, now));
 }
 
 const sum = (rows: OldEvent[]): number => rows.reduce((total, row) => total + row.jobs, 0);

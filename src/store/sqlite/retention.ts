@@ -1,10 +1,10 @@
 import { KEY_KEPT_MS } from '../../core/idempotency.ts';
 import {
+  countExcess,
   type EndedJob,
   type JobTotals,
   type PrunedState,
   type Retention,
-  surplus,
 } from '../../core/retention.ts';
 import type { Pruned, RetentionStore } from '../contract/retention.ts';
 import type { Connection } from './connection.ts';
@@ -41,7 +41,7 @@ interface PrunableJob extends EndedJob {
 
 function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PrunableJob[] {
   const oldest = page(db, state, undefined, JOBS_AT_ONCE);
-  const going = oldest.slice(0, surplus(keep, totalsOf(db, state), oldest, now));
+  const going = oldest.slice(0, countExcess(keep, totalsOf(db, state), oldest, now));
   let rows = 0;
   let stdin = 0;
   const heavy = going.findIndex((job) => {
@@ -70,7 +70,7 @@ function prunable(db: Connection, state: PrunedState, keep: Retention, now: numb
   for (let after: PrunableJob | undefined; ; ) {
     const oldest = page(db, state, after, JOBS_PER_PAGE);
     const left = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
-    const going = surplus(keep, left, oldest, now);
+    const going = countExcess(keep, left, oldest, now);
     for (const job of oldest.slice(0, going)) {
       total.jobs++;
       total.bytes += job.bytes;
