@@ -8,8 +8,8 @@ import {
   killAll,
   processesOfJob,
   send,
+  untilDraining,
   untilNoProcessOf,
-  untilStopping,
   workersOf,
 } from '../support/processes.ts';
 import {
@@ -64,7 +64,7 @@ const ENDS: [
     {},
     async (box, workers) => {
       process.kill(workers.pid, 'SIGINT');
-      await untilStopping(box);
+      await untilDraining(box);
       // The system merges signals that arrive together into one.
       await until(() => {
         send([workers.pid], 'SIGINT');
@@ -84,7 +84,7 @@ const ENDS: [
     {},
     async (box, workers) => {
       process.kill(workers.pid, 'SIGTERM');
-      await untilStopping(box);
+      await untilDraining(box);
       process.kill(-processesOfJob(box, 'job')[0]!, 'SIGTERM');
       await workers.exit;
     },

@@ -5,7 +5,7 @@ import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { serve } from '../support/http.ts';
 import { send, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
-import { dbOf, idsIn, stateOf } from '../support/replaced-store.ts';
+import { dbOf, idsIn, processState } from '../support/replaced-store.ts';
 
 const REMOVED = [['-wal'], ['-shm'], ['-wal', '-shm']];
 const JOBS = ['n1', 'n2', 'n3', 'n4', 'n5'];
@@ -183,7 +183,7 @@ test.concurrent(
     await box.startWorkers();
     const [worker] = await workersOf(box);
     send([worker!.pid], 'SIGSTOP');
-    await until(() => stateOf(worker!.pid) === 'T', 'the worker is stopped');
+    await until(() => processState(worker!.pid) === 'T', 'the worker is stopped');
     remove(box, ['-wal', '-shm']);
     const check = await box.run(['db', 'check']);
     expect(check.code).toBe(5);
@@ -209,7 +209,7 @@ for (const ends of REMOVED)
       for (const id of JOBS) await box.json(['enqueue', 'true', '--id', id, '--delay', '1h']);
       const [worker] = await workersOf(box);
       send([worker!.pid], 'SIGSTOP');
-      await until(() => stateOf(worker!.pid) === 'T', 'the worker is stopped');
+      await until(() => processState(worker!.pid) === 'T', 'the worker is stopped');
       remove(box, ends);
       const second = box.start(['worker', 'start']);
       await refused(box, 'early', worker!.pid);
@@ -231,7 +231,7 @@ test.concurrent(
     const supervisor = await box.startWorkers('--count', '2');
     const [stopped, other] = await workersOf(box);
     send([stopped!.pid], 'SIGSTOP');
-    await until(() => stateOf(stopped!.pid) === 'T', 'one worker is stopped');
+    await until(() => processState(stopped!.pid) === 'T', 'one worker is stopped');
     remove(box, ['-wal', '-shm']);
     await until(
       () => supervisor.output().includes(`process ${stopped!.pid} still has the old one open`),

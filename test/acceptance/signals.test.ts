@@ -4,8 +4,8 @@ import {
   killAll,
   processesOfJob,
   send,
+  untilDraining,
   untilNoProcessOf,
-  untilStopping,
   untilWorkerOf,
   workersOf,
 } from '../support/processes.ts';
@@ -39,7 +39,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const workers = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job');
       signalGroup(workers.pid, signal);
-      await untilStopping(box);
+      await untilDraining(box);
       await enqueue(box, 'next', 'true');
       job.release();
       expect(await workers.exit).toBe(0);
@@ -57,7 +57,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     const pids = (await workersOf(box)).map((worker) => worker.pid);
     send([workers.pid, ...pids], 'SIGTERM');
-    await untilStopping(box);
+    await untilDraining(box);
     send(pids, 'SIGTERM');
     send(pids, 'SIGINT');
     await enqueue(box, 'next', 'true');
@@ -80,7 +80,7 @@ test.concurrent(
     const log = () => lines(`${box.directory}/job.log`);
     await until(() => log().length === 2, 'both of its children run');
     signalGroup(workers.pid, 'SIGINT');
-    await untilStopping(box);
+    await untilDraining(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
     // Signals that arrive together count as one, so the second one is repeated until it takes effect.
     await until(() => {
@@ -123,7 +123,7 @@ test.concurrent(
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     signalGroup(workers.pid, 'SIGTERM');
-    await untilStopping(box);
+    await untilDraining(box);
     // The frame ignores the signal and the command dies of it, as in a shutdown of the machine.
     send(processesOfJob(box, 'job'), 'SIGTERM');
     expect(await workers.exit).toBe(0);
@@ -155,7 +155,7 @@ test.concurrent(
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job');
     await killAll([workers.pid]);
-    await untilStopping(box);
+    await untilDraining(box);
     await enqueue(box, 'next', 'true');
     job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { killAll, untilStopping, untilWorkerOf, workersOf } from '../support/processes.ts';
+import { killAll, untilDraining, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
   configure,
   inSandbox,
@@ -40,7 +40,7 @@ for (const [name, stop] of Object.entries(WAYS)) {
       const second = await box.startWorkers('--count', '3');
       await untilWorkerOf(box, 'job');
       await stop(box, second);
-      await untilStopping(box);
+      await untilDraining(box);
       await until(async () => (await workersOf(box)).length === 1, 'one worker waits for the job');
       job.release();
       expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
@@ -77,7 +77,7 @@ test.concurrent(
     expect(job.traces()).toEqual(['start']);
     await untilWorkerOf(box, 'job');
     process.kill(third.pid, 'SIGTERM');
-    await untilStopping(box);
+    await untilDraining(box);
     job.release();
     expect(await third.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);

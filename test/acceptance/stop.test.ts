@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { processesOfJob, untilStopping, untilWorkerOf, workersOf } from '../support/processes.ts';
+import { processesOfJob, untilDraining, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -29,7 +29,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     await enqueue(box, 'next', 'echo start >> next.log');
     const stop = box.run(['worker', 'stop'], { cwd: '/' });
-    await untilStopping(box);
+    await untilDraining(box);
     job.release();
     const { code, stdout, stderr } = await stop;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'stopped 1 worker\n' });
@@ -84,7 +84,7 @@ test.concurrent(
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const patient = box.run(['worker', 'stop']);
-    await untilStopping(box);
+    await untilDraining(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
     expect((await box.run(['worker', 'stop', '--force'])).code).toBe(0);
     expect((await patient).code).toBe(0);
@@ -127,7 +127,7 @@ test.concurrent(
     const stop = await box.run(['worker', 'stop', '--timeout', '300ms']);
     expect(stop.code).toBe(1);
     expect(stop.stderr).toContain('worker stop --force');
-    await untilStopping(box);
+    await untilDraining(box);
     expect(await untilWorkerOf(box, 'job')).toBeTruthy();
     job.release();
     expect(await workers.exit).toBe(0);
@@ -158,7 +158,7 @@ test.concurrent(
     const later = new Date(Date.now() + 1000);
     utimesSync(file, later, later);
     expect(await idle.exit).toBe(0);
-    await untilStopping(box);
+    await untilDraining(box);
     expect(existsSync(file)).toBe(true);
     job.release();
     expect(await busy.exit).toBe(0);

@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import {
   backupOf,
-  cutHeader,
   dbOf,
   enqueueIntoWal,
   idsIn,
-  keptIn,
-  linkOf,
-  stateOf,
+  keptStores,
+  openFilePath,
+  overwriteHeader,
+  processState,
 } from '../support/replaced-store.ts';
 
 /** Enqueues a job into the WAL alone and dies. If the store is held, stops waiting after three seconds. */
@@ -39,12 +39,12 @@ test.concurrent(
       box.start(['restore', '--yes', backupOf(box)], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
     // The second restore is past its check for other users of the store, which would find the first one.
     const second = restore('after-renew');
-    await until(() => stateOf(second.pid) === 'T', 'the second has made its draft');
+    await until(() => processState(second.pid) === 'T', 'the second has made its draft');
     const first = restore('swap-cleared');
-    await until(() => stateOf(first.pid) === 'T', 'the first restore is stopped');
+    await until(() => processState(first.pid) === 'T', 'the first restore is stopped');
     second.child.kill('SIGCONT');
     const opened = (): string[] =>
-      readdirSync(`/proc/${second.pid}/fd`).filter((fd) => linkOf(second.pid, fd) === dbOf(box));
+      readdirSync(`/proc/${second.pid}/fd`).filter((fd) => openFilePath(second.pid, fd) === dbOf(box));
     await until(() => opened().length === 2, 'the second waits for the store');
     second.child.kill('SIGSTOP');
     first.child.kill('SIGCONT');
@@ -53,9 +53,9 @@ test.concurrent(
     second.child.kill('SIGCONT');
     expect(await second.exit).toBe(0);
     expect(await idsIn(box)).toEqual(['a']);
-    const kept = await Promise.all(keptIn(box).map((db) => idsIn(box, db)));
+    const kept = await Promise.all(keptStores(box).map((db) => idsIn(box, db)));
     expect(kept.map((one) => one.join()).sort()).toEqual(['a', 'a,acked']);
-    for (const db of [dbOf(box), ...keptIn(box)])
+    for (const db of [dbOf(box), ...keptStores(box)])
       expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
   }),
 );
@@ -73,7 +73,7 @@ for (const [point, found] of [
       const restore = box.start(['restore', backupOf(box)], {
         env: { QUEUECTL_CRASH_AT: `${point}:1:stop` },
       });
-      await until(() => stateOf(restore.pid) === 'T', 'the restore is stopped');
+      await until(() => processState(restore.pid) === 'T', 'the restore is stopped');
       const late = await enqueueIntoWalOrWait(box, 'acked');
       restore.child.kill('SIGCONT');
       expect(await restore.exit).toBe(point === 'swap-held' ? 5 : 0);
@@ -107,7 +107,7 @@ for (const how of ['link', 'file'] as const)
       for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
       await box.json(['backup', backupOf(box)]);
       const planted = await plant(box, how);
-      cutHeader(box);
+      overwriteHeader(box);
       const { stdout } = await box.run(['db', 'repair']);
       expect(stdout).not.toContain('evil');
       expect(await idsIn(box)).toEqual(['a', 'b', 'c']);

@@ -5,13 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import {
   backupOf,
-  cutHeader,
   dbOf,
   enqueueIntoWal,
   idsIn,
-  keptIn,
-  linkOf,
-  stateOf,
+  keptStores,
+  openFilePath,
+  overwriteHeader,
+  processState,
 } from '../support/replaced-store.ts';
 
 const source = readFileSync('src/store/sqlite/care/swap.ts', 'utf8');
@@ -39,10 +39,10 @@ interface Scene {
 
 const SCENES: Record<string, Scene> = {
   'restore in the place of a queue': { command: 'restore' },
-  'restore in the place of a file that cannot be read': { command: 'restore', last: cutHeader },
+  'restore in the place of a file that cannot be read': { command: 'restore', last: overwriteHeader },
   'restore in the place of a file that was cut to nothing': { command: 'restore', last: cutToNothing },
   'repair of a queue that can be read': { command: 'repair', first: miscount },
-  'repair of a file that cannot be read': { command: 'repair', last: cutHeader },
+  'repair of a file that cannot be read': { command: 'repair', last: overwriteHeader },
 };
 
 for (const [what, { command, first, last }] of Object.entries(SCENES)) {
@@ -69,7 +69,7 @@ for (const [what, { command, first, last }] of Object.entries(SCENES)) {
         else expect(await idsIn(box)).toEqual(OLD);
 
         // A file with two names that people use would have two WALs.
-        for (const one of keptIn(box)) expect(statSync(one).nlink).toBe(1);
+        for (const one of keptStores(box)) expect(statSync(one).nlink).toBe(1);
 
         expect((await box.run(args)).stderr).not.toContain('error');
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
@@ -79,7 +79,7 @@ for (const [what, { command, first, last }] of Object.entries(SCENES)) {
           const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
           expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);
         } else {
-          const kept = await Promise.all(keptIn(box).map((one) => keptIds(box, one)));
+          const kept = await Promise.all(keptStores(box).map((one) => keptIds(box, one)));
           expect(kept).toContainEqual(OLD);
         }
       }),
@@ -102,17 +102,17 @@ test.concurrent(
     const restore = box.start(['restore', '--yes', backupOf(box)], {
       env: { QUEUECTL_CRASH_AT: 'swap-cleared:1:stop' },
     });
-    await until(() => stateOf(restore.pid) === 'T', 'the restore is stopped');
+    await until(() => processState(restore.pid) === 'T', 'the restore is stopped');
     const late = box.start(['enqueue', '--id', 'late', 'true']);
     const opened = (): boolean =>
-      readdirSync(`/proc/${late.pid}/fd`).some((fd) => linkOf(late.pid, fd) === dbOf(box));
+      readdirSync(`/proc/${late.pid}/fd`).some((fd) => openFilePath(late.pid, fd) === dbOf(box));
     await until(opened, 'the other has opened the old file');
     expect(late.child.exitCode).toBe(null);
     restore.child.kill('SIGCONT');
     expect(await restore.exit).toBe(0);
     expect(await late.exit).toBe(0);
     expect(await idsIn(box)).toEqual(['a', 'late']);
-    expect(await idsIn(box, keptIn(box)[0]!)).toEqual(['a']);
+    expect(await idsIn(box, keptStores(box)[0]!)).toEqual(['a']);
   }),
 );
 
@@ -141,7 +141,7 @@ test.concurrent(
     };
     await Promise.all([lane('x'), lane('y'), restores()]);
     expect(refused).toEqual([]);
-    const kept = keptIn(box);
+    const kept = keptStores(box);
     expect(kept).toHaveLength(6);
     const found = new Set((await Promise.all([dbOf(box), ...kept].map((db) => idsIn(box, db)))).flat());
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);

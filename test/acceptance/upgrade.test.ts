@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { buildNextVersion, insteadBy } from '../support/next-version.ts';
+import { buildNextVersion, throughProgram } from '../support/next-version.ts';
 import { untilWorkerOf } from '../support/processes.ts';
 import { configure, inSandbox, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -15,7 +15,7 @@ const temporary = makeTempDir();
 let through: string[] = [];
 
 beforeAll(() => {
-  through = insteadBy(buildNextVersion(temporary.path));
+  through = throughProgram(buildNextVersion(temporary.path));
 }, 100_000);
 afterAll(() => temporary.remove());
 

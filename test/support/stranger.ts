@@ -4,9 +4,10 @@ import { until } from './queuectl.ts';
 
 const NOBODY = '65534';
 
-/** Only root can start a process of another user. */
+/** Whether startStranger() works: only root can start a process as another user. */
 export const IS_ROOT = process.getuid?.() === 0;
 
+/** A process of another local user. */
 export interface Stranger {
   pid: number;
   child: ChildProcess;

@@ -3,27 +3,28 @@ import type { Site } from '../../support/http.ts';
 import { until } from '../../support/queuectl.ts';
 import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
 
-const AT = '/api/v1/operations';
+const PATH = '/api/v1/operations';
 
-async function operate(site: Site, body: object) {
-  const started = await ok(site, 'POST', AT, body, 202);
+/** Runs an operation to its end and returns it. */
+async function runOperation(site: Site, body: object) {
+  const started = await ok(site, 'POST', PATH, body, 202);
   return until(async () => {
-    const now = await ok(site, 'GET', `${AT}/${started.id}`);
+    const now = await ok(site, 'GET', `${PATH}/${started.id}`);
     return now.state === 'running' ? false : now;
   }, 'the operation has ended');
 }
 
-const many = (queue: string, jobs: number, more: object = later): object[] =>
+const manyJobs = (queue: string, jobs: number, more: object = later): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${queue}-${i}`, command: 'true', queue, ...more }));
 
 export function operations(api: () => Api): void {
-  test('limit and rate restrict an operation to the first jobs, at that speed', async () => {
+  test('limit caps the number of jobs of an operation, and per_second its speed', async () => {
     const { site } = api();
-    await add(site, many('few', 12));
+    await add(site, manyJobs('few', 12));
     const filter = { queue: 'few' };
-    const held = await operate(site, { action: 'hold', filter, limit: 5 });
+    const held = await runOperation(site, { action: 'hold', filter, limit: 5 });
     expect(held).toMatchObject({ state: 'done', total: 5, changed: 5 });
-    const slow = await operate(site, { action: 'cancel', filter, per_second: 10 });
+    const slow = await runOperation(site, { action: 'cancel', filter, per_second: 10 });
     expect(slow).toMatchObject({ state: 'done', total: 12, changed: 12 });
     expect(Date.parse(slow.finished_at) - Date.parse(slow.started_at)).toBeGreaterThanOrEqual(1000);
     for (const wrong of [
@@ -34,7 +35,7 @@ export function operations(api: () => Api): void {
       { limit: '1' },
       { limit: [1] },
     ])
-      await refused(site, ['POST', AT], { body: { action: 'hold', filter, ...wrong } }, [
+      await refused(site, ['POST', PATH], { body: { action: 'hold', filter, ...wrong } }, [
         400,
         'invalid-value',
       ]);
@@ -42,8 +43,8 @@ export function operations(api: () => Api): void {
 
   test('an operation acts on all matching jobs and no others', async () => {
     const { site } = api();
-    await add(site, many('ops', 900));
-    await add(site, many('ops-not', 3));
+    await add(site, manyJobs('ops', 900));
+    await add(site, manyJobs('ops-not', 3));
     const filter = { queue: 'ops', state: ['pending'] };
     // The jobs are counted in pages, because the count of one answer stops after a few milliseconds.
     const count = async (query: string): Promise<number> => {
@@ -55,51 +56,54 @@ export function operations(api: () => Api): void {
         cursor = `&cursor=${page.next_cursor}`;
       }
     };
-    expect(await operate(site, { action: 'edit', filter, changes: { priority: 5 } })).toMatchObject({
+    expect(await runOperation(site, { action: 'edit', filter, changes: { priority: 5 } })).toMatchObject({
       ...{ state: 'done', total: 900, done: 900, changed: 900, unchanged: 0, error: null },
     });
     expect(await count('queue=ops&where=priority%3D5')).toBe(900);
-    expect(await operate(site, { action: 'hold', filter })).toMatchObject({ changed: 900 });
-    expect(await operate(site, { action: 'hold', filter })).toMatchObject({ changed: 0, unchanged: 900 });
-    expect(await operate(site, { action: 'release', filter })).toMatchObject({ changed: 900 });
-    expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ changed: 900 });
+    expect(await runOperation(site, { action: 'hold', filter })).toMatchObject({ changed: 900 });
+    expect(await runOperation(site, { action: 'hold', filter })).toMatchObject({
+      changed: 0,
+      unchanged: 900,
+    });
+    expect(await runOperation(site, { action: 'release', filter })).toMatchObject({ changed: 900 });
+    expect(await runOperation(site, { action: 'cancel', filter })).toMatchObject({ changed: 900 });
     expect(await count('queue=ops&state=cancelled')).toBe(900);
-    expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ total: 0, state: 'done' });
+    expect(await runOperation(site, { action: 'cancel', filter })).toMatchObject({ total: 0, state: 'done' });
     const dead = { queue: 'ops', state: 'cancelled', where: 'priority=5' };
-    expect(await operate(site, { action: 'delete', filter: dead })).toMatchObject({ changed: 900 });
+    expect(await runOperation(site, { action: 'delete', filter: dead })).toMatchObject({ changed: 900 });
     expect(await count('queue=ops')).toBe(0);
     expect(await count('queue=ops-not&state=pending')).toBe(3);
   });
 
   test('ids must be complete, and removed jobs count as unchanged', async () => {
     const { site } = api();
-    await add(site, many('opid', 3));
+    await add(site, manyJobs('opid', 3));
     const ids = ['opid-0', 'opid-0', 'opid-', 'nobody', '@last'];
-    expect(await operate(site, { action: 'cancel', ids })).toMatchObject({
+    expect(await runOperation(site, { action: 'cancel', ids })).toMatchObject({
       ...{ total: 4, done: 4, changed: 1, unchanged: 3 },
     });
     expect((await ok(site, 'GET', pathOf('opid-1'))).state).toBe('pending');
-    expect(await operate(site, { action: 'retry', ids: ['opid-0', 'opid-1'] })).toMatchObject({
+    expect(await runOperation(site, { action: 'retry', ids: ['opid-0', 'opid-1'] })).toMatchObject({
       ...{ changed: 1, unchanged: 1 },
     });
   });
 
-  test('a bulk retry skips and counts at-most-once jobs that were started, but a retry by id does not', async () => {
+  test('a bulk retry skips and counts at-most-once jobs that were started, but a retry of one job does not', async () => {
     const { site } = api();
     const more = { max_retries: 1, at_most_once: true };
-    await add(site, many('oponce', 3, { ...more, command: 'exit 9' }));
-    await add(site, many('opplain', 2, { max_retries: 1, command: 'exit 9' }));
+    await add(site, manyJobs('oponce', 3, { ...more, command: 'exit 9' }));
+    await add(site, manyJobs('opplain', 2, { max_retries: 1, command: 'exit 9' }));
     for (const id of ['oponce-0', 'oponce-1', 'oponce-2', 'opplain-0', 'opplain-1'])
       await untilJob(site, id, 'dead');
     const filter = { state: 'dead', 'exit-code': '9' };
-    expect(await operate(site, { action: 'retry', filter })).toMatchObject({
+    expect(await runOperation(site, { action: 'retry', filter })).toMatchObject({
       ...{ total: 5, done: 5, changed: 2, unchanged: 3, skipped: 3 },
     });
     const ids = ['oponce-0', 'oponce-1', 'oponce-2'];
-    expect(await operate(site, { action: 'retry', ids })).toMatchObject({ changed: 0, skipped: 3 });
+    expect(await runOperation(site, { action: 'retry', ids })).toMatchObject({ changed: 0, skipped: 3 });
     const { groups } = await ok(site, 'GET', '/api/v1/dlq/groups');
     const { signature: group } = groups.find((one: { sample_error: string }) => /9/.test(one.sample_error));
-    expect(await operate(site, { action: 'retry', group, limit: 1 })).toMatchObject({ total: 1 });
+    expect(await runOperation(site, { action: 'retry', group, limit: 1 })).toMatchObject({ total: 1 });
     for (const id of ids) expect((await ok(site, 'GET', pathOf(id))).attempts).toBe(1);
     expect(await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).toHaveLength(1);
 
@@ -109,7 +113,7 @@ export function operations(api: () => Api): void {
       'the job ran again',
     );
     const changes = { max_retries: 2 };
-    await add(site, many('opedit', 1, { ...later, ...more }));
+    await add(site, manyJobs('opedit', 1, { ...later, ...more }));
     await refused(site, ['PATCH', pathOf('opedit-0')], { body: changes }, [400, 'invalid-job']);
     await refused(
       site,
@@ -117,34 +121,34 @@ export function operations(api: () => Api): void {
       { body: { command: 'true', at_most_once: true, max_retries: 2 } },
       [400, 'invalid-job'],
     );
-    expect(await operate(site, { action: 'edit', ids: ['opedit-0'], changes })).toMatchObject({
+    expect(await runOperation(site, { action: 'edit', ids: ['opedit-0'], changes })).toMatchObject({
       ...{ state: 'done', changed: 0, unchanged: 1 },
     });
   });
 
   test('an operation can be stopped, and its changes stay', async () => {
     const { site } = api();
-    for (let i = 0; i < 8; i++) await add(site, many(`opstop${i}`, 1000, { ...later, name: 'opstop' }));
-    const { id } = await ok(site, 'POST', AT, { action: 'cancel', filter: { name: 'opstop' } }, 202);
-    await ok(site, 'DELETE', `${AT}/${id}`);
+    for (let i = 0; i < 8; i++) await add(site, manyJobs(`opstop${i}`, 1000, { ...later, name: 'opstop' }));
+    const { id } = await ok(site, 'POST', PATH, { action: 'cancel', filter: { name: 'opstop' } }, 202);
+    await ok(site, 'DELETE', `${PATH}/${id}`);
     const ended = await until(async () => {
-      const now = await ok(site, 'GET', `${AT}/${id}`);
+      const now = await ok(site, 'GET', `${PATH}/${id}`);
       return now.state === 'running' ? false : now;
     }, 'it has stopped');
     expect(ended.state).toBe('stopped');
     expect(ended.done).toBeLessThan(8000);
     const { count } = await ok(site, 'GET', '/api/v1/jobs?name=opstop&state=cancelled&limit=1');
     expect(count.value).toBe(ended.changed);
-    expect((await ok(site, 'DELETE', `${AT}/${id}`)).state).toBe('stopped');
-    expect((await ok(site, 'GET', AT))[0].id).toBe(id);
+    expect((await ok(site, 'DELETE', `${PATH}/${id}`)).state).toBe('stopped');
+    expect((await ok(site, 'GET', PATH))[0].id).toBe(id);
   });
 
   test('other requests are answered while an operation runs', async () => {
     const { site } = api();
     const filter = { name: 'opstop', state: 'pending' };
-    const { id } = await ok(site, 'POST', AT, { action: 'edit', filter, changes: { priority: 2 } }, 202);
+    const { id } = await ok(site, 'POST', PATH, { action: 'edit', filter, changes: { priority: 2 } }, 202);
     let served = 0;
-    while ((await ok(site, 'GET', `${AT}/${id}`)).state === 'running') served++;
+    while ((await ok(site, 'GET', `${PATH}/${id}`)).state === 'running') served++;
     expect(served).toBeGreaterThan(2);
   });
 
@@ -162,7 +166,7 @@ export function operations(api: () => Api): void {
       [{ action: 'cancel', filter: { nonsense: 1 } }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: [] }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: { state: 'nonsense' } }, 400, 'invalid-value'],
-      // A body that is empty or contradictory must not select every job.
+      // A filter that is empty or invalid must not select every job.
       ...[
         {},
         { queue: [] },
@@ -188,9 +192,9 @@ export function operations(api: () => Api): void {
       [{ action: 'hold', filter, changes: { priority: 1 } }, 400, 'invalid-request'],
       [{ action: 'edit', filter, changes: { id: 'x' } }, 400, 'invalid-job'],
     ];
-    for (const [body, status, code] of rows) await refused(site, ['POST', AT], { body }, [status, code]);
+    for (const [body, status, code] of rows) await refused(site, ['POST', PATH], { body }, [status, code]);
     for (const method of ['GET', 'DELETE'])
-      await refused(site, [method, `${AT}/nobody`], {}, [404, 'operation-not-found']);
+      await refused(site, [method, `${PATH}/nobody`], {}, [404, 'operation-not-found']);
     expect((await ok(site, 'GET', '/api/v1/jobs?queue=ops-not&state=pending')).count.value).toBe(3);
   });
 }
