@@ -12,33 +12,33 @@ beforeAll(async () => {
 afterAll(() => box.cleanup());
 
 /** The server must disconnect all slow clients within this time, which is far more than it needs. */
-const DISCONNECT_LIMIT_MS = 60_000;
+const LIMIT_MS = 60_000;
 const MIB = 1024 * 1024;
 
-const ownHeaders = (): string =>
+const own = (): string =>
   `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\nContent-Type: application/json\r\n`;
 
-interface Connection {
+interface Client {
   socket: Socket;
   text: string;
   closed: boolean;
 }
 
-/** Writes `first`, then `drip` repeatedly until the connection is closed. */
-function openSlowConnection(first: string, drip: string): Connection {
-  const connection: Connection = { socket: connect(site.port, '127.0.0.1'), text: '', closed: false };
-  const { socket } = connection;
+/** Connects, sends `first`, and then `drip` every 500 ms until the connection is closed. */
+function connectSlowly(first: string, drip: string): Client {
+  const client: Client = { socket: connect(site.port, '127.0.0.1'), text: '', closed: false };
+  const { socket } = client;
   socket.write(first);
   const timer = setInterval(() => socket.writable && socket.write(drip), 500);
   socket.on('data', (data) => {
-    connection.text += data.toString('latin1');
+    client.text += data.toString('latin1');
   });
   socket.on('error', () => {});
   socket.on('close', () => {
     clearInterval(timer);
-    connection.closed = true;
+    client.closed = true;
   });
-  return connection;
+  return client;
 }
 
 const memoryMiB = (): number =>
@@ -50,24 +50,22 @@ const expectOthersServed = async (): Promise<void> => {
 };
 
 test('a slow client is disconnected and does not delay others', async () => {
-  const post = `POST /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}`;
+  const post = `POST /api/v1/jobs HTTP/1.1\r\n${own()}`;
   const rows: [what: string, first: string, drip: string][] = [
     ['nothing at all', '', ''],
     ['headers without an end', 'GET /healthz HTTP/1.1\r\n', 'X-More: x\r\n'],
     ['a body byte by byte', `${post}Content-Length: 90000\r\n\r\n{`, ' '],
     ['chunks without an end', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, '1\r\n \r\n'],
   ];
-  const connections = rows.flatMap(([what, first, drip]) =>
-    Array.from({ length: 50 }, () => ({ what, connection: openSlowConnection(first, drip) })),
+  const clients = rows.flatMap(([what, first, drip]) =>
+    Array.from({ length: 50 }, () => ({ what, client: connectSlowly(first, drip) })),
   );
   await expectOthersServed();
   const open = (): string[] => [
-    ...new Set(connections.filter(({ connection }) => !connection.closed).map(({ what }) => what)),
+    ...new Set(clients.filter(({ client }) => !client.closed).map(({ what }) => what)),
   ];
-  await until(() => open().length === 0, 'all are let go', DISCONNECT_LIMIT_MS).catch(() =>
-    expect(open()).toEqual([]),
-  );
-  for (const { connection } of connections) expect(connection.text).toMatch(/^(HTTP\/1.1 4\d\d|$)/);
+  await until(() => open().length === 0, 'all are closed', LIMIT_MS).catch(() => expect(open()).toEqual([]));
+  for (const { client } of clients) expect(client.text).toMatch(/^(HTTP\/1.1 4\d\d|$)/);
   await expectOthersServed();
 });
 
@@ -82,7 +80,7 @@ test('a body of 1 GB in chunks is cut off and never held in memory', async () =>
     text += data.toString('latin1');
   });
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.write(`POST /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}Transfer-Encoding: chunked\r\n\r\n`);
+  socket.write(`POST /api/v1/jobs HTTP/1.1\r\n${own()}Transfer-Encoding: chunked\r\n\r\n`);
   const send = async (): Promise<void> => {
     while (!socket.destroyed && sent < 1024 * MIB) {
       sent += 65_536;
@@ -103,7 +101,7 @@ test('of 1,000 event streams 256 are served and the others refused, jobs continu
   await box.startWorkers('--concurrency', '2');
   const before = memoryMiB();
   // Each client reads the start of its answer and nothing after that.
-  const request = `GET /api/v1/events HTTP/1.1\r\n${ownHeaders()}\r\n`;
+  const request = `GET /api/v1/events HTTP/1.1\r\n${own()}\r\n`;
   const heads: string[] = [];
   const sockets = Array.from({ length: 1000 }, (_, i) => {
     const socket = connect(site.port, '127.0.0.1', () => socket.write(request));
@@ -134,7 +132,7 @@ test('of 1,000 event streams 256 are served and the others refused, jobs continu
 
 test('events that a client does not read do not use up memory', async () => {
   const idle = connect(site.port, '127.0.0.1', () =>
-    idle.write(`GET /api/v1/events HTTP/1.1\r\n${ownHeaders()}\r\n`),
+    idle.write(`GET /api/v1/events HTTP/1.1\r\n${own()}\r\n`),
   );
   idle.once('data', () => idle.pause());
   const ids = Array.from({ length: 1000 }, (_, i) => `idle-${i}`);
@@ -157,7 +155,7 @@ describe('unusual requests', () => {
     const many = Array.from({ length: 5000 }, (_, i) => `X-${i}: x\r\n`).join('');
     for (const more of [many, `X: ${'x'.repeat(100_000)}\r\n`, `Cookie: ${'a=b; '.repeat(20_000)}\r\n`]) {
       const answer = await site
-        .raw(`GET /healthz HTTP/1.1\r\n${ownHeaders()}${more}\r\n`, /\r\n\r\n/)
+        .raw(`GET /healthz HTTP/1.1\r\n${own()}${more}\r\n`, /\r\n\r\n/)
         .catch(() => '');
       expect(answer).toMatch(/^(HTTP\/1.1 431|$)/);
       await expectOthersServed();
@@ -166,10 +164,7 @@ describe('unusual requests', () => {
 
   test('pipelined requests on one connection are answered in order', async () => {
     const paths = Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? '/healthz' : `/api/v1/jobs/n${i}`));
-    const text = await site.raw(
-      paths.map((path) => `GET ${path} HTTP/1.1\r\n${ownHeaders()}\r\n`).join(''),
-      /n49/,
-    );
+    const text = await site.raw(paths.map((path) => `GET ${path} HTTP/1.1\r\n${own()}\r\n`).join(''), /n49/);
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
     expect(statuses).toEqual(paths.map((path) => (path === '/healthz' ? '200' : '404')));
   });

@@ -17,7 +17,7 @@ const pathOf = (route: Route): string => route.path.replaceAll(/\{\w+\}/g, 'nobo
 const PATHS = [...new Set(ROUTES.map((route) => route.path))];
 const protectedRoutes = ROUTES.filter((route) => route.access !== 'open');
 
-const expectProblem = (answer: Answer, status: number, code: string): void => {
+const expectError = (answer: Answer, status: number, code: string): void => {
   expect({ status: answer.status, code: answer.json?.code }).toEqual({ status, code });
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   // The answer must not reveal internals such as a stack, a path or SQL.
@@ -55,7 +55,7 @@ describe('every route of the table', () => {
         `localhost.:${site.port}`,
       ]) {
         const answer = await site.call(route.method, pathOf(route), { headers: { host } });
-        expectProblem(answer, 421, 'wrong-host');
+        expectError(answer, 421, 'wrong-host');
       }
     });
     if (route.method !== 'GET') {
@@ -68,11 +68,7 @@ describe('every route of the table', () => {
           { 'sec-fetch-site': 'cross-site' },
           { 'sec-fetch-site': 'same-site' },
         ] as Record<string, string>[]) {
-          expectProblem(
-            await site.call(route.method, pathOf(route), { ...body, headers }),
-            403,
-            'not-allowed',
-          );
+          expectError(await site.call(route.method, pathOf(route), { ...body, headers }), 403, 'not-allowed');
         }
       });
     }
@@ -88,10 +84,10 @@ describe('every route of the table', () => {
             body: '{}',
             headers: { 'content-type': type },
           });
-          expectProblem(answer, 415, 'unsupported-type');
+          expectError(answer, 415, 'unsupported-type');
         }
         for (const body of ['{', '[[[', 'nope', '\ufeff'])
-          expectProblem(await site.call(route.method, pathOf(route), { body }), 400, 'invalid-json');
+          expectError(await site.call(route.method, pathOf(route), { body }), 400, 'invalid-json');
       });
     }
   }
@@ -113,7 +109,7 @@ describe('every route of the table', () => {
           continue;
         }
         const answer = await site.call(method, url);
-        expectProblem(answer, 405, 'wrong-method');
+        expectError(answer, 405, 'wrong-method');
         expect(answer.headers.get('allow')).toBe(known.join(', '));
         const withoutToken = await site.call(method, url, { token: null });
         if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
@@ -130,11 +126,7 @@ describe('every route of the table', () => {
     test(`${route.method} ${route.path} refuses unknown queries and tokens in the URL`, async () => {
       const how = route.body === undefined ? {} : { body: {} };
       for (const query of ['nonsense=1', `token=${site.token}`])
-        expectProblem(
-          await site.call(route.method, `${pathOf(route)}?${query}`, how),
-          400,
-          'invalid-request',
-        );
+        expectError(await site.call(route.method, `${pathOf(route)}?${query}`, how), 400, 'invalid-request');
     });
   }
 });
@@ -204,7 +196,7 @@ test('a read-only server, token or session changes nothing on any route', async 
     expect((await where.call('GET', '/api/v1/server', { token })).json.read_only).toBe(true);
     for (const route of ROUTES.filter((one) => one.access === 'change')) {
       const how = route.body === undefined ? { token } : { body: {}, token };
-      expectProblem(await where.call(route.method, pathOf(route), how), 403, 'read-only');
+      expectError(await where.call(route.method, pathOf(route), how), 403, 'read-only');
     }
   }
   // Answers for a read-only token are not reused for a full token.
@@ -349,11 +341,7 @@ describe('every answer has security headers', () => {
       ['a Host with a path', `GET / HTTP/1.1\r\nHost: 127.0.0.1:${site.port}/x\r\n\r\n`, 400],
       ['another Host', 'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421],
       ['a header that is too long', `GET / HTTP/1.1\r\n${own}X: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
-      [
-        'an unknown transfer encoding',
-        `POST /api/v1/jobs HTTP/1.1\r\n${own}Transfer-Encoding: odd\r\n\r\n`,
-        400,
-      ],
+      ['an unknown encoding', `POST /api/v1/jobs HTTP/1.1\r\n${own}Transfer-Encoding: odd\r\n\r\n`, 400],
       ['an unknown expectation', `GET /healthz HTTP/1.1\r\n${own}Expect: nonsense\r\n\r\n`, 200],
       [
         'a body that is too long',

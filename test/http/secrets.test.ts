@@ -11,7 +11,7 @@ const env = { DB_PASSWORD: SECRET, PATH: '/bin' };
 const masked = { DB_PASSWORD: MASK, PATH: '/bin' };
 
 test(
-  'secret values are masked in every answer and kept in the store, and a mask is refused as a value',
+  'S7: secret values are masked in every answer and kept in the store, and a mask is refused as a value',
   inSandbox(async (box) => {
     const site = await serve(box);
     const stream = await site.events(0);

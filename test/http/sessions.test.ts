@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { createSessions, IDLE_MS } from '../../src/http/sessions.ts';
 
-const neverAborted = (): AbortSignal => new AbortController().signal;
+const forever = (): AbortSignal => new AbortController().signal;
 
 test('a session has 256 random bits and is valid on its own server only', () => {
   const [mine, other] = [createSessions(() => 0), createSessions(() => 0)];
-  const secrets = Array.from({ length: 100 }, () => mine.begin('full', neverAborted()));
+  const secrets = Array.from({ length: 100 }, () => mine.begin('full', forever()));
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) {
     expect(Buffer.from(secret.split('-').slice(1).join('-'), 'base64url')).toHaveLength(32);
@@ -19,7 +19,7 @@ test('a session has 256 random bits and is valid on its own server only', () => 
 test('a session ends after 12 hours without use, unless it has an open stream', () => {
   let now = 0;
   const sessions = createSessions(() => now);
-  const [idle, busy] = [sessions.begin('full', neverAborted()), sessions.begin('read-only', neverAborted())];
+  const [idle, busy] = [sessions.begin('full', forever()), sessions.begin('read-only', forever())];
   const release = sessions.find(busy)!.use();
   now += IDLE_MS;
   expect(sessions.find(idle)).not.toBeNull();
@@ -36,11 +36,11 @@ test('a session ends after 12 hours without use, unless it has an open stream', 
 
 test('above the maximum number of sessions, the least recently used one ends', () => {
   const sessions = createSessions(() => 0, 3);
-  const [a, b, c] = [1, 2, 3].map(() => sessions.begin('full', neverAborted())) as [string, string, string];
+  const [a, b, c] = [1, 2, 3].map(() => sessions.begin('full', forever())) as [string, string, string];
   const { ended } = sessions.find(b)!;
   sessions.find(a);
   sessions.find(c);
-  const d = sessions.begin('full', neverAborted());
+  const d = sessions.begin('full', forever());
   expect([a, b, c, d].map((one) => sessions.find(one) !== null)).toEqual([true, false, true, true]);
   expect(ended.aborted).toBe(true);
 });
@@ -48,9 +48,7 @@ test('above the maximum number of sessions, the least recently used one ends', (
 test('a session ends with its token or by end()', () => {
   const token = new AbortController();
   const sessions = createSessions(() => 0);
-  const [a, b, other] = [token.signal, token.signal, neverAborted()].map((until) =>
-    sessions.begin('full', until),
-  );
+  const [a, b, other] = [token.signal, token.signal, forever()].map((until) => sessions.begin('full', until));
   const signals = [a, b, other].map((one) => sessions.find(one!)!.ended);
   sessions.find(a!)!.end();
   expect(signals.map((one) => one.aborted)).toEqual([true, false, false]);

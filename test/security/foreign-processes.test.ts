@@ -22,8 +22,8 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 /** Each attack is tried this many times. TRIES=50 is the full test. */
 const TRIES = Number(process.env.TRIES ?? 2);
-/** Has the form of the code that proves that queuectl wrote a cookie. */
-const FAKE_MAC = 'a'.repeat(32);
+/** Has the form of a message authentication code, but is made up. */
+const MAC = 'a'.repeat(32);
 
 /** Runs a job to its end and returns the epoch and number of its attempt. */
 async function runJob(box: Sandbox, id: string): Promise<{ epoch: string; number: number }> {
@@ -57,12 +57,9 @@ test.concurrent.skipIf(!IS_ROOT)(
     for (let i = 0; i < TRIES; i++) {
       const name = `${epoch}-99999999999${String(i).padStart(4, '0')}`;
       const stranger = await startStranger(
-        `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${FAKE_MAC} sleep 1000 & wait`,
+        `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${MAC} sleep 1000 & wait`,
       );
-      await until(
-        () => processesWith(`QUEUECTL_RUN=${name}-${FAKE_MAC}`).length > 0,
-        'the process has the cookie',
-      );
+      await until(() => processesWith(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it has the cookie');
       await whileRunning(stranger, async () =>
         expect(await runJob(box, `job${i}`)).toMatchObject({ number: i + 2 }),
       );

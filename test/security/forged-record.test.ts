@@ -29,11 +29,7 @@ function forgingCommand(record: string): string {
   return `${write}; until [ -e go ]; do sleep 0.05; done; echo end >>log; exit 3`;
 }
 
-async function startForgingJob(
-  box: Sandbox,
-  record: string,
-  more: Record<string, unknown> = {},
-): Promise<void> {
+async function startForging(box: Sandbox, record: string, more: Record<string, unknown> = {}): Promise<void> {
   await enqueue(box, 'job', forgingCommand(record), { max_retries: 1, ...more });
   await until(() => traces(box).includes('start'), 'it has started');
 }
@@ -47,7 +43,7 @@ for (const [what, record] of FORGED) {
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '100ms', lease: '1s' });
       const first = await box.startWorkers();
-      await startForgingJob(box, record);
+      await startForging(box, record);
       await box.run(['worker', 'stop', '--leave']);
       await first.exit;
       await box.startWorkers();
@@ -64,13 +60,13 @@ for (const [what, record] of FORGED) {
     inSandbox(async (box) => {
       await configure(box, { 'kill-grace': '100ms' });
       const workers = await box.startWorkers();
-      await startForgingJob(box, record);
+      await startForging(box, record);
       await box.run(['cancel', 'job']);
       await untilState(box, 'job', 'cancelled', 20_000);
       expect(processesOfJob(box, 'job')).toEqual([]);
       await box.run(['delete', 'job']);
       writeFileSync(join(box.directory, 'log'), '');
-      await startForgingJob(box, record);
+      await startForging(box, record);
       await box.run(['worker', 'stop', '--leave']);
       await workers.exit;
       await box.run(['cancel', 'job']);
@@ -87,7 +83,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
     await box.startWorkers();
-    await startForgingJob(box, OWN_END, { timeout: '1s' });
+    await startForging(box, OWN_END, { timeout: '1s' });
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ last_error: 'timed out after 1s' });
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(traces(box)).toEqual(['start']);
@@ -98,7 +94,7 @@ test.concurrent(
   'a job is not settled while its worker watches a command that records its own end',
   inSandbox(async (box) => {
     await box.startWorkers();
-    await startForgingJob(box, OWN_END);
+    await startForging(box, OWN_END);
     const { id } = await untilWorkerOf(box, 'job');
     // Both the watchdog and the heartbeat run every five seconds.
     await untilHeartbeats(box, 2);
@@ -112,7 +108,7 @@ test.concurrent(
   'without a store, restore is refused while a command runs that has recorded its own end',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
-    await startForgingJob(box, OWN_END);
+    await startForging(box, OWN_END);
     await box.json(['backup', backupOf(box)]);
     await box.run(['worker', 'stop', '--leave']);
     await workers.exit;

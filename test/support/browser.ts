@@ -10,10 +10,7 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-/**
- * Returns the path of the packaged Chromium and unpacks it if necessary. Test files run in parallel, so each unpacks it
- * into a directory of its own and renames that.
- */
+/** Returns the path of the packaged Chromium. Unpacks it aside if necessary, because test files run in parallel. */
 async function unpackChromium(): Promise<string> {
   const { default: packed } = await import('@sparticuz/chromium');
   mkdirSync(CACHE, { recursive: true });

@@ -2,10 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, lines, type Sandbox, until } from './queuectl.ts';
 
-/**
- * A job that writes `start` to a file, waits until the test releases it, writes `end` and exits. Tests with it do not
- * depend on timing.
- */
+/** A job that writes `start` to a file, waits until the test releases it, writes `end` and exits. */
 export interface GatedJob {
   id: string;
   release(): void;

@@ -13,9 +13,7 @@ export function workersOf(box: Sandbox): Promise<WorkerJson[]> {
   return box.json<WorkerJson[]>(['worker', 'list']);
 }
 
-/**
- * Waits until a live worker process runs the job, and returns it. A dead worker does not count, even if it is listed.
- */
+/** Waits until a live worker process runs the job, and returns it. A dead worker may still be listed. */
 export function untilWorkerOf(box: Sandbox, job: string): Promise<WorkerJson> {
   const holds = (worker: WorkerJson): boolean => worker.current_jobs.includes(job) && isAlive(worker.pid);
   return until(async () => (await workersOf(box)).find(holds), `a worker runs ${job}`);

@@ -1,9 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/**
- * Starts a reverse proxy that serves the dashboard below `prefix`, which it removes from the requests it forwards.
- */
+/** Starts a reverse proxy that serves the dashboard below `prefix`, which it removes from forwarded requests. */
 export async function startProxy(prefix: string) {
   const free = await listening(createServer());
   const port = String(portOf(free));

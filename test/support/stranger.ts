@@ -14,10 +14,7 @@ export interface Stranger {
   end(): void;
 }
 
-/**
- * Starts a shell command as another local user in a session of its own. Resolves when the process belongs to that
- * user.
- */
+/** Starts a shell command as another local user in a new session. Resolves when it runs as that user. */
 export async function startStranger(command: string): Promise<Stranger> {
   const user = ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
   const child = spawn('setpriv', [...user, '/bin/sh', '-c', command], {

@@ -35,10 +35,7 @@ export function onTerminal(
   };
 }
 
-/**
- * Types Ctrl-C repeatedly until the command ends, because the kernel merges signals that arrive together. Returns the
- * exit code.
- */
+/** Types Ctrl-C until the command ends, because simultaneous signals are merged. Returns the exit code. */
 export async function interruptUntilClosed(running: OnTerminal): Promise<number> {
   let over = false;
   running.closed.then(() => {

@@ -6,7 +6,7 @@ import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts'
 const PATH = '/api/v1/operations';
 
 /** Runs an operation to its end and returns it. */
-async function runOperation(site: Site, body: object) {
+async function operate(site: Site, body: object) {
   const started = await ok(site, 'POST', PATH, body, 202);
   return until(async () => {
     const now = await ok(site, 'GET', `${PATH}/${started.id}`);
@@ -22,9 +22,9 @@ export function operations(api: () => Api): void {
     const { site } = api();
     await add(site, manyJobs('few', 12));
     const filter = { queue: 'few' };
-    const held = await runOperation(site, { action: 'hold', filter, limit: 5 });
+    const held = await operate(site, { action: 'hold', filter, limit: 5 });
     expect(held).toMatchObject({ state: 'done', total: 5, changed: 5 });
-    const slow = await runOperation(site, { action: 'cancel', filter, per_second: 10 });
+    const slow = await operate(site, { action: 'cancel', filter, per_second: 10 });
     expect(slow).toMatchObject({ state: 'done', total: 12, changed: 12 });
     expect(Date.parse(slow.finished_at) - Date.parse(slow.started_at)).toBeGreaterThanOrEqual(1000);
     for (const wrong of [
@@ -56,21 +56,18 @@ export function operations(api: () => Api): void {
         cursor = `&cursor=${page.next_cursor}`;
       }
     };
-    expect(await runOperation(site, { action: 'edit', filter, changes: { priority: 5 } })).toMatchObject({
+    expect(await operate(site, { action: 'edit', filter, changes: { priority: 5 } })).toMatchObject({
       ...{ state: 'done', total: 900, done: 900, changed: 900, unchanged: 0, error: null },
     });
     expect(await count('queue=ops&where=priority%3D5')).toBe(900);
-    expect(await runOperation(site, { action: 'hold', filter })).toMatchObject({ changed: 900 });
-    expect(await runOperation(site, { action: 'hold', filter })).toMatchObject({
-      changed: 0,
-      unchanged: 900,
-    });
-    expect(await runOperation(site, { action: 'release', filter })).toMatchObject({ changed: 900 });
-    expect(await runOperation(site, { action: 'cancel', filter })).toMatchObject({ changed: 900 });
+    expect(await operate(site, { action: 'hold', filter })).toMatchObject({ changed: 900 });
+    expect(await operate(site, { action: 'hold', filter })).toMatchObject({ changed: 0, unchanged: 900 });
+    expect(await operate(site, { action: 'release', filter })).toMatchObject({ changed: 900 });
+    expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ changed: 900 });
     expect(await count('queue=ops&state=cancelled')).toBe(900);
-    expect(await runOperation(site, { action: 'cancel', filter })).toMatchObject({ total: 0, state: 'done' });
+    expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ total: 0, state: 'done' });
     const dead = { queue: 'ops', state: 'cancelled', where: 'priority=5' };
-    expect(await runOperation(site, { action: 'delete', filter: dead })).toMatchObject({ changed: 900 });
+    expect(await operate(site, { action: 'delete', filter: dead })).toMatchObject({ changed: 900 });
     expect(await count('queue=ops')).toBe(0);
     expect(await count('queue=ops-not&state=pending')).toBe(3);
   });
@@ -79,11 +76,11 @@ export function operations(api: () => Api): void {
     const { site } = api();
     await add(site, manyJobs('opid', 3));
     const ids = ['opid-0', 'opid-0', 'opid-', 'nobody', '@last'];
-    expect(await runOperation(site, { action: 'cancel', ids })).toMatchObject({
+    expect(await operate(site, { action: 'cancel', ids })).toMatchObject({
       ...{ total: 4, done: 4, changed: 1, unchanged: 3 },
     });
     expect((await ok(site, 'GET', pathOf('opid-1'))).state).toBe('pending');
-    expect(await runOperation(site, { action: 'retry', ids: ['opid-0', 'opid-1'] })).toMatchObject({
+    expect(await operate(site, { action: 'retry', ids: ['opid-0', 'opid-1'] })).toMatchObject({
       ...{ changed: 1, unchanged: 1 },
     });
   });
@@ -96,14 +93,14 @@ export function operations(api: () => Api): void {
     for (const id of ['oponce-0', 'oponce-1', 'oponce-2', 'opplain-0', 'opplain-1'])
       await untilJob(site, id, 'dead');
     const filter = { state: 'dead', 'exit-code': '9' };
-    expect(await runOperation(site, { action: 'retry', filter })).toMatchObject({
+    expect(await operate(site, { action: 'retry', filter })).toMatchObject({
       ...{ total: 5, done: 5, changed: 2, unchanged: 3, skipped: 3 },
     });
     const ids = ['oponce-0', 'oponce-1', 'oponce-2'];
-    expect(await runOperation(site, { action: 'retry', ids })).toMatchObject({ changed: 0, skipped: 3 });
+    expect(await operate(site, { action: 'retry', ids })).toMatchObject({ changed: 0, skipped: 3 });
     const { groups } = await ok(site, 'GET', '/api/v1/dlq/groups');
     const { signature: group } = groups.find((one: { sample_error: string }) => /9/.test(one.sample_error));
-    expect(await runOperation(site, { action: 'retry', group, limit: 1 })).toMatchObject({ total: 1 });
+    expect(await operate(site, { action: 'retry', group, limit: 1 })).toMatchObject({ total: 1 });
     for (const id of ids) expect((await ok(site, 'GET', pathOf(id))).attempts).toBe(1);
     expect(await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).toHaveLength(1);
 
@@ -121,7 +118,7 @@ export function operations(api: () => Api): void {
       { body: { command: 'true', at_most_once: true, max_retries: 2 } },
       [400, 'invalid-job'],
     );
-    expect(await runOperation(site, { action: 'edit', ids: ['opedit-0'], changes })).toMatchObject({
+    expect(await operate(site, { action: 'edit', ids: ['opedit-0'], changes })).toMatchObject({
       ...{ state: 'done', changed: 0, unchanged: 1 },
     });
   });

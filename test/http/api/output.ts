@@ -18,7 +18,7 @@ interface OutputRange {
   attempt: number;
 }
 
-async function readRange(site: Site, id: string, query = ''): Promise<OutputRange> {
+async function read(site: Site, id: string, query = ''): Promise<OutputRange> {
   const { status, headers, text } = await site.call('GET', `${pathOf(id)}/output?${query}`);
   expect(status).toBe(200);
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -36,7 +36,7 @@ async function readWhole(site: Site, id: string, limit: number, query = ''): Pro
   let text = '';
   let from = 0;
   await until(async () => {
-    const part = await readRange(site, id, `from=${from}&limit=${limit}${query}`);
+    const part = await read(site, id, `from=${from}&limit=${limit}${query}`);
     expect(part.from).toBe(from);
     text += part.text;
     from = part.next;
@@ -49,7 +49,7 @@ export function output(api: () => Api): void {
   test('a job that has not run has no output', async () => {
     const { site } = api();
     await add(site, { id: 'o-none', command: 'true', delay: '1d' });
-    expect(await readRange(site, 'o-none')).toMatchObject({ text: '', size: 0, over: false, attempt: 0 });
+    expect(await read(site, 'o-none')).toMatchObject({ text: '', size: 0, over: false, attempt: 0 });
     await refused(site, ['GET', `${pathOf('o-none')}/output?attempt=1`], {}, [404, 'attempt-not-found']);
     await refused(site, ['GET', `${pathOf('nobody')}/output`], {}, [404, 'job-not-found']);
     for (const query of ['from=x', 'limit=0', 'limit=4194305', 'attempt=0', 'stream=both'])
@@ -60,16 +60,12 @@ export function output(api: () => Api): void {
     const { site } = api();
     await add(site, { id: 'o-short', command: 'printf 0123456789' });
     await untilJob(site, 'o-short', 'completed');
-    expect(await readRange(site, 'o-short')).toEqual({
+    expect(await read(site, 'o-short')).toEqual({
       ...{ text: '0123456789', from: 0, next: 10, size: 10, over: true, truncated: false, attempt: 1 },
     });
-    expect(await readRange(site, 'o-short', 'from=3&limit=4')).toMatchObject({
-      text: '3456',
-      from: 3,
-      next: 7,
-    });
-    expect(await readRange(site, 'o-short', 'from=-3')).toMatchObject({ text: '789', from: 7, next: 10 });
-    expect(await readRange(site, 'o-short', 'from=99')).toMatchObject({ text: '', from: 10, next: 10 });
+    expect(await read(site, 'o-short', 'from=3&limit=4')).toMatchObject({ text: '3456', from: 3, next: 7 });
+    expect(await read(site, 'o-short', 'from=-3')).toMatchObject({ text: '789', from: 7, next: 10 });
+    expect(await read(site, 'o-short', 'from=99')).toMatchObject({ text: '', from: 10, next: 10 });
     await refused(site, ['GET', `${pathOf('o-short')}/output?stream=stderr`], {}, [409, 'wrong-state']);
   });
 
@@ -78,8 +74,8 @@ export function output(api: () => Api): void {
     const go = join(box.directory, 'o-go');
     const command = `echo begun; until test -e '${go}'; do sleep 0.02; done; seq 1 200`;
     await add(site, { id: 'o-run', command });
-    await until(async () => (await readRange(site, 'o-run')).text === 'begun\n', 'it writes');
-    expect(await readRange(site, 'o-run')).toMatchObject({ over: false, next: 6 });
+    await until(async () => (await read(site, 'o-run')).text === 'begun\n', 'it writes');
+    expect(await read(site, 'o-run')).toMatchObject({ over: false, next: 6 });
     const following = readWhole(site, 'o-run', 64);
     writeFileSync(go, '');
     const lines = Array.from({ length: 200 }, (_, i) => i + 1).join('\n');
@@ -92,11 +88,11 @@ export function output(api: () => Api): void {
     await untilJob(site, 'o-long', 'completed');
     const text = Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join('');
     expect(await readWhole(site, 'o-long', 10_000)).toBe(text);
-    expect((await readRange(site, 'o-long', 'from=-6')).text).toBe('20000\n');
+    expect((await read(site, 'o-long', 'from=-6')).text).toBe('20000\n');
 
     await add(site, { id: 'o-cut', command: 'seq 1 100000' });
     await untilJob(site, 'o-cut', 'completed');
-    expect(await readRange(site, 'o-cut')).toMatchObject({ truncated: true, over: true });
+    expect(await read(site, 'o-cut')).toMatchObject({ truncated: true, over: true });
     const cut = await readWhole(site, 'o-cut', 50_000);
     expect(cut.length).toBeLessThanOrEqual(OUTPUT_LIMIT);
     expect(cut).toStartWith('1\n2\n3\n');
@@ -132,10 +128,8 @@ export function output(api: () => Api): void {
     const attempts = await ok(site, 'GET', `${pathOf('o-two')}/attempts`);
     expect(attempts).toHaveLength(2);
     for (const { attempt } of attempts)
-      expect((await readRange(site, 'o-two', `attempt=${attempt}`)).attempt).toBe(attempt);
-    expect((await readRange(site, 'o-two', 'attempt=1')).text).not.toBe(
-      (await readRange(site, 'o-two')).text,
-    );
+      expect((await read(site, 'o-two', `attempt=${attempt}`)).attempt).toBe(attempt);
+    expect((await read(site, 'o-two', 'attempt=1')).text).not.toBe((await read(site, 'o-two')).text);
   });
 
   test('output with markup is downloaded as text and never shown as a page', async () => {
