@@ -70,7 +70,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a second SIGINT ends the job with all its processes and requeues it uncharged',
+  'a second SIGINT ends the job with all its processes and requeues it without charging an attempt',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -86,7 +86,7 @@ test.concurrent(
     await until(() => {
       signalGroup(workers.pid, 'SIGINT');
       return workers.output().includes('again');
-    }, 'it is taken for a second one');
+    }, 'it counts as a second one');
     await workers.exit;
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(await show(box, 'job')).toMatchObject(UNCHARGED);
@@ -118,7 +118,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "a job that another process's signal ends during a stop is requeued uncharged",
+  "a job that another process's signal ends during a stop is requeued without charging an attempt",
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
@@ -183,7 +183,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that failed well before the stop is charged although one of its processes is still being ended',
+  'a job that failed well before the stop is charged an attempt although one of its processes is still being ended',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await enqueue(
@@ -193,7 +193,7 @@ test.concurrent(
       { max_retries: 1 },
     );
     await until(() => lines(`${box.directory}/left`).length > 0, 'the command has left a process behind');
-    // The test waits longer than the signals of one stop are apart. The grace period of the process is far longer.
+    // Signals within a shorter time count as one stop. The grace period of the process is far longer.
     const start = performance.now();
     await until(() => performance.now() - start > 600, 'the command has failed');
     signalGroup(workers.pid, 'SIGTERM');

@@ -78,7 +78,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop --force, here after a graceful stop, ends the job and requeues it uncharged',
+  'worker stop --force after a graceful stop ends the job and requeues it without charging an attempt',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -120,7 +120,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop --timeout limits only the wait',
+  'worker stop --timeout limits how long the command waits, not the stop itself',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
@@ -137,7 +137,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a .stop_workers file older than the workers is ignored, and a newer one is obeyed and removed by the last',
+  'a .stop_workers file older than the workers is ignored, and a newer one is obeyed and removed by the last worker',
   inSandbox(async (box) => {
     await box.json(['status']);
     const state = join(box.home, 'queue.db.d');
@@ -154,7 +154,7 @@ test.concurrent(
     expect(await workersOf(box)).toHaveLength(2);
     expect(existsSync(file)).toBe(true);
 
-    // The time is well after their start by the clock of any file system.
+    // The time is after the start of the workers, even if the file system stores times coarsely.
     const later = new Date(Date.now() + 1000);
     utimesSync(file, later, later);
     expect(await idle.exit).toBe(0);
@@ -169,12 +169,12 @@ test.concurrent(
     await enqueue(box, 'next', 'true');
     await untilState(box, 'next', 'completed');
     expect(next.child.exitCode).toBe(null);
-    await until(async () => (await workersOf(box)).length === 1, 'it has stayed');
+    await until(async () => (await workersOf(box)).length === 1, 'the worker keeps running');
   }),
 );
 
 test.concurrent(
-  'a .stop_workers file in $QUEUECTL_HOME is obeyed and removed by the workers of the store there only',
+  'only the workers of the store in $QUEUECTL_HOME obey and remove a .stop_workers file there',
   inSandbox(async (box) => {
     const other = join(box.directory, 'other.db');
     const elsewhere = box.start(['worker', 'start', '--db', other]);

@@ -23,10 +23,10 @@ import {
   processState,
 } from '../support/replaced-store.ts';
 
-/** Enqueues a job into the WAL alone and dies. If the store is held, stops waiting after three seconds. */
+/** Starts an enqueue that crashes with its job in the WAL. Waits up to 3 s, because the store may be locked. */
 async function enqueueIntoWalOrWait(box: Sandbox, id: string): Promise<() => Promise<void>> {
   const late = box.start(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
-  await until(() => late.child.signalCode !== null, 'it is through', 3000).catch(() => {});
+  await until(() => late.child.signalCode !== null, 'it has crashed', 3000).catch(() => {});
   return async () => expect(await late.exit).toBe(-1);
 }
 
@@ -65,7 +65,7 @@ for (const [point, found] of [
   ['swap-named', ['a', 'acked']],
 ] as const)
   test.concurrent(
-    `a queue that is created while a restore into an empty place is at ${point} keeps its WAL`,
+    `a queue that is created while a restore without an old store is at ${point} keeps its WAL`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupOf(box)]);
@@ -86,7 +86,7 @@ for (const [point, found] of [
 const asRoot = process.getuid!() === 0;
 const NOBODY = 65534;
 
-/** Creates what looks like a killed swap, with a WAL that holds a job of another user. */
+/** Creates files of another user that look like the rest of a killed swap, with a job in their WAL. */
 async function plant(box: Sandbox, how: 'link' | 'file'): Promise<string[]> {
   const theirs = join(box.directory, 'theirs', 'queue.db');
   await box.run(['--db', theirs, 'enqueue', '--id', 'evil', 'true'], {
@@ -119,17 +119,17 @@ for (const how of ['link', 'file'] as const)
 
 test
   .skipIf(!asRoot)
-  .concurrent('a file that somebody else put there stops no restore of who may not move it', async () => {
+  .concurrent('a foreign file at that path, which cannot be moved, does not prevent a restore', async () => {
     const box = sandbox(['setpriv', '--reuid=65533', '--regid=65533', '--clear-groups']);
     try {
       chownSync(box.directory, 65533, 65533);
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupOf(box)]);
-      const stranger = join(box.home, '.queue.db.before-20260101T000000Z');
-      writeFileSync(stranger, '');
+      const foreign = join(box.home, '.queue.db.before-20260101T000000Z');
+      writeFileSync(foreign, '');
       for (const [one, uid] of [
         [box.home, 0],
-        [stranger, NOBODY],
+        [foreign, NOBODY],
       ] as const)
         chownSync(one, uid, uid);
       chmodSync(box.home, 0o1777);
@@ -137,7 +137,7 @@ test
         env: { QUEUECTL_ANY_OWNER: '1' },
       });
       expect({ code, stderr }).toMatchObject({ code: 0 });
-      expect(lstatSync(stranger).uid).toBe(NOBODY);
+      expect(lstatSync(foreign).uid).toBe(NOBODY);
     } finally {
       await box.cleanup();
     }

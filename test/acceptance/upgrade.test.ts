@@ -21,6 +21,7 @@ afterAll(() => temporary.remove());
 
 const next = (box: Sandbox, ...args: string[]): Promise<Result> => box.run(args, { through });
 
+/** Runs `change` on the store, if given, and returns its schema version. */
 function schemaOf(box: Sandbox, change = ''): number {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
   if (change !== '') db.exec(change);
@@ -29,7 +30,7 @@ function schemaOf(box: Sandbox, change = ''): number {
   return found;
 }
 
-const READING = [
+const READING_COMMANDS = [
   ['status'],
   ['list'],
   ['show', 'job'],
@@ -57,7 +58,7 @@ test(
   'commands that read refuse an older store and leave it as it is; doctor, db check and completion work',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', 'true']);
-    for (const command of READING) {
+    for (const command of READING_COMMANDS) {
       const refused = await next(box, ...command);
       const code = command[0] === 'wait' ? 125 : 5;
       expectRefusal(
@@ -173,7 +174,7 @@ test(
 );
 
 test(
-  'a store from before the first release is refused by a line that names export and import',
+  'a store from before the first release is refused with a message that names export and import',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     schemaOf(box, 'PRAGMA user_version = 18');

@@ -110,7 +110,6 @@ test(
     await page.getByLabel('Type 130 to confirm').fill('130');
     await go.click();
     await page.getByText('130 jobs cancelled').waitFor();
-    // The filter is still set.
     expect(page.url()).toContain('?queue=bulk');
     expect(await box.json<unknown[]>(['list', '--state', 'cancelled'])).toHaveLength(130);
     await untilState(box, 'spared', 'pending');
