@@ -3,13 +3,13 @@ import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The name of each attack with the files that test it, or the reason why it cannot happen. */
+/** The name of each attack with the files that test it, or the reason why there is no test. */
 const ATTACKS: Record<string, [attack: string, files: string[] | string]> = {
   S1: ['hostile ids', ['acceptance/attacks']],
   S2: ['hostile queue names and tags', ['acceptance/attacks', 'acceptance/root-and-environment']],
   S3: ['unusable commands', ['acceptance/attacks']],
   S4: ['shell syntax in arguments', ['acceptance/attacks']],
-  S5: ['shell syntax in template parameters', 'queuectl has no stored templates'],
+  S5: ['shell syntax in template parameters', 'queuectl has no templates with parameters'],
   S6: ['dangerous variables', ['acceptance/attacks']],
   S7: ['secrets in jobs', ['acceptance/attacks', 'http/secrets']],
   S8: ['unusable directories', ['acceptance/attacks', 'acceptance/root-and-environment']],
@@ -40,7 +40,7 @@ const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
 for (let n = 1; n <= 25; n++) {
   const [attack, where] = ATTACKS[`S${n}`]!;
   const title =
-    typeof where === 'string' ? `needs no test: ${where}` : 'is tested in exactly the listed files';
+    typeof where === 'string' ? `has no test: ${where}` : 'is tested in exactly the listed files';
   test(`S${n} (${attack}) ${title}`, () => {
     // The title of a test or a row of a table starts with the numbers of the attacks that it covers.
     const named = files.filter((name) =>

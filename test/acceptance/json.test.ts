@@ -23,7 +23,7 @@ async function printedJson<T = Job[]>(box: Sandbox, ...args: string[]): Promise<
   return value;
 }
 
-/** Has a job in every state but cancelled, and a busy worker. */
+/** A store with a job in every state but cancelled, and a busy worker. */
 const box = sandbox();
 const JOBS = {
   pending: {

@@ -193,7 +193,7 @@ test.concurrent(
       { max_retries: 1 },
     );
     await until(() => lines(`${box.directory}/left`).length > 0, 'the command has left a process behind');
-    // Signals within a shorter time count as one stop. The grace period of the process is far longer.
+    // A failure just before a stop may be part of it, so the test waits. The grace period is far longer than that.
     const start = performance.now();
     await until(() => performance.now() - start > 600, 'the command has failed');
     signalGroup(workers.pid, 'SIGTERM');

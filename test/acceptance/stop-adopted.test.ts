@@ -93,7 +93,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     await box.json(['enqueue', '--id', 'next', 'true']);
     const { pid } = await untilWorkerOf(box, 'job');
-    // The stopped supervisor gets both signals at the same moment, when it continues.
+    // The supervisor is stopped, so it notices the death of the worker and the SIGTERM at the same moment.
     process.kill(workers.pid, 'SIGSTOP');
     process.kill(pid, 'SIGKILL');
     process.kill(workers.pid, 'SIGTERM');

@@ -27,7 +27,7 @@ function miscount(box: Sandbox): void {
   db.close();
 }
 
-/** Truncates the database. Its jobs are now only in the WAL, which SQLite would remove. */
+/** Truncates the database. What is left of the store is in the WAL, which SQLite would remove. */
 const truncate = (box: Sandbox): void => truncateSync(dbOf(box), 0);
 
 interface Scene {
@@ -88,7 +88,7 @@ for (const [what, { command, before, after }] of Object.entries(SCENES)) {
   }
 }
 
-/** Returns the jobs of a store that was kept aside, and repairs it first if necessary. */
+/** Returns the job ids of a replaced store that was kept, and repairs the store first if necessary. */
 async function keptIds(box: Sandbox, db: string): Promise<string[]> {
   const { stdout } = await box.run(['db', 'check', '--db', db]);
   if (stdout !== 'ok\n') await box.run(['db', 'repair', '--db', db]);

@@ -66,7 +66,7 @@ test(
     await top.shows('retried job broken', 'FAILURES 0');
     await until(async () => (await state(box, 'broken')) === 'completed', 'it runs again');
 
-    // Selects its queue, in the list above.
+    // Selects the queue of the job, in the first list.
     top.type(`${TAB}${TAB}`);
     await top.shows('> default');
     top.type('p');

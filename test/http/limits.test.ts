@@ -16,7 +16,7 @@ function openIdleConnections(site: Site, count: number, first = ''): { sockets: 
   return { sockets, open: () => sockets.filter((socket) => !socket.closed).length };
 }
 
-test('idle connections lock nobody out, because those idle for longest are closed first', async () => {
+test('idle connections do not block other clients, because the longest idle ones are closed first', async () => {
   // The server may open only 120 files. Without a connection limit, the idle connections would use up all of them.
   const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
   try {

