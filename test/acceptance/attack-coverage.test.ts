@@ -39,8 +39,7 @@ const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
 
 for (let n = 1; n <= 25; n++) {
   const [attack, where] = ATTACKS[`S${n}`]!;
-  const title =
-    typeof where === 'string' ? `has no test: ${where}` : 'is tested in exactly the listed files';
+  const title = typeof where === 'string' ? `has no test: ${where}` : 'is tested in exactly the listed files';
   test(`S${n} (${attack}) ${title}`, () => {
     // The title of a test or a row of a table starts with the numbers of the attacks that it covers.
     const named = files.filter((name) =>

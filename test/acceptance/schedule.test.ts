@@ -120,7 +120,7 @@ for (const [catchUp, madeUpFor] of [
       await until(() => after().length >= 3, 'three ticks more');
       const ticks = ticksOf(log);
       expect(gapsIn(ticks)).toHaveLength(1);
-      // The last five seconds without a worker are excluded, because a tick may be late by that grace period.
+      // The last five seconds without a worker are excluded, because a tick that is 2 s late still runs.
       const late = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 < back - 5000);
       expect(late).toEqual([]);
       const around = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 <= back);
