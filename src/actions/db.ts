@@ -6,14 +6,8 @@ import type { App } from './app.ts';
 import { namesOfRunning, refuseLiving } from './refuse-living.ts';
 import { settleAsLost } from './settlement.ts';
 
-export interface Check {
-  db: string;
-  ok: boolean;
-  problems: string[];
-}
-
 /** Checks the database. `fix` is the command that helps, or null if nothing is wrong. */
-export async function checkDatabase(location: string): Promise<Check & { fix: string | null }> {
+export async function checkDatabase(location: string) {
   const { path, problems, invalid } = await (await careOf(location)).check(location);
   const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {

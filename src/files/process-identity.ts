@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { orNull } from '../core/or-null.ts';
 import { isOver, stat } from './proc-stat.ts';
 
 /** Identifies processes, because a pid is reused, and is meaningless after a restart or in another pid namespace. */
@@ -13,13 +14,7 @@ const linux = {
   /** Identifies where pids and start times are comparable. Each time namespace shows start times of its own. */
   pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
   /** Tells whether the pids that the system lists are those of this process's own pid namespace. */
-  showsOwnPids(): boolean {
-    try {
-      return readlinkSync('/proc/self') === String(process.pid);
-    } catch {
-      return false;
-    }
-  },
+  showsOwnPids: (): boolean => orNull(() => readlinkSync('/proc/self')) === String(process.pid),
   /** Returns when a process started, in the kernel's own count; null: there is none, or only its zombie. */
   startTime(pid: number): string | null {
     const about = stat(pid);
@@ -39,13 +34,9 @@ export const processIdentity = process.platform === 'linux' ? linux : portable;
 
 /** Returns nothing for the first time namespace of the machine, so that the identity of most workers has no such part. */
 function ownTimeNamespace(): string[] {
-  try {
-    const name = readlinkSync('/proc/self/ns/time');
-    return name === FIRST_TIME_NAMESPACE ? [] : [name];
-  } catch {
-    // A kernel without time namespaces.
-    return [];
-  }
+  // An older kernel has no time namespaces.
+  const name = orNull(() => readlinkSync('/proc/self/ns/time'));
+  return name === null || name === FIRST_TIME_NAMESPACE ? [] : [name];
 }
 
 /** Returns what `ps` prints, or null. */
@@ -54,11 +45,8 @@ export function ps(args: string[]): string | null {
 }
 
 function run(program: string, args: string[]): string | null {
-  try {
-    return (
-      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
-    );
-  } catch {
-    return null;
-  }
+  return orNull(
+    () =>
+      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null,
+  );
 }

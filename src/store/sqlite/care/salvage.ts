@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { orNull } from '../../../core/or-null.ts';
 import { type Row, withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
@@ -73,12 +74,8 @@ function tryOpen(path: string, blind: boolean): DatabaseSync | null {
 }
 
 function looksLike(db: DatabaseSync, table: string, column: string): boolean {
-  try {
-    const [row] = db.prepare(rowsAfter(table, 'number', 1)).all(0);
-    return typeof row?.[column] === 'string';
-  } catch {
-    return false;
-  }
+  const row = orNull(() => db.prepare(rowsAfter(table, 'number', 1)).all(0)[0]);
+  return typeof row?.[column] === 'string';
 }
 
 /** Returns the pages of a fresh store that hold its schema, by number. `copied` lays them out as in a backup, by VACUUM. */
@@ -109,13 +106,7 @@ function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
 
 /** Reads an opened wreck. If it is `guessed` that its tables begin where the schema says, only single pages are read. */
 function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'how' | 'blind'> {
-  const all = (query: string): Row[] => {
-    try {
-      return db.prepare(query).all() as Row[];
-    } catch {
-      return [];
-    }
-  };
+  const all = (query: string): Row[] => orNull(() => db.prepare(query).all() as Row[]) ?? [];
   // Pages are read from the file itself, so the WAL is folded into it.
   all('PRAGMA wal_checkpoint(TRUNCATE)');
   let pages: LooseRows | null = null;
@@ -154,14 +145,7 @@ function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: R
       return (statement.all(number) as Row[]).map(withoutBigInts);
     }
   };
-  const readable = (number: number): boolean => {
-    try {
-      after(number, 1);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+  const readable = (number: number): boolean => orNull(() => after(number, 1)) !== null;
   for (let at = 0; ; ) {
     let rows: Row[] = [];
     for (const limit of [AT_ONCE, 1]) {
