@@ -17,8 +17,8 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
     const row = SETTINGS[key] as Setting<unknown>;
     return {
       key,
-      value: plain(settings[key], row),
-      default: plain(row.default, row),
+      value: jsonValue(settings[key], row),
+      default: jsonValue(row.default, row),
       text: row.format(settings[key]),
       is_default: !stored.has(key),
       range: row.range,
@@ -27,8 +27,8 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
   });
 }
 
-/** Returns the JSON value of a setting. A value of several parts is a text. */
-function plain(value: unknown, row: Setting<unknown>): number | string | null {
+/** Returns a number or null as it is, and any other value of a setting as text. */
+function jsonValue(value: unknown, row: Setting<unknown>): number | string | null {
   return typeof value === 'number' || value === null ? value : row.format(value);
 }
 
@@ -39,14 +39,14 @@ export async function getSetting(app: App, name: string): Promise<SettingObject>
 
 export async function setSetting(app: App, name: string, value: string): Promise<SettingObject> {
   const { key, text } = parseSetting(name, value);
-  return change(app, key, text);
+  return changeSetting(app, key, text);
 }
 
 export async function unsetSetting(app: App, name: string): Promise<SettingObject> {
-  return change(app, findSetting(name).key, null);
+  return changeSetting(app, findSetting(name).key, null);
 }
 
-async function change(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
+async function changeSetting(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
   await app.store.set(key, text, (stored) => checkTogether(readEach(stored).settings));
   wake(app.stateDirectory);
   return getSetting(app, key);

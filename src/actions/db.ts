@@ -3,10 +3,10 @@ import { epochOf } from '../state/kept-output.ts';
 import type { Repair } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
-import { namesOfRunning, refuseLiving } from './refuse-living.ts';
+import { refuseRunningCommands, runningAttemptNames } from './refuse-running.ts';
 import { settleAsLost } from './settlement.ts';
 
-/** Checks the database. `fix` is the command that helps, or null if nothing is wrong. */
+/** Checks the database. `fix` says which commands help, or is null if nothing is wrong. */
 export async function checkDatabase(location: string) {
   const { path, problems, invalid } = await (await careOf(location)).check(location);
   const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
@@ -23,7 +23,7 @@ export async function checkDatabase(location: string) {
   };
 }
 
-/** Replaces a damaged store by its jobs that can be saved, if any, and keeps the old file. Returns null if it is sound. */
+/** Replaces a damaged store with what can be saved, and keeps the old file. Returns null if the store is not damaged. */
 export async function repairDatabase(
   { clock, random }: Pick<App, 'clock' | 'random'>,
   location: string,
@@ -35,6 +35,6 @@ export async function repairDatabase(
     now: () => clock.now(),
     knownEpoch: () => epochOf(stateDirectory),
     settleLost: (stored) => settleAsLost(resolveSettings(stored), clock.now(), random),
-    accept: async (copy) => refuseLiving(stateDirectory, await namesOfRunning(copy)),
+    accept: async (copy) => refuseRunningCommands(stateDirectory, await runningAttemptNames(copy)),
   });
 }

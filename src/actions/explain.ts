@@ -13,7 +13,7 @@ import { serves, standstill } from './standstill.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { activeWorkers } from './workers.ts';
 
-/** Explains in sentences why a job does not run, with every reason that applies now, or how it ended. */
+/** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
 export async function explain(app: App, id: string) {
   const job = await getJob(app, id);
   return { id, state: job.state, reasons: await reasonsOf(app, job) };

@@ -35,12 +35,10 @@ export async function activeWorkers(app: App): Promise<Worker[]> {
   });
 }
 
-/** Counts the registered workers of a supervisor. */
 export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
   return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }
 
-/** Returns the JSON objects of the live workers. */
 export async function listWorkers(app: App): Promise<WorkerObject[]> {
   const workers = await activeWorkers(app);
   if (workers.length === 0) return [];
@@ -58,7 +56,7 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
   return supervisors.filter((supervisor) => presence(supervisor, host) === 'alive');
 }
 
-/** Tells whether the process of a worker is alive, as far as this machine can see it. */
+/** Tells whether the process of a worker is alive. One on another machine or in another pid namespace is `elsewhere`. */
 export function presence(worker: Supervised, host: Host): 'alive' | 'gone' | 'elsewhere' {
   if (worker.host.id !== host.id) return 'elsewhere';
   // The machine was restarted since then.

@@ -116,8 +116,8 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
 }
 
 async function open(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
-  const { once, openApp } = await import('../actions/app.ts');
-  const app = { ...(await openApp(location, actor, options)), warn: once(io.warn) };
+  const { openApp, withoutRepeats } = await import('../actions/app.ts');
+  const app = { ...(await openApp(location, actor, options)), warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;

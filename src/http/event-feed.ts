@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { followPages, lastEvent, readEvents } from '../actions/events.ts';
+import { followPages, lastEventNumber, readEvents } from '../actions/events.ts';
 import { pause } from '../core/clock.ts';
 import { toEventObject } from '../core/event-object.ts';
 import type { StoreEvent } from '../core/events.ts';
@@ -9,7 +9,7 @@ import { masked } from '../core/mask.ts';
 const REMEMBERED = 2000;
 const PAGE = 500;
 /** Events of this time are sent together, because reading and sending them one by one is expensive in a busy store. */
-const PACE = { soonMs: 50, calmMs: 250 };
+const PACE = { afterWakeMs: 50, afterReadMs: 250 };
 export const RETRY_MS = 1000;
 /** A batch has at most this many events, and the number of the others. */
 const MOST_IN_BATCH = 200;
@@ -47,7 +47,7 @@ export interface EventChunk {
 /** Starts reading events, unless the feed is already reading. */
 export function startFeed(feed: EventFeed): Promise<void> {
   const start = async (): Promise<void> => {
-    feed.position = await lastEvent(feed.app);
+    feed.position = await lastEventNumber(feed.app);
     void follow(feed);
   };
   feed.running ??= start().catch((error) => {

@@ -1,5 +1,5 @@
 import { type App, checkOpen } from '../actions/app.ts';
-import { lastEvent } from '../actions/events.ts';
+import { lastEventNumber } from '../actions/events.ts';
 import { QueueError } from '../core/errors.ts';
 import { type EventFeed, nextBatch, nextEvents, RETRY_MS, startFeed } from './event-feed.ts';
 
@@ -52,7 +52,7 @@ export function createEventStream(
       try {
         await startFeed(feed);
         // A number above the last event belongs to another store.
-        const last = Math.min(after ?? feed.position, await lastEvent(app));
+        const last = Math.min(after ?? feed.position, await lastEventNumber(app));
         const subscriber: Subscriber = { last, everyMs, ended: false, rouse() {} };
         return new Response(
           subscribe(feed, subscriber, client, allowed, () => open--),

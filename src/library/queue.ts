@@ -1,7 +1,7 @@
 import { actorOf } from '../actions/actor.ts';
 import { type App, closeApp, openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { followEvents, lastEvent } from '../actions/events.ts';
+import { followEvents, lastEventNumber } from '../actions/events.ts';
 import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
 import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
@@ -128,7 +128,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       return jobObject(app, job!);
     },
     events(wanted = {}) {
-      const after = wanted.after === undefined ? lastEvent(app) : Promise.resolve(wanted.after);
+      const after = wanted.after === undefined ? lastEventNumber(app) : Promise.resolve(wanted.after);
       return (async function* () {
         try {
           for await (const event of followEvents(app, await after, {}, closing.signal))

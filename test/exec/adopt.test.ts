@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { sight, untilOver } from '../../src/exec/adopt.ts';
+import { observe, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
 import { processes } from '../../src/exec/processes.ts';
@@ -73,9 +73,9 @@ describe('adoption', () => {
       const pid = await start(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
       const written = readFileSync(place.record);
       writeFileSync(place.record, '');
-      expect(sight(place)).toEqual({ kind: 'alive', pid });
+      expect(observe(place)).toEqual({ kind: 'alive', pid });
       rmSync(place.record);
-      expect(sight(place)).toEqual({ kind: 'alive', pid });
+      expect(observe(place)).toEqual({ kind: 'alive', pid });
       writeFileSync(place.record, written);
       writeFileSync(go, '');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6, signalled: false });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, linkSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sight, untilOver } from '../../src/exec/adopt.ts';
+import { observe, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { isOutOfSight, type Lifeline, makeLifeline, sweepLifelines } from '../../src/exec/lifeline.ts';
 import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
@@ -51,7 +51,7 @@ describe('a lifeline', () => {
       await until(() => readRecord(place)?.kind === 'running', 'the job runs');
       closeSync(lifeline.file);
       expect(isOutOfSight(place)).toBe(true);
-      expect(sight(place)).toEqual({ kind: 'unseen' });
+      expect(observe(place)).toEqual({ kind: 'unseen' });
       process.kill(-pid, 'SIGKILL');
       await until(() => !isOutOfSight(place), 'the lifeline is released');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
@@ -92,6 +92,6 @@ describe('a lifeline', () => {
       writeFileSync(place.record, `${'1'.padEnd(10)} run   ${lifeline.name}\n`);
       expect(readRecord(place)).toEqual({ kind: 'running', pid: 1, lifeline: lifeline.name });
       expect(isOutOfSight(place)).toBe(false);
-      expect(sight(place)).toEqual({ kind: 'lost', pid: 1 });
+      expect(observe(place)).toEqual({ kind: 'lost', pid: 1 });
     }));
 });

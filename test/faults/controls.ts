@@ -178,7 +178,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'leases expire by the wall clock (F9)',
-    patches: [patchAt('lease-clock', 'return Date.now() - worker.lastHeartbeat > input.leaseMs;')],
+    patches: [patchAt('lease-clock', 'return Date.now() - worker.lastHeartbeat > observer.leaseMs;')],
     fault: clockSteps,
     scale: clockSteps.small,
     found: ['lease expired'],

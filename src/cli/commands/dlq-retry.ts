@@ -32,7 +32,7 @@ export default defineCommand({
     const { io } = context;
     const ids = await selectJobs(app, all ? { filter: { states: ['dead'] } } : { names: input.args });
     const retried = await retryJobs(app, ids, { from: ['dead'], bulk: all, strict: !all });
-    const { changed, withoutKey, skipped, why, startedAgain } = retried;
+    const { changed, withoutKey, skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(
@@ -41,7 +41,7 @@ export default defineCommand({
         `to retry ${skipped.length === 1 ? 'it' : 'the first one'}: queuectl dlq retry ${skipped[0]}`,
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
-    warnStartedAgain(io, startedAgain);
+    warnStartedAgain(io, retriedAtMostOnce);
     await warnStillCancelled(io, app, changed);
     if (withoutKey.length > 0) io.warn(`${countOf(withoutKey.length)} ${why}`);
     if (skipped.length > 0) io.warn(describeSkipped(skipped.length));

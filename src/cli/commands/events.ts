@@ -1,5 +1,11 @@
 import type { App } from '../../actions/app.ts';
-import { beforeLast, followEvents, lastEvent, lastEventBefore, readEvents } from '../../actions/events.ts';
+import {
+  followEvents,
+  lastEventNumber,
+  lastEventNumberBefore,
+  readEvents,
+  startOfLast,
+} from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { ERRORS, QueueError } from '../../core/errors.ts';
@@ -81,10 +87,10 @@ export default defineCommand({
       jobId: job === undefined ? undefined : await jobIdOf(opened, job),
       kinds: kinds.length > 0 ? kinds : undefined,
     };
-    const last = await lastEvent(opened);
+    const last = await lastEventNumber(opened);
     const begin = Math.min(last, await numberBefore(opened, since));
     const many = lines ?? (since === null ? DEFAULT_LINES : null);
-    const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
+    const after = many === null ? begin : Math.max(begin, await startOfLast(opened, many, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
@@ -131,7 +137,7 @@ function readSince(input: Input, now: number): Since | null {
 /** Returns the number of the last event that --since leaves out. */
 async function numberBefore(app: App, since: Since | null): Promise<number> {
   if (since === null) return 0;
-  return 'number' in since ? since.number : lastEventBefore(app, since.at);
+  return 'number' in since ? since.number : lastEventNumberBefore(app, since.at);
 }
 
 function readKind(text: string): EventKind {

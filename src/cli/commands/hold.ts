@@ -3,7 +3,7 @@ import { actingCommand } from '../act.ts';
 
 export default actingCommand({
   name: 'hold',
-  summary: 'Prevent waiting jobs from starting until you release them',
+  summary: 'Hold waiting jobs until you release them',
   done: 'held',
   examples: ['queuectl hold job1', 'queuectl hold --queue mail --yes'],
   act: holdJobs,

@@ -1,6 +1,6 @@
 import { actorOf } from '../../actions/actor.ts';
 import { QueueError } from '../../core/errors.ts';
-import { stepBack } from '../../exec/priority.ts';
+import { lowerPriority } from '../../exec/priority.ts';
 import { numberFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
@@ -68,7 +68,7 @@ export default defineCommand({
     const noBrowser = (): void => io.warn('could not open a browser. Open the printed URL yourself');
     const leave = input.has('open') ? openBrowser(opened.stateDirectory.path, secret, noBrowser) : () => {};
     // The browser is already running, because it would inherit the lower priority.
-    stepBack();
+    lowerPriority();
     try {
       await Promise.race([untilSignal(), server.failed]);
     } finally {

@@ -15,7 +15,7 @@ import { lineWriter } from '../../observe/line-writer.ts';
 import { refuseForeignProc } from '../../state/host.ts';
 import { briefStore } from '../../worker/brief-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
-import { untilRoom } from '../../worker/supervisor-registry.ts';
+import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
 import { numberFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
@@ -62,8 +62,8 @@ export default defineCommand({
     const id = readId(input.one('supervisor'));
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
-    const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-    if (input.has('detach')) await untilRoom(app, id, relieve);
+    const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+    if (input.has('detach')) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
       context.io.warn('the workers run as root, so every job has full control of this machine');
     if (process.pid === 1)
@@ -93,7 +93,7 @@ export default defineCommand({
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     if (input.has('supervisor')) keepLogShort(logFile(app.stateDirectory, id));
     try {
-      const options = { id, count: total, start, ignoreHangup, workerArguments, log, relieve };
+      const options = { id, count: total, start, ignoreHangup, workerArguments, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();

@@ -1,4 +1,4 @@
-import { type EventFilter, lastEvent, lastEvents } from '../../actions/events.ts';
+import { type EventFilter, lastEventNumber, lastEvents } from '../../actions/events.ts';
 import { toEventObject } from '../../core/event-object.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { masked } from '../../core/mask.ts';
@@ -42,7 +42,7 @@ export const EVENT_ROUTES: Route[] = [
     answers: { 200: { description: 'a page of events', schema: ref('Activity') } },
     async handle({ app, one }) {
       const limit = numberOf(one, 'limit', LIMIT, 100);
-      const last = await lastEvent(app);
+      const last = await lastEventNumber(app);
       const before = numberOf(one, 'before', NUMBER, last + 1) - 1;
       const to = Math.max(0, Math.min(last, before));
       const { events, next } = await lastEvents(app, limit, to, readFilter(one));
