@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os';
+import { orNull } from '../core/or-null.ts';
 
 /** Returns the user of this process as `user@host`, for pauses and events. */
 export function actorOf(environment: NodeJS.ProcessEnv): string {
@@ -8,9 +9,5 @@ export function actorOf(environment: NodeJS.ProcessEnv): string {
 
 /** Returns the name of the account, or its uid if it has no name, as in some containers. */
 function accountName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? '?'}`;
-  }
+  return orNull(() => userInfo().username) ?? `uid ${process.getuid?.() ?? '?'}`;
 }

@@ -6,14 +6,8 @@ import type { App } from './app.ts';
 import { refuseRunningCommands, runningAttemptNames } from './refuse-running.ts';
 import { settleAsLost } from './settlement.ts';
 
-export interface Check {
-  db: string;
-  ok: boolean;
-  problems: string[];
-}
-
 /** Checks the database. `fix` says which commands help, or is null if nothing is wrong. */
-export async function checkDatabase(location: string): Promise<Check & { fix: string | null }> {
+export async function checkDatabase(location: string) {
   const { path, problems, invalid } = await (await careOf(location)).check(location);
   const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {

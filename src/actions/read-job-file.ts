@@ -1,4 +1,5 @@
 import type { ReadJob } from '../core/job-input.ts';
+import { orNull } from '../core/or-null.ts';
 import type { CommandTemplate } from '../core/template.ts';
 import { looksLikeJson, noJob, parseJson, readJob } from './read-jobs.ts';
 import { elements, lines, objects } from './split-chunks.ts';
@@ -31,12 +32,7 @@ function startsLongObject(chunks: Chunks): boolean {
   for (const { text } of lines(chunks)) {
     if (isBlankOrComment(text)) continue;
     if (!text.trimStart().startsWith('{')) return false;
-    try {
-      JSON.parse(text);
-      return false;
-    } catch {
-      return true;
-    }
+    return orNull(() => JSON.parse(text)) === null;
   }
   return false;
 }
@@ -68,12 +64,8 @@ function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
 
 /** Reads a job without its place, because naming every place is slow. Returns null on an error or a warning, which needs it. */
 function readWithoutPlace(read: (place: string) => ReadJob): ReadJob | null {
-  try {
-    const job = read('');
-    return job.warnings.length === 0 ? job : null;
-  } catch {
-    return null;
-  }
+  const job = orNull(() => read(''));
+  return job?.warnings.length === 0 ? job : null;
 }
 
 /** Makes a job of each line with the template. Skips only empty lines, because a value may begin with # or {. */

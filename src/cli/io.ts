@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { pauseSync } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
+import { orNull } from '../core/or-null.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
 
@@ -82,12 +83,8 @@ export function createIo(options: IoOptions): Io {
  * does. So it is used only for character devices other than /dev/null and the like (major number 1).
  */
 export function isTerminal(fd: number): boolean {
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isCharacterDevice() || stat.rdev >> 8 === 1) return false;
-  } catch {
-    return false;
-  }
+  const stat = orNull(() => fstatSync(fd));
+  if (!stat?.isCharacterDevice() || stat.rdev >> 8 === 1) return false;
   return process.getBuiltinModule('node:tty').isatty(fd);
 }
 

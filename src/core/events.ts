@@ -58,7 +58,8 @@ export interface StoreEvent {
   detail: EventDetail;
 }
 
-interface AttemptEnd {
+/** How an attempt ended and what becomes of its job. */
+export interface AttemptEnd {
   transition: Transition;
   why: Outcome['why'];
   exitCode: number | null;

@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, rmdirS
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
+import { orNull } from '../core/or-null.ts';
 import { namesIn } from './names-in.ts';
 import { processIdentity } from './process-identity.ts';
 
@@ -82,12 +83,10 @@ function removeDirectory(path: string): void {
 
 /** Opens a directory that only this user can enter, without following a link. Returns null for anything else. */
 function openOwnDirectory(path: string): { file: number; through: string } | null {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  } catch {
-    return null;
-  }
+  const file = orNull(() =>
+    openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  );
+  if (file === null) return null;
   const { uid, mode } = fstatSync(file);
   if (uid === (process.getuid?.() ?? uid) && (mode & 0o077) === 0)
     return { file, through: process.platform === 'linux' ? `/proc/self/fd/${file}` : path };

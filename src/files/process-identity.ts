@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { orNull } from '../core/or-null.ts';
 import { isOver, stat } from './proc-stat.ts';
 
 /** Identifies processes by more than a pid, which is reused and is meaningless after a reboot or in another pid namespace. */
@@ -13,13 +14,7 @@ const linux = {
   /** Identifies the pid and time namespaces. Pids and start times are comparable only within both. */
   pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
   /** Tells whether /proc belongs to the pid namespace of this process. */
-  showsOwnPids(): boolean {
-    try {
-      return readlinkSync('/proc/self') === String(process.pid);
-    } catch {
-      return false;
-    }
-  },
+  showsOwnPids: (): boolean => orNull(() => readlinkSync('/proc/self')) === String(process.pid),
   /** Returns the start time as /proc/PID/stat shows it, or null if the process does not exist or has ended. */
   startTime(pid: number): string | null {
     const about = stat(pid);
@@ -39,13 +34,9 @@ export const processIdentity = process.platform === 'linux' ? linux : portable;
 
 /** Returns the time namespace of this process, or nothing for the initial one, in which most workers run. */
 function ownTimeNamespace(): string[] {
-  try {
-    const name = readlinkSync('/proc/self/ns/time');
-    return name === INITIAL_TIME_NAMESPACE ? [] : [name];
-  } catch {
-    // The kernel has no time namespaces.
-    return [];
-  }
+  // An older kernel has no time namespaces.
+  const name = orNull(() => readlinkSync('/proc/self/ns/time'));
+  return name === null || name === INITIAL_TIME_NAMESPACE ? [] : [name];
 }
 
 /** Returns what `ps` prints, or null if it fails or prints nothing. */
@@ -54,11 +45,8 @@ export function ps(args: string[]): string | null {
 }
 
 function run(program: string, args: string[]): string | null {
-  try {
-    return (
-      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
-    );
-  } catch {
-    return null;
-  }
+  return orNull(
+    () =>
+      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null,
+  );
 }

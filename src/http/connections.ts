@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { maybeRead } from '../files/maybe-read.ts';
 import { rawAnswer } from './raw-answer.ts';
 
 const MAX_CONNECTIONS = 2000;
@@ -15,12 +15,8 @@ export function mostConnections(openFiles: number): number {
 }
 
 export function openFileLimit(): number {
-  try {
-    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
-    return soft === undefined ? ASSUMED_FILES : Number(soft);
-  } catch {
-    return ASSUMED_FILES;
-  }
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(maybeRead('/proc/self/limits') ?? '') ?? [];
+  return soft === undefined ? ASSUMED_FILES : Number(soft);
 }
 
 /** Marks the connection of a request with a valid token as trusted until the request has been answered. */

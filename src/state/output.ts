@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { abandonedParts } from '../files/drafts.ts';
+import { namesIn } from '../files/names-in.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { writeAll } from '../files/write-all.ts';
 import type { OutputPlace } from './place.ts';
@@ -166,11 +167,7 @@ export function writeGap(place: OutputPlace, gap: Gap): void {
 }
 
 function gapNames(place: OutputPlace): string[] {
-  try {
-    return readdirSync(place.directory).filter((name) => new RegExp(`^${place.gaps}-\\d+-\\d+$`).test(name));
-  } catch {
-    return [];
-  }
+  return namesIn(place.directory).filter((name) => new RegExp(`^${place.gaps}-\\d+-\\d+$`).test(name));
 }
 
 function join(a: Gap, b: Gap): Gap {

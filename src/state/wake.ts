@@ -1,6 +1,7 @@
-import { type FSWatcher, mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { orNull } from '../core/or-null.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /** Wakes every worker that uses this state directory, and reports a change. If this fails, they notice it at their next poll. */
@@ -43,13 +44,11 @@ function touch(file: string): void {
 }
 
 function onTouch(directory: string, callback: () => void): (() => void) | null {
-  let watcher: FSWatcher;
-  try {
+  const watcher = orNull(() => {
     make(directory);
-    watcher = watch(directory, { persistent: false }, () => callback());
-  } catch {
-    return null;
-  }
+    return watch(directory, { persistent: false }, () => callback());
+  });
+  if (watcher === null) return null;
   watcher.on('error', () => {});
   return () => watcher.close();
 }

@@ -1,5 +1,6 @@
 import { realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { orNull } from '../core/or-null.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import { storeLocation } from '../store/location.ts';
 
@@ -29,9 +30,5 @@ export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv
 }
 
 function belongsTo(database: string, { path }: StateDirectory): boolean {
-  try {
-    return stateBeside(realpathSync(database)).path === path;
-  } catch {
-    return false;
-  }
+  return orNull(() => stateBeside(realpathSync(database)).path === path) ?? false;
 }

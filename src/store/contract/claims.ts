@@ -1,6 +1,5 @@
-import type { Transition } from '../../core/decide.ts';
+import type { AttemptEnd } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job.ts';
-import type { Outcome } from '../../core/outcome.ts';
 
 /** Hands jobs to workers and records how their attempts ended. No job has two holders. */
 export interface ClaimStore {
@@ -62,12 +61,8 @@ export interface ClaimResult {
 /** `already-mine`: the same settlement was applied before, and its answer got lost. `lost`: the claim no longer holds. */
 export type SettleAnswer = 'applied' | 'already-mine' | 'lost';
 
-export interface Settlement {
+export interface Settlement extends AttemptEnd {
   claim: Claim;
-  transition: Transition;
-  why: Outcome['why'];
-  exitCode: number | null;
-  error: string | null;
   finishedAt: number;
   /** The run time by a monotonic clock. Without it, the time between the start and `finishedAt` counts. */
   durationMs?: number;

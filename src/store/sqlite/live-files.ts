@@ -1,7 +1,9 @@
-import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { readlinkSync, type Stats, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { pauseSync } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
+import { orNull } from '../../core/or-null.ts';
+import { namesIn } from '../../files/names-in.ts';
 
 const LIVE_FILES = ['-wal', '-shm'] as const;
 type LiveFile = (typeof LIVE_FILES)[number];
@@ -158,17 +160,11 @@ function liveFilesOf(path: string): Record<LiveFile, KnownFile> {
 
 function ownDescriptors(): Map<string, string> {
   const found = new Map<string, string>();
-  try {
-    for (const name of readdirSync('/proc/self/fd')) {
-      const link = `/proc/self/fd/${name}`;
-      try {
-        found.set(readlinkSync(link), link);
-      } catch {
-        // The descriptor that listed the directory is closed by now.
-      }
-    }
-  } catch {
-    // This system does not list descriptors.
+  for (const name of namesIn('/proc/self/fd')) {
+    const link = `/proc/self/fd/${name}`;
+    // The descriptor that listed the directory is closed by now.
+    const target = orNull(() => readlinkSync(link));
+    if (target !== null) found.set(target, link);
   }
   return found;
 }

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync } fro
 import { dirname } from 'node:path';
 import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
+import { orNull } from '../../../core/or-null.ts';
 import { sync } from '../../../files/durable.ts';
 import { holdersOf } from '../../../files/holders.ts';
 import { isThere, OTHER_NAME, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
@@ -85,11 +86,9 @@ function refuseDatabase(path: string): void {
 const MAGIC = 'SQLite format 3\0';
 
 function isDatabase(path: string): boolean {
-  try {
-    return statSync(path).isFile() && headOf(path, MAGIC.length).toString('latin1') === MAGIC;
-  } catch {
-    return false;
-  }
+  return (
+    orNull(() => statSync(path).isFile() && headOf(path, MAGIC.length).toString('latin1') === MAGIC) ?? false
+  );
 }
 
 /**

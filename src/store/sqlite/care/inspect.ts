@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { QueueError } from '../../../core/errors.ts';
 import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
 import { formatBytes } from '../../../core/numbers.ts';
+import { namesIn } from '../../../files/names-in.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { Inspection } from '../../contract/file-care.ts';
 import { translate } from '../failures.ts';
@@ -94,12 +95,8 @@ function permissions(asked: string, path: string, exists: boolean): Finding[] {
 /** Returns the files and directories that others can read although only their owner should, each with its mode. */
 function readableByOthers(path: string): string[] {
   const state = stateBeside(path).path;
-  const inState: string[] = [];
-  try {
-    inState.push(...readdirSync(state).map((name) => `${state}/${name}`));
-  } catch {
-    // The directory does not exist or cannot be read, which other findings report.
-  }
+  // If the directory cannot be read, other findings report that.
+  const inState = namesIn(state).map((name) => `${state}/${name}`);
   return [path, `${path}-wal`, `${path}-shm`, state, ...inState].flatMap((one) => {
     const stat = statSync(one, { throwIfNoEntry: false });
     return stat === undefined || (stat.mode & 0o055) === 0 ? [] : [`${one} (${modeOf(stat)})`];

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { orNull } from '../../../core/or-null.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
@@ -38,12 +39,8 @@ export async function withReadOnly<T>(
 }
 
 export async function peekSqlite(location: string): Promise<Store | null> {
-  let path: string;
-  try {
-    path = realpathSync(resolve(location));
-  } catch {
-    return null;
-  }
+  const path = orNull(() => realpathSync(resolve(location)));
+  if (path === null) return null;
   refuseOddFile(path);
   const connection = await connect(path, { open: openToRead });
   try {

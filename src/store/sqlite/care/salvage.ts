@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { orNull } from '../../../core/or-null.ts';
 import { type Row, withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
@@ -73,12 +74,8 @@ function tryOpen(path: string, noTrees: boolean): DatabaseSync | null {
 }
 
 function looksLike(db: DatabaseSync, table: string, column: string): boolean {
-  try {
-    const [row] = db.prepare(rowsAfter(table, 'number', 1)).all(0);
-    return typeof row?.[column] === 'string';
-  } catch {
-    return false;
-  }
+  const row = orNull(() => db.prepare(rowsAfter(table, 'number', 1)).all(0)[0]);
+  return typeof row?.[column] === 'string';
 }
 
 /** Returns the pages of a fresh store that hold its schema, by number. With `copied`, they are laid out as in a backup, by VACUUM. */
@@ -110,13 +107,7 @@ function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
 
 /** Returns the functions of a DamagedCopy. If its schema is only `guessed`, rows are found page by page alone. */
 function readersOf(db: DatabaseSync, copy: string, guessed = false): Omit<DamagedCopy, 'how' | 'noTrees'> {
-  const all = (query: string): Row[] => {
-    try {
-      return db.prepare(query).all() as Row[];
-    } catch {
-      return [];
-    }
-  };
+  const all = (query: string): Row[] => orNull(() => db.prepare(query).all() as Row[]) ?? [];
   // Pages are read from the file itself, so the WAL is folded into it.
   all('PRAGMA wal_checkpoint(TRUNCATE)');
   let pages: LooseRows | null = null;
@@ -155,14 +146,7 @@ function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: R
       return (statement.all(number) as Row[]).map(withoutBigInts);
     }
   };
-  const readable = (number: number): boolean => {
-    try {
-      after(number, 1);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+  const readable = (number: number): boolean => orNull(() => after(number, 1)) !== null;
   for (let at = 0; ; ) {
     let rows: Row[] = [];
     for (const limit of [ROWS_PER_READ, 1]) {
