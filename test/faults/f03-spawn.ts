@@ -1,24 +1,24 @@
 import { below } from '../support/random.ts';
 import { readJobs, unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { ADOPTER, QUICK } from './moments.ts';
+import { ADOPT_ONLY, QUICK_SETTINGS } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
-/** Kills a worker at the crash point in each round, and lets another one adopt its job. */
+/** Kills a worker at the crash point in each round, and lets another worker adopt its job. */
 function orphanRounds(point: string, longestMs: number): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open(lab) {
-        lab.supervisor(ADOPTER);
+        lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {
           const command = witnessed(below(lab.random, longestMs) / 1000);
           await lab.enqueue([{ id: `j${round}`, command }]);
           await unsupervisedWorker(lab, point).exit;
           const held = (): boolean => readJobs(lab.database).some((job) => job.state === 'processing');
-          await lab.rest(() => !held());
+          await lab.waitForJobs(() => !held());
           // A job that was requeued instead of settled runs again, which the witness shows.
           if (unfinished(lab.database) > 0 && !held()) await lab.supervisor(['--drain']).exit;
         };

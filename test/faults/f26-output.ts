@@ -1,7 +1,7 @@
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import type { Fault } from './fault.ts';
-import { QUICK, started } from './moments.ts';
+import { QUICK_SETTINGS, waitForStart } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 
 const BLOCKS = 20;
@@ -23,21 +23,21 @@ export const killedWhilePrinting: Fault = {
   full: 100,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open(lab) {
         const supervisor = lab.supervisor();
         return async (_, round) => {
           const id = `j${round}`;
           const lines = 1 + below(lab.random, 200);
           await lab.enqueue([{ id, command: printing(lines), max_retries: 1 }]);
-          await started(lab, id);
+          await waitForStart(lab, id);
           await new Promise((done) => setTimeout(done, below(lab.random, 300)));
           const [pid] = await until(() => {
             const workers = supervisor.workers();
             return workers.length > 0 && workers;
           }, 'a worker');
           process.kill(pid!, 'SIGKILL');
-          await lab.rest();
+          await lab.waitForJobs();
           const { stdout } = await lab.box.run(['logs', id]);
           const wanted = Array.from({ length: lines * BLOCKS }, (_, i) => `line ${i}\n`).join('');
           if (stdout !== wanted) throw new Error(`${id}: ${stdout.length} bytes of ${wanted.length}`);

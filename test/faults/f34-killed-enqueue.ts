@@ -37,7 +37,7 @@ export const killedEnqueue: Fault = {
         const added = readJobs(lab.database).filter((job) => !known.has(job.id));
         if (added.length !== 1)
           throw new Error(`${id}: ${added.length} jobs, ${before} before the second try`);
-        lab.note(added[0]!.id, 'ok');
+        lab.recordEnqueue(added[0]!.id, 'ok');
       },
     });
     return { ...figures, faults: killed };

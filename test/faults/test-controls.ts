@@ -17,8 +17,8 @@ export async function testControls(first: number, last: number): Promise<void> {
     const name = `control: ${control.name}${missing === null ? '' : ` (skipped: ${missing})`}`;
     const body = async () => {
       const kinds = await runControl(control, seedOf(control.name));
-      if (control.found.length === 0) expect(kinds).toEqual([]);
-      else expect(kinds.filter((kind) => control.found.includes(kind))).not.toEqual([]);
+      if (control.expected.length === 0) expect(kinds).toEqual([]);
+      else expect(kinds.filter((kind) => control.expected.includes(kind))).not.toEqual([]);
     };
     test.skipIf(missing !== null)(name, body, LIMIT_MS);
   }
