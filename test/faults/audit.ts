@@ -79,7 +79,7 @@ export function storedSettings(path: string): Map<string, string> {
 
 export function readJobs(path: string): JobRow[] {
   const sql = `SELECT id, state, attempts, max_retries AS maxRetries, crashes,
-    (SELECT group_concat(why || coalesce(' ' || exit_code, ''), ', ') FROM attempt WHERE job = job.number) AS attemptResults
+    (SELECT group_concat(why || coalesce(' ' || exit_code, ''), ', ') FROM attempt WHERE job = job.number) AS results
     FROM job ORDER BY number`;
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as JobRow[]);
 }

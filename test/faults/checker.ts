@@ -13,7 +13,7 @@ export interface JobRow {
   maxRetries: number;
   crashes: number;
   /** The reasons and exit codes with which the attempts ended, separated by commas. */
-  attemptResults?: string | null;
+  results?: string | null;
 }
 
 /** One change of the row of a job or of its attempt, as a trigger recorded it. */
@@ -119,7 +119,7 @@ function unexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobR
 function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow): Violation[] {
   const starts = lines.filter((line) => line.what === 'S');
   if ((once === 'all' || once.has(id)) && starts.length > 1)
-    return [violation('twice', `${id} ran ${starts.length} times (${row?.attemptResults ?? 'no attempts'})`)];
+    return [violation('twice', `${id} ran ${starts.length} times (${row?.results ?? 'no attempts'})`)];
   const done = lines.findIndex((line) => line.what === 'E' && line.code === 0);
   if (done !== -1 && lines.slice(done).some((line) => line.what === 'S'))
     return [violation('twice', `${id} ran again after it had succeeded`)];

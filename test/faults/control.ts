@@ -8,10 +8,7 @@ export interface Control {
   patches: Patch[];
   fault: Fault;
   scale: number;
-  /**
-   * The fault must find one of these kinds of violations. If the list is empty, it must find none, because the patch
-   * alone is harmless.
-   */
+  /** The fault must find one of these kinds of violations, or none if the list is empty. */
   expected: string[];
 }
 

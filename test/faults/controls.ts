@@ -16,9 +16,7 @@ import { plainProgramsEnd } from './f51-plain-programs.ts';
 import { patchAt, patchWithin } from './marks.ts';
 import type { Patch } from './patched.ts';
 
-/**
- * Delays recovery between its check of the record and its check of the process, so that jobs often end in between.
- */
+/** Delays recovery between its checks of the record and of the process, so that jobs often end in between. */
 const SLOW_CHECK: Patch = patchAt(
   'first-record',
   'const before = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',

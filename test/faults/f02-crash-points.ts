@@ -11,7 +11,7 @@ import { type Crash, crashAt, waitForRecovery } from './crash.ts';
 import type { Fault } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
 import { copyWithOutput, deleteOnFullDisk } from './maintenance-scenes.ts';
-import { ADOPT_ONLY, waitForReady } from './moments.ts';
+import { ADOPT_ONLY, untilReady } from './moments.ts';
 import { mayMount } from './mounts.ts';
 import { allPoints } from './points.ts';
 import { inLanes, shuffled } from './rounds.ts';
@@ -230,7 +230,7 @@ async function handOverJob(lab: Lab, crash: Crash): Promise<void> {
   await unsupervisedWorker(lab, 'after-spawn').exit;
   const workers = crash.supervisor();
   await until(() => workers.output().includes('job=alive attempt=1 queue=default adopted'), 'adopted');
-  await waitForReady(lab.supervisor(ADOPT_ONLY));
+  await untilReady(lab.supervisor(ADOPT_ONLY));
   process.kill(workers.pid, 'SIGTERM');
   await workers.exit;
   crash.checkDeath(workers);

@@ -1,7 +1,7 @@
 import { below } from '../support/random.ts';
 import { readJobs, unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { ADOPT_ONLY, QUICK_SETTINGS } from './moments.ts';
+import { ADOPT_ONLY, QUICK } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
@@ -10,7 +10,7 @@ import { witnessed } from './witness.ts';
 function orphanRounds(point: string, longestMs: number): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       open(lab) {
         lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {
@@ -26,9 +26,7 @@ function orphanRounds(point: string, longestMs: number): Fault['run'] {
     });
 }
 
-/**
- * The worker dies after it started the job and before it recorded that. The job is found by its cookie and adopted.
- */
+/** The worker dies after it started the job and before it recorded that. The job is found by its cookie. */
 export const killedAfterSpawn: Fault = {
   id: 'F3',
   title: 'A worker is killed between starting a command and recording the start',
@@ -37,10 +35,7 @@ export const killedAfterSpawn: Fault = {
   run: orphanRounds('after-spawn', 800),
 };
 
-/**
- * The worker dies after the job ended and before it is settled. The record has the exit code, and the job is not
- * repeated.
- */
+/** The worker dies after the job ended and before it is settled. The exit code is in the record, so nothing repeats. */
 export const killedAfterExit: Fault = {
   id: 'F4',
   title: 'A worker is killed after a job ends and before its result is recorded',

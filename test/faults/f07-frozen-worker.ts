@@ -2,23 +2,12 @@ import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
-import {
-  ADOPT_ONLY,
-  freeze,
-  isStopped,
-  QUICK_SETTINGS,
-  waitForExit,
-  waitForReady,
-  waitForStart,
-} from './moments.ts';
+import { ADOPT_ONLY, freeze, isStopped, QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
-/**
- * Crash points after the claim and before the command runs. A worker that continues too late must find the gate
- * taken.
- */
+/** Crash points between the claim and the start. A worker that continues too late must find the gate taken. */
 const BEFORE_START = [
   'after-claim:1',
   'before-place:1',
@@ -36,7 +25,7 @@ const TRIES = 20;
 function frozenAt(points: string[]): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(below(lab.random, 300) / 1000) }]);
@@ -47,7 +36,7 @@ function frozenAt(points: string[]): Fault['run'] {
         else
           await until(() => other.output().includes(`job=${id} attempt=1 queue=default adopted`), 'adopted');
         process.kill(frozen.pid, 'SIGCONT');
-        await waitForExit([frozen.pid]);
+        await untilGone([frozen.pid]);
         await lab.waitForJobs();
         await lab.box.json(['worker', 'stop']);
       },
@@ -78,15 +67,15 @@ export const frozenWorker: Fault = {
   full: 300,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       async open(lab) {
         const adopter = lab.supervisor(ADOPT_ONLY);
         const frozen = lab.supervisor();
-        await waitForReady(adopter);
+        await untilReady(adopter);
         /** Returns false if the job was over before the worker was frozen, as happens on a busy machine. */
         const freezeDuringJob = async (id: string): Promise<boolean> => {
           await lab.enqueue([{ id, command: witnessed(0.4 + below(lab.random, 2500) / 1000) }]);
-          await waitForStart(lab, id);
+          await untilStarted(lab, id);
           const pid = await until(() => frozen.workers()[0], 'a worker');
           const readyCount = frozen.output().split(' ready ').length;
           freeze(lab, pid);
@@ -97,9 +86,9 @@ export const frozenWorker: Fault = {
           if (below(lab.random, 2) === 0) await lab.waitForJobs();
           process.kill(pid, 'SIGCONT');
           if (!adopted()) return false;
-          await waitForExit([pid]);
+          await untilGone([pid]);
           await lab.waitForJobs();
-          await waitForReady(frozen, readyCount);
+          await untilReady(frozen, readyCount);
           return true;
         };
         return async (_, round) => {

@@ -1,7 +1,7 @@
 import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { groupOf, QUICK_SETTINGS, waitForStart } from './moments.ts';
+import { groupOf, QUICK, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -13,14 +13,14 @@ export const frozenJob: Fault = {
   full: 50,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       open(lab) {
         lab.supervisor();
         const other = lab.supervisor(['--queue', 'nothing']);
         return async (_, round) => {
           const id = `j${round}`;
           await lab.enqueue([{ id, command: witnessed(60), timeout_ms: 1500, max_retries: 1 }]);
-          const { pid } = await waitForStart(lab, id);
+          const { pid } = await untilStarted(lab, id);
           process.kill(-groupOf(pid), 'SIGSTOP');
           await until(
             () => readJobs(lab.database).find((job) => job.id === id)?.state === 'dead',

@@ -44,12 +44,7 @@ export const busyStorm: Fault = {
 };
 
 /** Enqueues jobs in batches from several clients at a time. Returns the time of the slowest batch in milliseconds. */
-export async function enqueueFromMany(
-  lab: Lab,
-  jobs: number,
-  clients: number,
-  prefix = 'j',
-): Promise<number> {
+export async function enqueueFromMany(lab: Lab, jobs: number, clients: number, name = 'j'): Promise<number> {
   let next = 0;
   let slowest = 0;
   startProgress(Math.ceil(jobs / BATCH));
@@ -60,7 +55,7 @@ export async function enqueueFromMany(
       const start = performance.now();
       await lab.enqueue(
         Array.from({ length: Math.min(BATCH, jobs - from) }, (_, i) => ({
-          id: `${prefix}${from + i}`,
+          id: `${name}${from + i}`,
           command: witnessed(0),
         })),
       );

@@ -4,7 +4,7 @@ import { unfinished } from './audit.ts';
 import { enqueueFromMany } from './f11-busy.ts';
 import type { Fault, Figures } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
-import { waitForReady } from './moments.ts';
+import { untilReady } from './moments.ts';
 
 const MIB = 1024 ** 2;
 /** The write-ahead log shrinks to this size when nothing reads. doctor warns if it is larger. */
@@ -26,7 +26,7 @@ export const longReader: Fault = {
       seed,
       async (lab) => {
         const workers = lab.supervisor(['--count', '4']);
-        await waitForReady(workers, 4);
+        await untilReady(workers, 4);
         const wrong: Figures['violations'] = [];
         const reader = new DatabaseSync(lab.database);
         reader.exec('BEGIN');

@@ -43,10 +43,7 @@ function filesOf(database: string): string[] {
   return ['', '-wal', '-journal'].map((end) => database + end);
 }
 
-/**
- * Returns a script that creates a new store, so that its creation is cut too. Processes run one after another and in
- * parallel.
- */
+/** Returns a script that creates and uses a store. Its processes run one after another and in parallel. */
 function script(rounds: number, program: string, directory: string): string {
   const file = join(directory, 'jobs');
   const many = Array.from({ length: 10 * rounds }, (_, i) => ({ id: `m${i}`, command: 'true' }));

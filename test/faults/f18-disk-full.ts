@@ -1,7 +1,4 @@
-/**
- * F18 fills the disk under running workers and frees it again: for the database, for the output of jobs, and for
- * both.
- */
+/** F18 fills the disk of running workers and frees it again: that of the database, of the output, and of both. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';

@@ -75,10 +75,7 @@ const MUTATIONS: Mutation[] = [
 /** These kinds of damageCopies may lose the jobs in the WAL without an error. */
 const MAY_LOSE_WAL = new Set(['bit of the WAL', 'cut WAL', 'no WAL']);
 
-/**
- * Makes a store with pending, completed and failed jobs and their output. Its last jobs are only in its WAL, as after
- * a crash.
- */
+/** Makes a store with pending, completed and failed jobs. Its last jobs are only in its WAL, as after a crash. */
 async function makeBase(directory: string): Promise<void> {
   const live = join(directory, 'live.db');
   const { store } = await openSqlite(live);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { QUICK_SETTINGS, waitForReady, waitForStart } from './moments.ts';
+import { QUICK, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -17,13 +17,13 @@ export const replacedFile: Fault = {
   full: 20,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0.7) }]);
         const supervisor = lab.supervisor();
-        await waitForReady(supervisor);
-        await waitForStart(lab, id);
+        await untilReady(supervisor);
+        await untilStarted(lab, id);
         const aside = join(lab.box.directory, `aside${round}`);
         mkdirSync(aside);
         moveDatabase(lab.box.home, aside);

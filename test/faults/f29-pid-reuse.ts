@@ -4,7 +4,7 @@ import { isAlive } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { groupOf, QUICK_SETTINGS, waitForStart } from './moments.ts';
+import { groupOf, QUICK, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
@@ -30,7 +30,7 @@ export const pidReuse: Fault = {
     const once = new Set<string>();
     return roundsInLabs({
       // The rounds run one at a time, because they would take each other's pids.
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once, lanes: 1 },
+      ...{ rounds, seed, program, settings: QUICK, once, lanes: 1 },
       open: () => async (lab, round) => {
         for (let i = 0; !(await testReuse(lab, `j${round}-${i}`, round)); i++) {
           if (i === 20) throw new Error('no process ever got the pid');
@@ -44,7 +44,7 @@ export const pidReuse: Fault = {
 async function testReuse(lab: Lab, id: string, round: number): Promise<boolean> {
   await lab.enqueue([{ id, command: witnessed(0.5) }]);
   const worker = unsupervisedWorker(lab, 'after-spawn');
-  const { pid } = await waitForStart(lab, id);
+  const { pid } = await untilStarted(lab, id);
   const frame = groupOf(pid);
   await worker.exit;
   process.kill(-frame, 'SIGKILL');

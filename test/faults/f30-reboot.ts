@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import type { Fault } from './fault.ts';
-import { freeze, groupOf, waitForExit, waitForReady, waitForStart } from './moments.ts';
+import { freeze, groupOf, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -28,14 +28,14 @@ export const reboot: Fault = {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(1) }]);
         const before = lab.supervisor();
-        await waitForReady(before);
-        const { pid } = await waitForStart(lab, id);
+        await untilReady(before);
+        const { pid } = await untilStarted(lab, id);
         // The old worker stays alive, unlike after a real restart, so that only the boot id voids its claims.
         const [worker] = before.workers();
         freeze(lab, worker!);
         process.kill(before.pid, 'SIGKILL');
         process.kill(-groupOf(pid), 'SIGKILL');
-        await waitForExit([pid]);
+        await untilGone([pid]);
         const file = join(lab.box.directory, `boot${round}`);
         writeFileSync(file, `${randomUUID()}\n`);
         const through = ['unshare', '-m', 'sh', '-c', MOUNT, file];

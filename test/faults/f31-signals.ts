@@ -2,7 +2,7 @@ import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK_SETTINGS, waitForReady, waitForStart } from './moments.ts';
+import { QUICK, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -22,10 +22,7 @@ const SIGNALS: [string, Effect, (supervisor: Supervisor) => Promise<void> | void
 
 async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<void> {
   process.kill(-supervisor.pid, signal);
-  await until(
-    () => supervisor.output().includes('another signal stops them'),
-    'the first signal was handled',
-  );
+  await until(() => supervisor.output().includes('another signal stops them'), 'the first was handled');
   // Two signals within a fifth of a second count as one.
   await new Promise((done) => setTimeout(done, 250));
   process.kill(-supervisor.pid, signal);
@@ -43,15 +40,15 @@ export const stopSignals: Fault = {
   async run(rounds, seed, program) {
     const once = new Set<string>();
     return roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once },
+      ...{ rounds, seed, program, settings: QUICK, once },
       open: () => async (lab, round) => {
         const [name, effect, stop] = SIGNALS[round % SIGNALS.length]!;
         const id = `j${round}`;
         if (effect !== 'force') once.add(id);
         await lab.enqueue([{ id, command: witnessed(effect === 'force' ? 3 : 0.7) }]);
         const supervisor = lab.supervisor();
-        await waitForReady(supervisor);
-        await waitForStart(lab, id);
+        await untilReady(supervisor);
+        await untilStarted(lab, id);
         await stop(supervisor);
         const code = await supervisor.exit;
         if (effect !== 'crash' && code !== 0) throw new Error(`${name}: exit code ${code}`);

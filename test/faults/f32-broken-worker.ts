@@ -1,6 +1,6 @@
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
-import { ADOPT_ONLY, QUICK_SETTINGS } from './moments.ts';
+import { ADOPT_ONLY, QUICK } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -25,7 +25,7 @@ const JOBS = 3;
 function brokenWorker(points: string[], how: string): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       open(lab) {
         lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Fault } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { groupOf, QUICK_SETTINGS, waitForExit, waitForReady, waitForStart } from './moments.ts';
+import { groupOf, QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -32,14 +32,14 @@ const jobDiesOutside: Scene = async (lab, id) => {
 /** Kills workers in a namespace. Their job continues, and the next worker, outside, can see it. */
 const jobSurvivesInside: Scene = async (lab, id) => {
   const before = lab.supervisor([], {}, IN_NAMESPACE_WITH_INIT);
-  await waitForStart(lab, id);
+  await untilStarted(lab, id);
   const [init] = before.workers();
   const [supervisor] = childrenNamed(init!, 'queuectl');
   process.kill(supervisor!, 'SIGKILL');
-  await waitForExit([supervisor!]);
+  await untilGone([supervisor!]);
   const workers = childrenNamed(init!, 'queuectl');
   for (const pid of workers) process.kill(pid, 'SIGKILL');
-  await waitForExit(workers);
+  await untilGone(workers);
   await lab.supervisor(['--drain']).exit;
   process.kill(init!, 'SIGKILL');
   await before.exit;
@@ -48,7 +48,7 @@ const jobSurvivesInside: Scene = async (lab, id) => {
 /** Kills all processes of a namespace, like the end of a container, and starts a worker in another one. */
 const jobDiesInside: Scene = async (lab, id) => {
   const before = lab.supervisor([], {}, IN_NAMESPACE);
-  await waitForStart(lab, id);
+  await untilStarted(lab, id);
   process.kill(before.workers()[0]!, 'SIGKILL');
   await before.exit;
   await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
@@ -57,11 +57,11 @@ const jobDiesInside: Scene = async (lab, id) => {
 const SCENES = [jobSurvivesOutside, jobDiesOutside, jobSurvivesInside, jobDiesInside];
 
 async function killWorkers(lab: Lab, id: string, supervisor: Supervisor): Promise<number> {
-  await waitForReady(supervisor);
-  const { pid } = await waitForStart(lab, id);
+  await untilReady(supervisor);
+  const { pid } = await untilStarted(lab, id);
   const workers = supervisor.workers();
   for (const one of [supervisor.pid, ...workers]) process.kill(one, 'SIGKILL');
-  await waitForExit(workers);
+  await untilGone(workers);
   return pid;
 }
 
@@ -91,7 +91,7 @@ export const namespaces: Fault = {
   run: (rounds, seed, program) => {
     const surviving = Array.from({ length: rounds }, (_, i) => i).filter((i) => i % 2 === 0);
     return roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once: new Set(surviving.map((i) => `j${i}`)) },
+      ...{ rounds, seed, program, settings: QUICK, once: new Set(surviving.map((i) => `j${i}`)) },
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(JOB_SECONDS) }]);

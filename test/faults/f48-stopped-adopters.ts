@@ -6,7 +6,7 @@ import { below } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK_SETTINGS, waitForExit, waitForReady, waitForStart } from './moments.ts';
+import { QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 
 const LONGEST_PAUSE_MS = 300;
@@ -43,7 +43,7 @@ export const stoppedAdopters: Fault = {
   async run(rounds, seed, program) {
     const left: Figures['violations'] = [];
     const figures = await roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
         const [supervisors, stop] = STOPS[round % STOPS.length]!;
         const jobs = Array.from({ length: 1 + below(lab.random, 3) }, (_, i) => ({
@@ -53,8 +53,8 @@ export const stoppedAdopters: Fault = {
         await lab.enqueue(jobs);
         const count = (): string => String(1 + below(lab.random, 3));
         const first = lab.supervisor(['--count', count()]);
-        await waitForReady(first);
-        await waitForStart(lab, jobs[0]!.id);
+        await untilReady(first);
+        await untilStarted(lab, jobs[0]!.id);
         const adopters = await killWorkers(lab, first, supervisors, count);
         if (below(lab.random, 2) === 0) await pause(lab);
         const stopping = stop(lab, adopters);
@@ -89,15 +89,15 @@ async function killWorkers(
     const readyCount = first.output().split(' ready ').length;
     for (const pid of workers) process.kill(pid, 'SIGKILL');
     // In half of these cases the supervisor may be stopped while it replaces its workers.
-    if (below(lab.random, 2) === 0) await waitForReady(first, readyCount);
+    if (below(lab.random, 2) === 0) await untilReady(first, readyCount);
   } else {
     process.kill(-first.pid, 'SIGKILL');
-    await waitForExit([first.pid, ...workers]);
+    await untilGone([first.pid, ...workers]);
   }
   const others = Array.from({ length: supervisors - (alone ? 1 : 0) }, () =>
     lab.supervisor(['--count', count()]),
   );
-  await Promise.all(others.map((one) => waitForReady(one)));
+  await Promise.all(others.map((one) => untilReady(one)));
   return alone ? [first, ...others] : others;
 }
 

@@ -6,7 +6,7 @@ import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK_SETTINGS, waitForReady } from './moments.ts';
+import { QUICK, untilReady } from './moments.ts';
 import { roundsInLabs, shuffled } from './rounds.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -16,17 +16,14 @@ const ORDERS = ['jobs first', 'workers first', 'supervisor first', 'jobs last', 
 const LONGEST_GAP_MS = 60;
 
 /** Makes every attempt but the first succeed at once. The first one goes on and sleeps until it is signalled. */
-const EXIT_IF_RETRIED = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
+const RETRY_OK = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
 /** The commands, each with the number of `sleep` processes that run before the signals are sent. */
 const COMMANDS: Record<string, { command: string; sleeps: number }> = {
-  plain: { command: `${EXIT_IF_RETRIED}; sleep 60`, sleeps: 1 },
-  group: { command: `${EXIT_IF_RETRIED}; sleep 60 & sleep 60`, sleeps: 2 },
-  traps: { command: `trap 'exit 1' TERM INT HUP; ${EXIT_IF_RETRIED}; sleep 60 & wait $!`, sleeps: 1 },
+  plain: { command: `${RETRY_OK}; sleep 60`, sleeps: 1 },
+  group: { command: `${RETRY_OK}; sleep 60 & sleep 60`, sleeps: 2 },
+  traps: { command: `trap 'exit 1' TERM INT HUP; ${RETRY_OK}; sleep 60 & wait $!`, sleeps: 1 },
   // This command leaves no process behind, because processes of a successful job are not ended.
-  graceful: {
-    command: `trap 'exit 0' TERM INT HUP; ${EXIT_IF_RETRIED}; while :; do sleep 0.02; done`,
-    sleeps: 0,
-  },
+  graceful: { command: `trap 'exit 0' TERM INT HUP; ${RETRY_OK}; while :; do sleep 0.02; done`, sleeps: 0 },
 };
 const KINDS = Object.keys(COMMANDS);
 
@@ -50,7 +47,7 @@ function signalEverything(atMostOnce: boolean): Fault['run'] {
   return async (rounds, seed, program): Promise<Figures> => {
     const wrong: Figures['violations'] = [];
     const figures = await roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once: new Set<string>() },
+      ...{ rounds, seed, program, settings: QUICK, once: new Set<string>() },
       open: () => async (lab, round) => {
         const kinds = KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]!);
         const jobs = kinds.map((kind, i) => ({
@@ -59,7 +56,7 @@ function signalEverything(atMostOnce: boolean): Fault['run'] {
         }));
         await lab.enqueue(jobs);
         const supervisor = lab.supervisor(['--count', '2', '--concurrency', '2']);
-        await waitForReady(supervisor, 2);
+        await untilReady(supervisor, 2);
         await until(() => jobs.every(({ id }) => hasBegun(lab, id)), 'every job has begun');
         await signalAll(lab, supervisor);
         const code = await supervisor.exit;
@@ -100,18 +97,12 @@ async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
  * A job that exited with 0 must be completed, whatever was signalled. Any other job must be pending and uncharged, or
  * dead if it is at-most-once.
  */
-function judge(lab: Lab, id: string, atMostOnce: boolean): Figures['violations'] {
+function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
   const job = readJobs(lab.database).find((one) => one.id === id)!;
   const graceful = id.startsWith('graceful');
-  const [state, attempts] = graceful
-    ? ['completed', 1]
-    : atMostOnce
-      ? ['dead', job.attempts]
-      : ['pending', 0];
+  const [state, attempts] = graceful ? ['completed', 1] : once ? ['dead', job.attempts] : ['pending', 0];
   if (job.state === state && job.attempts === attempts && job.crashes === 0) return [];
-  return [
-    { kind: 'charged', what: `${id} is ${job.state} after ${job.attempts} attempts (${job.attemptResults})` },
-  ];
+  return [{ kind: 'charged', what: `${id} is ${job.state} after ${job.attempts} attempts (${job.results})` }];
 }
 
 export const stopOfEverything: Fault = {

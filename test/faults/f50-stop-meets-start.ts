@@ -4,7 +4,7 @@ import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { QUICK_SETTINGS } from './moments.ts';
+import { QUICK } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -42,7 +42,7 @@ export const stopMeetsStart: Fault = {
   async run(rounds, seed, program) {
     const wrong: Figures['violations'] = [];
     const figures = await roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
         const startsAfterStop = round % SCRIPTS.length >= STOP_DURING_START.length;
         const script = SCRIPTS[round % SCRIPTS.length]!;

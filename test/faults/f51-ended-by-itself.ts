@@ -5,7 +5,7 @@ import { below } from '../support/random.ts';
 import { countEndRequests, readJobs, unfinished } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { freeze, waitForReady } from './moments.ts';
+import { freeze, untilReady } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { readWitness, witnessed } from './witness.ts';
 
@@ -44,7 +44,7 @@ function frozenDuringEnd(
         }));
         const ids = jobs.map(({ id }) => id);
         const supervisor = lab.supervisor(['--concurrency', String(JOBS)]);
-        await waitForReady(supervisor);
+        await untilReady(supervisor);
         await lab.enqueue(jobs);
         const begun = (i: number): boolean => existsSync(join(lab.box.directory, `begun-${round}-${i}`));
         await until(() => ids.every((_, i) => begun(i)), 'every job has begun');
@@ -62,10 +62,10 @@ function frozenDuringEnd(
           const job = readJobs(lab.database).find((one) => one.id === id)!;
           const state = i % 2 === 0 ? expected.succeeded : expected.failed;
           const results = i % 2 === 0 ? 'exited 0' : 'exited 3';
-          if (job.state !== state || job.attemptResults !== results)
+          if (job.state !== state || job.results !== results)
             wrong.push({
               kind: 'misjudged',
-              what: `${id} is ${job.state} (${job.attemptResults}), not ${state} (${results})`,
+              what: `${id} is ${job.state} (${job.results}), not ${state} (${results})`,
             });
         }
       },
@@ -114,7 +114,7 @@ export const endedBeforeForce: Fault = {
             command: shortCommand(below(lab.random, 90)),
           }));
           const supervisor = lab.supervisor(['--concurrency', String(SLOTS)]);
-          await waitForReady(supervisor);
+          await untilReady(supervisor);
           await lab.enqueue(jobs);
           await until(
             () => readWitness(lab.box.directory).some(({ job }) => job.startsWith(`j${round}-${stop}-`)),

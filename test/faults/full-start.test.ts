@@ -40,10 +40,7 @@ test.skipIf(!mayMount)(
   inSandbox((box) =>
     onFullDisk(box, async (free) => {
       const workers = box.start(['worker', 'start']);
-      await until(
-        () => /cannot start workers yet: .*disk is full/.test(workers.output()),
-        'the reason is printed',
-      );
+      await until(() => /cannot start workers yet: .*disk is full/.test(workers.output()), 'the reason');
       free();
       await until(() => workers.output().includes(' ready '), 'the worker is ready');
     }),

@@ -8,16 +8,16 @@ import { readWitness, type WitnessLine } from './witness.ts';
 /** Flags of a worker that serves no queue with jobs, so that it only adopts jobs. */
 export const ADOPT_ONLY = ['--queue', 'nothing'];
 /** Settings under which workers quickly notice that others are gone. */
-export const QUICK_SETTINGS = { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' };
+export const QUICK = { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' };
 
 /** Waits until a job has recorded its start, and returns that line. */
-export function waitForStart(lab: Lab, job: string): Promise<WitnessLine> {
+export function untilStarted(lab: Lab, job: string): Promise<WitnessLine> {
   const first = (): WitnessLine | undefined =>
     readWitness(lab.box.directory).find((line) => line.what === 'S' && line.job === job);
   return until(first, `${job} has started`);
 }
 
-export async function waitForReady(supervisor: Supervisor, count = 1): Promise<void> {
+export async function untilReady(supervisor: Supervisor, count = 1): Promise<void> {
   await until(() => supervisor.output().split(' ready ').length > count, 'the workers are ready');
 }
 
@@ -47,7 +47,7 @@ function canWrite(database: string): boolean {
   }
 }
 
-export async function waitForExit(pids: number[], limitMs?: number): Promise<void> {
+export async function untilGone(pids: number[], limitMs?: number): Promise<void> {
   await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`, limitMs);
 }
 

@@ -21,9 +21,7 @@ export function whyNoProcessLimit(): string | null {
   return writableRoot() === null ? 'no control groups' : null;
 }
 
-/**
- * Runs `work` with a command prefix that starts programs in a control group of at most `limit` processes and threads.
- */
+/** Runs `work` with a command prefix for programs in a control group of at most `limit` processes and threads. */
 export async function inControlGroup<T>(limit: number, work: (through: string[]) => Promise<T>): Promise<T> {
   const group = `${writableRoot()}/queuectl-test-${process.pid}`;
   mkdirSync(group);

@@ -6,10 +6,7 @@ import { seedOf } from './seed.ts';
 
 const LIMIT_MS = 115_000;
 
-/**
- * Tests the controls of the faults with these numbers. They are split over several files, so that they run in
- * parallel.
- */
+/** Tests the controls of the faults with these numbers. Several files call this, so that they run in parallel. */
 export async function testControls(first: number, last: number): Promise<void> {
   for (const control of CONTROLS) {
     if (numberOf(control.fault) < first || numberOf(control.fault) > last) continue;

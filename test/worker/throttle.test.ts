@@ -8,7 +8,7 @@ test('slots shrink to what the machine has room for, and grow again while starts
     () => now,
   );
   expect(throttle.slots(500)).toBe(500);
-  // Of 500 that were started together, 480 found no room, one after the other.
+  // Of 500 jobs that are started together, 480 cannot start, one after the other.
   for (let running = 499; running >= 20; running--) throttle.noRoom(running);
   expect(throttle.slots(500)).toBe(20);
   expect(throttle.paused).toBe(true);
