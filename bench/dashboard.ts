@@ -1,6 +1,6 @@
 /**
  * D1 measures every request of the dashboard's pages, on a store with 1,000,000 jobs that keeps changing. D2 measures
- * what 20 open dashboards, each with an event stream and regular requests, cost the workers.
+ * how much 20 open dashboards, each with an event stream and regular requests, slow down a worker.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Writes docs/screens.md, which shows status, list, show and top. The output is capture from the built executable, on
+ * Writes docs/screens.md, which shows status, list, show and top. The output is captured from the built executable, on
  * terminals of two sizes, with a small store that is busy. Run it after a build: npx bun scripts/screens.ts
  */
 import { spawn, spawnSync } from 'node:child_process';

@@ -81,7 +81,7 @@ export const lists: Record<string, Case> = {
     expect(await readPages(store, { states: wanted }, 1)).toEqual(expected);
   },
 
-  'readPages have no gaps and no repeats while jobs are added': async ({ store }) => {
+  'pages have no gaps and no repeats while jobs are added': async ({ store }) => {
     const old = Array.from({ length: 25 }, (_, i) => `old-${String(i).padStart(2, '0')}`);
     await store.insert(
       old.map((id, i) => jobSpec(id, { queue: `q${i % 2}` })),

@@ -8,7 +8,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 import { brokenInvariants, readChanges, startAudit } from './audit.ts';
 import { check, type Kind } from './checker.ts';
 
-/** Runs `work` on an violationsAfter queue and returns the kinds of violations that the audit finds. */
+/** Runs `work` on an audited queue and returns the kinds of violations that the audit finds. */
 function violationsAfter(work: (store: Store, db: DatabaseSync) => Promise<void>): Promise<Kind[]> {
   return inTempDir(async (directory) => {
     const path = join(directory, 'queue.db');

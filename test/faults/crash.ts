@@ -2,7 +2,7 @@ import type { Running } from '../support/queuectl.ts';
 import { unfinished } from './audit.ts';
 import type { Lab, Supervisor } from './lab.ts';
 
-/** Exit codes of commands that find their work already done: of `not-found` and of a conflict. */
+/** The exit codes for `not found` and for a conflict, which a command returns if its work is already done. */
 const DONE_BEFORE = [3, 4];
 const KILLED = -1;
 

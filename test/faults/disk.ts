@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Random } from '../../src/core/clock.ts';
 import type { Op } from './syscalls.ts';
 
-/** What a power cut isKept of unsynced data: nothing, everything, or a random selection of writes or sectors. */
+/** What a power cut keeps of unsynced data: nothing, everything, or a random selection of writes or sectors. */
 export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
 
 const SECTOR = 512;

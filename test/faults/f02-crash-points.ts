@@ -23,7 +23,7 @@ const FLOOD = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0.8; say
 const TICK = witnessed(0);
 const ROUNDS_PER_POINT = 20;
 
-/** Returns all crash points except those of a migration, which F36 tests, and those that need a mount if there is none. */
+/** Returns all crash points except those of a migration, which F36 tests, and those of a full disk if it cannot mount. */
 const points = (): string[] =>
   allPoints().filter(
     (point) => !point.endsWith('-migrate') && (mayMount || !point.endsWith('-free-ballast')),

@@ -35,7 +35,7 @@ export const killedAfterSpawn: Fault = {
   run: orphanRounds('after-spawn', 800),
 };
 
-/** The worker dies after the job ended and before it is settled. The exit code is in the record, so nothing repeats. */
+/** The worker dies after the job ended and before it is settled. Its exit code is on record, so it must not run again. */
 export const killedAfterExit: Fault = {
   id: 'F4',
   title: 'A worker is killed after a job ends and before its result is recorded',

@@ -88,7 +88,7 @@ interface Call {
   failed: boolean;
 }
 
-/** Returns the tracedCalls calls of each process in order, by its pid. */
+/** Returns the traced calls of each process in order, by its pid. */
 function tracedCalls(box: Sandbox): Map<string, Call[]> {
   const calls = new Map<string, Call[]>();
   for (const line of readFileSync(join(box.directory, 'trace'), 'latin1').split('\n')) {

@@ -72,7 +72,7 @@ const MUTATIONS: Mutation[] = [
   ['bits of the shared memory', (db, random) => existsSync(`${db}-shm`) && flip(`${db}-shm`, random, 50)],
 ];
 
-/** These kinds of damageCopies may lose the jobs in the WAL without an error. */
+/** These kinds of damage may lose the jobs in the WAL without an error. */
 const MAY_LOSE_WAL = new Set(['bit of the WAL', 'cut WAL', 'no WAL']);
 
 /** Makes a store with pending, completed and failed jobs. Its last jobs are only in its WAL, as after a crash. */
@@ -131,7 +131,7 @@ function run(db: string, ...args: string[]): Promise<CommandResult> {
 const isError = (result: CommandResult): boolean =>
   result.code !== 0 && /^\{"error":|^error: /.test(result.stderr);
 
-/** Damages copies of a store, with each kind of damageCopies in turn, and checks what the commands report. */
+/** Damages copies of a store, with each kind of damage in turn, and checks what the commands report. */
 export const corruption: Fault = {
   id: 'F21',
   title: 'Damaged database files',

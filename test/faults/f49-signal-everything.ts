@@ -67,7 +67,7 @@ function signalEverything(atMostOnce: boolean): Fault['run'] {
     });
     return {
       ...figures,
-      // These jobs write no witness, so the checker takes those that completed for lost.
+      // These jobs write no witness, so the checker reports completed ones as lost.
       violations: [...figures.violations.filter(({ kind }) => kind !== 'lost'), ...wrong],
     };
   };

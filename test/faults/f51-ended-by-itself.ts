@@ -130,7 +130,7 @@ export const endedBeforeForce: Fault = {
 
 export const endedBeforeCancel: Fault = {
   id: 'F51c',
-  title: '`cancel` after a job results and before its result is recorded',
+  title: '`cancel` after a job ends and before its result is recorded',
   small: 4,
   full: 200,
   run: frozenDuringEnd(

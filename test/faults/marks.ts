@@ -5,7 +5,7 @@ import type { Patch } from './patched.ts';
 const SOURCE = resolve(import.meta.dir, '../../src');
 const MARK = / \/\/ fault-control: ([\w-]+)$/;
 
-/** A place of the source that ends with `// fault-control: NAME`, because a control removes a safeguard there. */
+/** A place in the source that ends with `// fault-control: NAME`, because a control removes a safeguard there. */
 export interface MarkedPlace {
   name: string;
   file: string;

@@ -250,8 +250,8 @@ export function retry(model: Model, job: ModelJob, from: readonly State[], bulk:
 }
 
 /**
- * Makes a retried or released job wait for its unfinished parents again, and its children for it if they had failed
- * with it and neither run nor have ended.
+ * Makes a retried or released job wait again for its unfinished parents. Its children whose dependency had failed, and
+ * that neither run nor have ended, wait for it again.
  */
 function waitAgain(model: Model, job: ModelJob): void {
   for (const one of job.dependsOn)

@@ -222,7 +222,7 @@ test('deleted rows do not come back as long as the free list or the index of ids
   }
 });
 
-test('of several versionOf of a row the newest is recovered, once, and reported as loose', async () => {
+test('of several versions of a row the newest is recovered, once, and reported as loose', async () => {
   const older = rowsOf(before, 'job');
   const { report, rows } = (await repairAfter((path) => {
     for (const name of ['job', 'sqlite_autoindex_job_1']) zeroPage(path, rootPage(path, name));
