@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inProcessGroup, noProcessLimit } from '../faults/process-limit.ts';
+import { inControlGroup, whyNoProcessLimit } from '../faults/process-limit.ts';
 import { gatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, untilHeartbeats, workersOf } from '../support/processes.ts';
 import {
@@ -113,10 +113,10 @@ test.skipIf(!canLimit())('a worker that dies while no process is free is replace
   }),
 );
 
-test.skipIf(noProcessLimit() !== null)(
+test.skipIf(whyNoProcessLimit() !== null)(
   'a worker that cannot start a single thread or process reports it',
   () =>
-    inProcessGroup(8, async (through) => {
+    inControlGroup(8, async (through) => {
       const box = sandbox();
       try {
         await enqueue(box, 'job', 'true');

@@ -29,10 +29,7 @@ function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   });
 }
 
-/**
- * Starts a frame that looks as if it were in another pid namespace, with the same pipe under another name and no
- * cookie.
- */
+/** Starts a frame as if in another pid namespace: without a cookie, and with another name for the same pipe. */
 function startUnseen({ directory, place, lifeline }: Scene, command: string): number {
   linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
   const args = frameArguments({
@@ -44,7 +41,7 @@ function startUnseen({ directory, place, lifeline }: Scene, command: string): nu
 }
 
 describe('a lifeline', () => {
-  test('is held by the frame while it lives, so that an unseen attempt is not called lost', () =>
+  test('is held by the frame while it lives, so that an unseen attempt is not considered lost', () =>
     inScene(async (scene) => {
       const { place, lifeline } = scene;
       const pid = startUnseen(scene, 'sleep 1000');
@@ -68,7 +65,7 @@ describe('a lifeline', () => {
       await until(() => {
         sweepLifelines(stateDirectory(directory), Date.now());
         return !existsSync(alias);
-      }, 'nobody holds it');
+      }, 'the lifeline is removed');
       process.kill(-pid, 'SIGKILL');
     }));
 

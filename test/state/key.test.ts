@@ -73,7 +73,7 @@ test('a cookie is accepted with its MAC, or from a process of this user', () => 
   expect(isCookieOf(makeCookie(KEY, `${EPOCH}-13`), cookie, own)).toBe(false);
 });
 
-/** Runs a frame with a cookie of another state directory. */
+/** Runs a command in a frame with the given cookie. */
 async function withFrame(
   command: string,
   cookie: (place: Place) => string,
@@ -129,7 +129,7 @@ test('a process that a finished command left in its own session is not a frame',
     async (place) => {
       await until(() => readRecord(place)?.kind === 'ended', 'the command has ended');
       await until(() => processes.frameOf(place.cookie) === null, 'the frame is gone');
-      await until(() => processes.find({ cookie: place.cookie, group: -1 }).length > 0, 'something is left');
+      await until(() => processes.find({ cookie: place.cookie, group: -1 }).length > 0, 'the sleep is left');
       expect(observe(place)).toMatchObject({ kind: 'ended', code: 4 });
     },
   ));
