@@ -1,16 +1,14 @@
-/**
- * P3 measures `enqueue --file` of 100,000 JSON lines, the whole process, against a loop that only inserts the rows.
- */
+/** P3 measures `enqueue --file` of 100,000 JSON lines, the whole process, against a loop of plain inserts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CREATE, type Lab, must } from './lab.ts';
-import { joined, type Timed, timeInTurn } from './measure.ts';
+import { joinBatches, type Timed, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
 const JOBS = 100_000;
 const RUNS = 9;
-const MEMORY_MIB = 150;
+const MAX_MEMORY_MIB = 150;
 
 /** The bare table has the same columns and a unique id. The table of the store also has checks, indexes and counters. */
 const PEERS = [
@@ -26,17 +24,17 @@ export async function bulk(lab: Lab): Promise<Row[]> {
   for (let run = 0; run < RUNS; run++) {
     const own: Timed = {
       command: [lab.queuectl, 'enqueue', '--file', file],
-      environment: store(lab, 'p3-own'),
+      environment: createStore(lab, 'p3-own'),
     };
     const peers = PEERS.map(({ table }): Timed => {
-      const { QUEUECTL_HOME: home } = store(lab, `p3-${table}`);
+      const { QUEUECTL_HOME: home } = createStore(lab, `p3-${table}`);
       const db = join(home, table === 'store' ? 'queue.db' : 'bare.db');
       return { command: [lab.program('insert-many'), table, db, String(JOBS)] };
     });
     batches.push(timeInTurn(lab, 1, [own, ...peers]));
-    memory.push(await peakMib(lab, [lab.queuectl, 'enqueue', '--file', file], store(lab, 'p3-own')));
+    memory.push(await peakMib(lab, [lab.queuectl, 'enqueue', '--file', file], createStore(lab, 'p3-own')));
   }
-  const [own, ...peers] = joined(batches).map((times) =>
+  const [own, ...peers] = joinBatches(batches).map((times) =>
     summarize(
       times.map((ms) => (1000 * JOBS) / ms),
       'jobs/s',
@@ -56,8 +54,8 @@ export async function bulk(lab: Lab): Promise<Row[]> {
       };
     }),
     {
-      ...{ name: 'P3', what: `peak memory, relative to ${MEMORY_MIB} MiB`, value: peak },
-      ...{ ratio: peak.median / MEMORY_MIB, target: { at: 'most', limit: 1 } },
+      ...{ name: 'P3', what: `peak memory, relative to ${MAX_MEMORY_MIB} MiB`, value: peak },
+      ...{ ratio: peak.median / MAX_MEMORY_MIB, target: { at: 'most', limit: 1 } },
     },
   ];
 }
@@ -71,7 +69,7 @@ function job(i: number): object {
   };
 }
 
-function store(lab: Lab, name: string): { QUEUECTL_HOME: string } {
+function createStore(lab: Lab, name: string): { QUEUECTL_HOME: string } {
   const environment = { QUEUECTL_HOME: lab.fresh(name) };
   must(lab, [lab.queuectl, ...CREATE], environment);
   return environment;

@@ -1,6 +1,6 @@
 /**
  * D1 measures every request of the dashboard's pages, on a store with 1,000,000 jobs that keeps changing. D2 measures
- * what 20 open dashboards, each with an event stream and regular requests, cost the workers.
+ * how much 20 open dashboards, each with an event stream and regular requests, slow down a worker.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ import type { Row } from './report.ts';
 import { seed } from './seed.ts';
 
 const JOBS = 1_000_000;
-const ASKED = 40;
-const P95_MS = 50;
+const SAMPLES = 40;
+const MAX_P95_MS = 50;
 
-/** Some searches match many jobs, some few and some none, because their cost differs. */
+/** Some searches match many jobs, some few and some none, because that changes their cost. */
 const REQUESTS = [
   ...[
     '/jobs',
@@ -62,44 +62,44 @@ const REQUESTS = [
 ];
 
 export async function dashboard(lab: Lab): Promise<Row[]> {
-  return [...(await pages(lab)), ...(await watched(lab))];
+  return [...(await measurePages(lab)), ...(await measureWatched(lab))];
 }
 
-async function pages(lab: Lab): Promise<Row[]> {
+async function measurePages(lab: Lab): Promise<Row[]> {
   const home = lab.fresh('d1-store');
   must(lab, [lab.queuectl, ...CREATE], { QUEUECTL_HOME: home });
   const file = join(home, 'queue.db');
   seed(file, JOBS, 0);
-  colour(file);
+  addDetails(file);
   const served = await serve(lab, home);
-  const elsewhere = new DatabaseSync(file);
+  const other = new DatabaseSync(file);
   try {
     const rows: Row[] = [];
     for (const request of REQUESTS) {
       const times: number[] = [];
-      for (let i = -3; i < ASKED; i++) {
-        elsewhere.exec(HAPPENS);
+      for (let i = -3; i < SAMPLES; i++) {
+        other.exec(CHANGE_SQL);
         await served.change();
         const ms = await served.ask(request);
         if (i >= 0) times.push(ms);
       }
       rows.push({
-        ...{ name: 'D1', what: `GET ${request}, p95 of ${ASKED}`, value: at95(times) },
-        target: { at: 'most', limit: P95_MS },
+        ...{ name: 'D1', what: `GET ${request}, p95 of ${SAMPLES}`, value: summaryWithP95(times) },
+        target: { at: 'most', limit: MAX_P95_MS },
       });
     }
     return rows;
   } finally {
-    elsewhere.close();
+    other.close();
     await stop(served.child);
   }
 }
 
 /** Changes the store between two requests, so that no answer comes from memory. */
-const HAPPENS = "INSERT INTO event (at, kind, actor) VALUES (unixepoch() * 1000, 'setting-set', 'bench')";
+const CHANGE_SQL = "INSERT INTO event (at, kind, actor) VALUES (unixepoch() * 1000, 'setting-set', 'bench')";
 
 /** Adds names, tags, errors and events like those of a store in long use. */
-function colour(file: string): void {
+function addDetails(file: string): void {
   const db = new DatabaseSync(file);
   try {
     db.exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN IMMEDIATE;
@@ -116,7 +116,7 @@ function colour(file: string): void {
   }
 }
 
-function at95(times: number[]): ReturnType<typeof summarize> {
+function summaryWithP95(times: number[]): ReturnType<typeof summarize> {
   const value = summarize(times, 'ms');
   const sorted = times.toSorted((a, b) => a - b);
   return { ...value, median: sorted[Math.floor(0.95 * sorted.length)]! };
@@ -126,7 +126,7 @@ interface Served {
   child: ChildProcess;
   /** Returns the milliseconds until the whole response has arrived. */
   ask(path: string): Promise<number>;
-  /** Changes something that no request reads. */
+  /** Pauses or resumes a queue without jobs. */
   change(): Promise<void>;
   /** Reads an event stream until the server ends. */
   follow(): Promise<void>;
@@ -184,14 +184,14 @@ const POLL_MS = 500;
 /** The dashboards are open this long before the measurement, so that the warm-up of the server does not count. */
 const OPEN_MS = 3000;
 
-async function watched(lab: Lab): Promise<Row[]> {
+async function measureWatched(lab: Lab): Promise<Row[]> {
   const alone: number[] = [];
-  const seen: number[] = [];
+  const watched: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    alone.push(await drained(lab, 0));
-    seen.push(await drained(lab, DASHBOARDS));
+    alone.push(await drainRate(lab, 0));
+    watched.push(await drainRate(lab, DASHBOARDS));
   }
-  const [without, value] = [summarize(alone, 'jobs/s'), summarize(seen, 'jobs/s')];
+  const [without, value] = [summarize(alone, 'jobs/s'), summarize(watched, 'jobs/s')];
   return [
     { name: 'D2', what: 'worker with 4 slots, no dashboard', value: without },
     {
@@ -201,7 +201,8 @@ async function watched(lab: Lab): Promise<Row[]> {
   ];
 }
 
-async function drained(lab: Lab, dashboards: number): Promise<number> {
+/** Returns how many jobs per second a worker runs while this many dashboards are open. */
+async function drainRate(lab: Lab, dashboards: number): Promise<number> {
   const home = lab.fresh('d2-store');
   const environment = { QUEUECTL_HOME: home };
   const file = join(home, 'jobs.txt');

@@ -10,7 +10,7 @@ import type { Row } from './report.ts';
 const MANY = 500;
 const TIMEOUT_MS = 5000;
 
-interface Ended {
+interface JobTimes {
   started_at: string;
   finished_at: string;
 }
@@ -33,7 +33,7 @@ export async function endings(lab: Lab): Promise<Row[]> {
     writeFileSync(file, jobs.map((job) => `${JSON.stringify(job)}\n`).join(''));
     must(lab, [lab.queuectl, 'enqueue', '--file', file], environment);
     const start = performance.now();
-    const list = (state: string): Ended[] =>
+    const list = (state: string): JobTimes[] =>
       JSON.parse(
         must(lab, [lab.queuectl, 'list', '--queue', queue, '--state', state, '--json'], environment),
       );

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CREATE, type Lab, must } from './lab.ts';
-import { joined, type Timed, timeInTurn } from './measure.ts';
+import { joinBatches, type Timed, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
@@ -20,14 +20,14 @@ export function enqueue(lab: Lab): Row[] {
   const socket = join(lab.directory, 'tsp.socket');
   const batches: number[][][] = [];
   for (let batch = 0; batch < BATCHES; batch++) {
-    const commands = [queuectl(lab), insert(lab), { command: [lab.program('empty')] }];
+    const commands = [enqueueCommand(lab), insertCommand(lab), { command: [lab.program('empty')] }];
     if (spooler !== null) commands.push({ command: [spooler, 'true'], environment: { TS_SOCKET: socket } });
     // The first start of each command fills the page cache.
     timeInTurn(lab, 1, commands);
     batches.push(timeInTurn(lab, RUNS, commands));
   }
   if (spooler !== null) must(lab, [spooler, '-K'], { TS_SOCKET: socket });
-  const [own, ...peers] = joined(batches).map((times) => summarize(times, 'ms'));
+  const [own, ...peers] = joinBatches(batches).map((times) => summarize(times, 'ms'));
   return [
     { name: 'P1', what: 'queuectl enqueue true', value: own! },
     ...PEERS.map(({ what, limit }, i): Row => {
@@ -40,14 +40,14 @@ export function enqueue(lab: Lab): Row[] {
   ];
 }
 
-/** Creates a store without jobs. */
-function queuectl(lab: Lab): Timed {
+/** Returns an enqueue into a new store without jobs. */
+function enqueueCommand(lab: Lab): Timed {
   const environment = { QUEUECTL_HOME: lab.fresh('p1-store') };
   must(lab, [lab.queuectl, ...CREATE], environment);
   return { command: [lab.queuectl, 'enqueue', 'true'], environment };
 }
 
-function insert(lab: Lab): Timed {
+function insertCommand(lab: Lab): Timed {
   const file = join(lab.fresh('p1-insert'), 'insert.db');
   const db = new DatabaseSync(file);
   db.exec('PRAGMA journal_mode = WAL');

@@ -1,4 +1,4 @@
-/** F1 measures how soon a waiting or following command learns of the end of a job and of its output. */
+/** F1 measures how soon `enqueue --wait` exits after a job has ended, and how soon `run` prints a line of output. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
 const SAMPLES = 40;
-/** The job sleeps until the waiting command has started its watch. */
+/** The job sleeps for so long that the command has begun to watch it. */
 const BEFORE = 'sleep 0.15';
-const WAIT_MS = 100;
-const LINE_MS = 200;
+const MAX_EXIT_MS = 100;
+const MAX_LINE_MS = 200;
 
 export async function follow(lab: Lab): Promise<Row[]> {
   const environment = { QUEUECTL_HOME: lab.fresh('f1-store') };
@@ -19,22 +19,22 @@ export async function follow(lab: Lab): Promise<Row[]> {
     env: { ...lab.environment, ...environment },
     stdio: 'ignore',
   });
-  const ends: number[] = [];
-  const shown: number[] = [];
+  const exitDelays: number[] = [];
+  const lineDelays: number[] = [];
   try {
     await untilReady(lab, environment);
     const file = join(lab.directory, 'f1-end');
     for (let i = 0; i < SAMPLES; i++) {
       must(lab, [lab.queuectl, 'enqueue', '--wait', `${BEFORE}; date +%s%N >'${file}'`], environment);
-      ends.push(Date.now() - Number(readFileSync(file, 'utf8')) / 1e6);
-      shown.push(await firstLine(lab, environment));
+      exitDelays.push(Date.now() - Number(readFileSync(file, 'utf8')) / 1e6);
+      lineDelays.push(await firstLine(lab, environment));
     }
   } finally {
     await stop(worker);
   }
   return [
-    row('last instruction -> exit of enqueue --wait', ends, WAIT_MS),
-    row('line written -> line printed by run', shown, LINE_MS),
+    row('last instruction -> exit of enqueue --wait', exitDelays, MAX_EXIT_MS),
+    row('line written -> line printed by run', lineDelays, MAX_LINE_MS),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** P5 measures what a long history, or many urgent future jobs, cost commands that do not need them. */
+/** P5 measures how much a long history, or many urgent future jobs, slows down commands that do not need them. */
 import { join } from 'node:path';
 import { CREATE, type Lab, must } from './lab.ts';
 import { type Timed, timeInTurn } from './measure.ts';
@@ -13,7 +13,7 @@ const STORES = [
   { what: '1,000,000 finished jobs', finished: 1_000_000, future: 0 },
   { what: '50,000 urgent future jobs', finished: 0, future: 50_000 },
 ];
-/** In this order, the drain finds exactly the job that was just added. It measures start-up, one claim and one run. */
+/** In this order, `--drain` finds only the job that was just added. So it measures start-up, one claim and one run. */
 const COMMANDS = [
   ['enqueue', 'true'],
   ['status'],
@@ -28,7 +28,7 @@ export function history(lab: Lab): Row[] {
     seed(join(home, 'queue.db'), finished, future);
     return home;
   });
-  // Measures all stores in turn for each command, so that both sides of a ratio meet the same load.
+  // All stores are measured in turn for each command, so that other load affects both sides of a ratio.
   const commands = COMMANDS.flatMap((args) =>
     homes.map((home): Timed => ({ command: [lab.queuectl, ...args], environment: { QUEUECTL_HOME: home } })),
   );

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXECUTABLE } from '../scripts/executable.ts';
+import { EXECUTABLE_FLAGS } from '../scripts/executable.ts';
 
-/** The directory of one run of the benchmarks. */
+/** The directory and the programs of one run of the benchmarks. */
 export interface Lab {
   directory: string;
   /** A copy of the executable, so that a build at the same time does not change what is measured. */
@@ -20,7 +20,7 @@ export interface Lab {
 }
 
 const ROOT = join(import.meta.dirname, '..');
-const LONGEST_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 export function openLab(): Lab {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-bench-'));
@@ -57,7 +57,7 @@ export function must(lab: Lab, command: string[], environment: NodeJS.ProcessEnv
     encoding: 'utf8',
     cwd: lab.directory,
     env: { ...lab.environment, ...environment },
-    timeout: LONGEST_MS,
+    timeout: TIMEOUT_MS,
     maxBuffer: 1 << 28,
   });
   if (status === 0) return stdout;
@@ -82,7 +82,7 @@ function compileTools(directory: string): Lab['tools'] {
 }
 
 function compileProgram(name: string, file: string): void {
-  const args = ['build', ...EXECUTABLE, join(ROOT, `bench/programs/${name}.ts`), '--outfile', file];
+  const args = ['build', ...EXECUTABLE_FLAGS, join(ROOT, `bench/programs/${name}.ts`), '--outfile', file];
   const made = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     env: { ...process.env, NODE_ENV: 'production' },

@@ -30,7 +30,7 @@ function timeByTool(lab: Lab, tool: string, runs: number, commands: Timed[]): nu
   return lines.map((line) => line.split(' ').map((ns) => Number(ns) / 1e6));
 }
 
-/** Measures without the C tool. The cost of spawning in this runtime is added to all of them alike. */
+/** Measures without the C tool. Each time includes the cost of starting a process from this runtime. */
 function timeHere(lab: Lab, runs: number, commands: Timed[]): number[][] {
   const times = commands.map((): number[] => []);
   for (let run = 0; run < runs; run++) {
@@ -43,7 +43,7 @@ function timeHere(lab: Lab, runs: number, commands: Timed[]): number[][] {
   return times;
 }
 
-/** Joins the batches of each command. */
-export function joined(batches: number[][][]): number[][] {
+/** Returns the times of each command from all batches. */
+export function joinBatches(batches: number[][][]): number[][] {
   return batches[0]!.map((_, i) => batches.flatMap((batch) => batch[i]!));
 }

@@ -1,5 +1,5 @@
 /**
- * Measures what 50,000 jobs that cannot run cost the claim of one that can. Calls the store directly, in a
+ * Measures how much 50,000 jobs that cannot run slow down the claim of a job that can. Calls the store directly, in a
  * memory file system if there is one, so that no fsync hides the difference.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,8 +13,8 @@ import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
 const CLAIMS = 2000;
-const IDLE = 50_000;
-const MEMORY = '/dev/shm';
+const IDLE_JOBS = 50_000;
+const MEMORY_DIRECTORY = '/dev/shm';
 
 /** The first store is the reference. */
 const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
@@ -42,7 +42,9 @@ const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
 ];
 
 export async function paused(lab: Lab): Promise<Row[]> {
-  const directory = existsSync(MEMORY) ? mkdtempSync(join(MEMORY, 'queuectl-bench-')) : lab.fresh('paused');
+  const directory = existsSync(MEMORY_DIRECTORY)
+    ? mkdtempSync(join(MEMORY_DIRECTORY, 'queuectl-bench-'))
+    : lab.fresh('paused');
   try {
     const stores = await Promise.all(STORES.map((_, i) => open(join(directory, `${i}.db`), i)));
     const times = await claimInTurn(stores);
@@ -88,5 +90,5 @@ async function claimInTurn(stores: Store[]): Promise<number[][]> {
 }
 
 function* many(over: Partial<JobSpec>): Generator<JobSpec> {
-  for (let i = 0; i < IDLE; i++) yield jobSpec(`a-${i}`, over);
+  for (let i = 0; i < IDLE_JOBS; i++) yield jobSpec(`a-${i}`, over);
 }

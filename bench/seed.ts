@@ -25,8 +25,8 @@ const FUTURE = `${NUMBERS}
   SELECT format('later-%08d', i), 'true', :queue, 100, 3, :due + i, '/', 'pending', 'waiting', :start, :start, :due + i
   FROM n`;
 
-/** Updates the counters like the insert of the store. */
-const COUNTED = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
+/** Computes the counters, which these inserts do not update. */
+const COUNTERS = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
 
 /** Fills an empty store. Jobs and attempts get the same numbers. */
 export function seed(path: string, finished: number, future: number): void {
@@ -44,7 +44,7 @@ export function seed(path: string, finished: number, future: number): void {
       db.exec(ATTEMPTS);
     }
     if (future > 0) db.prepare(FUTURE).run({ jobs: future, queue, start: now, due: now + 86_400_000 });
-    db.exec(COUNTED);
+    db.exec(COUNTERS);
     db.exec('COMMIT');
     check(db, finished + future);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');

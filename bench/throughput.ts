@@ -15,20 +15,20 @@ const JOBS = 3000;
 const SLOTS = 4;
 const ROUNDS = 5;
 
-const TEXTS = [
+const COMMANDS = [
   { what: 'plain command', command: 'true', limit: 0.6 },
   { what: 'command with its own shell', command: 'true "$PWD"', limit: 0.42 },
 ];
 
 export function throughput(lab: Lab): Row[] {
   const loop: number[] = [];
-  const measured = TEXTS.map(() => ({
+  const measured = COMMANDS.map(() => ({
     whole: [] as number[],
     inside: [] as number[],
     framed: [] as number[],
   }));
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [i, { command }] of TEXTS.entries()) {
+    for (const [i, { command }] of COMMANDS.entries()) {
       const { whole, inside, framed } = measured[i]!;
       const ran = drain(lab, command);
       whole.push(rate(ran.wholeMs));
@@ -37,7 +37,7 @@ export function throughput(lab: Lab): Row[] {
     }
     if (lab.tools !== null) loop.push(rate(cLoop(lab, lab.tools.loop, [])));
   }
-  return TEXTS.flatMap(({ what, limit }, i) => {
+  return COMMANDS.flatMap(({ what, limit }, i) => {
     const { whole, inside, framed } = measured[i]!;
     const own = summarize(whole, 'jobs/s');
     return [
@@ -80,7 +80,7 @@ function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
   return { wholeMs: times![0]!, insideMs: insideMs(lab, environment) };
 }
 
-/** Uses the times in the store, which also prove that every job ran once. */
+/** Returns the time from the first start to the last end. Throws unless all jobs completed at the first attempt. */
 function insideMs(lab: Lab, environment: Record<string, string>): number {
   const listed = must(lab, [lab.queuectl, 'list', '--limit', String(JOBS + 1), '--json'], environment);
   const jobs: { state: string; attempts: number; started_at: string; finished_at: string }[] =

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { EXECUTABLE } from './executable.ts';
+import { EXECUTABLE_FLAGS } from './executable.ts';
 import { manPage } from './man-page.ts';
 
 const bun = process.execPath;
@@ -20,10 +20,10 @@ function run(program: string, args: string[]): void {
 run(bun, ['--no-install', 'scripts/ui.ts']);
 run(bun, ['--no-install', 'scripts/licenses.ts']);
 
-/** The files are built aside and moved into place, so that running programs never see a partial build. */
+/** The files are built in this directory and then moved, so that running programs never see a partial build. */
 const aside = 'dist/.new';
 rmSync(aside, { recursive: true, force: true });
-run(bun, ['build', ...EXECUTABLE, 'src/cli/main.ts', '--outfile', `${aside}/queuectl`]);
+run(bun, ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', `${aside}/queuectl`]);
 // The executable contains the source maps.
 for (const name of readdirSync(aside)) if (name.endsWith('.map')) rmSync(`${aside}/${name}`);
 run(bun, [

@@ -19,13 +19,13 @@ const MAY_IMPORT: Record<string, string[]> = {
 };
 /** core does no I/O and uses no package except croner for cron expressions. */
 const ALLOWED_IN_CORE = /^(\.|croner$)/;
-/** Matches Bun's own modules and APIs, which are forbidden because the same source runs on Node. */
-const BUNS_OWN = /^bun(:|$)|\bBun\./;
+/** Matches Bun's own modules, which are forbidden because the same source runs on Node. */
+const BUN_MODULE = /^bun(:|$)/;
 /** These layers call actions and never the store itself. They may import its types and these values. */
 const WITHOUT_STORE = ['cli', 'http', 'library'];
 const STORE_VALUES = ['store/location.ts', 'store/sqlite/migrate.ts'];
-/** Words that show knowledge of SQLite's files, which belongs in src/store/sqlite/. */
-const OF_SQLITE = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
+/** Matches words about SQLite and its files, which belong in src/store/sqlite/. */
+const SQLITE_WORD = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
 /** Files elsewhere that may use such words, and why. */
 const MAY_NAME_SQLITE: Record<string, string> = {
   'store/open.ts': 'the line of this store in the table of stores',
@@ -35,10 +35,10 @@ const MAY_NAME_SQLITE: Record<string, string> = {
   'cli/commands/doctor.ts': 'the help text',
   'cli/commands/version.ts': 'prints the versions of SQLite and of the schema',
 };
-const LONGEST = 400;
-const MEDIAN = 95;
-const LONGEST_FUNCTION = 80;
-/** Matches the last line of a function's head, but not that of another block. */
+const MAX_FILE_LINES = 400;
+const MAX_MEDIAN_LINES = 95;
+const MAX_FUNCTION_LINES = 80;
+/** Matches the last line of a function's head, but not the head of another block. */
 const OPENS_FUNCTION =
   /=> [({[]+$|^(?!\s*(?:\} )?(?:if|for|while|switch|else|catch|try|do)\b).*\)(?:: .+)? \{$/;
 
@@ -52,16 +52,16 @@ for (const name of files) {
   const text = readFileSync(join('src', name), 'utf8');
   const lines = text.split('\n').length;
   lengths.push(lines);
-  if (lines > LONGEST) problems.push(`src/${name}: ${lines} lines; split it by topic`);
+  if (lines > MAX_FILE_LINES) problems.push(`src/${name}: ${lines} lines; split it by topic`);
   checkFunctions(name, text.split('\n'));
   if (/\bBun\./.test(text)) problems.push(`src/${name}: uses Bun.*, which Node does not have`);
   if (name !== 'cli/main.ts' && text.includes('process.exit('))
     problems.push(`src/${name}: exits; only main may`);
   for (const [, from] of text.matchAll(/(?:from|import\(|import)\s*'([^']+)'/g)) checkImport(name, from!);
   if (!name.startsWith('store/sqlite/') && !(name in MAY_NAME_SQLITE) && !name.endsWith('.generated.ts')) {
-    const [word] = OF_SQLITE.exec(text) ?? [];
+    const [word] = SQLITE_WORD.exec(text) ?? [];
     if (word !== undefined)
-      problems.push(`src/${name}: knows SQLite ('${word}'); move that to store/sqlite/`);
+      problems.push(`src/${name}: mentions SQLite ('${word}'); move that to store/sqlite/`);
   }
   if (WITHOUT_STORE.includes(layerOf(name))) checkStoreUse(name, text);
 }
@@ -76,9 +76,7 @@ function checkStoreUse(name: string, text: string): void {
   }
 }
 
-/**
- * Measures functions by their indentation. In formatted code the last line of a function is indented like its first.
- */
+/** Checks the length of functions. In formatted code the last line of a function is indented like its first. */
 function checkFunctions(name: string, lines: string[]): void {
   const indentation = (line: string): number => line.search(/\S/);
   for (const [at, line] of lines.entries()) {
@@ -90,14 +88,14 @@ function checkFunctions(name: string, lines: string[]): void {
       do first--;
       while (isInside(lines[first]!));
     const length = lines.slice(at + 1).findIndex((other) => !isInside(other)) + at + 2 - first;
-    if (length > LONGEST_FUNCTION)
+    if (length > MAX_FUNCTION_LINES)
       problems.push(`src/${name}:${first + 1}: a function of ${length} lines; split it into steps`);
   }
 }
 
 function checkImport(name: string, from: string): void {
   const layer = layerOf(name);
-  if (BUNS_OWN.test(from)) problems.push(`src/${name}: imports ${from}, which Node does not have`);
+  if (BUN_MODULE.test(from)) problems.push(`src/${name}: imports ${from}, which Node does not have`);
   if (layer === 'core' && !ALLOWED_IN_CORE.test(from)) problems.push(`src/${name}: core imports ${from}`);
   if (!from.startsWith('.')) return;
   const target = normalize(join(dirname(name), from));
@@ -115,7 +113,7 @@ function layerOf(name: string): string {
   return name.split('/')[0]!;
 }
 
-/** An export that no other file imports is dead code. */
+// An export that nothing uses is dead code.
 const all = [...files.map((name) => join('src', name)), ...testFiles()];
 const texts = new Map(all.map((name) => [name, readFileSync(name, 'utf8')]));
 for (const name of files.map((file) => join('src', file))) {
@@ -143,11 +141,11 @@ function testFiles(): string[] {
   );
 }
 
-/** The dashboard may import types of src/, but no code. */
+// The dashboard may import types of src/, but no code.
 const pages = readdirSync('ui', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 for (const name of pages) {
   const text = readFileSync(join('ui', name), 'utf8');
-  if (text.split('\n').length > LONGEST) problems.push(`ui/${name}: too long; split it by topic`);
+  if (text.split('\n').length > MAX_FILE_LINES) problems.push(`ui/${name}: too long; split it by topic`);
   for (const [line] of text.matchAll(/^import .*'[^']*\/src\/[^']*'/gm))
     if (!line.startsWith('import type')) problems.push(`ui/${name}: imports code of src/`);
   if (/innerHTML|dangerouslySetInnerHTML|insertAdjacentHTML/.test(text))
@@ -155,7 +153,8 @@ for (const name of pages) {
 }
 
 const median = lengths.sort((a, b) => a - b)[Math.floor(lengths.length / 2)]!;
-if (median > MEDIAN) problems.push(`the median source file has ${median} lines; aim for ${MEDIAN} at most`);
+if (median > MAX_MEDIAN_LINES)
+  problems.push(`the median source file has ${median} lines; aim for ${MAX_MEDIAN_LINES} at most`);
 
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 process.stdout.write(

@@ -15,24 +15,25 @@ interface Size {
   height: number;
 }
 
-const SHOWN = { width: 1280, height: 760 };
+const DOCS_SIZE = { width: 1280, height: 760 };
 const PHONE = { width: 390, height: 760 };
 const WIDE = { width: 1440, height: 900 };
-/** Enough time for some jobs to run and fail. */
-const LIVELY_MS = 20_000;
+/** The workers run for this long before the pictures, so that some jobs complete and fail. */
+const BUSY_MS = 20_000;
+/** A page is loaded and drawn after this time. */
 const SETTLED_MS = 1200;
 
 const IN_DOCS: [name: string, path: string, theme: Theme, size: Size][] = [
-  ['overview', '/', 'dark', SHOWN],
-  ['job', '/jobs/import-photos', 'light', SHOWN],
-  ['output', '/jobs/import-photos?tab=output', 'dark', SHOWN],
-  ['dead-letters', '/dlq', 'light', SHOWN],
-  ['queue', '/queues/mail', 'dark', SHOWN],
-  ['schedule', '/schedules/nightly-backup', 'light', SHOWN],
+  ['overview', '/', 'dark', DOCS_SIZE],
+  ['job', '/jobs/import-photos', 'light', DOCS_SIZE],
+  ['output', '/jobs/import-photos?tab=output', 'dark', DOCS_SIZE],
+  ['dead-letters', '/dlq', 'light', DOCS_SIZE],
+  ['queue', '/queues/mail', 'dark', DOCS_SIZE],
+  ['schedule', '/schedules/nightly-backup', 'light', DOCS_SIZE],
   ['phone', '/jobs', 'dark', PHONE],
 ];
 
-const EVERY_PAGE = (worker: string): Record<string, string> => ({
+const everyPage = (worker: string): Record<string, string> => ({
   overview: '/',
   jobs: '/jobs',
   job: '/jobs/import-photos',
@@ -96,8 +97,8 @@ const DIALOGS: [name: string, path: string, steps: Steps][] = [
 const IMPORT = String.raw`for i in $(seq 1 240); do printf '\033[32mok\033[0m  copied \033[36m/srv/photos/%04d.jpg\033[0m\n' $i; done
 printf '\033[33mwarn\033[0m slow disk, 3 retries\n'; printf '\033[31mERROR\033[0m no space left on device\n'; exit 28`;
 
-/** Adds queues (one of them paused), schedules, workers, and jobs in every state. */
-async function liven(box: Sandbox): Promise<void> {
+/** Adds queues (one of them paused), schedules, workers, and jobs with different results. */
+async function fillStore(box: Sandbox): Promise<void> {
   await box.json(['config', 'set', 'backoff-base', '2']);
   await box.json(['config', 'set', 'keep-completed', '30d']);
   await box.json(['queue', 'set', 'mail', '--concurrency', '4', '--rate', '20/s']);
@@ -155,15 +156,15 @@ const isWanted = ([name]: [string, ...unknown[]]): boolean => wanted.length === 
 const box = sandbox();
 const browser = await launch();
 try {
-  await liven(box);
+  await fillStore(box);
   const { page, show } = await openDashboard(box, browser);
-  await page.waitForTimeout(LIVELY_MS);
-  const take = async (
+  await page.waitForTimeout(BUSY_MS);
+  const takePicture = async (
     file: string,
     path: string,
     theme: Theme,
     size: Size,
-    whole: boolean,
+    fullPage: boolean,
     steps?: Steps,
   ): Promise<void> => {
     await page.setViewportSize(size);
@@ -173,24 +174,24 @@ try {
     await page.waitForTimeout(SETTLED_MS);
     await steps?.(page);
     if (steps !== undefined) await page.waitForTimeout(SETTLED_MS / 2);
-    await page.screenshot({ path: file, fullPage: whole });
+    await page.screenshot({ path: file, fullPage: fullPage });
   };
   if (target === undefined) {
     for (const [name, path, theme, size] of IN_DOCS)
-      await take(`docs/dashboard/${name}.png`, path, theme, size, false);
+      await takePicture(`docs/dashboard/${name}.png`, path, theme, size, false);
   } else {
     mkdirSync(target, { recursive: true });
     const [worker] = await box.json<{ id: string }[]>(['worker', 'list']);
-    for (const [name, path] of Object.entries(EVERY_PAGE(worker!.id)).filter(isWanted))
+    for (const [name, path] of Object.entries(everyPage(worker!.id)).filter(isWanted))
       for (const theme of ['dark', 'light'] as const)
         for (const size of [WIDE, PHONE])
-          await take(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, true);
+          await takePicture(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, true);
     for (const [name, path, steps] of DIALOGS.filter(isWanted))
       for (const [theme, size] of [
         ['dark', WIDE],
         ['light', PHONE],
       ] as const)
-        await take(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, false, steps);
+        await takePicture(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, false, steps);
     await page.setViewportSize(WIDE);
     await show('/');
     await page.getByRole('button', { name: 'Log out' }).click();

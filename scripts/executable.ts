@@ -1,5 +1,5 @@
-/** The flags of the executable. docs/internals/executable.md gives the reason for each of them. */
-export const EXECUTABLE = [
+/** The flags that build the executable. docs/internals/executable.md gives the reason for each of them. */
+export const EXECUTABLE_FLAGS = [
   ...[
     '--compile',
     '--minify',

@@ -3,7 +3,7 @@
  * given as arguments. The table is never edited by hand.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { count } from '../test/faults/fault.ts';
+import { formatCount } from '../test/faults/fault.ts';
 import type { FaultResult } from '../test/faults/main.ts';
 
 const PAGE = 'docs/guarantees.md';
@@ -14,7 +14,7 @@ const files = [RESULTS, ...process.argv.slice(2)];
 const results = files.flatMap((file): FaultResult[] => JSON.parse(readFileSync(file, 'utf8')));
 const rows = results.map(({ test, title, jobs, faults, result, seed, commit }) => {
   const [outcome, ...details] = result.split('; ');
-  return `| ${test} | ${title} | ${count(jobs)} | ${count(faults)} | ${outcome} | ${details.join('; ')} | ${seed} | ${commit} |`;
+  return `| ${test} | ${title} | ${formatCount(jobs)} | ${formatCount(faults)} | ${outcome} | ${details.join('; ')} | ${seed} | ${commit} |`;
 });
 const table = [
   '| Test | Fault | Jobs | Faults injected | Result | Details | Seed | Commit |',

@@ -44,10 +44,7 @@ function noticeOf(name: string): Notice {
   return { name, version, license, text: readFileSync(join(directory, file), 'utf8').trim() };
 }
 
-/**
- * Returns the notice of the runtime. It is linked with many libraries, which its documentation of the same version
- * lists.
- */
+/** Returns the notice of the runtime and of the libraries linked into it, from its documentation. */
 function runtimeNotice(): Notice {
   const { version } = JSON.parse(readFileSync('node_modules/bun/package.json', 'utf8'));
   const types = JSON.parse(readFileSync('node_modules/bun-types/package.json', 'utf8'));

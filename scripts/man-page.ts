@@ -50,7 +50,7 @@ function subsection(block: Block): string[] {
   return ['.PP', '.RS', '.nf', ...block.code.map(text), '.fi', '.RE'];
 }
 
-/** Sets the names of flags in bold, and their values as they are. */
+/** Sets a term in bold. Of a flag, only the names are bold and not the value. */
 function bold(term: string): string {
   const flag = /^( *)((?:-\w, )?)(--[\w-]+)(.*)$/.exec(term);
   if (flag === null) return `\\fB${text(term)}\\fR`;

@@ -42,7 +42,7 @@ const PALETTE: Record<string, string> = {
 interface Line {
   /** Markup of the line. */
   text: string;
-  /** When it appears, in seconds. */
+  /** When the line appears, in seconds. */
   at: number;
 }
 
@@ -71,7 +71,7 @@ function coloured(line: string): string {
   return pieces.join('');
 }
 
-/** Types a command key by key: one line for each key, each of which covers the one before. */
+/** Returns a line for each key of a command that is typed. Each line replaces the one before. */
 function typed(command: string, from: number): Line[] {
   const keys = [...command].map((_, index) => command.slice(0, index + 1));
   return ['', ...keys].map((text, index) => ({
@@ -99,8 +99,8 @@ function record(): { rows: Row[]; seconds: number } {
 }
 
 /**
- * Shows a line from its time on, until the next line of the same row or until the recording starts again. A viewer that
- * does not animate shows the end of the recording.
+ * Returns a line that is shown from its time on, until the next line of the same row or until the recording starts
+ * again. A viewer that does not animate shows the end of the recording.
  */
 function animated(line: Line, until: number, y: number, seconds: number): string {
   const share = (time: number): string => (time / seconds).toFixed(5);

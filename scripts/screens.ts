@@ -13,8 +13,8 @@ const SIZES = [
   { columns: 80, rows: 30 },
   { columns: 140, rows: 30 },
 ];
-/** The store is busy for this long before the capture, so that the sparkline has points. */
-const LIVELY_S = 20;
+/** The workers run for this many seconds before the capture, so that the sparkline has points. */
+const BUSY_SECONDS = 20;
 
 const directory = mkdtempSync(join(tmpdir(), 'queuectl-screens-'));
 const env = {
@@ -28,7 +28,7 @@ function queuectl(...args: string[]): string {
   return stdout;
 }
 
-function captured({ columns, rows }: { columns: number; rows: number }, args: string[]): string {
+function capture({ columns, rows }: { columns: number; rows: number }, args: string[]): string {
   const command = [TERMINAL, String(rows), String(columns), EXECUTABLE, ...args];
   const { status, stdout } = spawnSync('python3', command, {
     cwd: directory,
@@ -46,7 +46,7 @@ function job(id: string, command: string, more: Record<string, unknown> = {}): v
   queuectl('enqueue', JSON.stringify({ id, command, cwd: '/opt', ...more }));
 }
 
-async function liven(): Promise<void> {
+async function fillStore(): Promise<void> {
   queuectl('config', 'set', 'backoff-base', '4');
   queuectl('queue', 'set', 'mail', '--concurrency', '1', '--rate', '10/s');
   queuectl('queue', 'set', 'reports', '--concurrency', '4');
@@ -58,7 +58,7 @@ async function liven(): Promise<void> {
   job('newsletter', 'send --list all --body newsletter-42.html', { queue: 'mail', delay: '2h' });
   job('mail-1001', 'sleep 300; : send --to ana@example.org', { queue: 'mail' });
   job('mail-1002', 'sleep 300; : send --to bo@example.org', { queue: 'mail' });
-  for (let i = 1; i <= LIVELY_S * 2; i++) {
+  for (let i = 1; i <= BUSY_SECONDS * 2; i++) {
     job(
       `thumb-${i}`,
       i % 9 === 0 ? 'echo "unsupported format: HEIC" >&2; exit 1' : `convert ${i}.jpg 2>&- || :`,
@@ -82,7 +82,7 @@ async function main(): Promise<void> {
   });
   const ended = new Promise((done) => workers.once('exit', done));
   try {
-    await liven();
+    await fillStore();
     const blocks = [];
     for (const [args, what] of [
       [['status'], '`status` shows the number of jobs in each state and the active workers.'],
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
       blocks.push(`## ${args[0]}\n\n${what}\n`);
       for (const size of SIZES)
         blocks.push(
-          `\`queuectl ${args.join(' ')}\`, ${size.columns} columns:\n\n\`\`\`text\n${captured(size, [...args])}\n\`\`\`\n`,
+          `\`queuectl ${args.join(' ')}\`, ${size.columns} columns:\n\n\`\`\`text\n${capture(size, [...args])}\n\`\`\`\n`,
         );
     }
     const head =

@@ -1,7 +1,7 @@
 /**
  * Runs every test file in its own process and prints one closing line. `bun test` alone can be falsely green: a test
- * that exits with 0 ends the run, and an endless loop is never timed out. So each file has an outer time limit in its
- * own process group, and the number of tests that ran is compared with the number in the file.
+ * that exits with 0 ends the run, and an endless loop is never timed out. So each file runs in its own process group with
+ * a time limit, and the number of tests that ran is compared with the number in the file.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ function readResult(file: string, code: number | null, output: string, seconds: 
   const counts: Record<string, number> = { pass: 0, fail: 0, skip: 0 };
   for (const [, number, kind] of output.matchAll(SUMMARY)) counts[kind!] = Number(number);
   const { pass, fail, skip } = counts as { pass: number; fail: number; skip: number };
-  // Loops can make more tests than the file shows. Fewer tests mean that the run was cut short.
+  // Loops can define more tests than are written. Fewer tests mean that the run was cut short.
   const written = readFileSync(file, 'utf8').match(WRITTEN_TEST)?.length ?? 0;
   const cutShort = pass + fail + skip < written || pass + fail + skip === 0;
   if (cutShort) output += `\n${file} has at least ${written} tests, but ${pass + fail + skip} ran\n`;

@@ -1,7 +1,7 @@
 /*
- * loop JOBS SLOTS                 `sh -c true` JOBS times, SLOTS at a time: the physical limit of a shell per job
- * loop JOBS SLOTS DIR ARG...      the same with `sh ARG...`, in a session of its own, output into a file DIR/<n>.out;
- *                                 an ARG that is just RECORD becomes DIR/<n>.rec: the limit of queuectl's frame
+ * loop JOBS SLOTS             Runs `sh -c true` JOBS times, SLOTS at a time. This is the limit for a shell per job.
+ * loop JOBS SLOTS DIR ARG...  Runs `sh ARG...` instead, each in its own session, with its output in DIR/<n>.out. An ARG
+ *                             that is RECORD becomes DIR/<n>.rec. This is the limit for queuectl's frame.
  * Prints the nanoseconds from the first start to the last end.
  */
 #define _GNU_SOURCE

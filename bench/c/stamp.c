@@ -1,4 +1,4 @@
-/* stamp FILE: writes the time of its first instruction. This is the job of the latency benchmark. */
+/* stamp FILE: writes the time of its first instruction to FILE. This is the job of the latency benchmark. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>

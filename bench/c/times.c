@@ -1,12 +1,12 @@
 /*
  * times RUNS COMMAND [::: COMMAND]...
- * Starts the commands in turn, RUNS times round, and prints a line of nanoseconds for each of them. In C, so that the
- * measuring program's own spawn does not drown what is measured.
+ * Runs the commands in turn, RUNS times each, and prints a line of nanoseconds for each of them. It is written in C, so
+ * that its own cost to start a process is small.
  *
  * Words before a command's program:
  *   NAME=VALUE  an environment variable
  *   -fresh=F    remove F before each run (for a file that the command creates exclusively)
- *   -stamp=F    measure not to the command's end but to the time that `stamp F` notes, whoever starts that
+ *   -stamp=F    measure until the time that `stamp F` writes, instead of the end of the command
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +23,7 @@ extern char **environ;
 
 #define MOST_COMMANDS 64
 #define STAMP_WAIT_NS 10000000000LL
-/* After a stamped command its worker has to become idle again. */
+/* After a command with a stamp, this pause lets its worker become idle again. */
 #define REST_NS 20000000L
 
 struct command {
@@ -60,7 +60,7 @@ static void read_prefix(struct command *c) {
   fail("no program", "");
 }
 
-static long long stamped(const char *file, long long start) {
+static long long read_stamp(const char *file, long long start) {
   char text[64];
   while (now() - start < STAMP_WAIT_NS) {
     int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -87,7 +87,7 @@ static long long run(struct command *c, posix_spawn_file_actions_t *silent) {
   long long end = now();
   if (status != 0) fail("not exit code 0", c->words[0]);
   if (c->stamp != NULL) {
-    end = stamped(c->stamp, start);
+    end = read_stamp(c->stamp, start);
     rest(REST_NS);
   }
   c->words = words;

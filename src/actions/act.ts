@@ -5,18 +5,17 @@ import type { App } from './app.ts';
 /** The result of an action on several jobs. */
 export interface Acted {
   changed: string[];
-  /** The jobs left as they were, and the reason in words: "had already finished". */
+  /** The ids of the jobs left as they were, and the reason in words, such as "had already finished". */
   unchanged: string[];
   why: string;
-  /** The running jobs that their workers are still ending. */
+  /** The ids of the running jobs that were asked to end and are still being stopped. */
   ending?: string[];
-  /** The unchanged at-most-once jobs that were started before: a bulk action does not start them again. */
+  /** The ids of unchanged at-most-once jobs that were started before. A bulk action does not start them again. */
   skipped?: string[];
-  /** The retried at-most-once jobs that were started before. */
-  startedAgain?: string[];
+  /** The ids of retried at-most-once jobs that were started before. */
+  retriedAtMostOnce?: string[];
 }
 
-/** Describes skipped at-most-once jobs. */
 export function describeSkipped(count: number): string {
   return `${countOf(count)} ${verbFor(count, 'were')} skipped, because at-most-once jobs can only be retried by id`;
 }
@@ -24,7 +23,7 @@ export function describeSkipped(count: number): string {
 /** One transaction changes at most this many jobs, so that other writers do not wait long. */
 const BATCH = 500;
 
-/** Acts on jobs batch by batch and wakes the workers. `act` returns the ids that it changed, `why` is for the others. */
+/** Acts on jobs batch by batch and wakes the workers. `act` returns the ids it changed. `why` explains why the others stay. */
 export async function actOnJobs(
   app: App,
   ids: string[],

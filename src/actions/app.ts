@@ -15,7 +15,7 @@ export interface App {
   clock: Clock;
   random: Random;
   newId(now: number): string;
-  /** Is called with a warning for the user, perhaps several times with the same one. */
+  /** Is called with each warning for the user. The same warning may come several times. */
   warn?(message: string): void;
 }
 
@@ -24,23 +24,23 @@ export type { IfMissing };
 export interface OpenedApp extends App, Pick<OpenedStore, 'created' | 'missing' | 'warning' | 'schema'> {}
 
 /**
- * What a store is opened for. This decides what happens to one with an older schema:
- * read: it is refused.
- * write: it is migrated, unless workers of the older version are running.
- * work: it is migrated. Workers of the older version then exit and leave their jobs to the new ones.
- * any-version: it stays as it is, for verbs that every schema version has.
+ * The purpose for which a store is opened. It decides what happens to a store with an older schema:
+ * - read: the store is refused.
+ * - write: the store is migrated. It is refused while workers of the older version are running.
+ * - work: the store is migrated. Workers of the older version then exit and leave their jobs to new workers.
+ * - any-version: the store keeps its schema. The caller uses only methods that work with every schema.
  */
 export type Access = 'read' | 'write' | 'work' | 'any-version';
 
 export interface OpenOptions {
   access: Access;
-  /** A worker never creates a store, or a deleted one would come back empty. The default is `create`. */
+  /** The default is `create`. Workers never create a store. Otherwise they would recreate a deleted one. */
   ifMissing?: IfMissing;
-  /** Also opens a store that belongs to somebody else, or that others can write. */
+  /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
 }
 
-/** Opens a store. `actor` is the person or worker whom the events name. */
+/** Opens a store. `actor` is the person or worker that the events name. */
 export async function openApp(
   location: string,
   actor: string | null,
@@ -59,7 +59,7 @@ export async function openApp(
   }
 }
 
-/** Returns the same app for another actor, whom the events name. */
+/** Returns the same app for another actor, which its events name. */
 export const actingAs = (app: App, actor: string): App => ({ ...app, store: app.store.as(actor) });
 /** Throws if the open store is no longer the one at its location. */
 export const checkOpen = (app: App): Promise<void> => app.store.check();
@@ -67,7 +67,7 @@ export const closeApp = (app: Pick<App, 'store'>): Promise<void> => app.store.cl
 
 let guarded = false;
 
-/** The runtimes close what is still open at the end, which must not happen to a store whose files were removed. */
+/** Keeps the runtime from closing a store at exit if the files of that store were removed. */
 function guardExit(): void {
   if (guarded) return;
   guarded = true;
@@ -76,7 +76,7 @@ function guardExit(): void {
   });
 }
 
-/** Warns of settings that somebody changed to an invalid value in the database. */
+/** Returns the settings with their stored texts. Warns about stored values that are invalid. */
 export async function readStoredSettings(
   app: App,
 ): Promise<{ settings: Settings; stored: Map<string, string> }> {
@@ -86,8 +86,8 @@ export async function readStoredSettings(
   return { settings, stored };
 }
 
-/** Calls back with each message once. */
-export function once(tell: (message: string) => void): (message: string) => void {
+/** Returns a function that passes on each message only the first time it gets it. */
+export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
   const told = new Set<string>();
   return (message) => {
     if (!told.has(message)) tell(message);

@@ -6,7 +6,6 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
-/** Returns the JSON object of an attempt. */
 export function toAttemptObject(attempt: Attempt): AttemptObject {
   return {
     attempt: attempt.ordinal,
@@ -24,11 +23,11 @@ export function toAttemptObject(attempt: Attempt): AttemptObject {
   };
 }
 
-/** Returns the attempts with all processes that successful commands left running. */
+/** Returns the attempts. `leftBehind` also has the processes of successful commands that still run on this machine. */
 export function withLeftBehind(app: App, attempts: Attempt[]): Attempt[] {
   return attempts.map((attempt) => {
     if (attempt.why !== 'exited' || attempt.exitCode !== 0) return attempt;
-    // The worker notes only those in the command's group, because a scan of all processes is expensive.
+    // A worker looks for them only if the process group is not empty, because a scan of all processes is expensive.
     const { cookie } = placeOfAttempt(app, attempt.number);
     const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
     return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };

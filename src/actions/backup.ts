@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { resolveSettings } from '../core/stored-settings.ts';
-import { removeOutputs } from '../exec/living.ts';
+import { removeOutputs } from '../exec/running-commands.ts';
 import { attemptsIn, copyOutput } from '../state/kept-output.ts';
 import { placeOf } from '../state/place.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
@@ -15,14 +15,15 @@ export interface Backup {
   file: string;
   bytes: number;
   jobs: number;
-  /** The jobs that were running. In the backup their attempts are lost. */
+  /** The number of jobs that were running. In the backup, their attempts count as lost. */
   running: number;
-  /** The long outputs that are in FILE.d, and those that were left out. */
+  /** The number of long outputs that were copied to FILE.d. */
   outputs: number;
+  /** The number of long outputs that were left out. */
   outputs_left: number;
 }
 
-/** Makes a backup: a store of its own with one moment of the queue. Running attempts count as lost in it. */
+/** Writes a backup, which is a store of its own with the queue at one moment. Running attempts count as lost in it. */
 export async function backup(
   app: App,
   location: string,
@@ -30,17 +31,17 @@ export async function backup(
   options: CopyOptions,
 ): Promise<Backup> {
   const care = await careOf(location);
-  const outputs = stateBeside(resolve(file));
-  const { made, replaced, ...copied } = await care.copy(location, file, options, async (copy) => {
+  const backupState = stateBeside(resolve(file));
+  const { made, replaced, ...written } = await care.copy(location, file, options, async (copy) => {
     const from = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
     const counts = await renewCopy(app, copy);
-    return { ...(await keepOutputs(copy, from, options.withOutput ? outputs : null)), ...counts };
+    return { ...(await copyOutputs(copy, from, options.withOutput ? backupState : null)), ...counts };
   });
-  if (replaced !== null && replaced !== app.store.epoch) removeOutputs(outputs, replaced);
-  return { ...copied, ...made };
+  if (replaced !== null && replaced !== app.store.epoch) removeOutputs(backupState, replaced);
+  return { ...written, ...made };
 }
 
-/** Gives a copy a new epoch, so that nothing of the original is taken for its own. Returns how many jobs it has. */
+/** Gives a copy a new epoch and settles its running jobs as lost. Returns how many jobs it has, and how many were running. */
 export async function renewCopy(
   app: Pick<App, 'clock' | 'random'>,
   copy: Store,
@@ -52,12 +53,12 @@ export async function renewCopy(
   return { jobs, running };
 }
 
-/** Copies the long outputs of a store to where its new epoch looks for them. Calls `begin` before each of them. */
-export async function keepOutputs(
+/** Copies the long outputs of `store` under its new epoch, and calls `onCopy` before each. If `to` is null, only counts them. */
+export async function copyOutputs(
   store: Store,
   from: { epoch: string; stateDirectory: StateDirectory },
   to: StateDirectory | null,
-  begin: () => void = () => {},
+  onCopy: () => void = () => {},
 ): Promise<{ outputs: number; outputs_left: number }> {
   const counts = { outputs: 0, outputs_left: 0 };
   for (const attempt of attemptsIn(from.stateDirectory, from.epoch)) {
@@ -65,15 +66,15 @@ export async function keepOutputs(
     const source = placeOf(from.stateDirectory, from.epoch, attempt).directory;
     if (to === null) counts.outputs_left++;
     else {
-      begin();
-      if (copied(source, placeOf(to, store.epoch, attempt).directory)) counts.outputs++;
+      onCopy();
+      if (tryCopy(source, placeOf(to, store.epoch, attempt).directory)) counts.outputs++;
     }
   }
   return counts;
 }
 
-/** Copies an output. Returns false if it was pruned meanwhile. */
-function copied(from: string, to: string): boolean {
+/** Copies one output. Returns false if it was pruned in the meantime. */
+function tryCopy(from: string, to: string): boolean {
   try {
     copyOutput(from, to);
     return true;

@@ -4,7 +4,7 @@ import { wake } from '../state/wake.ts';
 import { type Acted, batches } from './act.ts';
 import type { App } from './app.ts';
 
-const OUT_OF_SIGHT =
+const IN_OTHER_NAMESPACE =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
 
 interface CancelOptions {
@@ -14,7 +14,7 @@ interface CancelOptions {
   signal?: NodeJS.Signals | undefined;
 }
 
-/** Cancels waiting jobs, and requests the end of running ones. These are in `ending`, unless `untilEnded` waits for them. */
+/** Cancels waiting jobs and asks running ones to end. `ending` lists the latter, unless `untilEnded` is given to wait for them. */
 export async function cancelJobs(
   app: App,
   ids: string[],
@@ -35,10 +35,10 @@ export async function cancelJobs(
   if (untilEnded === undefined) return { ...acted, ending };
   const cancelled = await untilEnded(app, ending);
   acted.changed.push(...cancelled);
-  // A job that ended by itself in the meantime was not cancelled.
+  // A job that ended by itself, or that nobody here can stop, was not cancelled.
   for (const id of ending.filter((one) => !cancelled.includes(one))) {
     acted.unchanged.push(id);
-    if ((await app.store.get(id))?.state === 'processing') acted.why = OUT_OF_SIGHT;
+    if ((await app.store.get(id))?.state === 'processing') acted.why = IN_OTHER_NAMESPACE;
   }
   return acted;
 }

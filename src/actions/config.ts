@@ -12,8 +12,8 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
     const row = SETTINGS[key] as Setting<unknown>;
     return {
       key,
-      value: plain(settings[key], row),
-      default: plain(row.default, row),
+      value: jsonValue(settings[key], row),
+      default: jsonValue(row.default, row),
       text: row.format(settings[key]),
       is_default: !stored.has(key),
       range: row.range,
@@ -22,8 +22,8 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
   });
 }
 
-/** Returns the JSON value of a setting. A value of several parts is a text. */
-function plain(value: unknown, row: Setting<unknown>): number | string | null {
+/** Returns a number or null as it is, and any other value of a setting as text. */
+function jsonValue(value: unknown, row: Setting<unknown>): number | string | null {
   return typeof value === 'number' || value === null ? value : row.format(value);
 }
 
@@ -34,11 +34,11 @@ export async function getSetting(app: App, name: string): Promise<SettingObject>
 
 export async function setSetting(app: App, name: string, value: string): Promise<SettingObject> {
   const { key, text } = parseSetting(name, value);
-  return change(app, key, text);
+  return changeSetting(app, key, text);
 }
 
 export async function unsetSetting(app: App, name: string): Promise<SettingObject> {
-  return change(app, findSetting(name).key, null);
+  return changeSetting(app, findSetting(name).key, null);
 }
 
 /** Resets every setting that was changed. Returns those. */
@@ -55,7 +55,7 @@ async function resetEach(app: App, keys: SettingKey[]): Promise<SettingKey[]> {
   const refused: SettingKey[] = [];
   for (const key of keys) {
     try {
-      await change(app, key, null);
+      await changeSetting(app, key, null);
     } catch (error) {
       if (!(error instanceof QueueError) || error.code !== 'invalid-value') throw error;
       refused.push(key);
@@ -64,7 +64,7 @@ async function resetEach(app: App, keys: SettingKey[]): Promise<SettingKey[]> {
   return refused;
 }
 
-async function change(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
+async function changeSetting(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
   await app.store.set(key, text, (stored) => checkTogether(readEach(stored).settings));
   wake(app.stateDirectory);
   return getSetting(app, key);

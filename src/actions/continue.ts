@@ -2,7 +2,6 @@ import type { Acted } from './act.ts';
 import type { App } from './app.ts';
 import { signalJobs } from './suspend.ts';
 
-/** Continues suspended jobs. */
 export function continueJobs(app: App, ids: string[]): Promise<Acted> {
   return signalJobs(app, ids, 'SIGCONT');
 }

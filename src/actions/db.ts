@@ -1,19 +1,13 @@
 import { resolveSettings } from '../core/stored-settings.ts';
-import { epochOf } from '../state/kept-output.ts';
+import { mostCommonEpoch } from '../state/kept-output.ts';
 import type { Repair } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
-import { namesOfRunning, refuseLiving } from './refuse-living.ts';
+import { refuseRunningCommands, runningAttemptNames } from './refuse-running.ts';
 import { settleAsLost } from './settlement.ts';
 
-export interface Check {
-  db: string;
-  ok: boolean;
-  problems: string[];
-}
-
-/** Checks the database. `fix` is the command that helps, or null if nothing is wrong. */
-export async function checkDatabase(location: string): Promise<Check & { fix: string | null }> {
+/** Checks the database. `fix` says which commands help, or is null if nothing is wrong. */
+export async function checkDatabase(location: string) {
   const { path, problems, invalid } = await (await careOf(location)).check(location);
   const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {
@@ -29,7 +23,7 @@ export async function checkDatabase(location: string): Promise<Check & { fix: st
   };
 }
 
-/** Replaces a damaged store by its jobs that can be saved, if any, and keeps the old file. Returns null if it is sound. */
+/** Replaces a damaged store with what can be saved, and keeps the old file. Returns null if the store is not damaged. */
 export async function repairDatabase(
   { clock, random }: Pick<App, 'clock' | 'random'>,
   location: string,
@@ -39,8 +33,8 @@ export async function repairDatabase(
   const stateDirectory = care.stateOf(location);
   return care.repair(location, anyOwner, {
     now: () => clock.now(),
-    knownEpoch: () => epochOf(stateDirectory),
+    knownEpoch: () => mostCommonEpoch(stateDirectory),
     settleLost: (stored) => settleAsLost(resolveSettings(stored), clock.now(), random),
-    accept: async (copy) => refuseLiving(stateDirectory, await namesOfRunning(copy)),
+    accept: async (copy) => refuseRunningCommands(stateDirectory, await runningAttemptNames(copy)),
   });
 }

@@ -17,15 +17,15 @@ export async function diagnoseWork(
   now: number,
 ): Promise<Finding[]> {
   const workers = await store.workers();
-  const gone = new Set(goneAmong(workers, stateDirectory).map((worker) => worker.id));
+  const gone = new Set(goneWorkers(workers, stateDirectory).map((worker) => worker.id));
   const live = workers.filter((worker) => !gone.has(worker.id));
-  const known = new Set(live.map((worker) => worker.id));
-  const stuck = (await store.running()).filter((job) => job.workerId === null || !known.has(job.workerId));
+  const liveIds = new Set(live.map((worker) => worker.id));
+  const stuck = (await store.running()).filter((job) => job.workerId === null || !liveIds.has(job.workerId));
   return [
     live.length === 0
       ? warn('workers', 'none running', 'queuectl worker start')
       : ok('workers', `${live.length} running`),
-    ...oldWorkers(live),
+    ...checkExecutables(live),
     gone.size === 0
       ? ok('stale workers', 'none')
       : warn('stale workers', `${gone.size} stopped without unregistering`, 'queuectl worker start'),
@@ -36,30 +36,30 @@ export async function diagnoseWork(
           `${stuck.length} assigned to a worker that is gone, such as ${stuck[0]!.id}`,
           'queuectl worker start',
         ),
-    clock(await latest(store, workers), now),
+    checkClock(await latestTime(store, workers), now),
   ];
 }
 
-function goneAmong(workers: Worker[], stateDirectory: StateDirectory): Worker[] {
+function goneWorkers(workers: Worker[], stateDirectory: StateDirectory): Worker[] {
   const host = knownHost(stateDirectory);
   return host === null ? workers : workers.filter((worker) => presence(worker, host) === 'gone');
 }
 
-function oldWorkers(live: Worker[]): Finding[] {
+function checkExecutables(live: Worker[]): Finding[] {
   const others = live.filter((worker) => runsThisExecutable(worker.pid) === false);
   if (others.length === 0) return [];
   const pids = others.map((worker) => worker.pid).join(', ');
-  const says = `a different queuectl executable is running as process ${pids}`;
-  return [warn('version', says, 'queuectl worker stop --leave; queuectl worker start')];
+  const message = `a different queuectl executable is running as process ${pids}`;
+  return [warn('version', message, 'queuectl worker stop --leave; queuectl worker start')];
 }
 
-async function latest(store: Store, workers: Worker[]): Promise<number> {
+async function latestTime(store: Store, workers: Worker[]): Promise<number> {
   const [newest] = await store.list({}, { limit: 1 });
   return Math.max(newest?.createdAt ?? 0, ...workers.map((worker) => worker.lastHeartbeat));
 }
 
-/** Warns if the store has a time in the future: the clock was set back, or that of another machine is wrong. */
-function clock(written: number, now: number): Finding {
+/** Warns if the store has a time in the future. Then this clock was set back, or the clock of another machine is wrong. */
+function checkClock(written: number, now: number): Finding {
   const ahead = written - now;
   if (ahead <= CLOCK_SLACK_MS) return ok('clock', new Date(now).toISOString());
   return warn(

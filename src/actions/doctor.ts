@@ -6,31 +6,32 @@ import { careOf, peekStore } from '../store/open.ts';
 import { diagnoseWork } from './doctor-work.ts';
 import { leftoversIn } from './leftovers.ts';
 
-const FEW_FILES = 256;
+/** A lower limit of open files gets a warning. */
+const MIN_FILES = 256;
 
-/** Checks everything that queuectl depends on, and changes nothing. `whole` reads all of the database, which takes long. */
+/** Checks everything that queuectl depends on, and changes nothing. `whole` reads all of the database, which can take long. */
 export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
   const care = await careOf(location);
   const { path, isReadable, engine, files, contents } = await care.inspect(location, whole);
   const store = isReadable ? await peekStore(location) : null;
   const stateDirectory = care.stateOf(location);
   const left = [...care.leftovers(path), ...leftoversIn(stateDirectory, store?.epoch ?? null)];
-  const findings = [runtime(), engine, ...user(), ...files, leftovers(left), ...contents];
+  const findings = [checkRuntime(), engine, ...checkUser(), ...files, checkLeftovers(left), ...contents];
   if (store !== null) {
     findings.push(...(await diagnoseWork(store, stateDirectory, now)));
     await store.close();
   }
-  return [...findings, openFiles()];
+  return [...findings, checkOpenFiles()];
 }
 
-/** Variables that the runtime obeys before any code of ours: they load other code, or open a debugger's port. */
-const RUNTIME_OBEYS = { bun: /^BUN_(OPTIONS|INSPECT(_\w+)?)$/, node: /^NODE_OPTIONS$/ };
+/** The variables that a runtime reads before it runs queuectl. They can load other code or open the port of a debugger. */
+const RUNTIME_VARIABLES = { bun: /^BUN_(OPTIONS|INSPECT(_\w+)?)$/, node: /^NODE_OPTIONS$/ };
 
-function runtime(): Finding {
+function checkRuntime(): Finding {
   const { bun, node } = process.versions;
   const name = bun === undefined ? `node ${node}` : `bun ${bun}`;
-  const obeyed = RUNTIME_OBEYS[bun === undefined ? 'node' : 'bun'];
-  const set = Object.keys(process.env).filter((one) => obeyed.test(one));
+  const pattern = RUNTIME_VARIABLES[bun === undefined ? 'node' : 'bun'];
+  const set = Object.keys(process.env).filter((one) => pattern.test(one));
   if (set.length > 0)
     return warn(
       'runtime',
@@ -40,13 +41,13 @@ function runtime(): Finding {
   return ok('runtime', `${name} on ${process.platform} ${process.arch}`);
 }
 
-function user(): Finding[] {
+function checkUser(): Finding[] {
   return process.getuid?.() === 0
     ? [warn('user', 'root: every job runs with full privileges', 'run the workers as another user')]
     : [];
 }
 
-function leftovers(found: Leftover[]): Finding {
+function checkLeftovers(found: Leftover[]): Finding {
   if (found.length === 0) return ok('leftovers', 'none');
   const bytes = formatBytes(found.reduce((sum, one) => sum + one.bytes, 0));
   const names = found.slice(0, 3).map((one) => one.path);
@@ -58,9 +59,9 @@ function leftovers(found: Leftover[]): Finding {
   );
 }
 
-function openFiles(): Finding {
+function checkOpenFiles(): Finding {
   const limit = processes.inheritedOpenFiles();
   if (limit === null) return ok('open files', 'unknown');
   const found = /^\d+$/.test(limit) ? `limit of ${formatCount(Number(limit))} per job` : limit;
-  return Number(limit) < FEW_FILES ? warn('open files', found, 'ulimit -n 1024') : ok('open files', found);
+  return Number(limit) < MIN_FILES ? warn('open files', found, 'ulimit -n 1024') : ok('open files', found);
 }

@@ -4,7 +4,7 @@ import { type Acted, actOnJobs } from './act.ts';
 import type { App } from './app.ts';
 import { checkSecrets } from './enqueue.ts';
 
-/** Changes waiting jobs. An at-most-once job stays as it is when `maxRetries` above 1 is among the changes. */
+/** Changes waiting jobs. An at-most-once job is left unchanged if the changes set `maxRetries` above 1. */
 export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
   const { env } = changes;
   if (env !== undefined)
@@ -19,7 +19,7 @@ export async function editJobs(app: App, ids: string[], changes: JobChanges): Pr
   return acted;
 }
 
-/** Changes one job. Refuses a second attempt of an at-most-once job with an error. */
+/** Changes one job. Throws if that would give an at-most-once job a second attempt. */
 export async function editJob(app: App, id: string, changes: JobChanges): Promise<Acted> {
   const policy = (await app.store.get(id))?.policy ?? {};
   if (changes.maxRetries !== undefined) checkAtMostOnce({ policy, maxRetries: changes.maxRetries });

@@ -10,12 +10,12 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** Generated ids hardly ever collide, so a few tries are always enough. */
+/** If a generated id is taken, which is very rare, all jobs get new ids. Storing them is tried this many times. */
 const ID_TRIES = 5;
 
 /**
- * Stores all jobs durably or none, and wakes the workers. Returns what `keep` makes of each. The inputs are read one by one while
- * they are stored, so that a long stream needs little memory. They may be read again from the start.
+ * Stores all jobs durably or none, and wakes the workers. Returns the result of `keep` for each job, or the jobs
+ * themselves. Reads the inputs one by one, perhaps several times, so that a long stream needs little memory.
  */
 export async function enqueue<T = Job | GoneJob>(
   app: App,
@@ -25,17 +25,18 @@ export async function enqueue<T = Job | GoneJob>(
 ): Promise<T[]> {
   const settings = await currentSettings(app);
   const now = app.clock.now();
-  // All jobs that are enqueued together have the same idempotency key, so the first one is enough.
+  // All inputs must have the same idempotency key, so the key of the first one is enough.
   const [first] = inputs;
   const key = first?.idempotencyKey;
-  const once = key === undefined ? undefined : (await import('./idempotency.ts')).withBody(key, inputs);
-  let named = false;
+  const idempotency =
+    key === undefined ? undefined : (await import('./idempotency.ts')).idempotencyOf(key, inputs);
+  let hasGivenId = false;
   const newId = (): string => app.newId(now);
   const specs: Iterable<JobSpec> = {
     *[Symbol.iterator]() {
       for (const input of inputs) {
         checkSameKey(input, key);
-        named ||= input.id !== undefined;
+        hasGivenId ||= input.id !== undefined;
         checkAtMostOnce(input);
         const spec = fillIn(input, cwd, settings, newId);
         checkDirectoryName(spec.cwd);
@@ -45,19 +46,19 @@ export async function enqueue<T = Job | GoneJob>(
   };
   for (let tries = 1; ; tries++) {
     try {
-      const kept = await app.store.insert(specs, now, keep, once);
+      const kept = await app.store.insert(specs, now, keep, idempotency);
       wake(app.stateDirectory);
       return kept;
     } catch (error) {
-      const clash = error instanceof QueueError && error.code === 'job-exists';
-      if (clash && named) refuseTwins(inputs);
-      if (!clash || named || tries === ID_TRIES) throw error;
+      const idIsTaken = error instanceof QueueError && error.code === 'job-exists';
+      if (idIsTaken && hasGivenId) refuseDuplicateIds(inputs);
+      if (!idIsTaken || hasGivenId || tries === ID_TRIES) throw error;
     }
   }
 }
 
-/** Throws if two of the jobs have the same id. Called only after an id was refused, because it needs memory for all ids. */
-function refuseTwins(inputs: Iterable<JobInput>): void {
+/** Throws if two jobs have the same id. It is called only after an id was refused, because it needs memory for all ids. */
+function refuseDuplicateIds(inputs: Iterable<JobInput>): void {
   const seen = new Map<string, number>();
   let number = 0;
   for (const { id } of inputs) {
@@ -70,12 +71,12 @@ function refuseTwins(inputs: Iterable<JobInput>): void {
   }
 }
 
-/** Completes the fields that a user has set to a whole job. */
+/** Returns a complete job: the fields that the user has set, and defaults for the others. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
-  // A printed job has both, and they agree.
+  // The JSON of an existing job has both. Then `command` is the readable form of `argv`.
   if (argv !== null && command !== readable(argv)) {
     throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
   }
@@ -94,7 +95,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   return spec;
 }
 
-/** Returns the maximum number of attempts. An at-most-once job has one, even if a schedule of an older version has more. */
+/** Returns the maximum number of attempts. It is at most 1 for an at-most-once job, even if an older schedule has more. */
 function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): number {
   if (policy?.atMostOnce) return Math.min(1, maxRetries ?? 1);
   return maxRetries ?? settings['max-retries'];
@@ -123,7 +124,7 @@ export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'en
     );
 }
 
-/** Checks the uniqueness of a job. By default it lasts while the job is pending or running. */
+/** Returns the uniqueness of a job, or null if it has none. By default it lasts until the job has ended. */
 function uniqueOf({ unique }: JobInput): Uniqueness | null {
   if (unique === undefined) return null;
   if (unique.key === undefined)
@@ -137,7 +138,7 @@ function uniqueOf({ unique }: JobInput): Uniqueness | null {
   return { key: unique.key, while: unique.while ?? 'active', forMs: unique.forMs ?? null };
 }
 
-/** Returns the argv as a user would type it. It is only shown and never run. */
+/** Returns `argv` as a user would type it, shortened if it is very long. The text is only shown and never run. */
 export function readable(argv: string[]): string {
   const quoted = argv.map(shellWord).join(' ');
   return Buffer.byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;

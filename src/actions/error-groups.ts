@@ -5,65 +5,66 @@ import type { DeadJob } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
 /** At most this many of the newest dead jobs are read, so that the cost is bounded. */
-const LOOKED_AT = 10_000;
+const MAX_JOBS = 10_000;
 const HOUR_MS = 3_600_000;
-const SHOWN = 3;
-/** Other requests are served after each page of this size. */
-const AT_A_TIME = 1000;
+/** Each group lists this many of its most common job names and of its most common queues. */
+const NAMES_PER_GROUP = 3;
+/** Dead jobs are read in pages of this size. Other requests are served after each page. */
+const PAGE = 1000;
 
 /** Groups dead jobs by their error, the largest group first. */
 export async function errorGroups(app: App): Promise<ErrorGroups> {
   const now = app.clock.now();
   const groups = new Map<string, DeadJob[]>();
   let seen = 0;
-  for await (const some of deadJobs(app)) {
-    for (const job of some) {
+  for await (const page of deadJobs(app)) {
+    for (const job of page) {
       const signature = signatureOf(job);
       const group = groups.get(signature);
       if (group === undefined) groups.set(signature, [job]);
       else group.push(job);
     }
-    seen += some.length;
+    seen += page.length;
   }
   return {
     groups: [...groups]
       .map(([signature, jobs]) => toObject(signature, jobs, now))
       .sort((a, b) => b.jobs - a.jobs || b.last_at.localeCompare(a.last_at)),
     looked_at: seen,
-    capped: seen === LOOKED_AT,
+    capped: seen === MAX_JOBS,
   };
 }
 
-/** Returns the ids of one group, in the order of enqueueing. */
+/** Returns the ids of the dead jobs of one group, in the order of enqueueing. */
 export async function jobsOfGroup(app: App, signature: string): Promise<string[]> {
   const ids: string[] = [];
-  for await (const some of deadJobs(app))
-    for (const job of some) if (signatureOf(job) === signature) ids.push(job.id);
+  for await (const page of deadJobs(app))
+    for (const job of page) if (signatureOf(job) === signature) ids.push(job.id);
   return ids.reverse();
 }
 
-/** Reads dead jobs in pages, newest first. */
+/** Reads the newest dead jobs in pages, newest first. */
 async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
   let before = Number.MAX_SAFE_INTEGER;
-  for (let left = LOOKED_AT; left > 0; left -= AT_A_TIME) {
-    const jobs = await app.store.deadJobs(AT_A_TIME, before);
+  for (let left = MAX_JOBS; left > 0; left -= PAGE) {
+    const jobs = await app.store.deadJobs(PAGE, before);
     yield jobs;
-    if (jobs.length < AT_A_TIME) return;
+    if (jobs.length < PAGE) return;
     before = jobs.at(-1)!.number;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** The signatures of known errors, because the same errors are read again with every request. */
-const known = new Map<string, string>();
+/** Caches the signature of each error, because every request reads the same errors again. */
+const signatures = new Map<string, string>();
 
 function signatureOf(job: DeadJob): string {
   const error = job.error ?? '';
-  const before = known.get(error);
+  const before = signatures.get(error);
   if (before !== undefined) return before;
   const signature = errorSignature(error);
-  if (known.size >= 2 * LOOKED_AT) known.clear();
-  known.set(error, signature);
+  if (signatures.size >= 2 * MAX_JOBS) signatures.clear();
+  signatures.set(error, signature);
   return signature;
 }
 
@@ -83,16 +84,16 @@ function toObject(signature: string, jobs: DeadJob[], now: number): ErrorGroupOb
     last_at: toIso(ended.reduce((a, b) => Math.max(a, b))),
     sample_id: newest.id,
     sample_error: newest.error ?? '',
-    names: commonest(jobs.flatMap((job) => job.name ?? [])),
-    queues: commonest(jobs.map((job) => job.queue)),
+    names: mostCommon(jobs.flatMap((job) => job.name ?? [])),
+    queues: mostCommon(jobs.map((job) => job.queue)),
   };
 }
 
-function commonest(values: string[]): string[] {
+function mostCommon(values: string[]): string[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts]
     .sort((a, b) => b[1] - a[1])
-    .slice(0, SHOWN)
+    .slice(0, NAMES_PER_GROUP)
     .map(([value]) => value);
 }

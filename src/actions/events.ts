@@ -4,7 +4,7 @@ import { startWaiting } from './waiting.ts';
 
 const PAGE = 1000;
 
-/** Selects events. A field that is not given matches all of them. */
+/** Selects events. A field that is not given matches all events. */
 export interface EventFilter {
   kinds?: EventKind[] | undefined;
   jobId?: string | undefined;
@@ -22,8 +22,9 @@ function matches({ kind, jobId, queue, actor }: StoreEvent, filter: EventFilter)
   );
 }
 
-export const lastEvent = (app: App): Promise<number> => app.store.lastEvent();
-export const lastEventBefore = (app: App, at: number): Promise<number> => app.store.lastEventBefore(at);
+export const lastEventNumber = (app: App): Promise<number> => app.store.lastEventNumber();
+export const lastEventNumberBefore = (app: App, at: number): Promise<number> =>
+  app.store.lastEventNumberBefore(at);
 /** Adds an event that belongs to no job. */
 export const noteEvent = (app: App, event: NewEvent): Promise<void> => app.store.note(event);
 
@@ -42,7 +43,7 @@ export async function* readEvents(
   }
 }
 
-/** Reads the events up to number `to` and above `floor`, newest first. An empty page means that older ones were pruned. */
+/** Reads the events up to number `to` and above `floor`, newest first. An empty page means that all older ones were pruned. */
 async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenerator<StoreEvent[]> {
   for (let end = to; end > floor; end -= PAGE) {
     const page = await app.store.events(Math.max(0, end - PAGE), Math.min(PAGE, end));
@@ -52,8 +53,8 @@ async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenera
   }
 }
 
-/** Returns the number after which the last `many` matching events up to number `to` begin. */
-export async function beforeLast(app: App, many: number, to: number, filter: EventFilter): Promise<number> {
+/** Returns the number after which the last `many` matching events up to number `to` start. */
+export async function startOfLast(app: App, many: number, to: number, filter: EventFilter): Promise<number> {
   if (many === 0) return to;
   let found = 0;
   for await (const page of pagesBackwards(app, to, 0))
@@ -64,14 +65,14 @@ export async function beforeLast(app: App, many: number, to: number, filter: Eve
 interface LastEvents {
   /** The newest event is first. */
   events: StoreEvent[];
-  /** The number from which to go on with older events; 0: there are none. */
+  /** The `to` with which to continue with older events, or 0 if there are none. */
   next: number;
 }
 
 /** One call examines at most this many events, however few of them match. */
-const EXAMINED = 10 * PAGE;
+const MAX_EXAMINED = 10 * PAGE;
 
-/** Returns the last `many` matching events up to number `to`. */
+/** Returns at most `many` of the last matching events up to number `to`. */
 export async function lastEvents(
   app: App,
   many: number,
@@ -80,7 +81,7 @@ export async function lastEvents(
 ): Promise<LastEvents> {
   if (filter.jobId !== undefined) return lastEventsOfJob(app, many, to, filter);
   const events: StoreEvent[] = [];
-  const floor = Math.max(0, to - EXAMINED);
+  const floor = Math.max(0, to - MAX_EXAMINED);
   for await (const page of pagesBackwards(app, to, floor)) {
     if (page.length === 0) return { events, next: 0 };
     for (const event of page)
@@ -89,28 +90,30 @@ export async function lastEvents(
   return { events, next: floor };
 }
 
-/** The store itself filters the events of one job. It examines this many, a stretch at a time, until the time is up. */
-const EXAMINED_FOR_JOB = 200_000;
+/** The store itself filters the events of one job. One call examines at most this many events. */
+const MAX_EXAMINED_FOR_JOB = 200_000;
+/** The events are examined in stretches of this many. Other requests are served after each stretch. */
 const STRETCH = 20_000;
-const PATIENCE_MS = 15;
+/** After this time, no further stretch is examined. */
+const TIME_LIMIT_MS = 15;
 
 async function lastEventsOfJob(app: App, many: number, to: number, filter: EventFilter): Promise<LastEvents> {
-  const floor = Math.max(0, to - EXAMINED_FOR_JOB);
-  const until = app.clock.monotonic() + PATIENCE_MS;
+  const floor = Math.max(0, to - MAX_EXAMINED_FOR_JOB);
+  const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
   const found: StoreEvent[] = [];
   let end = to;
   while (end > floor && found.length < many) {
     const from = Math.max(floor, end - STRETCH);
     found.push(...(await app.store.eventsOfJob(filter.jobId!, from, end, many - found.length)));
     end = from;
-    if (app.clock.monotonic() > until) break;
+    if (app.clock.monotonic() > deadline) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
   const next = found.length === many ? found.at(-1)!.number - 1 : end;
   return { events: found.filter((event) => matches(event, filter)), next };
 }
 
-/** Yields each matching event after number `after` once and in order, for ever. Throws the reason of `signal` when that aborts. */
+/** Yields each matching event after number `after` once and in order, until `signal` aborts. Then throws its reason. */
 export async function* followEvents(
   app: App,
   after: number,
@@ -121,26 +124,26 @@ export async function* followEvents(
     for (const event of page) if (matches(event, filter)) yield event;
 }
 
-/** How long to let events gather: after a wake-up, and after events were read. */
+/** The delays before the next read, in which events gather: after a wake-up, and after a read that found events. */
 interface FollowDelays {
-  soonMs: number;
-  calmMs: number;
+  afterWakeMs: number;
+  afterReadMs: number;
 }
 
-/** A busy queue has new events all the time, so a short delay saves many reads. */
-const AT_ONCE: FollowDelays = { soonMs: 0, calmMs: 20 };
+/** A busy queue has new events all the time, so a short delay after each read saves many reads. */
+const DEFAULT_DELAYS: FollowDelays = { afterWakeMs: 0, afterReadMs: 20 };
 
-/** Yields all events after number `after` for ever, in pages of those that were read together. */
+/** Yields all events after number `after` in pages, one per read, until `signal` aborts. Then throws its reason. */
 export async function* followPages(
   app: App,
   after: number,
   signal: AbortSignal,
-  { soonMs, calmMs } = AT_ONCE,
+  { afterWakeMs, afterReadMs } = DEFAULT_DELAYS,
 ): AsyncGenerator<StoreEvent[]> {
   // Loaded here, because the import takes a millisecond that a plain list of events does not need.
   const { setTimeout: sleep } = await import('node:timers/promises');
   for (let last = after; ; ) {
-    // It watches before it reads, so that nothing is missed, and not during the delay: on a busy queue wake-ups cost more than reads.
+    // The watch starts before the read, so that no event is missed. It is off during the delay, because wake-ups are costly.
     const waiting = startWaiting(app, { timeoutMs: null, signal });
     let page: StoreEvent[];
     try {
@@ -152,7 +155,7 @@ export async function* followPages(
     }
     if (page.length > 0) yield page;
     last = page.at(-1)?.number ?? last;
-    const delayMs = page.length === 0 ? soonMs : calmMs;
+    const delayMs = page.length === 0 ? afterWakeMs : afterReadMs;
     if (page.length < PAGE && delayMs > 0)
       await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }

@@ -13,15 +13,8 @@ import { serves, standstill } from './standstill.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { activeWorkers } from './workers.ts';
 
-export interface Explanation {
-  id: string;
-  state: string;
-  /** The reasons why it does not run, or how it ended, as sentences. */
-  reasons: string[];
-}
-
-/** Explains why a job does not run, with every reason that applies now. */
-export async function explain(app: App, id: string): Promise<Explanation> {
+/** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
+export async function explain(app: App, id: string) {
   const job = await getJob(app, id);
   return { id, state: job.state, reasons: await reasonsOf(app, job) };
 }

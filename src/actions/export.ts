@@ -11,24 +11,26 @@ import type { ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
-/** The format of the lines. It rises when an older queuectl can no longer read them. */
+/** The version of the export format. It is raised when older versions of queuectl could not read the lines. */
 export const EXPORT_VERSION = 1;
-const CHUNK = 48 * 1024;
-const BUFFER = 256 * 1024;
+/** One line holds at most this many bytes of output. */
+const CHUNK_BYTES = 48 * 1024;
+/** Lines are written together when they have more characters than this, to save system calls. */
+const BUFFER_LENGTH = 256 * 1024;
 
 interface Counts {
   rows: number;
   jobs: number;
 }
 
-/** Exports the queue as JSON lines. Collects lines, because writing each one would need a system call. */
+/** Passes the queue to `out` as JSON lines, and calls `onLine` for each line. */
 export async function exportTo(app: App, out: (text: string) => void, onLine?: () => void): Promise<Counts> {
   const counts = { rows: 0, jobs: 0 };
   let text = '';
   const line = (object: object): void => {
     text += `${JSON.stringify(object)}\n`;
     onLine?.();
-    if (text.length <= BUFFER) return;
+    if (text.length <= BUFFER_LENGTH) return;
     out(text);
     text = '';
   };
@@ -54,22 +56,22 @@ function encode(row: ExportedRow['row']): object {
   );
 }
 
-/** Writes the output of an attempt that is in files. Short output is in the row of the attempt. */
+/** Exports the output of an attempt that is in files. Short output is in the row of the attempt. */
 function writeOutput(app: App, attempt: number, line: (object: object) => void): void {
   const { directory } = placeOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const) {
-    // Only stderr is named, because output that is not split is in the file for stdout.
+    // Only stderr is named. Output that is not split is in the file for stdout.
     const which = stream === 'stderr' ? { stream } : {};
     for (const piece of outputPieces(outputIn(directory, stream))) {
-      for (let at = 0; at < piece.length; at += CHUNK) {
-        const base64 = Buffer.from(piece.subarray(at, at + CHUNK)).toString('base64');
+      for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
+        const base64 = Buffer.from(piece.subarray(at, at + CHUNK_BYTES)).toString('base64');
         line({ file: { attempt, ...which, base64 } });
       }
     }
   }
 }
 
-/** Exports the queue to a file, which gets its name when it is complete and on disk. `force` overwrites a file. */
+/** Exports the queue to a file, which gets its name when it is complete and on disk. `force` replaces an existing file. */
 export async function exportToFile(
   app: App,
   location: string,

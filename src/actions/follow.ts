@@ -5,40 +5,40 @@ import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { getJob, showJob } from './jobs.ts';
 import { keptOutput, noSuchAttempt, outputOf, streamsOf } from './logs.ts';
-import { stillNotOver } from './wait.ts';
+import { waitTimedOut } from './wait.ts';
 import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
-/** The output file is read this often, because a command does not report what it writes. */
-const OUTPUT_MS = 50;
+/** The interval between two reads of an output file. Commands do not report when they write. */
+const OUTPUT_POLL_MS = 50;
 
 export interface FollowOptions extends WaitingOptions {
-  /** Follows only this attempt, which need not have begun; null: the last one and all later ones. */
+  /** Follows only the attempt with this ordinal, even before it starts. Null follows the last attempt and all later ones. */
   ordinal: number | null;
-  /** Limits the lines of output that was written before; null: all. */
+  /** Yields only this many of the last lines that were written before the call. Null yields all of them. */
   lines: number | null;
   /** Follows only this stream of a job with split output. */
   only: Stream | null;
 }
 
-export type Followed =
+export type FollowItem =
   | { kind: 'output'; attempt: Attempt; stream: Stream; data: Uint8Array }
-  /** An attempt has ended. `job` is its job after that. */
+  /** An attempt has ended. `job` was read after that. */
   | { kind: 'attempt-over'; attempt: Attempt; job: Job };
 
-/** Yields each byte of a job's output once, from before its start until its end. */
-export async function* follow(app: App, id: string, options: FollowOptions): AsyncGenerator<Followed> {
+/** Yields the output of a job as it is written, each byte once, until the job (or the chosen attempt) has ended. */
+export async function* follow(app: App, id: string, options: FollowOptions): AsyncGenerator<FollowItem> {
   const waiting = startWaiting(app, options);
-  let shown = 0;
+  let lastShown = 0;
   try {
     for (let first = true; ; first = false) {
       // The job is read before its attempts. If it has ended by then, the list of attempts is complete.
       const { job, attempts } = await showJob(app, id);
-      const attempt = choose(attempts, shown, options.ordinal, first);
+      const attempt = nextAttempt(attempts, lastShown, options.ordinal, first);
       if (attempt !== undefined) {
-        shown = attempt.number;
+        lastShown = attempt.number;
         const lines = first ? options.lines : null;
         const ended = yield* followAttempt(app, job, attempt, { ...options, lines }, waiting);
-        // An attempt whose command never started was removed, and another follows.
+        // `ended` is null if the attempt was removed because its command never started. Then another attempt follows.
         if (ended !== null) yield { kind: 'attempt-over', attempt: ended, job: await getJob(app, id) };
         if (ended !== null && options.ordinal !== null) return;
         continue;
@@ -47,7 +47,7 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
         if (options.ordinal !== null) throw noSuchAttempt(id, options.ordinal, attempts);
         return;
       }
-      if (waiting.over) throw stillNotOver(job);
+      if (waiting.over) throw waitTimedOut(job);
       await waiting.next();
     }
   } finally {
@@ -55,14 +55,14 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
   }
 }
 
-function choose(
+function nextAttempt(
   attempts: Attempt[],
-  shown: number,
+  lastShown: number,
   ordinal: number | null,
   first: boolean,
 ): Attempt | undefined {
-  if (ordinal !== null) return attempts.find((one) => one.ordinal === ordinal && one.number > shown);
-  return first ? attempts.at(-1) : attempts.find((one) => one.number > shown);
+  if (ordinal !== null) return attempts.find((one) => one.ordinal === ordinal && one.number > lastShown);
+  return first ? attempts.at(-1) : attempts.find((one) => one.number > lastShown);
 }
 
 async function* followAttempt(
@@ -71,7 +71,7 @@ async function* followAttempt(
   attempt: Attempt,
   { lines, only }: FollowOptions,
   waiting: Waiting,
-): AsyncGenerator<Followed, Attempt | null> {
+): AsyncGenerator<FollowItem, Attempt | null> {
   const readers = streamsOf(job, only).map((stream) => ({
     stream,
     reader: outputReader(outputOf(app, attempt, stream)),
@@ -79,19 +79,19 @@ async function* followAttempt(
   try {
     for (let first = true; ; first = false) {
       // The state is read before the output. If the attempt has ended by then, its output is complete.
-      const now = (await app.store.attempts(job.id)).find((one) => one.number === attempt.number);
-      if (now === undefined) return null;
-      const over = now.finishedAt !== null;
+      const current = (await app.store.attempts(job.id)).find((one) => one.number === attempt.number);
+      if (current === undefined) return null;
+      const over = current.finishedAt !== null;
       for (const { stream, reader } of readers) {
-        // If the output moved to the store before its file could be opened, nothing of it has been shown.
+        // If the output moved to the store before its file could be opened, nothing of it has been yielded.
         const moved = over && !reader.opened;
-        let pieces = moved ? await keptOutput(app, now, stream) : reader.read();
+        let pieces = moved ? await keptOutput(app, current, stream) : reader.read();
         if ((first || moved) && lines !== null) pieces = [lastLines(pieces, lines)];
         for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, stream, data };
       }
-      if (over) return now;
-      if (waiting.over) throw stillNotOver(job);
-      await waiting.next(OUTPUT_MS);
+      if (over) return current;
+      if (waiting.over) throw waitTimedOut(job);
+      await waiting.next(OUTPUT_POLL_MS);
     }
   } finally {
     for (const { reader } of readers) reader.close();

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { canonical, checkSameKey, type Idempotency } from '../core/idempotency.ts';
 import type { JobInput } from '../core/job-input.ts';
 
-/** Returns the key with a hash of all jobs that are enqueued under it. Reads the whole stream for it. */
-export function withBody(key: string, inputs: Iterable<JobInput>): Idempotency {
+/** Returns the key with a hash of all inputs. Throws if an input has another key. */
+export function idempotencyOf(key: string, inputs: Iterable<JobInput>): Idempotency {
   const hash = createHash('sha256');
   for (const input of inputs) {
     checkSameKey(input, key);

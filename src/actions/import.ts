@@ -12,10 +12,10 @@ import { EXPORT_VERSION } from './export.ts';
 import { settleAsLost } from './settlement.ts';
 import { lines } from './split-chunks.ts';
 
-/** The errors that concern one line of the file. */
-const OF_A_LINE = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'];
+/** The codes of errors that concern one line of the file. */
+const LINE_ERRORS = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'];
 
-/** Loads an export in one transaction, including long outputs: all of it or nothing. */
+/** Imports an export with its long outputs, all of it or nothing. */
 export async function importLines(
   app: App,
   chunks: Iterable<string>,
@@ -23,47 +23,47 @@ export async function importLines(
 ): Promise<Loaded> {
   const settings = await currentSettings(app);
   const places = new Map<number, Place>();
-  let at = 0;
+  let lineNumber = 0;
   const removePlaces = (): void => {
     for (const place of places.values()) removePlace(place);
     places.clear();
   };
   const rows = {
     *[Symbol.iterator](): Generator<ExportedRow | ExportedFile> {
-      // A store may read the rows again from the start.
+      // The store may read the rows again from the start. Then output of the earlier pass is removed.
       removePlaces();
       let ended = false;
       let count = 0;
-      at = 0;
+      lineNumber = 0;
       for (const { text } of lines(chunks, () => invalid('the line is too long'))) {
-        at++;
+        lineNumber++;
         if (text.trim() === '') continue;
         if (ended) throw invalid('there is data after the end marker');
         const [kind, value] = parse(text);
-        if (at === 1) checkHeader(kind, value);
+        if (lineNumber === 1) checkHeader(kind, value);
         else if (kind === 'end') ended = checkEnd(value, count);
         else if (kind === 'file') yield checkedFile(value);
         else {
           count++;
-          yield checked(kind, value);
+          yield checkedRow(kind, value);
         }
       }
-      if (!ended) throw invalid(at === 0 ? 'the file is empty' : 'the file is incomplete');
+      if (!ended) throw invalid(lineNumber === 0 ? 'the file is empty' : 'the file is incomplete');
     },
   };
   try {
     const loaded = await app.store.load(rows, {
       onConflict,
       settleLost: settleAsLost(settings, app.clock.now(), app.random),
-      keepFile: (file) => keepOutput(app, file, places),
+      keepFile: (file) => appendOutput(app, file, places),
     });
     wake(app.stateDirectory);
     tellChange(app.stateDirectory);
     return loaded;
   } catch (error) {
     removePlaces();
-    if (!(error instanceof QueueError && OF_A_LINE.includes(error.code)) || at === 0) throw error;
-    throw new QueueError(error.code, `line ${at}: ${error.message}`, error.hint ?? undefined);
+    if (!(error instanceof QueueError && LINE_ERRORS.includes(error.code)) || lineNumber === 0) throw error;
+    throw new QueueError(error.code, `line ${lineNumber}: ${error.message}`, error.hint ?? undefined);
   }
 }
 
@@ -99,7 +99,7 @@ function checkEnd({ rows }: Record<string, unknown>, count: number): true {
 }
 
 /** Returns a row for the store. Checks its names and settings. The schema of the store checks the rest. */
-function checked(table: string, value: Record<string, unknown>): ExportedRow {
+function checkedRow(table: string, value: Record<string, unknown>): ExportedRow {
   const row: ExportedRow['row'] = {};
   for (const [column, one] of Object.entries(value)) row[column] = decode(column, one);
   if (table === 'job') checkId(String(row.id), 'id');
@@ -124,8 +124,8 @@ function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unkn
   return { attempt: attempt as number, stream, bytes: Buffer.from(base64, 'base64') };
 }
 
-/** Writes output under the new number of its attempt, before the commit. If that fails, the file is removed or swept later. */
-function keepOutput(app: App, { attempt, stream, bytes }: ExportedFile, places: Map<number, Place>): void {
+/** Appends output under the new number of its attempt, before the commit. It is removed if the import fails. */
+function appendOutput(app: App, { attempt, stream, bytes }: ExportedFile, places: Map<number, Place>): void {
   let place = places.get(attempt);
   if (place === undefined) {
     place = placeOfAttempt(app, attempt);

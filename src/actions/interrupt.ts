@@ -9,9 +9,9 @@ import type { App } from './app.ts';
 import { cancelJobs } from './cancel.ts';
 import { showJob } from './jobs.ts';
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
-/** Interrupts a job like Ctrl-C a program: a running job gets the signal, a waiting one is cancelled. */
+/** Interrupts a job as Ctrl-C interrupts a program. A running job gets the signal, and a waiting job is cancelled. */
 export async function interrupt(app: App, id: string, signal: NodeJS.Signals): Promise<void> {
   for (;;) {
     const { job, attempts } = await showJob(app, id);
@@ -23,12 +23,12 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
     }
     const place = placeOfAttempt(app, attempt.number);
     if (processes.showsOwnPids() && signalAttempt(targetOf(place), signal) > 0) return;
-    // Only a worker of the other pid namespace can end it.
+    // Only a worker of the other pid namespace can end the job, so the job is cancelled.
     if (isForeign(readRecord(place))) {
       await cancelJobs(app, [id]);
       return;
     }
     // The job is claimed and not yet started, or has ended and is not yet settled.
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }

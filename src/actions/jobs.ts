@@ -31,7 +31,7 @@ export async function* listJobs(app: App, filter: JobFilter, limit: number | nul
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
-/** Returns how many jobs a filter by queue and state matches, from the counters. */
+/** Returns how many jobs the counters have for the queue and the states of a filter. Ignores its other conditions. */
 export async function countJobs(app: App, filter: JobFilter): Promise<number> {
   let total = 0;
   for (const count of await app.store.counts()) {
@@ -42,13 +42,13 @@ export async function countJobs(app: App, filter: JobFilter): Promise<number> {
   return total;
 }
 
-/** The same for any filter. Without help of the counters, counts at most `most` jobs. */
+/** Returns how many jobs match any filter. If the counters cannot answer, it counts at most `most` jobs. */
 export function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
   const { queue: _, states: __, ...rest } = filter;
   return Object.keys(rest).length === 0 ? countJobs(app, filter) : app.store.count(filter, most);
 }
 
-/** Returns null if there is no such job. */
+/** Returns a job, or null if there is none with this id. */
 export const lookUpJob = (app: App, id: string): Promise<Job | null> => app.store.get(id);
 
 export async function getJob(app: App, id: string): Promise<Job> {
@@ -57,7 +57,7 @@ export async function getJob(app: App, id: string): Promise<Job> {
   return job;
 }
 
-/** Returns the job with its stdin, which lists do not read. */
+/** Returns the job with its stdin, which other reads leave out. */
 export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
   return job.stdinBytes === 0 || job.stdin !== null ? job : { ...job, stdin: await app.store.stdin(job.id) };
 }
@@ -67,7 +67,7 @@ export async function jobObject(app: App, job: Job): Promise<JobObject> {
   return { ...toJobObject(await withStdin(app, job)), pid: await pidOf(app, job) };
 }
 
-/** The same for the result of an enqueue. */
+/** Returns the JSON object of an enqueued job. A job that has been deleted since has only the fields of `GoneJob`. */
 export async function addedObject(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
   return 'gone' in job ? job : jobObject(app, job);
 }
@@ -79,10 +79,11 @@ export async function showJob(app: App, id: string): Promise<{ job: Job; attempt
 /** Returns the state of each job that this one depends on. */
 export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
 
-/** Returns other jobs that were cancelled because of the first `most` of these, and still are. */
+/** Returns the ids of other jobs that were cancelled because of one of the first `most` of `ids`, and are still cancelled. */
 export async function cancelledBecauseOf(app: App, ids: string[], most: number): Promise<string[]> {
-  const cut = new Set<string>();
-  for (const id of ids.slice(0, most)) for (const child of await app.store.cutOff(id)) cut.add(child);
-  for (const id of ids) cut.delete(id);
-  return [...cut];
+  const cancelled = new Set<string>();
+  for (const id of ids.slice(0, most))
+    for (const child of await app.store.cancelledDueTo(id)) cancelled.add(child);
+  for (const id of ids) cancelled.delete(id);
+  return [...cancelled];
 }

@@ -7,13 +7,13 @@ import type { App } from './app.ts';
 import { showJob } from './jobs.ts';
 
 export interface Logs {
-  /** Null: the job has not run yet. */
+  /** Null if the job has not run yet. */
   attempt: Attempt | null;
   /** Split output has two streams, stdout first. */
   streams: { stream: Stream; pieces: Iterable<Uint8Array> }[];
 }
 
-/** Reads the output of one attempt, by default the last, from the store or its file; only that of one stream if given. */
+/** Reads the output of one attempt. `ordinal` null means the last attempt, and `only` null means all streams. */
 export async function readLogs(
   app: App,
   id: string,
@@ -30,12 +30,13 @@ export async function readLogs(
 }
 
 export interface RangeRequest {
-  /** Null: the last attempt. */
+  /** Null means the last attempt. */
   ordinal: number | null;
-  /** Null: all output, or stdout if it is split. */
+  /** Null means all output, or stdout if the output is split. */
   stream: Stream | null;
-  /** A negative number counts from the end. */
+  /** The position of the first byte. A negative number counts from the end. */
   from: number;
+  /** The maximum number of bytes. */
   most: number;
 }
 
@@ -54,12 +55,12 @@ export async function readOutputRange(
   if (kept !== null) return { attempt, ...sliceOf(kept, from, most) };
   const found = outputRange(outputOf(app, attempt, stream), from, most);
   if (found.size > 0) return { attempt, ...found };
-  // If the attempt has ended in the meantime, its output has moved to the store.
+  // If the attempt has ended in the meantime, short output has moved to the store.
   const moved = await app.store.output(attempt.number, stream);
   return { attempt, ...(moved === null ? found : sliceOf(moved, from, most)) };
 }
 
-/** Returns the attempt with this ordinal, or the last one for null. Returns null if the job has not run yet. */
+/** Returns the attempt with this ordinal, which must exist. For null, returns the last attempt, or null if there is none yet. */
 export function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
   if (ordinal === null) return attempts.at(-1) ?? null;
   const found = attempts.find((one) => one.ordinal === ordinal);
@@ -67,7 +68,7 @@ export function chooseAttempt(id: string, attempts: Attempt[], ordinal: number |
   return found;
 }
 
-/** Returns the streams to read. Throws if one is wanted and the output is not split. */
+/** Returns the streams to read. Throws if `only` names one and the output is not split. */
 export function streamsOf(job: Job, only: Stream | null): Stream[] {
   if (job.splitOutput) return only === null ? ['stdout', 'stderr'] : [only];
   if (only === null) return ['stdout'];
@@ -88,12 +89,12 @@ export function outputOf(app: App, { number }: Attempt, stream: Stream): OutputP
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {
-  const known = attempts.length === 0 ? '; it has not run yet' : `, only ${named(attempts)}`;
+  const known = attempts.length === 0 ? '; it has not run yet' : `, only ${listAttempts(attempts)}`;
   return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}${known}`);
 }
 
-/** Names the attempts: "attempt 1", "attempts 1 and 2" or "attempts 1 to 5". */
-function named(attempts: Attempt[]): string {
+/** Lists the attempts in words, such as "attempt 1", "attempts 1 and 2" or "attempts 1 to 5". */
+function listAttempts(attempts: Attempt[]): string {
   const numbers = attempts.map((one) => one.ordinal);
   const first = numbers[0]!;
   const last = numbers.at(-1)!;

@@ -12,7 +12,7 @@ export async function metricsSnapshot(app: App, version: string): Promise<Snapsh
   const jobs = await app.store.counts();
   const workers = await activeWorkers(app);
   const states = workers.map((worker) => toWorkerObject(worker).status);
-  const taking = workers.filter((_, i) => states[i] !== 'draining');
+  const claiming = workers.filter((_, i) => states[i] !== 'draining');
   const busy = (queue: string): number =>
     jobs.find((count) => count.queue === queue && count.state === 'processing')?.jobs ?? 0;
   return {
@@ -24,7 +24,7 @@ export async function metricsSnapshot(app: App, version: string): Promise<Snapsh
     workers: WORKER_STATES.map((state) => ({ state, workers: states.filter((one) => one === state).length })),
     slots: (await app.store.queues()).map(({ name, concurrency }) => ({
       queue: name,
-      total: taking
+      total: claiming
         .filter((worker) => serves(worker, name))
         .reduce((sum, worker) => sum + worker.concurrency, 0),
       busy: busy(name),

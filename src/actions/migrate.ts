@@ -9,11 +9,11 @@ export interface Migration {
   from: number;
   /** The schema version of this version of queuectl. */
   to: number;
-  /** The running workers of the older version. They prevent the migration. */
+  /** The ids of the running workers of the older version, which prevent the migration. */
   workers: string[];
 }
 
-/** Tells what a migration would do, and changes nothing. */
+/** Returns what a migration would do, and changes nothing. */
 export async function previewMigration(
   location: string,
   actor: string | null,
@@ -47,7 +47,7 @@ export async function migrateStore(
   return migration;
 }
 
-/** Returns the ids of all live workers. A supervisor that is just replacing its only worker counts as one. */
+/** Returns the ids of all live workers. If there are none, returns live supervisors, because one may be replacing its worker. */
 async function runningWorkers(app: OpenedApp): Promise<string[]> {
   const workers = await activeWorkers(app);
   const running = workers.length > 0 ? workers : await activeSupervisors(app);

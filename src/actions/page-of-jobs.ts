@@ -4,70 +4,71 @@ import type { App } from './app.ts';
 import { countJobs } from './jobs.ts';
 
 /** If the counters cannot answer, at most this many jobs are counted. */
-const COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 export interface JobCount {
   value: number;
-  /** Tells whether there may be more. */
+  /** Tells whether more jobs than `value` may match. */
   capped: boolean;
 }
 
-/** Returns a page of jobs below `from` (null means the newest), where the next page begins, and how many jobs match. */
+/** Returns matching jobs with numbers below `from`, or the newest for null. `next` is the `from` of the next page. */
 export async function pageOfJobs(
   app: App,
   filter: JobFilter,
   from: number | null,
   limit: number,
 ): Promise<{ jobs: ListedJob[]; next: number | null; count: JobCount }> {
-  const until = app.clock.monotonic() + PATIENCE_MS;
-  const { jobs, end } = await look(app, filter, from ?? NEWEST, limit, until);
-  // The first page has counted what it has seen.
-  const seen = from === null ? { value: jobs.length, before: end + 1 } : { value: 0, before: NEWEST };
-  const { value, capped } = await count(app, filter, seen, until);
+  const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
+  const { jobs, end } = await search(app, filter, from ?? ABOVE_NEWEST, limit, deadline);
+  // The search for the first page has already counted the matching jobs above `end`.
+  const seen = from === null ? { value: jobs.length, before: end + 1 } : { value: 0, before: ABOVE_NEWEST };
+  const { value, capped } = await countMatches(app, filter, seen, deadline);
   return { jobs, next: end > 0 ? end + 1 : null, count: { value: Math.max(value, jobs.length), capped } };
 }
 
-/** A page that has to look at every job stops after this time, and the next page goes on. */
-const PATIENCE_MS = 15;
-/** Other requests are served after each stretch, which grows until it takes STRETCH_MS. */
-const STRETCH = 1000;
-const STRETCH_MS = 2;
-const NEWEST = Number.MAX_SAFE_INTEGER;
+/** A search that looks at job after job stops after this time. The next page continues it. */
+const TIME_LIMIT_MS = 15;
+/** Jobs are searched in stretches, and other requests are served after each. The first stretch has this many jobs. */
+const FIRST_STRETCH = 1000;
+/** The next stretch is twice as long if a stretch takes less than this time. */
+const SHORT_STRETCH_MS = 2;
+const ABOVE_NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** Divides the jobs below `from` into stretches, down to the first job (`above` is 0) or until the time is up. */
+/** Divides the jobs below `from` into stretches until the deadline. The one that reaches the first job has `above` 0. */
 async function* stretches(
   app: App,
   filter: JobFilter,
   from: number,
-  until: number,
+  deadline: number,
 ): AsyncGenerator<{ before: number; above: number }> {
   const { states: _, queue: __, name: ___, ...other } = filter;
-  // The indexes alone can answer such a filter.
+  // The indexes alone can answer a filter by state, queue and name, so one stretch has all jobs.
   if (Object.keys(other).length === 0) return yield { before: from, above: 0 };
-  let many = STRETCH;
+  let many = FIRST_STRETCH;
   for (let before = from; ; ) {
     const start = app.clock.monotonic();
     const above = await app.store.scanEnd(filter, many, before);
     yield { before, above };
     const now = app.clock.monotonic();
-    if (above === 0 || now > until) return;
-    if (now - start < STRETCH_MS) many *= 2;
+    if (above === 0 || now > deadline) return;
+    if (now - start < SHORT_STRETCH_MS) many *= 2;
     before = above + 1;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** Finds jobs. `end` is the number down to which it has looked; 0 means to the first job. */
-async function look(
+/** Finds matching jobs. All jobs above the number `end` were searched, so 0 means all jobs. */
+async function search(
   app: App,
   filter: JobFilter,
   from: number,
   limit: number,
-  until: number,
+  deadline: number,
 ): Promise<{ jobs: ListedJob[]; end: number }> {
   const jobs: ListedJob[] = [];
   let end = 0;
-  for await (const stretch of stretches(app, filter, from, until)) {
+  for await (const stretch of stretches(app, filter, from, deadline)) {
     jobs.push(...(await app.store.list(filter, { limit: limit - jobs.length, ...stretch })));
     end = stretch.above;
     if (jobs.length === limit) return { jobs, end: jobs.at(-1)!.number - 1 };
@@ -75,21 +76,21 @@ async function look(
   return { jobs, end };
 }
 
-/** Reads whole states and queues from the counters. Anything else is counted up to COUNTED, and until the time is up. */
-async function count(
+/** Counts matching jobs. Without a counter for them, counts up to MAX_COUNTED and until the deadline. */
+async function countMatches(
   app: App,
   filter: JobFilter,
   seen: { value: number; before: number },
-  until: number,
+  deadline: number,
 ): Promise<JobCount> {
   const { states: _, queue: __, ...other } = filter;
   if (Object.keys(other).length === 0) return { value: await countJobs(app, filter), capped: false };
   let { value } = seen;
-  // The page has seen all jobs.
+  // The page has already searched all jobs.
   if (seen.before === 1) return { value, capped: false };
-  for await (const stretch of stretches(app, filter, seen.before, until)) {
-    value += await app.store.count(filter, COUNTED - value, stretch);
-    if (value >= COUNTED || stretch.above === 0) return { value, capped: value >= COUNTED };
+  for await (const stretch of stretches(app, filter, seen.before, deadline)) {
+    value += await app.store.count(filter, MAX_COUNTED - value, stretch);
+    if (value >= MAX_COUNTED || stretch.above === 0) return { value, capped: value >= MAX_COUNTED };
   }
   return { value, capped: true };
 }

@@ -5,12 +5,12 @@ import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** The pause between two batches. No other writer sleeps longer between its tries, so that each gets its turn. */
+/** The pause between two batches. Other writers do not wait longer between two tries, so that each gets its turn. */
 const PAUSE_MS = 10;
 
 export interface PrunedJobs extends JobTotals {
   state: PrunedState;
-  /** Null: everything is kept. */
+  /** Null means that everything is kept. */
   keep: Retention | null;
 }
 
@@ -19,7 +19,7 @@ export interface PruneResult {
   events: { keep: Retention | null; events: number };
 }
 
-/** Removes one batch of jobs with their output files, or of events. Returns zeros if nothing is left to remove. */
+/** Removes a batch of jobs with their output files, or of events if no job is left to remove. Returns zeros at the end. */
 export async function pruneBatch(app: App, settings: Settings): Promise<JobTotals & { events: number }> {
   for (const state of PRUNED_STATES) {
     const batch = await pruneState(app, state, settings[`keep-${state}`]);
@@ -28,7 +28,7 @@ export async function pruneBatch(app: App, settings: Settings): Promise<JobTotal
   return { jobs: 0, bytes: 0, events: await pruneEvents(app, settings['keep-events']) };
 }
 
-/** Removes all jobs and events that the settings do not retain. Calls `progress` after every batch of jobs. */
+/** Removes all jobs and events that the settings do not retain. Reports the number of removed jobs after every batch. */
 export async function pruneAll(app: App, progress: (jobs: number) => void): Promise<PruneResult> {
   const settings = await currentSettings(app);
   let total = 0;
@@ -51,7 +51,7 @@ export async function pruneAll(app: App, progress: (jobs: number) => void): Prom
   return { states, events: { keep, events: await untilNoneLeft(() => pruneEvents(app, keep)) } };
 }
 
-/** Repeats a batch until it removes nothing. Returns the sum of what was removed. */
+/** Repeats a batch until it removes nothing. Returns how much was removed in total. */
 async function untilNoneLeft(batch: () => Promise<number>): Promise<number> {
   for (let sum = 0; ; await pause(PAUSE_MS)) {
     const removed = await batch();
@@ -67,8 +67,8 @@ export async function previewPrune(app: App): Promise<PruneResult> {
   const states: PrunedJobs[] = [];
   for (const state of PRUNED_STATES) {
     const keep = settings[`keep-${state}`];
-    const going = keep === null ? NOTHING : await store.prunable(state, keep, clock.now());
-    states.push({ state, keep, ...going });
+    const prunable = keep === null ? NOTHING : await store.prunable(state, keep, clock.now());
+    states.push({ state, keep, ...prunable });
   }
   const keep = settings['keep-events'];
   return {

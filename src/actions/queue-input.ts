@@ -4,11 +4,11 @@ import type { QueueChanges } from '../core/queue.ts';
 import { parseRate } from '../core/rate.ts';
 import { RANGES } from '../core/settings.ts';
 
-/** The settings of a queue. Null or `none` removes one. */
+/** The settings of a queue. Null or `none` removes a setting. */
 export interface QueueInput {
   /** The maximum number of its jobs that run at a time, over all workers. */
   concurrency?: number | string | null | undefined;
-  /** `10/s`, `100/m`, `5/h`. */
+  /** Such as `10/s`, `100/m` or `5/h`. */
   rate?: string | null | undefined;
   /** The time after which a waiting job gains one priority: seconds, or a text such as `1m`. */
   priority_aging?: number | string | null | undefined;
@@ -16,7 +16,7 @@ export interface QueueInput {
 
 const CONCURRENCY = { min: 1, max: 1_000_000, integer: true };
 
-/** Reads the settings. `called` returns the name of a field that the user knows. */
+/** Reads the settings. `called` returns the name of a field for error messages. */
 export function readQueueInput(given: QueueInput, called = (field: string): string => field): QueueChanges {
   const changes: QueueChanges = {};
   const { concurrency, rate, priority_aging: aging } = given;

@@ -40,7 +40,7 @@ export async function queueExists(app: App, name: string): Promise<boolean> {
   return (await queueNames(app)).includes(name);
 }
 
-/** Changes a queue, or makes it if there is none. The next claim of every worker obeys the change. */
+/** Changes a queue, or creates it if it does not exist. The next claim of every worker follows the change. */
 export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
   checkQueueName(name, 'queue');
   await app.store.setQueue(name, changes);
@@ -67,7 +67,7 @@ async function changeExisting(app: App, name: string | null, changes: QueueChang
   return (await listQueues(app)).filter((queue) => changed.includes(queue.name));
 }
 
-/** Deletes a queue that has no jobs and that no schedule uses. */
+/** Deletes a queue. Throws if it has jobs or is used by a schedule. */
 export async function deleteQueue(app: App, name: string): Promise<void> {
   const user = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
   if (user !== undefined)

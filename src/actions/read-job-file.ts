@@ -1,42 +1,38 @@
 import type { ReadJob } from '../core/job-input.ts';
+import { orNull } from '../core/or-null.ts';
 import type { CommandTemplate } from '../core/template.ts';
 import { looksLikeJson, noJob, parseJson, readJob } from './read-jobs.ts';
 import { elements, lines, objects } from './split-chunks.ts';
 
-/** A text in chunks. Each iteration starts at its beginning. */
+/** A text in chunks. Every iteration starts at the beginning of the text. */
 export type Chunks = Iterable<string>;
 
-/** Reads jobs one by one: a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
+/** Reads jobs one by one: from a JSON array, JSON objects, or one command per line. With a template, each line is a value. */
 export function* readJobFile(
   chunks: Chunks,
   template: CommandTemplate | null,
   now: number,
 ): Generator<ReadJob> {
-  let some = false;
-  for (const job of template === null ? readAny(chunks, now) : readWith(template, chunks, now)) {
-    some = true;
+  let isFound = false;
+  for (const job of template === null ? readAny(chunks, now) : readTemplateValues(template, chunks, now)) {
+    isFound = true;
     yield job;
   }
-  if (!some) throw noJob('this file');
+  if (!isFound) throw noJob('this file');
 }
 
 function readAny(chunks: Chunks, now: number): Generator<ReadJob> {
   const [first = ''] = chunks;
   if (/^\s*\[/.test(first)) return readArray(chunks, now);
-  return isSpread(chunks) ? readObjects(chunks, now) : readLines(chunks, now);
+  return startsLongObject(chunks) ? readObjects(chunks, now) : readLines(chunks, now);
 }
 
-/** Tells whether the first line begins a JSON object and does not end it. */
-function isSpread(chunks: Chunks): boolean {
+/** Tells whether the first line with content, which is not a comment, starts a JSON object but is not valid JSON by itself. */
+function startsLongObject(chunks: Chunks): boolean {
   for (const { text } of lines(chunks)) {
-    if (isBlank(text)) continue;
+    if (isBlankOrComment(text)) continue;
     if (!text.trimStart().startsWith('{')) return false;
-    try {
-      JSON.parse(text);
-      return false;
-    } catch {
-      return true;
-    }
+    return orNull(() => JSON.parse(text)) === null;
   }
   return false;
 }
@@ -59,35 +55,31 @@ function* readObjects(chunks: Chunks, now: number): Generator<ReadJob> {
 function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
   for (const { text, line } of lines(chunks)) {
     const isJson = looksLikeJson(text);
-    if (!isJson && isBlank(text)) continue;
+    if (!isJson && isBlankOrComment(text)) continue;
     const read = (place: string): ReadJob =>
-      readJob(isJson ? parseJson(text, place) : { command: withoutReturn(text) }, place, now);
-    yield flawless(read) ?? read(`line ${line}`);
+      readJob(isJson ? parseJson(text, place) : { command: withoutCarriageReturn(text) }, place, now);
+    yield readWithoutPlace(read) ?? read(`line ${line}`);
   }
 }
 
-/** Returns the job if nothing is wrong with it. Naming the place of each job would make long files slow. */
-function flawless(read: (place: string) => ReadJob): ReadJob | null {
-  try {
-    const job = read('');
-    return job.warnings.length === 0 ? job : null;
-  } catch {
-    return null;
-  }
+/** Reads a job without its place, because naming every place is slow. Returns null on an error or a warning, which needs it. */
+function readWithoutPlace(read: (place: string) => ReadJob): ReadJob | null {
+  const job = orNull(() => read(''));
+  return job?.warnings.length === 0 ? job : null;
 }
 
-/** Fills a template with each line. Only empty lines are skipped, because a file name may begin with # or {. */
-function* readWith(template: CommandTemplate, chunks: Chunks, now: number): Generator<ReadJob> {
+/** Makes a job of each line with the template. Skips only empty lines, because a value may begin with # or {. */
+function* readTemplateValues(template: CommandTemplate, chunks: Chunks, now: number): Generator<ReadJob> {
   for (const { text, line } of lines(chunks)) {
-    const value = withoutReturn(text);
+    const value = withoutCarriageReturn(text);
     if (value !== '') yield readJob({ command: template(value) }, `line ${line}`, now);
   }
 }
 
-function isBlank(text: string): boolean {
+function isBlankOrComment(text: string): boolean {
   return /^\s*(#|$)/.test(text);
 }
 
-function withoutReturn(text: string): string {
+function withoutCarriageReturn(text: string): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text;
 }

@@ -10,7 +10,7 @@ export interface ReadJobs {
 
 const MAX_DEPTH = 32;
 
-/** Tells whether an argument is JSON, because it begins with `{` or `[`. Any other argument is a shell command. */
+/** Tells whether a text is meant as JSON, because it begins with `{` or `[`. Any other text is a shell command. */
 export function looksLikeJson(text: string): boolean {
   return text.startsWith('{') || /^\s*[{[]/.test(text);
 }
@@ -25,13 +25,13 @@ export function readJsonJobs(text: string, now: number): ReadJobs {
   return { inputs: read.map((one) => one.input), warnings: read.flatMap((one) => one.warnings) };
 }
 
-/** Reads one job of several. Errors and warnings begin with its place. */
+/** Reads one job. Errors and warnings begin with `place`, such as "line 3", unless it is empty. */
 export function readJob(value: unknown, place: string, now: number): ReadJob {
   const position = place === '' ? '' : `${place}: `;
   try {
     const read = readJobObject(value, now);
     if (read.input.command === undefined && read.input.argv === undefined) {
-      throw new QueueError('invalid-job', `command is missing${misspelt(value as object)}`);
+      throw new QueueError('invalid-job', `command is missing${misspellingHint(value as object)}`);
     }
     if (read.warnings.length === 0) return read;
     return { input: read.input, warnings: read.warnings.map((warning) => position + warning) };
@@ -41,7 +41,7 @@ export function readJob(value: unknown, place: string, now: number): ReadJob {
   }
 }
 
-function misspelt(value: object): string {
+function misspellingHint(value: object): string {
   const typed = Object.keys(value).find((name) => name !== 'command' && nearest(name, ['command']) !== null);
   return typed === undefined ? '' : `; did you mean 'command' instead of '${typed}'?`;
 }

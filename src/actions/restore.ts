@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
-import { removeOutputs } from '../exec/living.ts';
+import { removeOutputs } from '../exec/running-commands.ts';
 import { moveOutputs } from '../state/kept-output.ts';
 import { forgetRestoring, noteRestoring } from '../state/restoring.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import { careOf, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
-import { keepOutputs, renewCopy } from './backup.ts';
-import { keepOutputsOf } from './leftovers.ts';
-import { refuseLiving, refuseLivingJobs } from './refuse-living.ts';
+import { copyOutputs, renewCopy } from './backup.ts';
+import { forgetKilledRestore } from './leftovers.ts';
+import { refuseRunningCommands, refuseRunningJobs } from './refuse-running.ts';
 import { activeWorkers } from './workers.ts';
 
 export interface Restored {
@@ -19,17 +19,17 @@ export interface Restored {
   jobs: number;
   running: number;
   outputs: number;
-  /** Where the store that was there before is now; null: there was none. */
+  /** The path to which the old store was moved, or null if there was none. */
   kept: string | null;
 }
 
-/** Replaces the store with a backup and keeps the old one. `sure` is called if that holds jobs or cannot be read. */
+/** Replaces the store with a backup and keeps the old store. If that has contents or cannot be read, `confirm` decides. */
 export async function restore(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
   file: string,
   anyOwner: boolean,
-  sure: (what: string) => boolean,
+  confirm: (contents: string) => boolean,
 ): Promise<Restored | null> {
   const care = await careOf(location);
   const stateDirectory = care.stateOf(location);
@@ -38,22 +38,22 @@ export async function restore(
   const restored = await care.replace(location, file, anyOwner, {
     now: () => app.clock.now(),
     async begin(exists) {
-      const old = exists ? await whatIsThere(app, location, stateDirectory) : { held: null, epoch: null };
-      refuseLiving(stateDirectory);
+      const old = exists ? await inspectOld(app, location, stateDirectory) : { contents: null, epoch: null };
+      refuseRunningCommands(stateDirectory);
       before = old.epoch;
-      return old.held === null || sure(old.held);
+      return old.contents === null || confirm(old.contents);
     },
     async renew(copy) {
-      await refuseLivingJobs(copy, stateDirectory);
+      await refuseRunningJobs(copy, stateDirectory);
       const { epoch, origin } = copy;
       const counts = await renewCopy(app, copy);
-      // The outputs are beside the backup, or still in the state directory if it has none.
+      // The outputs are beside the backup, or still in the state directory if the backup has none.
       const places: [StateDirectory, string | null][] = [
         [stateBeside(resolve(file)), epoch],
         [stateDirectory, epoch],
         [stateDirectory, origin],
       ];
-      const begin = (): void => {
+      const onCopy = (): void => {
         if (noted === null) noteRestoring(stateDirectory, copy.epoch);
         noted = copy.epoch;
       };
@@ -61,13 +61,13 @@ export async function restore(
       for (const [directory, from] of places) {
         if (outputs > 0 || from === null) continue;
         const source = { epoch: from, stateDirectory: directory };
-        ({ outputs } = await keepOutputs(copy, source, stateDirectory, begin));
+        ({ outputs } = await copyOutputs(copy, source, stateDirectory, onCopy));
       }
       return { outputs, ...counts };
     },
-    ready: () => keepOutputsOf(stateDirectory, before),
-    // Checked again, because now nobody can start a command any more.
-    held: () => refuseLiving(stateDirectory),
+    ready: () => forgetKilledRestore(stateDirectory, before),
+    // This is checked again, because from now on no worker can start a command.
+    held: () => refuseRunningCommands(stateDirectory),
     ended(isReplaced) {
       if (noted === null) return;
       if (!isReplaced) removeOutputs(stateDirectory, noted);
@@ -80,19 +80,19 @@ export async function restore(
   return { ...paths, ...made, kept };
 }
 
-/** The errors that concern a store which can be read. */
+/** The codes of errors that do not mean that the store is unreadable. */
 const REFUSALS = new Set(['store-busy', 'wrong-state']);
 
-/** Describes the contents of the store that would be replaced; null: there is nothing to lose. */
-async function whatIsThere(
+/** Describes the contents of the old store, or returns null for `contents` if it is empty. Throws while it is used. */
+async function inspectOld(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
   stateDirectory: StateDirectory,
-): Promise<{ held: string | null; epoch: string | null }> {
+): Promise<{ contents: string | null; epoch: string | null }> {
   let store: Store | null = null;
   try {
     store = await peekStore(location);
-    if (store === null) return { held: 'a database of another version', epoch: null };
+    if (store === null) return { contents: 'a database of another version', epoch: null };
     const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
     if (worker !== undefined)
       throw new QueueError(
@@ -100,15 +100,15 @@ async function whatIsThere(
         `worker ${worker.id} is running`,
         'to stop all workers: queuectl worker stop',
       );
-    await refuseLivingJobs(store, stateDirectory);
+    await refuseRunningJobs(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const others = (await store.schedules()).length + (await store.settings()).size;
-    const held = jobs > 0 ? countOf(jobs) : others > 0 ? 'contains schedules or settings' : null;
-    return { held, epoch: store.epoch };
+    const contents = jobs > 0 ? countOf(jobs) : others > 0 ? 'contains schedules or settings' : null;
+    return { contents, epoch: store.epoch };
   } catch (error) {
     if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;
-    // Damage shows when the first damaged page is read, here or later.
-    return { held: 'a database that cannot be read', epoch: null };
+    // Damage is found when the first damaged page is read, here or later.
+    return { contents: 'a database that cannot be read', epoch: null };
   } finally {
     await store?.close();
   }

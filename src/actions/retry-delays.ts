@@ -3,8 +3,7 @@ import { attemptsAllowed, backoffOf, policyFromSettings } from '../core/decide.t
 import { type App, currentSettings } from './app.ts';
 import { getJob } from './jobs.ts';
 
-/** The maximum number of delays. */
-const SHOWN = 20;
+const MAX_DELAYS = 20;
 
 export interface RetryDelays {
   /** The delay after the first failure, the second, and so on, without random jitter. */
@@ -13,11 +12,10 @@ export interface RetryDelays {
   jitter: number;
 }
 
-/** Returns the delays before the retries of a job. */
 export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
   const job = await getJob(app, id);
   const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);
-  const many = Math.min(SHOWN, attemptsAllowed(job) - 1);
+  const many = Math.min(MAX_DELAYS, attemptsAllowed(job) - 1);
   return {
     delays_ms: Array.from({ length: many }, (_, i) => backoffMs(policy, i + 1, () => 0)),
     jitter: policy.jitter,

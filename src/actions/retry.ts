@@ -8,34 +8,34 @@ import { getJob } from './jobs.ts';
 const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
 
 export interface Retried extends Acted {
-  /** The unchanged jobs whose unique key another job holds. */
+  /** The ids of unchanged jobs whose unique key another job holds. */
   withoutKey: string[];
   skipped: string[];
-  startedAgain: string[];
+  retriedAtMostOnce: string[];
 }
 
 interface RetryOptions {
   from?: readonly State[];
-  /** A filter chose the jobs, so at-most-once jobs that were started before are skipped. */
+  /** A filter chose the jobs. At-most-once jobs that were started before are skipped then. */
   bulk?: boolean;
-  /** Throws if a job cannot be retried. Then no other job is retried either. */
+  /** Throws if a job cannot be retried. All jobs are checked before the first one is retried. */
   strict?: boolean;
 }
 
-/** Puts jobs back in their queues, with no attempts charged and due now. */
+/** Returns jobs to their queues. They are due now and have all their attempts again. */
 export async function retryJobs(
   app: App,
   ids: string[],
   { from = RETRYABLE, bulk = false, strict = false }: RetryOptions = {},
 ): Promise<Retried> {
   if (strict) for (const id of ids) await refuseUnlessRetryable(app, id, from);
-  // These are read first, because a worker may start a retried job at once.
-  const once = bulk ? [] : await startedOnce(app, ids, from);
+  // The at-most-once jobs are read first, because a worker may start a retried job immediately.
+  const startedBefore = bulk ? [] : await startedAtMostOnce(app, ids, from);
   const acted = await actOnJobs(app, ids, `are not ${either(from)}`, (batch) =>
     app.store.retry(batch, from, app.clock.now(), bulk),
   );
-  const startedAgain = once.filter((id) => acted.changed.includes(id));
-  const skipped = bulk ? await startedOnce(app, acted.unchanged, from) : [];
+  const retriedAtMostOnce = startedBefore.filter((id) => acted.changed.includes(id));
+  const skipped = bulk ? await startedAtMostOnce(app, acted.unchanged, from) : [];
   const withoutKey: string[] = [];
   let why = '';
   const others = new Set(acted.unchanged).difference(new Set(skipped));
@@ -50,7 +50,7 @@ export async function retryJobs(
   const [missed] = acted.unchanged;
   if (strict && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
   if (strict && missed !== undefined) throw wrongState(missed, (await getJob(app, missed)).state, from);
-  return { ...acted, withoutKey, skipped, startedAgain, why };
+  return { ...acted, withoutKey, skipped, retriedAtMostOnce, why };
 }
 
 async function refuseUnlessRetryable(app: App, id: string, from: readonly State[]): Promise<void> {
@@ -69,8 +69,8 @@ export function againHint(id: string, state: State): string {
   return `to show the job: queuectl show ${id}`;
 }
 
-/** Returns the at-most-once jobs of these states that were started before. */
-async function startedOnce(app: App, ids: string[], from: readonly State[]): Promise<string[]> {
+/** Returns the ids of at-most-once jobs in one of these states that were started before. */
+async function startedAtMostOnce(app: App, ids: string[], from: readonly State[]): Promise<string[]> {
   const started: string[] = [];
   for (const id of ids) {
     const job = await app.store.get(id);

@@ -6,11 +6,11 @@ import { CATCH_UPS, OVERLAPS, type Schedule, type ScheduleSpec, type Timing } fr
 import { RANGES } from '../core/settings.ts';
 import { localZone } from '../core/zone.ts';
 
-/** When a schedule fires, as a user gives it: `cron` or `every`. */
+/** The timing and the policies of a schedule as a user gives them. The timing is either `cron` or `every`. */
 export interface ScheduleInput {
   /** Five fields such as `30 2 * * *`, or `@daily`. */
   cron?: string | undefined;
-  /** The time zone of `cron`; by default that of this machine. */
+  /** The time zone of `cron`. The default is the time zone of this machine. */
   timezone?: string | undefined;
   /** The interval in seconds, or as a text such as `90s`. */
   every?: number | string | undefined;
@@ -18,10 +18,10 @@ export interface ScheduleInput {
   catch_up?: string | undefined;
 }
 
-const SHORTEST_MS = 1000;
+const SHORTEST_INTERVAL_MS = 1000;
 const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
-/** Reads the fields. `called` returns the name of a field that the user knows. */
+/** Reads the fields. `called` returns the name of a field for error messages. */
 export function readScheduleInput(
   given: ScheduleInput,
   now: number,
@@ -35,19 +35,15 @@ export function readScheduleInput(
 
 type Policies = Pick<ScheduleSpec, 'overlap' | 'catchUp'>;
 
-/** Reads the policies. Those that are not given are taken from `otherwise`. */
-function readPolicies(
-  given: ScheduleInput,
-  otherwise: Policies,
-  called: (field: string) => string,
-): Policies {
+/** Reads the policies. Those that are not given are taken from `defaults`. */
+function readPolicies(given: ScheduleInput, defaults: Policies, called: (field: string) => string): Policies {
   return {
-    overlap: choice(textOf(given.overlap), called('overlap'), OVERLAPS, otherwise.overlap),
-    catchUp: choice(textOf(given.catch_up), called('catch_up'), CATCH_UPS, otherwise.catchUp),
+    overlap: choice(textOf(given.overlap), called('overlap'), OVERLAPS, defaults.overlap),
+    catchUp: choice(textOf(given.catch_up), called('catch_up'), CATCH_UPS, defaults.catchUp),
   };
 }
 
-/** Returns undefined for null, too, which means "not given" as in a job. */
+/** Returns the text of a value. Like undefined, null means that the value is not given. */
 function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
@@ -69,7 +65,7 @@ export function readTiming(given: ScheduleInput, now: number, called: (field: st
       'usage',
       `${called('timezone')} only works with ${called('cron')}, because ${what} has no time zone`,
     );
-  const range = { ...RANGES.durationMs, min: SHORTEST_MS };
+  const range = { ...RANGES.durationMs, min: SHORTEST_INTERVAL_MS };
   const everyMs = checkDuration(parseDuration(every!, what), what, range, every);
   // The anchor is a whole second, so that the times are easy to read.
   return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
@@ -90,7 +86,7 @@ function choice<T extends string>(
   );
 }
 
-/** The changes of a schedule. `called` returns the name of a field that the user knows. */
+/** The changes to a schedule. `called` returns the name of a field for error messages. */
 export interface ScheduleChanges {
   when: ScheduleInput;
   job: JobInput;
@@ -110,7 +106,7 @@ export function changedSchedule(before: Schedule, changes: ScheduleChanges, now:
   };
 }
 
-/** A new expression keeps the time zone, and a new time zone keeps the expression. */
+/** Returns the changed timing. A new cron expression keeps the time zone, and a new time zone keeps the expression. */
 function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: number): Timing {
   const { cron, timezone, every } = when;
   if (cron === undefined && timezone === undefined && every === undefined) return before;
@@ -118,7 +114,7 @@ function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: n
   return readTiming({ cron: cron ?? before.cron, timezone: timezone ?? before.zone }, now, called);
 }
 
-/** A command replaces a program with arguments, and the other way round. */
+/** Returns the changed job. A new `command` replaces `argv`, and the other way round. */
 function changedJob(before: JobInput, given: JobInput): JobInput {
   // A schedule of an older version may give an at-most-once job several attempts.
   limitAttempts(before);

@@ -7,8 +7,8 @@ import type { ScheduleObject, TimesObject } from '../core/wire.ts';
 import { readable } from './enqueue.ts';
 import { checkTiming } from './schedules.ts';
 
-/** The number of next runs that are shown. */
-const SHOWN = 5;
+/** A schedule lists this many of its next runs. */
+const NEXT_RUNS = 5;
 
 export async function toScheduleObject(schedule: Schedule, now: number): Promise<ScheduleObject> {
   const { timing, job, nextAt } = schedule;
@@ -21,7 +21,7 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
     paused_at: toIso(schedule.pausedAt),
     paused_by: schedule.pausedBy,
     next_run_at: toIso(nextAt),
-    // The tick that is due next may have passed if there is no worker.
+    // If no worker is running, the time of the next tick may have passed.
     next_runs: nextAt === null ? [] : await nextRuns(timing, Math.max(now, nextAt - 1)),
     last_run_at: toIso(schedule.lastAt),
     last_job_id: schedule.lastJob,
@@ -43,7 +43,7 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
   };
 }
 
-/** Returns when a schedule would fire. Nothing is added. */
+/** Returns when a schedule with this timing would fire. Nothing is stored. */
 export async function previewSchedule(given: Timing, now: number): Promise<TimesObject> {
   const { timing } = await checkTiming(given, now);
   const change = await clockChange(timing, now);
@@ -62,5 +62,5 @@ function timingFields(timing: Timing): Pick<ScheduleObject, 'cron' | 'timezone' 
 }
 
 async function nextRuns(timing: Timing, after: number): Promise<string[]> {
-  return nextTimes(await fireTimes(timing), after, SHOWN).map((at) => toIso(at));
+  return nextTimes(await fireTimes(timing), after, NEXT_RUNS).map((at) => toIso(at));
 }

@@ -13,7 +13,7 @@ import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
 import { changedSchedule, type ScheduleChanges } from './schedule-input.ts';
 
-/** Checks the name, the job and the times of a schedule. Returns it with the usual spelling of its time zone. */
+/** Checks the name, the job and the timing of a schedule. Returns it with the usual spelling of its time zone. */
 export async function checkSchedule(
   spec: ScheduleSpec,
   now: number,
@@ -82,14 +82,14 @@ export async function getSchedule(app: App, name: string): Promise<Schedule> {
   throw new QueueError('schedule-not-found', `there is no schedule '${name}'${didYouMean(name, names)}`);
 }
 
-/** Changes the given fields of a schedule. A tick that is due still fires, unless the times have changed. */
+/** Changes the given fields of a schedule. A tick that is due still fires, unless the timing changes. */
 export async function editSchedule(app: App, name: string, changes: ScheduleChanges): Promise<Schedule> {
   const now = app.clock.now();
   const before = await getSchedule(app, name);
   const after = changedSchedule(before, changes, now);
   const { spec, nextAt } = await checkSchedule(after, now);
   const moved = after.timing === before.timing ? null : nextAt;
-  const edited = orGone(name, await app.store.editSchedule(spec, moved));
+  const edited = orNotFound(name, await app.store.editSchedule(spec, moved));
   wake(app.stateDirectory);
   return edited;
 }
@@ -102,11 +102,11 @@ export async function removeSchedule(app: App, name: string): Promise<Schedule> 
   return schedule;
 }
 
-/** Pauses a schedule. Ticks during the pause are not fired later. */
+/** Pauses a schedule. Ticks that fall into the pause are skipped. */
 export async function pauseSchedule(app: App, name: string, by: string): Promise<Schedule> {
   const schedule = await getSchedule(app, name);
   if (schedule.pausedAt !== null) return schedule;
-  const paused = orGone(name, await app.store.pauseSchedule(name, { at: app.clock.now(), by }, null));
+  const paused = orNotFound(name, await app.store.pauseSchedule(name, { at: app.clock.now(), by }, null));
   tellChange(app.stateDirectory);
   return paused;
 }
@@ -115,17 +115,17 @@ export async function resumeSchedule(app: App, name: string): Promise<Schedule> 
   const schedule = await getSchedule(app, name);
   if (schedule.pausedAt === null) return schedule;
   const nextAt = (await fireTimes(schedule.timing)).after(app.clock.now());
-  const resumed = orGone(name, await app.store.pauseSchedule(name, null, nextAt));
+  const resumed = orNotFound(name, await app.store.pauseSchedule(name, null, nextAt));
   wake(app.stateDirectory);
   return resumed;
 }
 
-/** Enqueues the job of a schedule now, even if it is paused. Its ticks are not affected. */
+/** Enqueues the job of a schedule now, even if the schedule is paused. Its next tick stays the same. */
 export async function runSchedule(app: App, name: string): Promise<Job> {
   const schedule = await getSchedule(app, name);
   const now = app.clock.now();
   const job = jobOfTick(scheduledJob(schedule, await currentSettings(app)), app.newId(now), now);
-  const added = orGone(name, await app.store.fireNow(name, job, now));
+  const added = orNotFound(name, await app.store.fireNow(name, job, now));
   wake(app.stateDirectory);
   return added;
 }
@@ -142,7 +142,7 @@ export function scheduledJob(schedule: Schedule, settings: Settings): JobSpec {
   );
 }
 
-function orGone<T>(name: string, found: T | null): T {
+function orNotFound<T>(name: string, found: T | null): T {
   if (found === null) throw new QueueError('schedule-not-found', `schedule '${name}' no longer exists`);
   return found;
 }

@@ -7,9 +7,10 @@ import { listJobs } from './jobs.ts';
 export type Selection = { names: string[] } | { filter: JobFilter };
 
 const LAST = '@last';
-const SHOWN = 3;
+/** The error about an ambiguous prefix lists this many ids. */
+const LISTED_IDS = 3;
 
-/** Returns the selected ids, by a filter in the order of enqueueing. A name is an id, a prefix of one, or @last. */
+/** Returns the ids of the selected jobs. Those that match a filter are in the order of enqueueing. */
 export async function selectJobs(app: App, selection: Selection): Promise<string[]> {
   if ('names' in selection) {
     const ids: string[] = [];
@@ -20,7 +21,7 @@ export async function selectJobs(app: App, selection: Selection): Promise<string
   return ids.reverse();
 }
 
-/** Returns the id of the job with this id, with this unique prefix, or of @last. */
+/** Returns the id of the job with this id or unique prefix. `@last` is the job that was enqueued last. */
 export async function findJob(app: App, name: string): Promise<string> {
   if (name === LAST) {
     const [job] = await app.store.list({}, { limit: 1 });
@@ -32,9 +33,9 @@ export async function findJob(app: App, name: string): Promise<string> {
       );
     return job.id;
   }
-  const ids = name === '' ? [] : await app.store.startingWith(name, SHOWN + 1);
+  const ids = name === '' ? [] : await app.store.startingWith(name, LISTED_IDS + 1);
   if (ids.length === 1) return ids[0]!;
   if (ids.length === 0) throw new QueueError('job-not-found', `there is no job '${name}'`);
-  const some = ids.slice(0, SHOWN).join(', ') + (ids.length > SHOWN ? ', …' : '');
+  const some = ids.slice(0, LISTED_IDS).join(', ') + (ids.length > LISTED_IDS ? ', …' : '');
   throw new QueueError('ambiguous-id', `several ids start with '${name}': ${some}`);
 }

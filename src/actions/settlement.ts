@@ -26,7 +26,7 @@ export function settlementOf(
   return { claim: job.claim, transition, why: outcome.why, exitCode, ...ended, ...hooks };
 }
 
-/** Returns a function that settles a job which ran in the store this one was copied from. Its attempt counts as lost. */
+/** Returns a function that settles a job that was running when its store was copied. Its attempt counts as lost. */
 export function settleAsLost(
   settings: Settings,
   now: number,

@@ -1,15 +1,15 @@
 import { QueueError } from '../core/errors.ts';
 
-/** A part of a text, with the line it begins in. */
+/** A part of a text, with the number of the line in which it begins. */
 export interface TextPart {
   text: string;
   line: number;
 }
 
-/** Limits the length of a part, which has to fit in memory. */
+/** The maximum length of a part, which has to fit in memory. */
 const LONGEST = 16 * 1024 ** 2;
 
-/** Splits a text into lines. Throws `tooLong` if one exceeds the limit. */
+/** Splits a text into lines. Throws the result of `tooLong` when the start of an unfinished line exceeds the limit. */
 export function* lines(chunks: Iterable<string>, tooLong = jobTooLong): Generator<TextPart> {
   let rest = '';
   let line = 1;
@@ -37,7 +37,7 @@ export function* elements(chunks: Iterable<string>): Generator<string> {
   let first = true;
   for (const { text, end } of cut(chunks, ',', -1)) {
     if (ended && text.trim() !== '') throw notJson('there is data after the array');
-    // An element follows the last comma. Only an empty array has none.
+    // There must be an element after the last comma. Only an empty array has no elements.
     if (!ended && !(first && end && text.trim() === '')) yield text;
     first = false;
     ended ||= end;
@@ -46,16 +46,17 @@ export function* elements(chunks: Iterable<string>): Generator<string> {
 }
 
 interface Cut extends TextPart {
-  /** The part ends with the bracket that closes the array. */
+  /** Tells whether the part is followed by the bracket that closes the array. */
   end: boolean;
 }
 
-function* cut(chunks: Iterable<string>, separator: string, outside: -1 | 0): Generator<Cut> {
+/** Splits a text at each separator at depth 0. The depth at its start is -1 if the text is an array. */
+function* cut(chunks: Iterable<string>, separator: string, startDepth: -1 | 0): Generator<Cut> {
   let text = '';
   let start = 0;
   let at = 0;
   let [line, began] = [1, 1];
-  let depth: number = outside;
+  let depth: number = startDepth;
   let quoted = false;
   for (const chunk of chunks) {
     text = text.slice(start) + chunk;

@@ -4,7 +4,7 @@ import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeWorkers } from './workers.ts';
 
-/** Returns the reasons why no job of these queues starts, as sentences: a pause, or no worker that serves them. */
+/** Returns sentences that explain why jobs of these queues do not start: a paused queue, or no worker that serves it. */
 export async function standstill(app: App, names: string[]): Promise<string[]> {
   const reasons: string[] = [];
   for (const { name, pausedAt, pausedBy } of await app.store.queues()) {

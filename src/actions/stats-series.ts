@@ -50,7 +50,7 @@ export async function statsSeries(
   };
 }
 
-/** Whole hours and days are read from the next tier, which has their sums: 24 rows per name and day instead of 1,440. */
+/** Whole hours and days are read from the next coarser tier: 24 rows per name and day instead of 1,440. */
 const COARSER: Record<Tier, Tier | null> = { minute: 'hour', hour: 'day', day: null };
 
 async function byName(app: App, request: SeriesRequest): Promise<NamedFigures[]> {

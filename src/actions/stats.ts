@@ -3,9 +3,9 @@ import type { Stats } from '../core/wire.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
 
-/** The percentiles are those of this many of the newest attempts, so that the cost is bounded. */
+/** The percentiles and the throughput are those of at most this many finished attempts, so that the cost is bounded. */
 const SAMPLE = 10_000;
-const WINDOW_MS = 5 * 60_000;
+const THROUGHPUT_WINDOW_MS = 5 * 60_000;
 
 export async function stats(app: App): Promise<Stats> {
   const jobs = await countStates(app);
@@ -33,11 +33,11 @@ function percentiles(values: number[]): Percentiles | null {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** Returns the throughput. If the sample covers less than five minutes, the time that it covers counts. */
+/** Returns the throughput. If the sample is full and all of it is from that window, only the time since its oldest end counts. */
 function perMinute(finishedAt: number[], now: number): number {
-  const recent = finishedAt.filter((at) => at > now - WINDOW_MS);
+  const recent = finishedAt.filter((at) => at > now - THROUGHPUT_WINDOW_MS);
   if (recent.length === 0) return 0;
   const oldest = recent.reduce((a, b) => Math.min(a, b));
-  const span = recent.length === SAMPLE ? Math.max(1, now - oldest) : WINDOW_MS;
+  const span = recent.length === SAMPLE ? Math.max(1, now - oldest) : THROUGHPUT_WINDOW_MS;
   return Math.round((recent.length / span) * 60_000 * 100) / 100;
 }

@@ -4,7 +4,6 @@ import type { App } from './app.ts';
 import { listWorkers } from './workers.ts';
 
 export interface Status {
-  /** Every state, zeros included. */
   jobs: Record<State, number>;
   total: number;
   workers: WorkerObject[];

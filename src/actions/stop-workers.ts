@@ -8,26 +8,26 @@ import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 export interface StopRequest {
   order: StopOrder;
-  /** The ids of the workers; all if not given. */
+  /** The ids of the workers to stop. If not given, all workers and supervisors are stopped. */
   only?: string[];
-  /** Limits only the wait. The order stays. */
+  /** How long to wait, or null for no limit. The order stays in effect after that. */
   timeoutMs: number | null;
-  /** Is called at the start and whenever the number of workers changes. */
+  /** Is called with the workers that are left, at the start and whenever their number changes. */
   onWait(left: Worker[]): void;
 }
 
-/** Orders workers and supervisors to stop, and waits until they have. Returns how many workers there were. */
+/** Orders workers to stop and waits until they have stopped. Returns how many workers there were. */
 export async function stopWorkers(app: App, request: StopRequest): Promise<number> {
   const { ids, workers } = await orderStop(app, request.order, request.only);
   if (ids.length > 0) await untilGone(app, new Set(ids), request);
   return workers;
 }
 
-/** Gives the order without waiting. A worker that is stopped by its id is not replaced, and the others continue. */
+/** Orders workers to stop and does not wait. A worker stopped by its id is not replaced, and the others continue. */
 export async function orderStop(
   app: App,
   order: StopOrder,
@@ -44,7 +44,7 @@ export async function orderStop(
 
 /** Orders all workers and supervisors to stop, even supervisors that are starting and not registered yet. */
 async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string[]; workers: number }> {
-  // They are read twice, because idle workers may be gone by the second time, and new ones are missing in the first.
+  // The lists are read twice: idle workers may be gone by the second time, and new workers are missing the first time.
   const workers = new Set<string>();
   const supervisors = new Set<string>();
   for (const one of await activeWorkers(app)) workers.add(one.id);
@@ -54,9 +54,9 @@ async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string
   wake(app.stateDirectory);
   for (const one of await activeWorkers(app)) if (one.order !== null) workers.add(one.id);
   for (const one of await activeSupervisors(app)) if (one.order !== null) supervisors.add(one.id);
-  // The next program of a script must not be mistaken for one that was starting.
+  // A worker that a script starts after this command must not be mistaken for one that was starting before.
   await untilAfter(mark.at);
-  // A supervisor whose worker was just being replaced counts as that worker.
+  // A supervisor may be replacing its only worker just now, so there are at least as many workers as supervisors.
   return { ids: [...workers, ...supervisors], workers: Math.max(workers.size, supervisors.size) };
 }
 
@@ -76,6 +76,6 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
         'to stop the running jobs too: queuectl worker stop --force',
       );
     }
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }

@@ -11,20 +11,19 @@ export interface Suggestion {
   help: string;
 }
 
-/** The maximum number of completions. */
-const SHOWN = 100;
+const MAX_JOBS = 100;
 
 export function suggestJobs(location: string, prefix: string, states: State[]): Promise<Suggestion[]> {
   return peek(location, async (store) => {
     const jobs =
-      prefix === '' ? await store.list({ states }, { limit: SHOWN }) : await startingWith(store, prefix);
+      prefix === '' ? await store.list({ states }, { limit: MAX_JOBS }) : await startingWith(store, prefix);
     return jobs
       .filter((job) => states.length === 0 || states.includes(job.state))
       .map((job) => ({ value: job.id, help: `${job.state} ${maskUrls(job.command)}` }));
   });
 }
 
-/** Reads from a store without creating or changing it. Without a store there are no values. */
+/** Reads suggestions from a store without creating or changing it. Returns none if there is no store. */
 async function peek(location: string, read: (store: Store) => Promise<Suggestion[]>): Promise<Suggestion[]> {
   const store = await peekStore(location);
   if (store === null) return [];
@@ -36,7 +35,7 @@ async function peek(location: string, read: (store: Store) => Promise<Suggestion
 }
 
 async function startingWith(store: Store, prefix: string): Promise<Job[]> {
-  const ids = await store.startingWith(prefix, SHOWN);
+  const ids = await store.startingWith(prefix, MAX_JOBS);
   return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
 }
 
@@ -62,7 +61,7 @@ export function suggestSchedules(location: string, pausedFirst: boolean): Promis
   });
 }
 
-/** Suggests all queues. For `queue resume` the paused ones are first. */
+/** Suggests all queues. `pausedFirst` puts paused queues first, for `queue resume`. */
 export function suggestQueues(location: string, pausedFirst: boolean): Promise<Suggestion[]> {
   return peek(location, async (store) => {
     const totals = new Map<string, number>();

@@ -5,7 +5,7 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { Acted } from './act.ts';
 import type { App } from './app.ts';
 
-/** Stops the processes of running jobs until they are continued. Their timeouts go on. */
+/** Stops the processes of running jobs until they are continued. Timeouts continue to count. */
 export function suspendJobs(app: App, ids: string[]): Promise<Acted> {
   return signalJobs(app, ids, 'SIGSTOP');
 }
@@ -27,7 +27,7 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
   return { changed, unchanged, why: all ? 'are already suspended' : 'are not running on this machine' };
 }
 
-/** Returns by what the processes of each running job are found. */
+/** Returns the target of each running job by its id. A target identifies the processes of the job. */
 async function targetsOf(app: App): Promise<Map<string, Target>> {
   const jobs = await app.store.running();
   return new Map(jobs.map(({ id, claim }) => [id, targetOf(placeOfAttempt(app, claim.attempt))]));

@@ -6,9 +6,9 @@ import type { App } from './app.ts';
 import { listQueues } from './queues.ts';
 import { activeWorkers } from './workers.ts';
 
-/** A long list has this many of the newest jobs, so that the cost does not grow with the queue. */
-const LISTED = 100;
-/** Workers finish fewer attempts than this between two snapshots. */
+/** The lists of waiting and failed jobs have at most this many jobs, so that the cost does not grow with the queue. */
+const MAX_LISTED = 100;
+/** At most this many finished attempts are read. Fewer attempts usually finish between two snapshots. */
 const SAMPLE = 2000;
 
 /** Everything that a live view shows. */
@@ -18,12 +18,12 @@ export interface Snapshot {
   queues: QueueObject[];
   /** The longest running job is first. */
   running: ClaimedJob[];
-  /** The newest jobs that wait for their first attempt. */
+  /** The pending jobs that were enqueued last. */
   waiting: Job[];
-  /** The dead jobs, and the failed ones that wait for another attempt. The last failure is first. */
+  /** Dead jobs, and failed jobs that wait for a retry. The job that changed last is first. */
   failures: Job[];
   workers: Worker[];
-  /** The attempts that ended last, for the throughput. */
+  /** The finished attempts that started last, for the throughput. */
   finished: FinishedAttempt[];
 }
 
@@ -31,15 +31,15 @@ export async function snapshot(app: App): Promise<Snapshot> {
   await app.store.check();
   const queues = await listQueues(app);
   const running = await app.store.running();
-  const failed = await app.store.list({ states: ['failed'] }, { limit: LISTED });
-  const dead = await app.store.lastEnded('dead', LISTED);
+  const failed = await app.store.list({ states: ['failed'] }, { limit: MAX_LISTED });
+  const dead = await app.store.lastEnded('dead', MAX_LISTED);
   return {
     at: app.clock.now(),
     jobs: totals(queues),
     queues,
     running: running.sort((a, b) => a.startedAt! - b.startedAt! || a.claim.attempt - b.claim.attempt),
-    waiting: await app.store.list({ states: ['pending'] }, { limit: LISTED }),
-    failures: [...failed, ...dead].sort((a, b) => b.updatedAt - a.updatedAt).slice(0, LISTED),
+    waiting: await app.store.list({ states: ['pending'] }, { limit: MAX_LISTED }),
+    failures: [...failed, ...dead].sort((a, b) => b.updatedAt - a.updatedAt).slice(0, MAX_LISTED),
     workers: await activeWorkers(app),
     finished: await app.store.finished(SAMPLE),
   };

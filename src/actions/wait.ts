@@ -5,20 +5,20 @@ import { getJob } from './jobs.ts';
 import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
 export interface WaitOptions extends WaitingOptions {
-  /** Waits only for the first that ends. */
+  /** Waits only until the first of the jobs has ended. */
   any?: boolean;
-  /** Is called with each job once it has ended. */
+  /** Is called with each job after it has ended. */
   onEnd?(job: Job): void;
 }
 
-/** Waits until the jobs are completed, dead or cancelled. Returns those that are, in the given order. */
+/** Waits until the jobs are completed, dead or cancelled. Returns the jobs that it waited for, in the given order. */
 export async function waitFor(app: App, ids: string[], options: WaitOptions): Promise<Job[]> {
   const waiting = startWaiting(app, options);
   try {
     // All ids are checked first, because a wrong one should not be reported after a long wait.
     for (const id of ids) await getJob(app, id);
     const ended: Job[] = [];
-    // With one job at a time, a change costs one read, however many jobs there are.
+    // The jobs are awaited one after the other, so that a change costs one read, however many jobs there are.
     for (const group of options.any ? [ids] : ids.map((id) => [id])) {
       const job = await firstEnded(app, group, waiting);
       options.onEnd?.(job);
@@ -37,12 +37,12 @@ async function firstEnded(app: App, ids: string[], waiting: Waiting): Promise<Jo
       last = await getJob(app, id);
       if (FINAL_STATES.includes(last.state)) return last;
     }
-    if (waiting.over) throw stillNotOver(last!);
+    if (waiting.over) throw waitTimedOut(last!);
     await waiting.next();
   }
 }
 
-export function stillNotOver(job: Job): QueueError {
+export function waitTimedOut(job: Job): QueueError {
   return new QueueError(
     'timeout',
     `the wait timed out: job '${job.id}' is still ${job.state}`,

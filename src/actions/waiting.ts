@@ -1,24 +1,24 @@
 import { onChange } from '../state/wake.ts';
 import type { App } from './app.ts';
 
-/** Polls this often even if nothing seems to change, in case a wake-up gets lost. */
-const SAFETY_MS = 1000;
-/** Polls this often if the state directory cannot be watched. */
-const UNWATCHED_MS = 100;
+/** The polling interval while the state directory is watched, in case a wake-up gets lost. */
+const POLL_MS = 1000;
+/** The polling interval if the state directory cannot be watched. */
+const UNWATCHED_POLL_MS = 100;
 /** The shortest time between two polls, because something changes all the time on a busy queue. */
-const CALM_MS = 20;
+const SHORTEST_INTERVAL_MS = 20;
 
 export interface WaitingOptions {
   timeoutMs: number | null;
-  /** Ends the waiting. Its reason is thrown. */
+  /** Ends the wait when it aborts. Its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
 /** Waits for changes by other processes. */
 export interface Waiting {
-  /** Resolves when something has changed since the last call, or after this time. Throws when the signal aborts. */
+  /** Resolves when something has changed since the last call, after `ms`, or at the timeout. Throws when the signal aborts. */
   next(ms?: number): Promise<void>;
-  /** The time is up. */
+  /** Tells whether the timeout has passed. */
   readonly over: boolean;
   close(): void;
 }
@@ -28,25 +28,25 @@ export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): W
   const end = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
   let changed = false;
   let last = Number.NEGATIVE_INFINITY;
-  let rouse = (): void => {};
-  const calm = (): number => Math.max(0, last + CALM_MS - now());
+  let wakeUp = (): void => {};
+  const restMs = (): number => Math.max(0, last + SHORTEST_INTERVAL_MS - now());
   const unwatch = onChange(app.stateDirectory, () => {
     if (changed) return;
     changed = true;
-    setTimeout(() => rouse(), calm());
+    setTimeout(() => wakeUp(), restMs());
   });
-  const stop = (): void => rouse();
+  const stop = (): void => wakeUp();
   signal?.addEventListener('abort', stop);
 
   return {
-    async next(ms = SAFETY_MS) {
+    async next(ms = POLL_MS) {
       signal?.throwIfAborted();
-      const longest = unwatch === null ? Math.min(ms, UNWATCHED_MS) : ms;
+      const longest = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
       await new Promise<void>((resolve) => {
-        // Keeps the process alive, which a watch does not.
+        // The timer keeps the process alive, because the watch does not.
         const left = Math.max(0, end - now());
-        const timer = setTimeout(() => rouse(), Math.min(changed ? calm() : longest, left));
-        rouse = () => {
+        const timer = setTimeout(() => wakeUp(), Math.min(changed ? restMs() : longest, left));
+        wakeUp = () => {
           clearTimeout(timer);
           resolve();
         };

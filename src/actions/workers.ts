@@ -3,7 +3,7 @@ import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { processes } from '../exec/processes.ts';
 import { type Host, thisHost } from '../state/host.ts';
-import type { Supervised, Worker } from '../store/contract/workers.ts';
+import type { RegisteredProcess, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 
@@ -35,12 +35,10 @@ export async function activeWorkers(app: App): Promise<Worker[]> {
   });
 }
 
-/** Counts the registered workers of a supervisor. */
 export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
   return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }
 
-/** Returns the JSON objects of the live workers. */
 export async function listWorkers(app: App): Promise<WorkerObject[]> {
   const workers = await activeWorkers(app);
   if (workers.length === 0) return [];
@@ -58,8 +56,8 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
   return supervisors.filter((supervisor) => presence(supervisor, host) === 'alive');
 }
 
-/** Tells whether the process of a worker is alive, as far as this machine can see it. */
-export function presence(worker: Supervised, host: Host): 'alive' | 'gone' | 'elsewhere' {
+/** Tells whether the process of a worker is alive. One on another machine or in another pid namespace is `elsewhere`. */
+export function presence(worker: RegisteredProcess, host: Host): 'alive' | 'gone' | 'elsewhere' {
   if (worker.host.id !== host.id) return 'elsewhere';
   // The machine was restarted since then.
   if (worker.host.boot !== host.boot) return 'gone';

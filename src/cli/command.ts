@@ -13,7 +13,7 @@ export interface Flag {
   help: string;
   /** The heading under which the help lists the flag. */
   group?: string;
-  /** The flag may be given several times. */
+  /** True if the flag can be repeated. */
   many?: boolean;
   /** Other names of the flag, besides those in aliases.ts. */
   aliases?: string[];
@@ -23,7 +23,7 @@ export function inGroup(group: string, flags: Record<string, Flag>): Record<stri
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }]));
 }
 
-/** Holds everything a command works with. The store opens on first use, so that help and version touch no file. */
+/** Everything that a command works with. The store opens on first use, so that help and version touch no file. */
 export interface Context {
   io: Io;
   cwd: string;
@@ -65,19 +65,19 @@ export interface Command {
   notes?: Block[];
   /** The maximum number of arguments. */
   most: number;
-  /** The command takes arguments after `--`. */
+  /** True if the command takes arguments after `--`. */
   rest?: boolean;
-  /** The object that --json prints, so that fields of it can be selected. */
+  /** The object that --json prints, if single fields of it can be selected. */
   prints?: Printed;
-  /** What it opens the store for, if not to read. */
+  /** How the command opens the store, if not only for reading. */
   access?: Exclude<Access, 'read'>;
   /** Creates the database if there is none. Other commands then find an empty queue, and create nothing. */
   creates?: boolean;
   /** Returns the command line that was probably meant by arguments or a flag that the command does not take. */
   instead?(words: string[]): string | undefined;
-  /** True if it exits with a job's exit code for these arguments. Its own errors then use other codes. */
+  /** Tells whether the command returns a job's exit code for these arguments. Its own errors then have other codes. */
   answersForJob?(args: string[]): boolean;
-  /** Returns the exit code; undefined means 0. */
+  /** Returns the exit code. Undefined means 0. */
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 

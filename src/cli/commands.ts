@@ -7,7 +7,7 @@ export interface Group {
   commands: Record<string, Load>;
 }
 
-/** Lists all commands by purpose. Each is behind its own import, so that starting one loads no other. */
+/** All commands by purpose. Each has its own import, so that running one command loads no other. */
 export const SECTIONS: Record<string, Record<string, Load | Group>> = {
   Jobs: {
     enqueue: () => import('./commands/enqueue.ts'),
@@ -125,10 +125,10 @@ export const DESTRUCTIVE: ReadonlySet<string> = new Set([
   ...['schedule remove', 'worker stop', 'config unset', 'db repair'],
 ]);
 
-/** Internal command: a shell asks for completions with it (cli/complete.ts). */
+/** The internal command that completion scripts call (cli/complete.ts). */
 export const COMPLETE = '__complete';
 
-/** Internal command: a supervisor starts its workers with it. */
+/** The internal command with which a supervisor starts its workers. */
 export const WORKER_PROCESS = '__worker';
 
 export function isGroup(entry: Load | Group): entry is Group {

@@ -9,7 +9,7 @@ export type Values = Suggestion[] | ':files' | ':dirs';
 
 export interface CompletionRequest {
   environment: NodeJS.ProcessEnv;
-  /** The words typed so far. */
+  /** The words before the one that is being typed. */
   before: string[];
   command?: Command;
 }
@@ -95,7 +95,7 @@ export async function argumentValues(
   return (await sourceOf(placeholder)?.(typed, request, command.name)) ?? [];
 }
 
-/** Finds the source for a placeholder: `[ID…]`, `ID[,ID]` and `ID` are the same, `bash|zsh|fish` lists its values. */
+/** Finds the source for a placeholder: `[ID…]`, `ID[,ID]` and `ID` are the same, and `bash|zsh|fish` lists its values. */
 function sourceOf(placeholder: string): Source | null {
   const choices = placeholder.split('|');
   if (choices.length > 1 && choices.every((choice) => /^[a-z-]+$/.test(choice)))

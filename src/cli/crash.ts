@@ -3,7 +3,7 @@ import { armCrashPoint, type Crash } from '../core/crash-point.ts';
 
 const BLOCKED_MS = 3000;
 
-/** Arms the crash point that QUEUECTL_CRASH_AT names. Only tests set it. */
+/** Arms the crash point in `text`, the value of QUEUECTL_CRASH_AT. Only tests set that variable. */
 export function crashAt(text: string): void {
   armCrashPoint(text, crash);
 }

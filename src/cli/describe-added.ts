@@ -23,7 +23,7 @@ export function describeMany(ids: string[], existing: boolean): string {
   return `enqueued ${countOf(ids.length)} ${range}`;
 }
 
-/** Prints added jobs. If that fails, the error says that they were added, because adding them again would run them twice. */
+/** Prints added jobs. If that fails, the error mentions that they were added, because adding them again would run them twice. */
 export async function printAdded(ids: string[], print: () => Promise<void>): Promise<void> {
   try {
     await print();

@@ -10,15 +10,15 @@ import type { Context } from './command.ts';
 import { createLog, logFile } from './worker-log.ts';
 
 const POLL_MS = 20;
-const SHOWN_LINES = 10;
+const SHOWN_LOG_LINES = 10;
 
 export interface DetachOptions {
   id: string;
   count: number;
-  /** The limit that the user set. It is read before detaching, because queuectl raises its own limit. */
+  /** The user's limit of open files. It is read before detaching, because queuectl raises its own limit. */
   openFiles: string | null;
   start: ProgramStart;
-  /** The workers stop when no work is left. */
+  /** True if the workers stop when no work is left. */
   drain: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   });
   child.unref();
   while ((await countWorkersOf(app, id)) < count) {
-    // With --drain, the workers may have nothing to do and exit before they are seen.
+    // With --drain, the workers may have nothing to do and exit before they are counted.
     if (ended === 'ok' && drain) break;
     if (ended === 'ok') {
       throw new QueueError(
@@ -56,7 +56,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
       );
     }
     if (ended !== null) {
-      const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
+      const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
       io.err(`${tail}\n`);
       throw new QueueError(
         'worker-failed',

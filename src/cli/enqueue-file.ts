@@ -12,13 +12,14 @@ import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany, printAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
 import { openText, type TextFile } from './job-file.ts';
-import { asEnqueuedHere, filler, readJobFlags, withParents } from './job-flags.ts';
+import { filler, readJobFlags, withoutHooksInHook, withParents } from './job-flags.ts';
 import { jsonText } from './layout.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
 
 /** This many bytes are checked before the store is opened, so that a short file with a mistake changes nothing. */
-const HEAD = 256 * 1024;
+const CHECKED_BYTES = 256 * 1024;
+const CHUNK = 256 * 1024;
 const SHOWN_WARNINGS = 5;
 const BATCH = 1000;
 
@@ -39,9 +40,9 @@ export async function enqueueFile(
     readJobFlags(input, { environment: context.environment, cwd }, now),
   );
   const progress = startProgress(io);
-  const file = openText(name, (bytes) => progress.at(() => `reading ${formatBytes(bytes)}`));
+  const file = openText(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
-  /** Maps jobs that already existed to whether they have been removed since. */
+  /** Maps the ids of jobs that already existed to whether they have been removed since. */
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
     *[Symbol.iterator]() {
@@ -53,9 +54,9 @@ export async function enqueueFile(
         for (const warning of job.warnings) {
           if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
         }
-        yield asEnqueuedHere(fill(job.input), context.environment);
+        yield withoutHooksInHook(fill(job.input), context.environment);
         if (++count % BATCH === 0)
-          progress.at(
+          progress.update(
             () => `enqueuing ${countOf(count)}, ${formatPercent(file.at / Math.max(1, file.size))}`,
           );
       }
@@ -94,13 +95,13 @@ async function print(
   for (let at = 0; at < ids.length; at += BATCH) io.out(`${ids.slice(at, at + BATCH).join('\n')}\n`);
 }
 
-/** Prints the jobs as JSON. It reads them back one by one, because all objects together could exceed the memory. */
+/** Prints the jobs as JSON. It reads them back one by one, because all of them together could exceed the memory. */
 async function printJson(io: Io, app: App, ids: string[], existing: Map<string, boolean>): Promise<void> {
   let text = '[';
   for (const [i, id] of ids.entries()) {
     const job = await addedObject(app, await added(app, id, existing));
     text += `${i === 0 ? '' : ','}${jsonText(io, job)}`;
-    if (text.length > HEAD) {
+    if (text.length > CHUNK) {
       io.out(text);
       text = '';
     }
@@ -116,14 +117,14 @@ async function added(app: App, id: string, existing: Map<string, boolean>): Prom
 
 /**
  * Reads the first jobs before anything is stored. Returns the warnings about secrets in them. Later jobs are not
- * checked, because the jobs of a long file are alike.
+ * checked for secrets, because the jobs of a long file are similar.
  */
 function checkHead(file: TextFile, jobs: Iterable<JobInput>): string[] {
   let secrets: string[] = [];
   let count = 0;
   for (const job of jobs) {
     if (count++ < BATCH && secrets.length === 0) secrets = secretWarnings(job);
-    if (file.at > HEAD) break;
+    if (file.at > CHECKED_BYTES) break;
   }
   return secrets;
 }

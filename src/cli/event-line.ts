@@ -10,16 +10,16 @@ import { isAligned } from './table.ts';
 import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from './text.ts';
 import { timesFor } from './times.ts';
 
-const WIDEST = Math.max(...EVENT_KINDS.map((kind) => kind.length));
+const KIND_WIDTH = Math.max(...EVENT_KINDS.map((kind) => kind.length));
 const ID_WIDTH = 16;
 
-/** Lists the fields that only some kinds of events have. */
+/** The fields that only some kinds of events have. */
 export const EVENT_DETAILS =
   `outcome exit_code error next_run_at reason fields schedule scheduled_at manual waits key
   value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes
   operation action changed`.split(/\s+/);
 
-/** Prints each event on a line as it arrives: words on a terminal, JSON in a pipe, or the format that was asked for. */
+/** Prints each event on a line as it arrives: words on a terminal, JSON in a pipe, or the format of --format. */
 export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Promise<void> {
   const { format } = io.layout;
   const words = isAligned(io) && !io.json;
@@ -54,11 +54,11 @@ function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: Sto
   for (const [name, value] of Object.entries<EventDetail[string]>({ queue, attempt, ...detail, by: actor })) {
     if (value !== null && value !== false) facts.push(`${name}=${pairValue(maskUrls(String(value)))}`);
   }
-  // The line stays on the screen, so a relative time would soon be wrong. It is used only on request.
+  // The line stays on the screen, so a relative time would soon be wrong. It is used only with --time.
   const when = io.layout.time === null && !io.layout.utc ? toIso(at) : timesFor(io, Date.now()).text(at);
   const id = pad(printable(jobId ?? '-'), ID_WIDTH);
   const room = io.layout.wide ? Number.POSITIVE_INFINITY : io.width;
-  const head = `${when}  ${pad(kind, WIDEST)}  ${id}`;
+  const head = `${when}  ${pad(kind, KIND_WIDTH)}  ${id}`;
   const line = `${head}  ${facts.join(' ')}`;
   let lines = [line];
   if (displayWidth(head) > room)

@@ -2,7 +2,7 @@ import { type FollowOptions, follow } from '../actions/follow.ts';
 import { getJob, jobObject } from '../actions/jobs.ts';
 import { formatRelative } from '../core/duration.ts';
 import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
-import { answerFor } from '../core/outcome.ts';
+import { exitCodeForJob } from '../core/outcome.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
@@ -32,7 +32,7 @@ export async function followJob(context: Context, id: string, options: FollowJob
 /** Follows a new job to its end and returns its exit code. Ctrl-C stops following and leaves the job alone. */
 export function followToEnd(context: Context, id: string, timeoutMs: number | null): Promise<number> {
   return detachable(context, [id], async (signal) =>
-    answerFor(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
+    exitCodeForJob(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
   );
 }
 

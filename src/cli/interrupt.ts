@@ -18,7 +18,7 @@ const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 /** Signals within this time count as one. `timeout`, for example, signals the process and then its group. */
 const SAME_SIGNAL_MS = 200;
 
-/** Calls back on every Ctrl-C or SIGTERM, instead of ending the program. Returns a function that stops this. */
+/** Calls `callback` on every Ctrl-C or SIGTERM, instead of ending the program. Returns a function that stops the calls. */
 export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
   let last = Number.NEGATIVE_INFINITY;
   const once = (signal: NodeJS.Signals): void => {
@@ -43,7 +43,7 @@ export function untilSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Runs work that only watches jobs. The first Ctrl-C stops watching, a second one ends the program at once. */
+/** Runs work that only watches jobs. The first Ctrl-C stops watching. A second one ends the program at once. */
 export async function detachable(
   context: Context,
   ids: string[],
@@ -66,7 +66,7 @@ export async function detachable(
   }
 }
 
-/** Runs work that has no end of its own. Returns the exit code of the signal that ended it. */
+/** Runs work until it ends or a signal interrupts it. Returns 0 or the exit code of the signal. */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number> {
   const stop = new AbortController();
   const release = onInterrupt((signal) => {

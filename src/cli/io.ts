@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { pauseSync } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
+import { orNull } from '../core/or-null.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
 
@@ -15,7 +16,7 @@ export interface IoOptions {
   layout?: Layout;
 }
 
-/** Writes to the terminal or the pipe. stdout gets only the result, stderr gets everything about it. */
+/** Writes to the terminal or the pipe. stdout gets only the result. stderr gets notes, warnings and errors. */
 export interface Io {
   readonly json: boolean;
   readonly quiet: boolean;
@@ -38,7 +39,7 @@ export interface Io {
    * in the log of a script too.
    */
   note(text: string, always?: 'always'): void;
-  /** Writes a warning, which belongs in the log of a script too. */
+  /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */
   warn(text: string): void;
   err(text: string): void;
   /** Writes bytes to stderr unchanged. */
@@ -82,15 +83,11 @@ export function createIo(options: IoOptions): Io {
 
 /**
  * Checks whether a file descriptor is a terminal. Loading node:tty takes longer than everything else a short command
- * does. So it is asked only about character devices other than /dev/null and the like (major number 1).
+ * does. So it is used only for character devices other than /dev/null and the like (major number 1).
  */
 export function isTerminal(fd: number): boolean {
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isCharacterDevice() || stat.rdev >> 8 === 1) return false;
-  } catch {
-    return false;
-  }
+  const stat = orNull(() => fstatSync(fd));
+  if (!stat?.isCharacterDevice() || stat.rdev >> 8 === 1) return false;
   return process.getBuiltinModule('node:tty').isatty(fd);
 }
 
@@ -102,7 +99,7 @@ function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
 }
 
 function terminalSize(tty: boolean): number[] {
-  // On a pipe, touching process.stdout would make the pipe non-blocking for everybody. The size is read each time,
+  // On a pipe, using process.stdout would make the pipe non-blocking for all its users. The size is read each time,
   // because a window can be resized.
   return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
 }
@@ -116,7 +113,7 @@ function writeStderr(text: string | Uint8Array): void {
   }
 }
 
-/** Writes all of the data in order. It waits for a pipe that somebody made non-blocking. */
+/** Writes all of the data in order. If a non-blocking pipe is full, it tries again. */
 function writeAll(fd: number, data: Uint8Array): void {
   for (let at = 0; at < data.length; ) {
     try {

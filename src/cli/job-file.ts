@@ -10,7 +10,7 @@ import { openFile, readFrom } from './read-file.ts';
 /** A file that can be read in pieces, and from its beginning as often as needed. */
 export interface TextFile {
   readonly size: number;
-  /** The number of bytes that the current reading has passed. */
+  /** The number of bytes that have been read since the last start from the beginning. */
   readonly at: number;
   readonly chunks: Iterable<string>;
   close(): void;
@@ -18,7 +18,7 @@ export interface TextFile {
 
 const CHUNK = 256 * 1024;
 
-/** Opens a text file, or standard input for `-`. Input that cannot be read twice is copied before any lock is taken. */
+/** Opens a text file, or standard input for `-`. Input that cannot be read twice is first copied to a temporary file. */
 export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
   if (file === '-' && isTerminal(0))
     throw new QueueError(
@@ -79,7 +79,7 @@ function copy(from: number, name: string, onCopied: (bytes: number) => void): nu
   }
 }
 
-/** Reads the file from its beginning to find the line that is not UTF-8, and throws. */
+/** Reads the file from its beginning, and throws an error with the number of the line that is not UTF-8. */
 function notText(fd: number, name: string): never {
   const buffer = Buffer.allocUnsafe(CHUNK);
   let rest: Buffer = Buffer.alloc(0);

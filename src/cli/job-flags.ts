@@ -18,7 +18,7 @@ interface FieldFlag {
   field: NamedField;
 }
 
-/** Reads a flag as the table writes it: `--priority -p N  help`. */
+/** Parses a flag of the table of job fields, such as `--priority -p N  help`. */
 function fieldFlag(field: NamedField, line: string): FieldFlag {
   const [, name, short, value, help] = /^--([\w-]+)(?: -(\w))?(?: (\S+))? {2}(.+)$/.exec(line)!;
   const flag: Flag = { help: help! };
@@ -43,7 +43,7 @@ function otherNames({ name, spellings = [] }: NamedField, flag: string): string[
 }
 
 const ALL = FIELDS.flatMap((field) => (field.flag === undefined ? [] : [fieldFlag(field, field.flag)]));
-const edits = (): FieldFlag[] =>
+const editFieldFlags = (): FieldFlag[] =>
   FIELDS.flatMap((field) => {
     const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
     return line === undefined ? [] : [fieldFlag(field, line)];
@@ -54,7 +54,7 @@ const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>
     flags.flatMap(({ name, flag }) => [[name, flag], ...(name === 'env' ? Object.entries(ENV_FLAGS) : [])]),
   );
 
-/** More sources of the field `env`. */
+/** Further flags that set the field `env`. */
 const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.group!, {
   'env-file': {
     value: 'FILE',
@@ -67,12 +67,12 @@ const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.nam
   },
 });
 
-/** The flags that describe a job. Each sets a field of a job object and is read by the same rules. */
+/** The flags that describe a job. Each sets a field of a job object, with the same checks. */
 export const JOB_FLAGS = flagsOf(ALL);
 /** Returns the flags that describe the job of a schedule. */
 export const scheduledFlags = () => flagsOf(ALL.filter(({ field }) => !field.unscheduled));
 /** Returns the flags that change a waiting job. */
-export const editFlags = () => withoutDefaults(flagsOf(edits()));
+export const editFlags = () => withoutDefaults(flagsOf(editFieldFlags()));
 
 /** Removes the defaults from the help of flags that change something, because a value that is not given stays the same. */
 export function withoutDefaults(flags: Record<string, Flag>): Record<string, Flag> {
@@ -83,29 +83,29 @@ export function withoutDefaults(flags: Record<string, Flag>): Record<string, Fla
   );
 }
 
-/** The process that the flags were typed in. */
+/** The environment and the working directory of the process that reads the flags. */
 export interface Where {
   environment: NodeJS.ProcessEnv;
   cwd: () => string;
 }
 
-/** Fields that other code reads from their flags. */
-const READ_APART = ['command', 'env', 'depends_on'];
+/** Fields whose flags are not read by `readFields`. */
+const READ_SEPARATELY = ['command', 'env', 'depends_on'];
 
 export function readJobFlags(input: Input, where: Where, now: number): JobInput {
-  const flags = ALL.filter(({ field }) => !READ_APART.includes(field.name));
+  const flags = ALL.filter(({ field }) => !READ_SEPARATELY.includes(field.name));
   const env = readEnvFlags(input, where.environment);
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
     throw new QueueError('usage', `--${unique} requires --unique`, 'add --unique KEY');
   const read = readFields(input, flags, where.cwd, now, Object.keys(env).length > 0 ? { env } : {});
-  // These may be short ids, which withParents resolves.
+  // --after may have short ids, which `withParents` resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);
   return read;
 }
 
 export function readEditFlags(input: Input, where: Where, now: number): JobInput {
-  const flags = edits().filter(({ field }) => field.name !== 'env');
+  const flags = editFieldFlags().filter(({ field }) => field.name !== 'env');
   const env = readEnvFlags(input, where.environment);
   return readFields(input, flags, where.cwd, now, Object.keys(env).length > 0 ? { env } : {});
 }
@@ -132,10 +132,10 @@ function readFields(
     object[flag.field.name] = readFlag(input, flag, cwd);
     if (flag.flag.value !== undefined && !flag.flag.many) flagOf.set(flag.field.name, flag.name);
   }
-  return readNamed(flagOf, () => readJobObject(object, now).input);
+  return namingFlags(flagOf, () => readJobObject(object, now).input);
 }
 
-/** Reads the text of a flag as far as the field itself does not. */
+/** Converts the text of a flag to a value that its field accepts. */
 function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => string): unknown {
   if (flag.value === undefined) return true;
   const text = input.one(name)!;
@@ -148,8 +148,8 @@ function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => str
   return flag.value === 'N' && !isWord ? parseNumber(text, `--${name}`, field.range as NumberRange) : text;
 }
 
-/** Names the flag instead of the field in an error about it. */
-function readNamed(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
+/** Calls `read`. Its errors then name the flag instead of the field. */
+function namingFlags(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
   try {
     return read();
   } catch (error) {
@@ -219,7 +219,7 @@ function readEnv(pairs: string[], what = '--env'): Record<string, string> {
   );
 }
 
-/** Resolves short ids and @last in --after, as every command does that takes job ids. */
+/** Resolves short ids and @last in --after. */
 export async function withParents({ app }: Context, flags: JobInput): Promise<JobInput> {
   if (flags.dependsOn === undefined) return flags;
   const { findJob } = await import('../actions/select.ts');
@@ -228,17 +228,17 @@ export async function withParents({ app }: Context, flags: JobInput): Promise<Jo
     if (id === flags.id) throw new QueueError('invalid-job', `job '${id}' cannot depend on itself`);
     dependsOn.push({ id: await findJob(await app(), id), on });
   }
-  // Two short ids may name the same job.
+  // Two short ids may refer to the same job.
   return { ...flags, dependsOn: readDependencies(dependsOn, '--after') };
 }
 
-/** Completes jobs with the values of flags. A value that both of them give is an error, so that neither wins silently. */
+/** Adds the values of flags to jobs. Throws if a job and a flag set the same field, so that neither wins silently. */
 export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
   const fill = filler(flags);
   return inputs.map((job) => fill(job, inputs.length > 1));
 }
 
-/** Does the same for jobs that arrive one by one. */
+/** Returns a function that does the same as `fillFromFlags` for one job after the other. */
 export function filler(flags: JobInput): (job: JobInput, several?: boolean) => JobInput {
   const given = ALL.filter(({ field }) => isSet(flags, field));
   let number = 0;
@@ -257,14 +257,14 @@ export function filler(flags: JobInput): (job: JobInput, several?: boolean) => J
   };
 }
 
-/** True if the input sets the field. The fields of `unique` count as one. */
+/** Tells whether the input sets the field. The fields of `unique` count as one. */
 function isSet(input: JobInput, { in: group, key }: NamedField): boolean {
   if (group === 'unique') return input.unique !== undefined;
   const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
   return holder?.[key] !== undefined;
 }
 
-/** Removes the hooks of a job that a hook enqueues: an on-complete command that enqueues jobs would never end. */
-export function asEnqueuedHere(job: JobInput, environment: NodeJS.ProcessEnv): JobInput {
+/** Switches off the hooks of the settings for a job that a hook enqueues, because otherwise hooks could loop. */
+export function withoutHooksInHook(job: JobInput, environment: NodeJS.ProcessEnv): JobInput {
   return environment.QUEUECTL_HOOK_EVENT ? withoutHooks(job) : job;
 }

@@ -48,7 +48,7 @@ export function exitText(job: { exitCode: number | null }): string {
   return signalOf(job.exitCode) ?? (job.exitCode === null ? '-' : String(job.exitCode));
 }
 
-/** Returns the reason for a failure in parentheses, to be appended to a sentence. Empty if the job succeeded. */
+/** Returns the exit code or signal of a failure in parentheses, to append to a sentence. Empty without a failure. */
 export function exitNote(job: { exitCode: number | null }): string {
   if (job.exitCode === null || job.exitCode === 0) return '';
   return ` (${signalOf(job.exitCode) ?? `exit ${job.exitCode}`})`;

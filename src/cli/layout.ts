@@ -6,7 +6,7 @@ export type Format = 'table' | 'tsv' | 'csv' | 'json' | 'jsonl' | 'ids' | Templa
 export type Template = (string | { field: string })[];
 export type TimeStyle = 'iso' | 'relative' | 'local' | 'unix';
 
-/** Holds the flags that control the output. Null stands for the default. */
+/** The flags that control the output. Null means that the flag is not given. */
 export interface Layout {
   format: Format | null;
   /** The fields of each JSON object to print. */
@@ -14,7 +14,7 @@ export interface Layout {
   time: TimeStyle | null;
   utc: boolean;
   header: boolean;
-  /** Cuts and omits nothing to fit the terminal. */
+  /** True if nothing is cut or left out to fit the terminal. */
   wide: boolean;
 }
 
@@ -35,25 +35,25 @@ export const TIME_FLAGS: Record<string, Flag> = {
   utc: { help: 'show dates and times in UTC' },
 };
 
-/** Returns the flags of a command that prints a list. The template is an example with fields of its objects. */
+/** Returns the flags of a command that prints a list. `template` is an example for the help. */
 export function listFlags(template: string): Record<string, Flag> {
   const format = {
     value: 'FORMAT',
     help: `output format: table, tsv, csv, json, jsonl, ids, or a template such as '${template}'`,
   };
-  return { format, ...LOOK_FLAGS };
+  return { format, ...LIST_FLAGS };
 }
 
-const LOOK_FLAGS: Record<string, Flag> = {
+const LIST_FLAGS: Record<string, Flag> = {
   ...TIME_FLAGS,
   header: { help: 'print column titles in the first line (only for tsv and csv)' },
   wide: { help: 'show all columns in full, even if they do not fit the terminal' },
 };
 
-/** Checks for flags of the layout, so that the code that reads them is loaded only when needed. */
+/** Tells whether a layout flag is given. The code that reads these flags is loaded only then. */
 export function hasLayoutFlags(input: Input): boolean {
   return (
-    ['format', ...Object.keys(LOOK_FLAGS)].some((flag) => input.has(flag)) || input.all('json').some(Boolean)
+    ['format', ...Object.keys(LIST_FLAGS)].some((flag) => input.has(flag)) || input.all('json').some(Boolean)
   );
 }
 

@@ -5,5 +5,5 @@ import { run } from './run.ts';
 takeName();
 
 // Results were written synchronously (cli/io.ts) and logs were flushed, so nothing is cut off. A worker that leaves
-// running jobs behind must not wait for them.
+// jobs running must not wait for them.
 process.exit(await run(process.argv.slice(2), process.env));

@@ -10,7 +10,7 @@ export interface OutputPrinter {
   end(): void;
 }
 
-/** Returns a printer that writes stderr of the job to stderr. */
+/** Returns a printer that writes a stream of a job to the same stream of this process. */
 export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): OutputPrinter {
   const isErr = stream === 'stderr';
   const out = isErr ? io.err : io.out;
@@ -27,7 +27,7 @@ export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): 
   return {
     print(data) {
       const text = held + decoder.decode(data, { stream: true });
-      // A newline that makes this carriage return harmless may follow in the next piece.
+      // The next piece may start with the newline of this carriage return, and then it needs no escape.
       held = text.endsWith('\r') ? '\r' : '';
       show(held === '' ? text : text.slice(0, -1));
     },

@@ -17,10 +17,10 @@ export function printResult(io: Io, object: object, sentence: string, value: str
 }
 
 /** Returns the fields of a JSON answer about at-most-once jobs. There are none if no such job was affected. */
-export function atMostOnceFields({ skipped = [], startedAgain = [] }: Partial<Acted>): object {
+export function atMostOnceFields({ skipped = [], retriedAtMostOnce = [] }: Partial<Acted>): object {
   return {
     ...(skipped.length > 0 ? { skipped } : {}),
-    ...(startedAgain.length > 0 ? { started_again: startedAgain } : {}),
+    ...(retriedAtMostOnce.length > 0 ? { started_again: retriedAtMostOnce } : {}),
   };
 }
 

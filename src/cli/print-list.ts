@@ -67,7 +67,7 @@ export function lineFormat<Row extends object>(io: Io, list: Listing<Row>, now: 
   };
 }
 
-/** Returns the line of column titles if it was asked for, else an empty text. */
+/** Returns the line of column titles with --header, else an empty text. */
 export function headerOf<Row>(io: Io, columns: Column<Row>[]): string {
   return io.layout.header && !isAligned(io) ? `${plainLine(io, columns, null)}\n` : '';
 }

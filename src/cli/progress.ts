@@ -1,26 +1,26 @@
 import type { Io } from './io.ts';
 
-const FIRST_MS = 200;
-const TERMINAL_MS = 100;
-const LOG_MS = 10_000;
+const FIRST_UPDATE_MS = 200;
+const TERMINAL_UPDATE_MS = 100;
+const LOG_UPDATE_MS = 10_000;
 
 /** Reports the progress of a long command on stderr: one changing line on a terminal, else a line every ten seconds. */
 export interface Progress {
-  /** Reports progress. Most calls return at once without calling `say`. */
-  at(say: () => string): void;
+  /** Reports progress. Most calls return at once without calling `text`. */
+  update(text: () => string): void;
   /** Removes the line from the terminal. */
   end(): void;
 }
 
 export function startProgress(io: Io, now: () => number = () => performance.now()): Progress {
-  let next = now() + (io.errTty ? FIRST_MS : LOG_MS);
+  let next = now() + (io.errTty ? FIRST_UPDATE_MS : LOG_UPDATE_MS);
   let shown = false;
   return {
-    at(say) {
+    update(text) {
       if (io.quiet || io.json || now() < next) return;
       shown ||= io.errTty;
-      next = now() + (io.errTty ? TERMINAL_MS : LOG_MS);
-      io.errBytes(Buffer.from(io.errTty ? `\r${say()}\x1b[K` : `${say()}\n`));
+      next = now() + (io.errTty ? TERMINAL_UPDATE_MS : LOG_UPDATE_MS);
+      io.errBytes(Buffer.from(io.errTty ? `\r${text()}\x1b[K` : `${text()}\n`));
     },
     end() {
       if (shown) io.errBytes(Buffer.from('\r\x1b[K'));

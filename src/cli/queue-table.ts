@@ -44,13 +44,13 @@ export const QUEUE_LIST: Listing<QueueObject> = {
   ],
 };
 
-/** Shows the number of jobs in a state, with thousands separators in aligned tables. */
+/** Returns a column for the number of jobs in a state, with thousands separators in aligned tables. */
 function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
   return { value: (queue) => String(queue.jobs[state]), look: (queue) => formatCount(queue.jobs[state]) };
 }
 
-/** Notes that a queue is new, because a mistyped name creates a queue too. */
-export async function noteNew(io: Io, app: App, name: string): Promise<void> {
+/** Prints a note if the queue does not exist yet, because a mistyped name also creates a queue. */
+export async function noteNewQueue(io: Io, app: App, name: string): Promise<void> {
   checkQueueName(name, 'queue');
   if (!(await queueExists(app, name))) io.note(`queue ${name} did not exist; creating it`);
 }

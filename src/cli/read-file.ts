@@ -18,7 +18,7 @@ export function openFile(name: string): number {
   }
 }
 
-/** Reads the next bytes, or those at an offset. Returns 0 at the end. */
+/** Reads the bytes at offset `at`, or the next ones if it is null. Returns their number, which is 0 at the end. */
 export function readFrom(fd: number, buffer: Buffer, at: number | null, name: string): number {
   for (;;) {
     try {
@@ -26,7 +26,7 @@ export function readFrom(fd: number, buffer: Buffer, at: number | null, name: st
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
       if (code === 'EOF') return 0;
-      // EAGAIN means that somebody made the pipe non-blocking.
+      // EAGAIN means that the input is a non-blocking pipe without data.
       if (code !== 'EAGAIN') throw unreadable(name, error);
       pauseSync(5);
     }

@@ -8,7 +8,7 @@ import { type Format, type Layout, TIME_FLAGS, type TimeStyle } from './layout.t
 export const FORMATS = ['table', 'tsv', 'csv', 'json', 'jsonl', 'ids'] as const;
 const TIME_STYLES = TIME_FLAGS.time!.value!.split('|') as TimeStyle[];
 
-/** Reads the flags for the output format and refuses those that contradict each other. */
+/** Reads the flags for the output format. Throws if some of them contradict each other. */
 export function readLayout(command: Command, input: Input): Layout {
   const fields = chosenFields(command, input);
   const layout: Layout = {
@@ -59,7 +59,7 @@ function checkField(field: string, known: string[], { name }: Command, flag: str
 function readFormat(text: string, command: Command): Format {
   const named = FORMATS.find((name) => name === text);
   if (named !== undefined) return named;
-  // A name in braces is a field or a mistake. Any other braces are text.
+  // A name in braces must be a field. Any other text in braces is printed as it is.
   const parts = text.split(/\{([a-z]\w*)\}/i);
   if (parts.length === 1) {
     throw new QueueError(

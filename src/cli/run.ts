@@ -1,6 +1,6 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
-import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { ERRORS, errorObject, NO_RESULT_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CRASH_AT } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
@@ -13,7 +13,7 @@ import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printable, printableJson } from './text.ts';
 
-/** Exit code of a program that SIGPIPE ended. The exit code of the job is not known yet. */
+/** The exit code of a program that SIGPIPE ended. It is used while the exit code of the job is not known. */
 const BROKEN_PIPE_CODE = 141;
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
@@ -90,7 +90,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     if (error instanceof BrokenPipe) return answersForJob ? BROKEN_PIPE_CODE : 0;
     const known = report(error, io, environment);
     if (!answersForJob) return ERRORS[known.code].exit;
-    return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_ANSWER_CODE;
+    return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_RESULT_CODE;
   } finally {
     if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
   }
@@ -129,8 +129,8 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
 }
 
 async function open(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
-  const { once, openApp } = await import('../actions/app.ts');
-  const app = { ...(await openApp(location, actor, options)), warn: once(io.warn) };
+  const { openApp, withoutRepeats } = await import('../actions/app.ts');
+  const app = { ...(await openApp(location, actor, options)), warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${location}`);
   if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);
   return app;

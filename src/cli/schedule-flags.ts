@@ -59,7 +59,7 @@ function timingOf(input: Input): ScheduleInput {
   );
 }
 
-/** Reads the changes to an existing schedule. Its directory stays the same. */
+/** Reads the changes to an existing schedule. Unlike for a new schedule, the current directory is not used. */
 export function readScheduleChanges(
   input: Input,
   where: Where,
@@ -78,7 +78,7 @@ export function readScheduleChanges(
   return { name, when: timingOf(input), job: job!, called };
 }
 
-/** Reads one job in one of the forms that enqueue takes. */
+/** Reads one job in one of the forms that `enqueue` accepts on the command line. */
 function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);

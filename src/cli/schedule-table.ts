@@ -21,11 +21,11 @@ export async function printSchedules(io: Io, schedules: Schedule[], now: number)
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
   const one = await toScheduleObject(schedule, now);
   if (io.json) return io.out(`${jsonText(io, one)}\n`);
-  const all = [...facts(one, fullTimesFor(io, now)), ...clock(await clockChange(schedule.timing, now))];
+  const all = [...facts(one, fullTimesFor(io, now)), ...clockPairs(await clockChange(schedule.timing, now))];
   printPairs(io, all, ([name]) => (name === 'status' && one.paused ? 'yellow' : undefined));
 }
 
-/** Prints the next runs of a schedule that was not created. */
+/** Prints the next runs of a schedule that is only previewed. */
 export function printTimes(io: Io, times: TimesObject, now: number): void {
   if (io.json) {
     io.out(`${jsonText(io, times)}\n`);
@@ -35,15 +35,15 @@ export function printTimes(io: Io, times: TimesObject, now: number): void {
   printPairs(io, [
     ['when', when(times)],
     ...times.next_runs.map((at): Pair => ['next', fullTimesFor(io, now).text(at)]),
-    ...clock(change === null ? null : { at: Date.parse(change.at), says: change.says }),
+    ...clockPairs(change === null ? null : { at: Date.parse(change.at), says: change.says }),
   ]);
 }
 
-function clock(change: ClockChange | null): Pair[] {
+function clockPairs(change: ClockChange | null): Pair[] {
   return change === null ? [] : [['clock change', `${toIso(change.at)}: ${change.says}`]];
 }
 
-/** Prints what happened to a schedule: a sentence on a terminal, else its name. */
+/** Prints a change of a schedule: the schedule as JSON, a sentence on a terminal, or only its name. */
 export async function printScheduleChange(
   io: Io,
   verb: string,

@@ -6,12 +6,12 @@ export interface Screen {
   draw(text: string): void;
   /** Shows lines that are as wide as the screen. Writes only those that have changed. */
   show(lines: string[]): void;
-  /** Clears the screen, so that the next `show` writes all lines. */
+  /** Clears the screen. The next `show` writes all lines. */
   forget(): void;
   close(): void;
 }
 
-/** Hides the cursor and turns off wrapping, because a wrapped line would push the others down. */
+/** Opens the screen, hides the cursor and turns off wrapping, because a wrapped line would push the others down. */
 const OPEN = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const CLOSE = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 const HOME = '\x1b[H';
@@ -30,7 +30,7 @@ export function screen(io: Io): Screen {
     // The new text overwrites the old one without clearing the screen first, so that nothing flickers.
     draw(text) {
       const lines = text.trimEnd().split('\n').slice(0, io.height);
-      // The line is cleared first. After a full line, the cursor is still on its last column and would erase it.
+      // Each line is cleared before it is written. After a full line, clearing would erase its last column.
       const drawn = lines.map((line) => REST_OF_LINE + line).join('\n');
       write(HOME + drawn + (lines.length < io.height ? LINES_BELOW : ''));
     },

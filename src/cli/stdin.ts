@@ -27,7 +27,7 @@ export function readStdin(text: string, jobFile: string | undefined): string {
   );
 }
 
-/** Reads a file up to the limit, and throws if it is longer. A device may have no end. */
+/** Reads a file, or standard input if `file` is null. Throws beyond the limit, because a device may have no end. */
 function readAll(file: string | null): Buffer {
   const name = file ?? 'standard input';
   const fd = file === null ? 0 : openFile(file);

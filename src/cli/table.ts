@@ -4,7 +4,7 @@ import { type Color, cut, displayWidth, pad, paint, printable } from './text.ts'
 export interface Column<Row> {
   title: string;
   value(row: Row): string;
-  /** Replaces `value` in an aligned table. */
+  /** Returns the text for an aligned table, if it differs from `value`. */
   look?(row: Row): string;
   color?(row: Row): Color | undefined;
   /** Shows the column in aligned tables only, because scripts count columns. */
@@ -13,7 +13,7 @@ export interface Column<Row> {
   right?: boolean;
   /** Lets the column shrink on a narrow terminal. */
   shrinks?: boolean;
-  /** The column keeps this width as long as other columns can be dropped. */
+  /** The minimum width of a shrinking column, as long as other columns can be dropped. */
   least?: number;
   /** Lets the column be dropped from a table that is too wide, highest number first, or if it has no values. */
   drop?: number;
@@ -22,10 +22,10 @@ export interface Column<Row> {
 export type Pair = [name: string, value: string];
 
 export const GAP = '  ';
-/** Shrinking columns keep this width, because a shorter command cannot be recognized. */
-const NARROWEST = 20;
-/** Shrinking columns become this narrow if no more columns can be left out. */
-const LAST_RESORT = 4;
+/** The default of `least`, because a shorter command cannot be recognized. */
+const DEFAULT_LEAST = 20;
+/** Shrinking columns become this narrow if no more columns can be dropped. */
+const LAST_RESORT_WIDTH = 4;
 
 /** Prints aligned columns on a terminal. Elsewhere, prints them in full, separated by tabs, without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
@@ -76,12 +76,12 @@ function csvCell(text: string): string {
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns the columns that fit into the width. */
+/** Leaves out empty columns, and then further ones until the others fit, as far as `drop` allows. */
 function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<Row>[] {
   const least = (column: Column<Row>): number =>
-    column.shrinks ? Math.min(column.least ?? NARROWEST, widthOf(column, rows)) : widthOf(column, rows);
+    column.shrinks ? Math.min(column.least ?? DEFAULT_LEAST, widthOf(column, rows)) : widthOf(column, rows);
   const chosen = columns.filter(
-    (column) => column.drop === undefined || rows.some((row) => shown(column, row) !== ''),
+    (column) => column.drop === undefined || rows.some((row) => cellText(column, row) !== ''),
   );
   while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
     const last = chosen.reduce((a, b) => ((b.drop ?? -1) > (a.drop ?? -1) ? b : a));
@@ -97,10 +97,10 @@ export function tableWidth<Row>(columns: Column<Row>[], rows: Row[]): number {
 }
 
 function widthOf<Row>(column: Column<Row>, rows: Row[]): number {
-  return Math.max(column.title.length, ...rows.map((row) => displayWidth(shown(column, row))));
+  return Math.max(column.title.length, ...rows.map((row) => displayWidth(cellText(column, row))));
 }
 
-function shown<Row>(column: Column<Row>, row: Row): string {
+function cellText<Row>(column: Column<Row>, row: Row): string {
   return printable((column.look ?? column.value)(row));
 }
 
@@ -113,7 +113,7 @@ export interface Aligned {
 export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): Aligned {
   const chosen = choose(columns, rows, width);
   const widths = chosen.map((column) => widthOf(column, rows));
-  fit(widths, chosen, width);
+  shrinkToFit(widths, chosen, width);
   const place = (text: string, i: number): string => {
     if (chosen[i]!.right) return ' '.repeat(Math.max(0, widths[i]! - displayWidth(text))) + text;
     return i === chosen.length - 1 ? text : pad(text, widths[i]!);
@@ -122,7 +122,7 @@ export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): 
     titles: chosen.map((column, i) => place(cut(column.title, widths[i]!), i)),
     rows: rows.map((row) =>
       chosen.map((column, i) => ({
-        text: place(cut(shown(column, row), widths[i]!), i),
+        text: place(cut(cellText(column, row), widths[i]!), i),
         color: column.color?.(row),
       })),
     ),
@@ -141,7 +141,7 @@ function line(parts: string[]): string {
   return parts.join(GAP).trimEnd();
 }
 
-function fit<Row>(widths: number[], columns: Column<Row>[], room: number): void {
+function shrinkToFit<Row>(widths: number[], columns: Column<Row>[], room: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
   const shrink = (least: (column: Column<Row>) => number): void => {
     for (const [i, column] of columns.entries()) {
@@ -150,6 +150,6 @@ function fit<Row>(widths: number[], columns: Column<Row>[], room: number): void 
       widths[i] = Math.min(widths[i]!, Math.max(least(column), widths[i]! - over));
     }
   };
-  shrink((column) => column.least ?? NARROWEST);
-  shrink(() => LAST_RESORT);
+  shrink((column) => column.least ?? DEFAULT_LEAST);
+  shrink(() => LAST_RESORT_WIDTH);
 }

@@ -2,13 +2,13 @@ import { printable } from '../core/printable.ts';
 
 export { printable };
 
-/** Escapes control characters in lines of text, except line breaks, tabs and, with `colors`, our own colors. */
+/** Escapes control characters in lines of text, except line breaks, tabs and, with `colors`, color sequences. */
 export function printableLines(text: string, colors: boolean): string {
-  return text.replace(OBEYED, (found) => (colors && found.endsWith('m') ? found : printable(found)));
+  return text.replace(CONTROLS, (found) => (colors && found.endsWith('m') ? found : printable(found)));
 }
 
 /** Matches a color sequence, or a character that controls a terminal. */
-const OBEYED = /\x1b\[[0-9]{1,2}m|(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const CONTROLS = /\x1b\[[0-9]{1,2}m|(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes characters in JSON that control a terminal or reverse its text. The JSON keeps its meaning. */
 export function printableJson(json: string): string {
@@ -21,7 +21,7 @@ const WIDE =
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Splits a text into the characters that a reader sees. Most commands never need the segmenter. */
+/** Splits a text into the characters that a reader sees. The segmenter is created on first use. */
 function characters(text: string): Iterable<{ segment: string }> {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);

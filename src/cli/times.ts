@@ -10,7 +10,7 @@ export interface TimeFormat {
   text(at: number | string | null): string;
 }
 
-/** Returns the time format: the one that was asked for, else relative in a table and ISO elsewhere. */
+/** Returns the time format: that of --time and --utc, else relative in a table and ISO elsewhere. */
 export function timesFor(io: Io, now: number): TimeFormat {
   const { time, utc } = io.layout;
   const style = time ?? (utc ? 'local' : isAligned(io) ? 'relative' : 'iso');

@@ -1,4 +1,4 @@
-import { ERRORS, EXIT_CODE_MEANINGS, NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { ERRORS, EXIT_CODE_MEANINGS, NO_RESULT_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CONDITION_FIELDS } from '../core/filter.ts';
 import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
@@ -11,7 +11,7 @@ export interface Topic {
   page(): Block[];
 }
 
-/** The pages of `queuectl help TOPIC`. Tables are taken from the code where it has one. */
+/** The pages of `queuectl help TOPIC`. Some tables are generated from the code. */
 export const TOPICS: Record<string, Topic> = {
   retries: { summary: 'Retries, backoff and the dead letter queue', page: retries },
   filters: { summary: 'Select jobs by state, queue, age, error and more', page: filters },
@@ -25,7 +25,7 @@ export const TOPICS: Record<string, Topic> = {
 
 const SYNONYMS: Record<string, string> = { setting: 'config', settings: 'config', configuration: 'config' };
 
-/** Returns the topic that a word probably means, or null. */
+/** Returns the topic that is a synonym of a word or similar to it, or null. */
 export function topicNamed(word: string): string | null {
   return SYNONYMS[word] ?? nearest(word, Object.keys(TOPICS));
 }
@@ -46,7 +46,7 @@ function exitCodes(): Block[] {
       ['128+n', 'signal n killed the job'],
       ['130', 'the job was cancelled'],
       [String(WAIT_TIMEOUT_CODE), 'the job did not finish within the wait timeout'],
-      [String(NO_ANSWER_CODE), 'queuectl itself failed'],
+      [String(NO_RESULT_CODE), 'queuectl itself failed'],
     ],
   ];
 }

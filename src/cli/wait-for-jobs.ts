@@ -1,6 +1,6 @@
 import { waitFor } from '../actions/wait.ts';
 import { FINAL_STATES, type Job } from '../core/job.ts';
-import { answerFor } from '../core/outcome.ts';
+import { exitCodeForJob } from '../core/outcome.ts';
 import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
@@ -33,7 +33,7 @@ export function waitForJobs(
     const queues = open.map((job) => job.queue);
     const ended = await (open.length === 0 ? wait() : whileWatchingWorkers(context, queues, wait));
     await print(ended);
-    return ended.map(answerFor).find((code) => code !== 0) ?? 0;
+    return ended.map(exitCodeForJob).find((code) => code !== 0) ?? 0;
   });
 }
 

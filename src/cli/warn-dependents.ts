@@ -4,18 +4,18 @@ import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
-const NAMED = 5;
-/** Only this many jobs are checked one by one, because nobody reads more names. */
-const LOOKED_AT = 1000;
+const NAMED_JOBS = 5;
+/** Only this many of the given jobs are checked, because nobody reads more warnings. */
+const MAX_CHECKED = 1000;
 
-/** Warns about dependent jobs that stay cancelled after their parent is retried, and about parents that failed. */
+/** Warns about dependent jobs that stay cancelled after a retry, and about retried jobs that no longer wait for a parent. */
 export async function warnStillCancelled(io: Io, app: App, retried: string[]): Promise<void> {
-  const cut = await cancelledBecauseOf(app, retried, LOOKED_AT);
-  if (cut.length > 0)
+  const ids = await cancelledBecauseOf(app, retried, MAX_CHECKED);
+  if (ids.length > 0)
     io.warn(
-      `${dependents(cut)} ${cut.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${cut.length === 1 ? 'it' : 'them'}: queuectl retry ${named(cut)}`,
+      `${dependents(ids)} ${ids.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${ids.length === 1 ? 'it' : 'them'}: queuectl retry ${named(ids)}`,
     );
-  for (const id of retried.slice(0, LOOKED_AT)) {
+  for (const id of retried.slice(0, MAX_CHECKED)) {
     const parents = (await parentsOf(app, id)).filter((parent) => parent.phase === 'failed');
     const gone = parents.map((parent) => `${parent.id} (${parent.state ?? 'deleted'})`).join(', ');
     if (gone !== '') io.warn(`job ${printable(id)} no longer waits for ${printable(gone)}`);
@@ -24,14 +24,14 @@ export async function warnStillCancelled(io: Io, app: App, retried: string[]): P
 
 /** Warns about dependent jobs that were cancelled together with their parents. */
 export async function warnAlsoCancelled(io: Io, app: App, cancelled: string[]): Promise<void> {
-  const cut = await cancelledBecauseOf(app, cancelled, LOOKED_AT);
-  if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);
+  const ids = await cancelledBecauseOf(app, cancelled, MAX_CHECKED);
+  if (ids.length > 0) io.warn(`also cancelled ${dependents(ids)}: ${named(ids)}`);
 }
 
-function dependents(cut: string[]): string {
-  return countOf(cut.length, 'dependent job');
+function dependents(ids: string[]): string {
+  return countOf(ids.length, 'dependent job');
 }
 
-function named(cut: string[]): string {
-  return cut.slice(0, NAMED).map(printable).join(' ') + (cut.length > NAMED ? ' …' : '');
+function named(ids: string[]): string {
+  return ids.slice(0, NAMED_JOBS).map(printable).join(' ') + (ids.length > NAMED_JOBS ? ' …' : '');
 }

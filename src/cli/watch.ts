@@ -29,11 +29,11 @@ export interface WatchedView {
 export interface WatchedItem {
   key: string;
   text: string;
-  /** The part of the text whose changes are printed. Defaults to the whole text. */
-  essence?: string;
+  /** The item is printed when this part of its text changes. Defaults to the whole text. */
+  compared?: string;
 }
 
-/** Repeats a view until Ctrl-C: as a screen on a terminal, else only the changes. */
+/** Repeats a view until Ctrl-C or SIGTERM: as a screen on a terminal, else only the changes. */
 export async function watch({ io }: Context, everyMs: number, view: WatchedView): Promise<number> {
   if (!io.tty || io.json || io.quiet) return repeat(everyMs, changesOnly(io, view));
   const canvas = screen(io);
@@ -54,11 +54,11 @@ function changesOnly(io: Io, view: WatchedView): () => Promise<void> {
   let known = new Map<string, string>();
   return async () => {
     const items = await view.items(io);
-    const now = new Map(items.map((part) => [part.key, part.essence ?? part.text]));
-    for (const [key, essence] of known) {
+    const now = new Map(items.map((part) => [part.key, part.compared ?? part.text]));
+    for (const [key, compared] of known) {
       if (now.has(key)) continue;
       const text = await view.gone?.(key, io);
-      if (text != null && text !== essence) io.out(`${text}\n`);
+      if (text != null && text !== compared) io.out(`${text}\n`);
     }
     for (const part of items) if (known.get(part.key) !== now.get(part.key)) io.out(`${part.text}\n`);
     known = now;
@@ -87,7 +87,7 @@ async function repeat(everyMs: number, once: () => Promise<void>): Promise<numbe
   }
 }
 
-/** Returns the text that a printing function would have written to stdout, including its notes. */
+/** Returns the text that `print` would have written to stdout, together with its notes. */
 async function capture(io: Io, print: (inside: Io) => Promise<void>): Promise<string> {
   let text = '';
   const out = (more: string): void => {

@@ -3,7 +3,7 @@ import type { Context } from './command.ts';
 
 const CHECK_MS = 5000;
 
-/** Runs work that waits for jobs of these queues. Warns when and why they do not start. */
+/** Runs work that waits for jobs of these queues. Meanwhile, warns if no job of a queue can start, and why. */
 export async function whileWatchingWorkers<T>(
   context: Context,
   queues: string[],
@@ -17,7 +17,7 @@ export async function whileWatchingWorkers<T>(
     warned = problems;
   };
   await check();
-  // A failed hint must not end the work that it accompanies.
+  // A failed check must not end the work.
   const timer = setInterval(() => void check().catch(() => {}), CHECK_MS);
   try {
     return await work();

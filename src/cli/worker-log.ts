@@ -13,11 +13,11 @@ import {
 import { join } from 'node:path';
 import type { StateDirectory } from '../state/state-directory.ts';
 
-/** A log larger than this is moved to `<log>.1`, which it replaces. */
-const LIMIT = 10 * 1024 * 1024;
+/** A log with more bytes than this is copied to `<log>.1` and emptied. */
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const CHECK_MS = 5000;
-/** This many logs of ended supervisors are kept, the newest ones. */
-const KEPT = 10;
+/** The number of logs of ended supervisors that are kept, newest first. */
+const KEPT_LOGS = 10;
 const NAME = /^worker-([0-9a-f]{12})\.log$/;
 
 /** Returns the path of the log of detached workers. */
@@ -39,16 +39,16 @@ function removeOld(directory: string, living: string[]): void {
     const path = join(directory, name);
     return [{ path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }];
   });
-  for (const { path } of ended.sort((a, b) => b.at - a.at).slice(KEPT)) {
+  for (const { path } of ended.sort((a, b) => b.at - a.at).slice(KEPT_LOGS)) {
     for (const file of [path, `${path}.1`]) rmSync(file, { force: true });
   }
 }
 
-/** Limits the size of a log while this program runs. */
+/** Checks the size of a log regularly while this program runs, and limits it. */
 export function keepLogShort(file: string): void {
   const check = (): void => {
     try {
-      if (statSync(file).size > LIMIT) rotate(file);
+      if (statSync(file).size > MAX_LOG_BYTES) rotate(file);
     } catch {
       // On a full disk the log does not grow either. The next check tries again.
     }

@@ -3,27 +3,27 @@ import type { BackoffStrategy } from './job.ts';
 
 export interface BackoffPolicy {
   strategy: BackoffStrategy;
-  /** The base of `exponential`: the delay in seconds is this number to the power of the attempts. */
+  /** The base of `exponential`: the delay in seconds is this number to the power of the number of attempts. */
   base: number;
-  /** The delay of `fixed` and the step of `linear`. */
+  /** The delay of `fixed`, and the increase per attempt of `linear`. */
   retryDelayMs: number;
-  /** The longest delay. Null means no limit. */
+  /** The longest delay. Null means MAX_DELAY_MS. */
   maxMs: number | null;
-  /** The random share of the delay, from 0 to 1. */
+  /** Every delay is randomly shortened by up to this fraction, from 0 to 1. */
   jitter: number;
 }
 
-/** Limits every delay to ten years, so that the due time stays a valid time. */
-const LONGEST_MS = 10 * 365 * 86_400_000;
+/** No delay is longer than ten years, so that the due time stays a valid time. */
+const MAX_DELAY_MS = 10 * 365 * 86_400_000;
 
-/** Returns the delay after the `attempts`-th failure. */
+/** Returns the delay before the retry that follows failed attempt number `attempts`. */
 export function backoffMs(policy: BackoffPolicy, attempts: number, random: Random): number {
-  const plain = plainDelay(policy, attempts);
-  const capped = Math.min(plain, policy.maxMs ?? LONGEST_MS, LONGEST_MS);
+  const uncapped = uncappedMs(policy, attempts);
+  const capped = Math.min(uncapped, policy.maxMs ?? MAX_DELAY_MS, MAX_DELAY_MS);
   return Math.round(capped * (1 - policy.jitter * random()));
 }
 
-function plainDelay(policy: BackoffPolicy, attempts: number): number {
+function uncappedMs(policy: BackoffPolicy, attempts: number): number {
   switch (policy.strategy) {
     case 'exponential':
       return policy.base ** attempts * 1000;

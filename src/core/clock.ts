@@ -1,8 +1,8 @@
-/** The time. It is passed in, so that every decision can be tested without waiting. */
+/** Gives the time. Functions get it as a parameter, so that tests do not have to wait. */
 export interface Clock {
   /** Returns the wall-clock time in milliseconds since 1970. */
   now(): number;
-  /** Returns milliseconds that never step back, to measure how long something took. */
+  /** Returns milliseconds that never step back, for measuring durations. */
   monotonic(): number;
 }
 
@@ -10,14 +10,14 @@ export type Random = () => number;
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Resolves after this many milliseconds. `node:timers/promises` would add a millisecond to the start of every command. */
+/** Resolves after this many milliseconds. Importing `node:timers/promises` would add a millisecond to every command. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
 
-/** Blocks the whole process for this many milliseconds. */
+/** Blocks the calling thread for this many milliseconds. */
 export function pauseSync(ms: number): void {
   Atomics.wait(NEVER_NOTIFIED, 0, 0, ms);
 }

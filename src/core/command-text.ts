@@ -1,14 +1,14 @@
 import { QueueError } from './errors.ts';
 import { holdsMask, MASK } from './mask.ts';
 
-/** The kernel's limit for one argument, which is 131,072 bytes with the closing NUL. A command is passed as one argument. */
+/** The maximum size of a command in bytes. It is passed as one argument, which Linux limits to 131,072 bytes with its NUL. */
 export const COMMAND_LIMIT = 131_071;
 
 export function checkCommand(text: string, name: string): string {
   if (text.trim() === '') throw new QueueError('invalid-job', `${name} must not be empty`);
   if (text.includes('\0')) throw new QueueError('invalid-job', `${name} must not contain NUL bytes`);
   checkUnmasked(text, name);
-  // A UTF-16 unit takes at most three bytes, so most commands are short enough without counting.
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so short commands need no exact count.
   if (text.length * 3 > COMMAND_LIMIT && Buffer.byteLength(text) > COMMAND_LIMIT) {
     throw new QueueError(
       'invalid-job',
@@ -19,7 +19,7 @@ export function checkCommand(text: string, name: string): string {
   return text;
 }
 
-/** Refuses text that was copied from a place where its secret is masked. */
+/** Throws if the text contains a masked secret, because then it was copied from a place that hides secrets. */
 export function checkUnmasked(text: string, name: string): void {
   if (holdsMask(text))
     throw new QueueError(

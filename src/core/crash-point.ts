@@ -4,14 +4,14 @@ import { QueueError } from './errors.ts';
 export const CRASHES = ['kill', 'stop', 'throw', 'block'] as const;
 export type Crash = (typeof CRASHES)[number];
 
-let passed: ((name: string) => void) | null = null;
+let onPassed: ((name: string) => void) | null = null;
 
-/** Marks a place at which a test can inject a fault. It does nothing unless armed. */
+/** Marks a place at which a test can inject a fault. It does nothing unless a callback is set below. */
 export function crashPoint(name: string): void {
-  passed?.(name);
+  onPassed?.(name);
 }
 
-/** Arms a point by `name:nth:how`: the fault happens when it is passed the nth time. A bare name kills at the first time. */
+/** Reads `name:nth:how` and injects that fault when the point is passed for the nth time. A bare name kills the first time. */
 export function armCrashPoint(text: string, crash: (how: Crash) => void): void {
   const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?(?::([a-z]+))?$/.exec(text);
   const how = CRASHES.find((one) => one === (match?.[3] ?? 'kill'));
@@ -23,7 +23,7 @@ export function armCrashPoint(text: string, crash: (how: Crash) => void): void {
   });
 }
 
-/** Calls back whenever a process passes any point. Null ends that. */
+/** Calls `callback` whenever the process passes any crash point. Null stops the calls. */
 export function watchCrashPoints(callback: ((name: string) => void) | null): void {
-  passed = callback;
+  onPassed = callback;
 }

@@ -15,8 +15,8 @@ const MONTHS = 'January February March April May June July August September Octo
   ' ',
 );
 const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
-/** Up to this many times of day are listed one by one. */
-const MOST_TIMES = 6;
+/** A description lists up to this many times of day. */
+const MAX_LISTED_TIMES = 6;
 
 /** Describes in words when a schedule fires. */
 export function timingText(timing: Timing): string {
@@ -40,7 +40,7 @@ function cronText(expression: string): string {
 
 function timeText(minute: string, hour: string): string {
   const [minutes, hours] = [numbers(minute), numbers(hour)];
-  if (minutes !== null && hours !== null && minutes.length * hours.length <= MOST_TIMES)
+  if (minutes !== null && hours !== null && minutes.length * hours.length <= MAX_LISTED_TIMES)
     return `at ${joined(hours.flatMap((h) => minutes.map((m) => `${pad(h)}:${pad(m)}`)))}`;
   const within = hour === '*' ? '' : `, ${hoursText(hour)}`;
   const step = /^\*\/(\d+)$/.exec(minute)?.[1];
@@ -58,7 +58,7 @@ function hoursText(hour: string): string {
   return `in ${numbers(hour)?.length === 1 ? 'hour' : 'hours'} ${listed(hour, String)}`;
 }
 
-/** Describes the days. If both fields are given, a day that matches either of them fires, as in every cron. */
+/** Describes the days. If both fields are set, the schedule fires on days that match either of them. */
 function daysText(day: string, weekday: string): string {
   const parts: string[] = [];
   if (day === 'l') parts.push('on the last day of the month');
@@ -75,7 +75,7 @@ function daysText(day: string, weekday: string): string {
   return parts.join(' or ');
 }
 
-/** Describes a field such as `1,2`, `9-17` or `mon-fri/2`. */
+/** Describes a field such as `1,2`, `9-17` or `mon-fri/2`. `name` returns the words for one value. */
 function listed(field: string, name: (one: string) => string): string {
   return joined(
     field.split(',').map((part) => {
@@ -99,7 +99,7 @@ function monthName(one: string): string {
   return MONTHS[Number(one) - 1] ?? MONTHS.find((known) => known.toLowerCase().startsWith(one)) ?? one;
 }
 
-/** Returns the numbers of a plain list, or null if the field is anything else. */
+/** Returns the numbers in a field such as `1,15`, or null if the field has another form. */
 function numbers(field: string): number[] | null {
   return /^\d+(,\d+)*$/.test(field) ? field.split(',').map(Number) : null;
 }

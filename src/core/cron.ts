@@ -2,15 +2,15 @@ import { QueueError } from './errors.ts';
 import { orNull } from './or-null.ts';
 import { countOf } from './words.ts';
 
-/** Returns the first matching wall time after this one, or null if there is none. */
+/** Returns the first matching wall time after `wall`, or null if there is none. */
 export type NextWall = (wall: number) => number | null;
 
-const LONGEST = 256;
+const MAX_CHARS = 256;
 const NICKNAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
-/** These two patterns accept numbers of at most two digits, names, and the signs between them, so that no range is long. */
+/** A field must match FIELD and must not contain a LONG_NUMBER, so that no range is long. */
 const FIELD = /^[\da-z*,/#-]+$/i;
 const LONG_NUMBER = /\d{3}/;
-/** Ends the search. Every possible date occurs earlier: 29 February on a given weekday comes within 40 years. */
+/** A date further away counts as none. Every possible date comes earlier: 29 February on a given weekday, within 40 years. */
 const HORIZON_YEARS = 41;
 
 /**
@@ -24,7 +24,7 @@ export async function readCron(expression: string): Promise<NextWall> {
   const { Cron } = await import('croner');
   const parse = (pattern: string) => new Cron(pattern, { paused: true, utcOffset: 0, mode: '5-part' });
   // The library's messages name its own classes, so they are not shown.
-  const cron = orNull(() => parse(text)) ?? refuse(text, (pattern) => orNull(() => parse(pattern)) !== null);
+  const cron = orNull(() => parse(text)) ?? reject(text, (pattern) => orNull(() => parse(pattern)) !== null);
   return (wall) => {
     const next = cron.nextRun(new Date(wall));
     return next === null || next.getUTCFullYear() > new Date(wall).getUTCFullYear() + HORIZON_YEARS
@@ -33,7 +33,7 @@ export async function readCron(expression: string): Promise<NextWall> {
   };
 }
 
-/** Tells whether an expression matches every hour. Then it follows elapsed time through clock changes. */
+/** Tells whether the hour field of an expression matches every hour. Such a schedule keeps its interval in a clock change. */
 export function isEveryHour(expression: string): boolean {
   const text = expression.trim();
   return /^@hourly$/i.test(text) || /^(\*(\/1)?|0-23(\/1)?)$/.test(text.split(/\s+/)[1] ?? '');
@@ -41,7 +41,7 @@ export function isEveryHour(expression: string): boolean {
 
 /** Throws if the text is too long or has an invalid form, before anything expensive is computed. */
 function checkShape(text: string): void {
-  if (text.length > LONGEST) throw invalid(`is ${text.length} characters long; the limit is ${LONGEST}`);
+  if (text.length > MAX_CHARS) throw invalid(`is ${text.length} characters long; the limit is ${MAX_CHARS}`);
   if (text.startsWith('@')) {
     if (!NICKNAMES.test(text)) throw invalid(`'${text}' is not a known shorthand`);
     return;
@@ -56,8 +56,8 @@ function checkShape(text: string): void {
 
 const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];
 
-/** Throws an error that names the invalid field. It is found by parsing each field alone. */
-function refuse(text: string, parses: (pattern: string) => boolean): never {
+/** Throws an error. It names the invalid field if parsing each field alone finds one. */
+function reject(text: string, parses: (pattern: string) => boolean): never {
   const fields = text.split(/\s+/);
   const at = fields.findIndex((field, i) => !parses(FIELDS.map((_, j) => (i === j ? field : '*')).join(' ')));
   throw invalid(

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 export type Transition = { attempts: number; crashes: number } & (
   | { to: 'completed' | 'dead' | 'cancelled' }
   | { to: 'failed'; nextRunAt: number }
-  /** The job is pending again, and the attempt is not charged. A crash is still counted. */
+  /** The job is pending again, and the attempt is not charged. A lost attempt still counts as a crash. */
   | { to: 'released' }
 );
 
@@ -17,24 +17,24 @@ export interface Policy {
   crashLimit: number;
 }
 
-type Judged = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase' | 'policy'>;
+type AttemptedJob = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase' | 'policy'>;
 
 /** Returns how many attempts a job has before it is dead. */
-export function attemptsAllowed({ maxRetries, policy }: Pick<Judged, 'maxRetries' | 'policy'>): number {
+export function attemptsAllowed({ maxRetries, policy }: Pick<AttemptedJob, 'maxRetries' | 'policy'>): number {
   return policy.atMostOnce ? 1 : Math.max(1, maxRetries);
 }
 
 /**
- * Returns false for an at-most-once job that has failed before. No such job is ever due by these rules, but an older
- * version may have stored one, or an import brought it.
+ * Returns false for an at-most-once job that has failed before. By these rules no such job
+ * becomes due, but an older version may have stored one, or an import may have added one.
  */
-export function mayStart({ attempts, policy }: Pick<Judged, 'attempts' | 'policy'>): boolean {
+export function mayStart({ attempts, policy }: Pick<AttemptedJob, 'attempts' | 'policy'>): boolean {
   return !(policy.atMostOnce && attempts > 0);
 }
 
-/** Decides what becomes of a job after an attempt. Every caller uses this function, which does no I/O. */
+/** Decides what happens to a job after an attempt. It does no I/O. */
 export function decide(
-  job: Judged,
+  job: AttemptedJob,
   outcome: Outcome,
   policy: Policy,
   now: number,
@@ -63,9 +63,9 @@ export function decide(
   return { to: 'failed', attempts, crashes, nextRunAt: now + wait };
 }
 
-/** Returns the backoff of a job: its own values, and the current settings for the rest. */
+/** Returns the backoff of a job: its own values, and `settings` for those that it does not set. */
 export function backoffOf(
-  { backoffBase, policy }: Pick<Judged, 'backoffBase' | 'policy'>,
+  { backoffBase, policy }: Pick<AttemptedJob, 'backoffBase' | 'policy'>,
   settings: BackoffPolicy,
 ): BackoffPolicy {
   return {

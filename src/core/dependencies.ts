@@ -1,9 +1,9 @@
 import type { Dependency, State } from './job.ts';
 
-/** The ends of a parent job, as its dependent jobs distinguish them. */
+/** How a parent job can end, as far as its dependent jobs are concerned. */
 export type ParentEnd = Extract<State, 'completed' | 'dead' | 'cancelled'> | 'deleted';
 
-/** The conditions that each end satisfies. The end of a deleted job satisfies none. */
+/** The conditions that each end satisfies. A parent that was deleted before it ended satisfies none. */
 export const SATISFIED_BY: Record<ParentEnd, Dependency['on'][]> = {
   completed: ['ok', 'any'],
   dead: ['notok', 'any'],
@@ -11,7 +11,7 @@ export const SATISFIED_BY: Record<ParentEnd, Dependency['on'][]> = {
   deleted: [],
 };
 
-const ENDED: Record<ParentEnd, string> = {
+const END_TEXTS: Record<ParentEnd, string> = {
   completed: 'completed',
   dead: 'is dead',
   cancelled: 'was cancelled',
@@ -20,10 +20,10 @@ const ENDED: Record<ParentEnd, string> = {
 
 /** Returns the error of a job that cannot run because of how its parent ended. */
 export function parentEndError(parent: string, end: ParentEnd): string {
-  return `parent job '${parent}' ${ENDED[end]}`;
+  return `parent job '${parent}' ${END_TEXTS[end]}`;
 }
 
-/** Finds jobs that depend on each other in a cycle. Returns their numbers, the first also at the end, or null. */
+/** Finds jobs that depend on each other in a cycle. Returns their numbers, with the first one repeated at the end, or null. */
 export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): number[] | null {
   const done = new Set<number>();
   for (const start of parentsOf.keys()) {

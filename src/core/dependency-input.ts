@@ -1,26 +1,26 @@
 import { QueueError } from './errors.ts';
 import { checkId } from './id.ts';
-import { type Dependency, PARENT_FAILURES, WANTED_ENDS } from './job.ts';
+import { DEPENDENCY_CONDITIONS, type Dependency, PARENT_FAILURES } from './job.ts';
 import { choose, invalid } from './read-value.ts';
 import { anyOf, input, oneOf, record, text } from './schema.ts';
 
-export const PARENT = anyOf(text, input({ id: text, on: oneOf(WANTED_ENDS) }, ['id']));
-export const PRINTED_PARENT = anyOf(text, record({ id: text, on: oneOf(WANTED_ENDS) }));
+export const PARENT = anyOf(text, input({ id: text, on: oneOf(DEPENDENCY_CONDITIONS) }, ['id']));
+export const PRINTED_PARENT = anyOf(text, record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS) }));
 
 /** The maximum number of jobs that one job can depend on. */
-const MOST = 1000;
+const LIMIT = 1000;
 
 /** Reads an id, an object `{id, on}`, or an array of them. */
 export function readDependencies(value: unknown, name: string): Dependency[] {
   const given = Array.isArray(value) ? value : [value];
-  if (given.length > MOST) throw invalid(`${name} has ${given.length} entries; the limit is ${MOST}`);
+  if (given.length > LIMIT) throw invalid(`${name} has ${given.length} entries; the limit is ${LIMIT}`);
   const found = new Map<string, Dependency>();
   for (const one of given) {
     const parent = readDependency(one, name);
-    const twin = found.get(parent.id);
-    if (twin !== undefined && twin.on !== parent.on)
+    const earlier = found.get(parent.id);
+    if (earlier !== undefined && earlier.on !== parent.on)
       throw invalid(
-        `${name} lists '${parent.id}' twice, once with '${twin.on}' and once with '${parent.on}'`,
+        `${name} lists '${parent.id}' twice, once with '${earlier.on}' and once with '${parent.on}'`,
       );
     found.set(parent.id, parent);
   }
@@ -36,7 +36,7 @@ function readDependency(value: unknown, name: string): Dependency {
   if (unknown !== undefined)
     throw invalid(`${name}: unknown field '${unknown}'; the known fields are id and on`);
   if (typeof id !== 'string') throw invalid(`${name}: id must be a string`);
-  const wanted = choose(WANTED_ENDS, on, `${name}: on`);
+  const wanted = choose(DEPENDENCY_CONDITIONS, on, `${name}: on`);
   return { id: checkId(id, `${name}: an id`), on: wanted };
 }
 

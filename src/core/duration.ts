@@ -2,7 +2,7 @@ import { QueueError } from './errors.ts';
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Matches a number with its unit. The lookbehind keeps the time linear: no match starts inside a number. */
+/** Matches a number with its unit. The lookbehind keeps the run time linear: no match starts inside a number. */
 const PART = /(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 export type DurationUnit = 'ms' | 's';

@@ -1,9 +1,9 @@
 import { invalid } from './read-value.ts';
 
-/** Throws if a job must not have a variable of this name. */
+/** Throws if the name is invalid, or if only queuectl may set the variable. */
 export function checkVariable(name: string, what: string): void {
   if (!/^[^=\0\s]+$/.test(name)) throw invalid(`${what}: '${name}' is not a valid variable name`);
-  // A job of a schedule has these two in its environment, and a printed job can be enqueued again.
+  // QUEUECTL_SCHEDULE and QUEUECTL_SCHEDULED_AT are allowed, so that a printed job of a schedule can be enqueued again.
   if (/^QUEUECTL_(?!SCHEDULE(D_AT)?$)/.test(name))
     throw invalid(`${what}: ${name} cannot be set, because queuectl sets it itself`);
 }

@@ -1,13 +1,13 @@
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /**
- * Replaces ids, numbers, durations, times, paths and quoted words of an error by `…`. Errors with the same signature form
- * one group.
+ * Returns the first line of an error with ids, numbers, durations, times, paths and quoted words replaced by `…`. Errors with
+ * the same signature form one group.
  */
 export function errorSignature(error: string): string {
   const line = error.split('\n').find((one) => one.trim() !== '') ?? '';
   const text = line
-    .slice(0, 4 * LONGEST)
+    .slice(0, 4 * MAX_LENGTH)
     .replace(/\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/gi, '…')
     .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/g, '…')
     .replace(/"[^"]*"|'[^']*'|`[^`]*`/g, '…')
@@ -21,5 +21,5 @@ export function errorSignature(error: string): string {
     .replace(/\s+/g, ' ')
     .replace(/…(?:[\s,:]{0,2}…)+/g, '…')
     .trim();
-  return text === '' ? 'no error message' : text.slice(0, LONGEST);
+  return text === '' ? 'no error message' : text.slice(0, MAX_LENGTH);
 }

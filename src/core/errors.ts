@@ -9,7 +9,7 @@ const row =
   (exit: number, status: number) =>
   (hint: string | null = null): ErrorRow => ({ exit, status, hint });
 
-/* The kinds of most errors. A code with another status is a row of its own. */
+/* Most error codes use one of these kinds. A code with another exit code or status has a row of its own. */
 const failure = row(1, 500);
 const usage = row(2, 400);
 const notFound = row(3, 404);
@@ -93,12 +93,11 @@ export const ERRORS = {
   internal: failure('run the command again with QUEUECTL_DEBUG=1 to see the stack trace'),
 } satisfies Record<string, ErrorRow>;
 
-/** The exit code for errors of commands that otherwise exit with the code of a job. A job may have any of the codes above. */
-export const NO_ANSWER_CODE = 125;
-/** The exit code of a command that waited for a job longer than it was allowed to. */
+/** Commands that return the exit code of a job return this code if there is none, for example after an error. */
+export const NO_RESULT_CODE = 125;
+/** The exit code of a command whose own timeout ended while it waited for a job. */
 export const WAIT_TIMEOUT_CODE = 124;
 
-/** The meaning of each exit code. */
 export const EXIT_CODE_MEANINGS: Record<number, string> = {
   0: 'success',
   1: 'failure',

@@ -13,7 +13,7 @@ export type WorkerEvent =
   | { type: 'tick'; schedule: string; at: number; jobId: string | null; waits: boolean }
   | { type: 'attempt-started'; job: ClaimedJob; pid: number }
   | { type: 'attempt-adopted'; job: ClaimedJob }
-  /** The worker of the attempt is gone, and its processes may run in a pid namespace that this worker cannot see. */
+  /** The worker of the attempt is gone, but its command may still run in a pid namespace that this worker cannot see. */
   | { type: 'attempt-unseen'; job: ClaimedJob }
   | { type: 'attempt-ending'; job: ClaimedJob; reason: string }
   | {
@@ -29,10 +29,7 @@ export type WorkerEvent =
 
 export type Emit = (event: WorkerEvent) => void;
 
-/**
- * The kinds of events in the store's log. Each event is written in the transaction of the change that it records. Kinds that
- * also occur in a worker's log have the same name there.
- */
+/** The kinds of events in the store's log. Each event is written in the transaction of the change that it records. */
 export const EVENT_KINDS = [
   ...['enqueued', 'started', 'adopted', 'ending', 'requeued', 'completed', 'failed', 'dead', 'cancelled'],
   ...['retried', 'held', 'released', 'edited', 'deleted', 'jobs-pruned'],
@@ -44,7 +41,7 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** Further details of an event, with the names and formats in which they are shown. */
+/** Further details of an event, in the same form as in its JSON object. */
 export type EventDetail = Record<string, string | number | boolean | null | string[]>;
 
 /** An event to be written. The store adds its number, time, actor and subject. */
@@ -58,17 +55,18 @@ export interface StoreEvent {
   number: number;
   at: number;
   kind: EventKind;
-  /** A person (user@host) or a worker's id. */
+  /** A person (user@host), an HTTP client (http:address) or a worker's id. Null if the program gave none. */
   actor: string | null;
   /** Null if the event concerns no job, or one that was enqueued with others in one batch and has been removed since. */
   jobId: string | null;
   queue: string | null;
-  /** The ordinal of the attempt among those of its job. */
+  /** The number of the attempt, counted from 1 for each job. */
   attempt: number | null;
   detail: EventDetail;
 }
 
-interface AttemptEnd {
+/** How an attempt ended and what becomes of its job. */
+export interface AttemptEnd {
   transition: Transition;
   why: Outcome['why'];
   exitCode: number | null;
@@ -94,7 +92,7 @@ export function attemptEnding(reason: EndReason): NewEvent {
 }
 
 /** Returns the event for a tick that enqueued a job, that waits, or that was skipped. */
-export function ticked(schedule: string, at: number, manual: boolean, waits: boolean): NewEvent {
+export function tickEvent(schedule: string, at: number, manual: boolean, waits: boolean): NewEvent {
   return { kind: 'tick', detail: { schedule, scheduled_at: toIso(at), manual, waits } };
 }
 

@@ -4,16 +4,16 @@ import { JOB_FIELDS } from './job-fields.ts';
 import type { JobInput } from './job-input.ts';
 import { maybe, type Schema } from './schema.ts';
 
-/** The rows of the table. */
+/** The rows of the table of job fields. */
 export const FIELDS = Object.values<unknown>(JOB_FIELDS) as readonly NamedField[];
 
-/** The rows that hold a value of a job. The others give such a value in another unit. */
+/** The rows whose values are stored and printed. The others are only read, such as `delay`, which sets `run_at`. */
 export const KEPT = FIELDS.filter((field) => field.type !== undefined);
 
 const defaults: Record<string, unknown> = {};
 for (const { in: group, key, default: value = null } of KEPT)
   if (group === undefined) defaults[key] = Object.freeze(value);
-/** A job that sets nothing. Its empty values are shared, so that a long file does not create thousands of them. */
+/** The values of a job that sets no field. Jobs share the empty values, so that a long file does not create thousands. */
 export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = {
   ...defaults,
   hooks: Object.freeze({}),
@@ -41,13 +41,13 @@ export function fieldValue(job: JobSpec, { in: group, key }: NamedField): unknow
   return (holder as unknown as Record<string, unknown> | null)?.[key];
 }
 
-/** The schema of a field in a printed job. Fields that are not set are null, switches false. */
+/** Returns the schema of a field in a printed job, which allows null if a field that is not set is printed as null. */
 export function printedSchema({ type, in: group, default: value }: NamedField): Schema {
   const optional = value === null || (group !== undefined && type!.type !== 'boolean');
   return optional ? maybe(type!) : type!;
 }
 
-/** Compares names by their place in a list. A name that is not listed follows the others. */
+/** Returns a function that compares names by their place in `order`. Names that are not listed come last. */
 export function listedFirst(order: readonly string[]): (a: string, b: string) => number {
   const places = new Map(order.map((name, i) => [name, i]));
   const place = (name: string): number => places.get(name) ?? order.length;

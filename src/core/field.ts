@@ -11,9 +11,9 @@ export interface Field {
   spellings?: readonly string[];
   /** Checks a given value and converts it. Returns undefined if the value asks for nothing. */
   read(value: unknown, name: string, now: number): unknown;
-  /** True if the value counts from now, so that the same text means another time later. */
+  /** Tells whether the value counts from now, as a delay does. */
   isRelative?(value: unknown): boolean;
-  /** The schema of the value. A row without one gives the value of another row in another unit. */
+  /** The schema of the printed value. A row without one is only read: its value is not printed under this name. */
   type?: Schema;
   /** The schema of the values that are accepted, if it is not `type`. */
   accepts?: Schema;
@@ -21,15 +21,15 @@ export interface Field {
   range?: Pick<NumberRange, 'min' | 'max'> & Partial<NumberRange>;
   /** Converts the value for a printed job. */
   print?(value: never): unknown;
-  /** The value of a job that does not set the field. Without one, the enqueue fills it in. */
+  /** The value of a job that does not set the field. Without one, the enqueue sets it, unless the field has a group (`in`). */
   default?: unknown;
   /** The column, if it is not named like the row. Several fields share `start`. Null means another table. */
   column?: 'start' | null;
-  /** True if the column is written for every job. A job that sets no other field is plain. */
+  /** True if the column is written for every job. A job that sets only such fields is a plain job. */
   plain?: true;
-  /** Allows editing a waiting job, by the same flag or by one of its own. */
+  /** Allows editing the field of a waiting job: `true` by the same flag, a text by the flag that it describes. */
   edit?: true | string;
-  /** True if the job of a schedule has no such flag. */
+  /** True if `schedule add` and `schedule edit` do not have the flag. */
   unscheduled?: true;
   /** The flag, its short form, the placeholder of its value and its help: `--priority -p N  help`. */
   flag?: string;
@@ -43,13 +43,13 @@ export interface Field {
 
 export type Fields = Record<string, Field>;
 
-/** A row with everything that follows from its place in the table. */
+/** A row after `section` has completed it. */
 export interface NamedField extends Field {
   name: string;
   key: string;
 }
 
-/** Completes the rows of one section. Their flags stand under one heading of the help. */
+/** Completes the rows of one section. The help lists their flags under the heading `group`. */
 export function section<const T extends Fields>(group: string, fields: T): T {
   for (const name in fields) {
     const field: Partial<NamedField> = fields[name]!;

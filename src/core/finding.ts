@@ -3,7 +3,7 @@ export interface Finding {
   check: string;
   status: 'ok' | 'warn' | 'fail';
   says: string;
-  /** The command that helps, or what to do. */
+  /** The command to run, or another instruction. Null if nothing needs to be done. */
   fix: string | null;
 }
 

@@ -7,7 +7,7 @@ import { isNone } from './words.ts';
 /** The queue of hook jobs. Every worker serves it, and its jobs trigger no hooks, so that hooks cannot loop. */
 export const HOOK_QUEUE = 'hooks';
 /** Hooks run before jobs of normal priority, so that they report soon, but after urgent ones. */
-const PRIORITY = 10;
+const HOOK_PRIORITY = 10;
 
 type HookEvent = keyof JobHooks;
 
@@ -22,11 +22,11 @@ export interface HookCause {
 export interface HookContext {
   settings: Settings;
   newId(): string;
-  /** Returns the working directory for hooks of the settings, because the directory of the job may not exist. */
+  /** Returns the working directory for hooks that do not run in the directory of the job. */
   directory(): string;
 }
 
-/** Returns the hook jobs that the end of an attempt triggers, and the one to add if the store is idle after it. */
+/** Returns the hook jobs that the end of an attempt triggers, and the one to add if no job is left to run after it. */
 export function hooksAfter(
   cause: HookCause,
   context: HookContext,
@@ -62,7 +62,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     id: context.newId(),
     command,
     queue: HOOK_QUEUE,
-    priority: PRIORITY,
+    priority: HOOK_PRIORITY,
     maxRetries: settings['max-retries'],
     timeoutMs: settings['job-timeout'],
     // A hook must be able to report that the directory of the job is missing.

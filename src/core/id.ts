@@ -3,9 +3,9 @@ import { QueueError } from './errors.ts';
 
 /** Crockford's base 32, which has no i, l, o or u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const TAIL = 2 ** 20;
+const TAIL_VALUES = 2 ** 20;
 
-/** Makes ids that sort by creation time: nine characters of milliseconds, then four that make them unique. */
+/** Returns a function that makes ids: nine characters of milliseconds, by which they sort, and four against collisions. */
 export function idMaker(random: Random): (now: number) => string {
   let lastMs = 0;
   let head = '';
@@ -15,8 +15,8 @@ export function idMaker(random: Random): (now: number) => string {
       lastMs = now;
       head = base32(lastMs, 9);
       // The tail starts in the lower half, so that a batch within one millisecond can count upwards.
-      tail = Math.floor(random() * (TAIL / 2));
-    } else if (++tail >= TAIL) {
+      tail = Math.floor(random() * (TAIL_VALUES / 2));
+    } else if (++tail >= TAIL_VALUES) {
       head = base32(++lastMs, 9);
       tail = 0;
     }
@@ -24,7 +24,7 @@ export function idMaker(random: Random): (now: number) => string {
   };
 }
 
-/** Returns one digit. The caller uses no loop, because a long file needs many ids. */
+/** Returns the last base-32 digit of a number. `idMaker` calls it without a loop, because a long file needs many ids. */
 function digit(value: number): string {
   return ALPHABET[value & 31]!;
 }
@@ -35,7 +35,7 @@ function base32(value: number, width: number): string {
   return text;
 }
 
-const HIDDEN = 'must not contain control or invisible characters';
+const INVISIBLE_PROBLEM = 'must not contain control or invisible characters';
 /**
  * Matches control characters, format characters that hide or reorder text, and characters that are drawn as nothing. The
  * variation selector U+FE0F is allowed after an emoji.
@@ -43,7 +43,7 @@ const HIDDEN = 'must not contain control or invisible characters';
 const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{DI}\u2800\u{16fe4}\u{1d159}]/u;
 
-/** Checks a name or an id. It may be any readable text, because it never becomes part of a file name. */
+/** Throws unless the text is a valid name: readable, at most 128 characters, no spaces around it, no leading hyphen. */
 export function checkName(text: string, what: string): string {
   const problem = problemOf(text, 128) ?? (text.startsWith('-') ? "must not start with '-'" : null);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
@@ -52,18 +52,18 @@ export function checkName(text: string, what: string): string {
 
 /** Throws if the text has invisible characters. It may be empty. */
 export function checkReadable(text: string, what: string): string {
-  if (INVISIBLE.test(text)) throw new QueueError('invalid-job', `${what} ${HIDDEN}`);
+  if (INVISIBLE.test(text)) throw new QueueError('invalid-job', `${what} ${INVISIBLE_PROBLEM}`);
   return text;
 }
 
-/** Checks a unique key or an idempotency key. It may start with a hyphen, but not with a space. */
+/** Checks an idempotency key. Unlike a name, it may start with a hyphen and have up to 255 characters. */
 export function checkKey(text: string, what: string): string {
   const problem = problemOf(text, 255);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
   return text;
 }
 
-/** Matches most names, which need no further checks. */
+/** Matches most names, so that they skip the slower checks. */
 const PLAIN = /^\w[\w.:-]{0,127}$/;
 
 function problemOf(text: string, most: number): string | null {
@@ -71,7 +71,7 @@ function problemOf(text: string, most: number): string | null {
   const length = [...text].length;
   if (length === 0 || text.trim() === '') return 'must not be empty';
   if (length > most) return `must have at most ${most} characters`;
-  if (INVISIBLE.test(text)) return HIDDEN;
+  if (INVISIBLE.test(text)) return INVISIBLE_PROBLEM;
   return text === text.trim() ? null : 'must not begin or end with a space';
 }
 

@@ -18,8 +18,8 @@ export function checkSameKey({ idempotencyKey }: JobInput, key: string | undefin
 }
 
 /**
- * Returns a text that is equal for equal job inputs. Defaults are not part of it. A relative time is kept as it was given, so
- * that the same command a minute later gives the same text.
+ * Returns a text that is equal for equal job inputs. Defaults are not part of it. A delay is kept instead of the time
+ * at which it ends, so that the same command a minute later gives the same text.
  */
 export function canonical(input: JobInput): string {
   const { idempotencyKey: _, runAt, ...given } = input;

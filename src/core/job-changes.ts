@@ -20,7 +20,7 @@ export function changesOf(read: JobInput): JobChanges {
 /** Reads changes that a program sends. Throws if one of the fields cannot be edited. */
 export function readJobChanges(value: unknown, now: number): JobChanges {
   const { input } = readJobObject(value, now, true);
-  // A delay has become the time that it means.
+  // A delay is accepted, because `readJobObject` has also set `runAt` from it.
   const stray = Object.keys(input).find((key) => key !== 'delayMs' && !KEYS.has(key));
   if (stray !== undefined) throw invalid(`the ${stray} of a job cannot be changed`);
   const changes = changesOf(input);

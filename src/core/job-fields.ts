@@ -33,7 +33,7 @@ import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
 import { LATEST_DATE_MS, toIso } from './time.ts';
 
-/** A field with a command that runs after an event of the job, instead of the one in the settings. */
+/** Returns the field for a hook: a command that runs after an event of the job, instead of the one in the settings. */
 const hook = <const Event extends string>(event: Event, help: string) =>
   ({
     in: 'hooks',
@@ -69,7 +69,7 @@ export const JOB_FIELDS = {
       unscheduled: true,
       flag: '--id ID  unique id of the job (default: generated)',
     },
-    /** The kind of job, for people and filters. */
+    /** A name for lists and filters. Several jobs can have the same name. */
     name: {
       type: text,
       read: read.checked(checkName),
@@ -151,7 +151,7 @@ export const JOB_FIELDS = {
       edit: true,
       flag: '--max-retries -r N  maximum number of attempts, including the first (default: the max-retries setting)',
     },
-    /** Seconds, or a text such as `5m`. */
+    /** The timeout of each attempt: seconds, or a text such as `5m`. */
     timeout: {
       key: 'timeoutMs',
       spellings: ['timeout_seconds', 'timeoutSeconds'],
@@ -169,7 +169,7 @@ export const JOB_FIELDS = {
       edit: true,
       show: ['timeout', formatDuration],
     },
-    /** How the delay between retries grows. Without it, the settings decide when the job fails. */
+    /** How the delay between retries grows. Without it, the setting at the time of the failure applies. */
     backoff: {
       in: 'policy',
       spellings: ['backoff_strategy', 'backoffStrategy', 'backoff-strategy', 'retry_strategy'],
@@ -217,7 +217,7 @@ export const JOB_FIELDS = {
       read: read.delay(1),
       show: ['retry delay', formatDuration],
     },
-    /** The share of the delay that is random, from 0 to 1. */
+    /** Every delay is randomly shortened by up to this fraction, from 0 to 1. */
     jitter: {
       in: 'policy',
       spellings: ['backoff_jitter', 'backoffJitter', 'retry_jitter'],
@@ -245,7 +245,7 @@ export const JOB_FIELDS = {
       flag: '--no-retry-on CODES  do not retry after these exit codes, such as 64-78',
       show: 'no retry on',
     },
-    /** Starts the job once: a failed, stopped or lost attempt makes it dead. `max_retries` is 1. */
+    /** Starts the job once: a failed, stopped or lost attempt makes it dead. `max_retries` is at most 1. */
     at_most_once: {
       in: 'policy',
       type: flag,
@@ -282,7 +282,7 @@ export const JOB_FIELDS = {
       many: true,
       show: ['secrets', (names: readonly string[]) => names.join(' ')],
     },
-    /** Inherits only PATH, HOME and similar variables from the worker, plus the secrets. */
+    /** Inherits only basic variables such as PATH and HOME from the worker, and those in `secret_env`. */
     clean_env: {
       spellings: ['clean-env'],
       type: flag,
@@ -303,7 +303,7 @@ export const JOB_FIELDS = {
     },
   }),
   ...section('Dependencies', {
-    /** Ids of jobs to wait for until they complete, or `{id, on}` to wait for another end. */
+    /** Ids of jobs that must complete first, or `{id, on}` to require another end. */
     depends_on: {
       spellings: ['after'],
       type: listOf(PRINTED_PARENT),
@@ -325,7 +325,7 @@ export const JOB_FIELDS = {
     },
   }),
   ...section('Hooks', {
-    /** Commands that run as jobs of their own, instead of those in the settings. `none` runs no command. */
+    /** These commands run as jobs of their own, instead of the hooks in the settings. `none` runs no command. */
     on_complete: hook(
       'complete',
       'run this command when the job completes (default: the on-complete setting)',
@@ -337,7 +337,7 @@ export const JOB_FIELDS = {
     on_dead: hook('dead', 'run this command when the job becomes dead (default: the on-dead setting)'),
   }),
   ...section('Uniqueness', {
-    /** Adds no second job while an unfinished job has this key. The first job is returned, `existing: true`. */
+    /** Adds no second job while an unfinished job has this key. The enqueue returns that job with `existing: true`. */
     unique_key: {
       in: 'unique',
       key: 'key',

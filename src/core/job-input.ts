@@ -15,7 +15,7 @@ export interface JobInput extends InputOf<typeof JOB_FIELDS> {
   delayMs?: number;
 }
 
-/** Reads one field. All readers have the same shape, because each value of a long file passes through one. */
+/** Reads one field. All readers have the same properties, because that is faster for long files. */
 interface Reader {
   key: string;
   group: NamedField['in'];
@@ -64,10 +64,10 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
         );
       if (strict) throw invalid(unknownField(name, '', true));
       warnings ??= [];
-      warnings.push(unknownField(name, ' was ignored', warnings.length < GUESSED));
+      warnings.push(unknownField(name, ' was ignored', warnings.length < MAX_GUESSES));
       continue;
     }
-    // Null stands for "not given": queuectl prints it so. A program may pass undefined.
+    // queuectl prints null for a field that is not set. A program may pass undefined.
     if (raw === null || raw === undefined) continue;
     const { key, group } = reader;
     const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
@@ -83,14 +83,14 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRun], nextRun, now);
     if (at > now) input.runAt = at;
   }
-  refuseUnread(value as Record<string, unknown>, input);
-  // An older version printed at-most-once jobs with several attempts, which nobody asks for now.
+  checkStdinIncluded(value as Record<string, unknown>, input);
+  // Older versions printed at-most-once jobs with several attempts, which would be an error now.
   if (printed) limitAttempts(input);
   checkAtMostOnce(input);
   return { input, warnings: warnings ?? NO_WARNINGS };
 }
 
-/** Merges two inputs. The second one wins, also for each property of `hooks` and `policy`. */
+/** Merges two inputs. The values in `given` win, also for each property of `hooks` and `policy`. */
 export function withChanges(before: JobInput, given: JobInput): JobInput {
   const merged = { ...before, ...given };
   if (given.hooks !== undefined) merged.hooks = { ...before.hooks, ...given.hooks };
@@ -124,8 +124,8 @@ function givenTwice({ key, group }: Reader, name: string, value: object): Error 
   return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
 }
 
-/** Throws for a printed job without its stdin, because it would run without that. Lists print such jobs. */
-function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: JobInput): void {
+/** Throws for a printed job whose stdin was left out, as in lists, because it would run without its input. */
+function checkStdinIncluded({ stdin_bytes: bytes }: Record<string, unknown>, input: JobInput): void {
   if (typeof bytes === 'number' && bytes > 0 && input.stdin === undefined)
     throw invalid(
       `stdin is missing: the original job had ${bytes} bytes of standard input`,
@@ -133,8 +133,8 @@ function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: Jo
     );
 }
 
-/** Only this many unknown fields get a guess, because guessing is slow and nobody reads thousands of warnings. */
-const GUESSED = 20;
+/** Only this many warnings suggest a similar field, because searching is slow and nobody reads thousands of warnings. */
+const MAX_GUESSES = 20;
 
 function unknownField(name: string, what: string, guessing: boolean): string {
   return `unknown field '${name}'${what}${guessing ? didYouMean(name, BY_NAME.keys()) : ''}`;

@@ -7,7 +7,7 @@ import { signalOf } from './outcome.ts';
 import type { TypeOf } from './schema.ts';
 import { toIso } from './time.ts';
 
-/** A job as everybody outside sees it. The command line, the library and the HTTP API show this and nothing else. */
+/** A job in JSON. The command line, the library and the HTTP API all show jobs in this form. */
 export interface JobObject extends PrintedOf<typeof JOB_FIELDS>, Facts {
   /** Is present only if an enqueue added nothing because this job has the same key. */
   existing?: true;
@@ -77,7 +77,7 @@ function printFacts(job: Job, object: Facts): void {
   object.attempts = job.attempts;
   object.created_at = toIso(job.createdAt);
   object.updated_at = toIso(job.updatedAt);
-  // Nobody can tell when the job that it waits for will end.
+  // A blocked job waits for another job, whose end cannot be predicted.
   object.next_run_at = job.blocked ? null : toIso(job.dueAt);
   object.stdin_bytes = job.stdinBytes;
   object.worker_id = job.workerId;

@@ -23,11 +23,11 @@ export type Stream = 'stdout' | 'stderr';
 
 /** The hooks of a job, which replace those in the settings. `none` runs no command. */
 export interface JobHooks extends GroupOf<typeof JOB_FIELDS, 'hooks'> {
-  /** Is set by queuectl only: `none` for jobs that a hook enqueues. */
+  /** Only queuectl sets this, to `none` for jobs that a hook enqueues. */
   idle?: string;
 }
 
-/** Reserves a key: no other job with it is added while this job is pending, while it is active, or for a time. */
+/** Reserves a key. No other job with that key is added while this job is pending, while it is active, or for `forMs`. */
 export interface Uniqueness {
   key: string;
   /** A job is active until it has finished. */
@@ -36,11 +36,11 @@ export interface Uniqueness {
   forMs: number | null;
 }
 
-/** The ends that a dependency can require of its parent job: completed, any end, or dead or cancelled. */
-export const WANTED_ENDS = ['ok', 'any', 'notok'] as const;
+/** The end that a dependency requires of its parent job: completed (`ok`), any end, or dead or cancelled (`notok`). */
+export const DEPENDENCY_CONDITIONS = ['ok', 'any', 'notok'] as const;
 export interface Dependency {
   id: string;
-  on: (typeof WANTED_ENDS)[number];
+  on: (typeof DEPENDENCY_CONDITIONS)[number];
 }
 
 /** The choices for a job whose parent job did not end as required. */
@@ -67,7 +67,7 @@ export interface Job extends JobSpec {
   crashes: number;
   createdAt: number;
   updatedAt: number;
-  /** True if a user holds the job, so that it does not run. */
+  /** True if the job was put on hold, so that it does not run until it is released. */
   held: boolean;
   /** True if the job waits for another job to end. */
   blocked: boolean;
@@ -90,7 +90,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The value of a file among the attempt directories. If it is intact, no directory of an attempt after `after` was removed. */
+/** The value of a file beside the attempt directories. If the file still has it, no directory after attempt `after` was removed. */
 export interface Seal {
   value: string;
   after: number;
@@ -99,7 +99,7 @@ export interface Seal {
 /** A job together with the right to run it. */
 export interface ClaimedJob extends Job {
   claim: Claim;
-  /** Counts the attempts of the job from 1, as in `logs --attempt N`. */
+  /** The number of the attempt, counted from 1 for each job, as in `logs --attempt N`. */
   ordinal: number;
   /** Why the attempt is being ended. Null unless its end has been requested. */
   endReason: EndReason | null;

@@ -1,4 +1,4 @@
-import { isSecretName, isWrittenOut, secretIn, URL_PASSWORDS } from './secrets.ts';
+import { isLiteral, isSecretName, secretIn, URL_PASSWORDS } from './secrets.ts';
 
 /** Shown in place of a secret. */
 export const MASK = '•••';
@@ -12,11 +12,11 @@ const CREDENTIALS_IN_URL = /:\/\/[^\s/@"']+@/;
 export function maskUrls(text: string): string {
   if (!text.includes('://')) return text;
   return text.replace(URL_PASSWORDS, (all, before: string, password: string) =>
-    isWrittenOut(password) ? `${before}${MASK}@` : all,
+    isLiteral(password) ? `${before}${MASK}@` : all,
   );
 }
 
-/** Masks the whole value of a secret variable and of a URL with credentials. In other values it masks passwords of URLs. */
+/** Masks the whole value of a secret variable or of a URL variable with credentials. Otherwise masks passwords of URLs. */
 function maskValue(name: string, value: string): string {
   if (isSecretName(name)) return MASK;
   if (URL_NAME.test(name) && (CREDENTIALS_IN_URL.test(value) || secretIn(value) !== null)) return MASK;
@@ -31,10 +31,10 @@ export function maskEnv(env: Record<string, string>): Record<string, string> {
     : Object.fromEntries(names.map((name) => [name, maskValue(name, env[name]!)]));
 }
 
-/** The fields of jobs, schedules, settings and events that hold commands, or text that commands printed. */
+/** The fields of jobs, schedules, settings and events that hold commands, or text that may come from commands. */
 const TEXTS = ['command', 'on_complete', 'on_failure', 'on_dead', 'last_error', 'error', 'value', 'text'];
 
-/** Returns a job, a schedule, a setting or an event as people other than its owner may see it. */
+/** Returns a copy of a job, a schedule, a setting or an event with its secrets masked. */
 export function masked<T extends object>(object: T): T {
   const shown = { ...object } as Record<string, unknown>;
   for (const field of TEXTS) if (typeof shown[field] === 'string') shown[field] = maskUrls(shown[field]);

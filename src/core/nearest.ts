@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: Iterable<string>, most = 2): s
   return best;
 }
 
-/** Returns a question with the nearest candidate, to put after a message; empty if there is none. */
+/** Returns a question with the nearest candidate, to append to a message. It is empty if no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === null ? '' : `; did you mean '${guess}'?`;

@@ -13,7 +13,7 @@ export interface NumberRange {
   integer: boolean;
 }
 
-/** An error does not mention limits as large as this one, because nobody reaches them. */
+/** Errors do not mention a range whose maximum is this large, because it is no practical limit. */
 const UNLIMITED = 1e15;
 
 export function checkNumber(value: number, what: string, range: NumberRange, shown: unknown = value): number {
@@ -48,7 +48,7 @@ export function formatBytes(bytes: number): string {
   return `${amount < 10 ? Math.floor(amount * 10) / 10 : Math.floor(amount)} ${unit.toUpperCase()}iB`;
 }
 
-/** Formats a count for people: `1,234`. */
+/** Formats a whole number for people: `1,234`. */
 export function formatCount(count: number): string {
   if (count < 1000) return String(count);
   return `${formatCount(Math.floor(count / 1000))},${String(count % 1000).padStart(3, '0')}`;

@@ -1,6 +1,6 @@
 import { formatDuration } from './duration.ts';
 import { errorLine } from './error-line.ts';
-import { NO_ANSWER_CODE } from './errors.ts';
+import { NO_RESULT_CODE } from './errors.ts';
 import type { EndReason, Job } from './job.ts';
 import { maskUrls } from './mask.ts';
 import { withoutControls } from './printable.ts';
@@ -21,17 +21,17 @@ export type Outcome =
 
 const TIMEOUT_CODE = 124;
 const CANCELLED_CODE = 130;
-const LAST_ERROR_LIMIT = 512;
+const MAX_ERROR_LENGTH = 512;
 
 export function exitCodeOf(outcome: Outcome): number | null {
   if (outcome.why === 'exited') return outcome.code;
   return outcome.why === 'timeout' ? TIMEOUT_CODE : null;
 }
 
-/** Returns the exit code of a command that has waited for this job to end. */
-export function answerFor(job: Pick<Job, 'state' | 'exitCode'>): number {
+/** Returns the exit code of a queuectl command that has waited for this job to end. */
+export function exitCodeForJob(job: Pick<Job, 'state' | 'exitCode'>): number {
   if (job.state === 'completed') return 0;
-  return job.state === 'cancelled' ? CANCELLED_CODE : job.exitCode || NO_ANSWER_CODE;
+  return job.state === 'cancelled' ? CANCELLED_CODE : job.exitCode || NO_RESULT_CODE;
 }
 
 /** Returns the signal that an exit code of 128+n stands for, or null. */
@@ -46,9 +46,9 @@ export function describeOutcome(outcome: Outcome, timeoutMs: number | null, outp
   // The output of a cancelled command explains nothing.
   const line = outcome.why === 'cancelled' ? '' : errorLine(output);
   const text = maskUrls(withoutControls(line === '' ? what : `${what}: ${line}`).trim());
-  if (text.length <= LAST_ERROR_LIMIT) return text;
-  // Half a surrogate pair at the cut is removed.
-  return `${text.slice(0, LAST_ERROR_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  if (text.length <= MAX_ERROR_LENGTH) return text;
+  // The cut may split a surrogate pair, whose first half is then removed.
+  return `${text.slice(0, MAX_ERROR_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 function whatHappened(outcome: Outcome, timeoutMs: number | null): string | null {

@@ -1,15 +1,15 @@
 /**
- * Tells whether a command can run in the frame's own subshell instead of a second `sh -c`. That is the case if every shell
- * runs the text in the same way in both places: programs with plain or quoted words, joined by &&, || or ;. Expansions,
- * redirections, groups, definitions, background commands and builtins that depend on the shell are excluded. In doubt it
- * returns false.
+ * Tells whether a command can run in a subshell of its frame (see exec/frame.ts) instead of a second `sh -c`. That is the case
+ * if every shell runs the text in the same way in both places: programs with plain or quoted words, joined by &&, || or ;.
+ * Expansions, redirections, groups, definitions, background commands and builtins that depend on the shell are excluded. In
+ * doubt it returns false.
  */
 export function isPlainCommand(text: string): boolean {
-  return text.length <= LONGEST && SHAPE.test(text) && programs(text).every(isPlainProgram);
+  return text.length <= MAX_LENGTH && SHAPE.test(text) && programs(text).every(isPlainProgram);
 }
 
-/** Limits the length, because the text becomes part of the frame's script. */
-const LONGEST = 4096;
+/** The maximum length, because the text becomes part of the frame's script. */
+const MAX_LENGTH = 4096;
 
 const SIMPLE = '[A-Za-z0-9_./:=,@%+-]';
 /** Matches a word. Quotes contain printable ASCII, except characters that are special to some shell inside double quotes. */

@@ -14,7 +14,7 @@ export interface QueueChanges {
   agingMs?: number | null;
 }
 
-/** Returns the events for the changes of a queue. Resuming a queue that was not paused makes none. */
+/** Returns the events for the changes of a queue. Resuming a queue that was not paused causes no event. */
 export function queueChanged(changes: QueueChanges, wasPaused: boolean): NewEvent[] {
   const { paused, concurrency, rate, agingMs } = changes;
   const events: NewEvent[] = [];

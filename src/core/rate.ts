@@ -13,14 +13,14 @@ const UNITS = new Map([
   ['m', 60_000],
   ['h', 3_600_000],
 ]);
-const MOST = 1_000_000;
+const MAX_JOBS = 1_000_000;
 
 /** Parses a rate such as `10/s`, `100/m` or `5/h`. Returns null for `none`. */
 export function parseRate(text: string, what: string): Rate | null {
   if (isNone(text)) return null;
   const match = /^\s*(\d+)\s*\/\s*([smh])\s*$/i.exec(text);
   const jobs = Number(match?.[1]);
-  if (match === null || jobs < 1 || jobs > MOST) {
+  if (match === null || jobs < 1 || jobs > MAX_JOBS) {
     throw new QueueError(
       'invalid-value',
       `${what}: invalid rate '${text}'`,

@@ -24,19 +24,19 @@ export const inRange =
   (value: unknown, name: string): number =>
     checkNumber(readNumber(value, name), name, range);
 
-/** Returns a reader of durations in milliseconds. A number counts in `unit` milliseconds. */
+/** Returns a reader that converts a duration to milliseconds. A number without a unit is multiplied by `unit`. */
 export const delay =
   (unit: number, min = 0) =>
   (value: unknown, name: string): number =>
     readDelay(value, name, unit, min);
 
-/** Does the same for durations that may be `none`. */
+/** Returns a reader like that of `delay`, which also reads `none` as null. */
 export const timeout =
   (unit: number) =>
   (value: unknown, name: string): number | null =>
     typeof value === 'string' && isNone(value) ? null : readDelay(value, name, unit, 1);
 
-/** Reads a switch. False asks for nothing. */
+/** Reads a switch. False means the same as a field that is not set. */
 export function switchedOn(value: unknown, name: string): boolean | undefined {
   if (typeof value !== 'boolean') throw invalid(`${name} must be true or false, not ${kindOf(value)}`);
   return value || undefined;

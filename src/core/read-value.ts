@@ -4,7 +4,7 @@ import { RANGES } from './settings.ts';
 
 /* These functions check the values of a job object, which may be of any type. They throw an error that names the field. */
 
-/** Reads a duration of at least `min` ms. A number counts in `unit` milliseconds. */
+/** Reads a duration of at least `min` ms. A number without a unit is multiplied by `unit`. */
 export function readDelay(value: unknown, name: string, unit = 1000, min = 0): number {
   const ms =
     typeof value === 'string'
@@ -33,7 +33,7 @@ export function readStrings(value: unknown, name: string): Record<string, string
   return Object.fromEntries(Object.entries(value as Record<string, string>));
 }
 
-/** Returns the value if it is one of the choices. */
+/** Returns the value if it is one of the choices. Otherwise throws an error that shows `shown`. */
 export function choose<T extends string>(
   choices: readonly T[],
   value: unknown,

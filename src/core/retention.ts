@@ -9,7 +9,7 @@ export interface Retention {
   ageMs: number | null;
   /** The maximum number of jobs. */
   count: number | null;
-  /** The maximum size of the jobs and their output. */
+  /** The maximum size in bytes of the jobs and their output. */
   bytes: number | null;
 }
 
@@ -20,7 +20,7 @@ export type EventRetention = Omit<Retention, 'bytes'>;
 export const PRUNED_STATES = ['completed', 'cancelled', 'dead'] as const;
 export type PrunedState = (typeof PRUNED_STATES)[number];
 
-/** The size of a job without output, with its attempt and index entries (measured: 268 bytes on average of a million). */
+/** The bytes of a job without output, with its attempt and index entries (measured: 268, averaged over a million jobs). */
 const JOB_BYTES = 300;
 
 const AGE = { min: 1, max: 3650 * 86_400_000, integer: true };
@@ -84,7 +84,7 @@ export interface JobTotals {
 
 export interface EndedJob {
   finishedAt: number;
-  /** The size of its stdin and stored output. */
+  /** The size of the job's stdin and stored output. */
   bytes: number;
 }
 
@@ -92,8 +92,8 @@ export interface EndedJob {
  * Returns how many of `oldest`, the jobs that finished first, are beyond a limit. Counting stops at the first job within
  * all limits: each limit removes the oldest jobs first, so no later job can be beyond one.
  */
-export function surplus(keep: Retention, held: JobTotals, oldest: readonly EndedJob[], now: number): number {
-  let { jobs, bytes } = held;
+export function countExcess(keep: Retention, all: JobTotals, oldest: EndedJob[], now: number): number {
+  let { jobs, bytes } = all;
   let removed = 0;
   for (const job of oldest) {
     const tooOld = keep.ageMs !== null && job.finishedAt < now - keep.ageMs;
@@ -121,7 +121,7 @@ export function parseEventRetention(text: string, what: string): Retention | nul
  * Returns how many of the `oldest` events to remove: all up to the last one beyond a limit. If the clock was set back, newer
  * events in front of an old one are removed with it.
  */
-export function surplusEvents(
+export function countExcessEvents(
   { ageMs, count }: EventRetention,
   last: number,
   oldest: readonly { number: number; at: number }[],

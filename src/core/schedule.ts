@@ -6,7 +6,7 @@ import { toIso } from './time.ts';
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** The choices of missed ticks that are fired later. */
+/** The missed ticks that are fired later: none, the last one, or all of them. */
 export const CATCH_UPS = ['none', 'one', 'all'] as const;
 export type CatchUp = (typeof CATCH_UPS)[number];
 
@@ -40,10 +40,10 @@ export interface Schedule extends ScheduleSpec {
   waiting: number;
 }
 
-/** No more ticks of a schedule than this wait at a time. */
+/** The maximum number of waiting ticks of one schedule. */
 export const MOST_WAITING_TICKS = 1000;
 
-/** Makes the job of one tick from that of its schedule, with an id of its own and the scheduled time in its environment. */
+/** Makes the job of one tick from the job of its schedule, with an id of its own and the scheduled time in its environment. */
 export function jobOfTick(job: JobSpec, id: string, at: number): JobSpec {
   return { ...job, id, env: { ...job.env, QUEUECTL_SCHEDULED_AT: toIso(at) } };
 }

@@ -16,7 +16,7 @@ export const flag: Schema<boolean> = { type: 'boolean' };
 export const time: Schema<string> = { type: 'string', format: 'date-time' };
 export const strings: Schema<Record<string, string>> = { type: 'object', additionalProperties: text };
 export const milliseconds: Schema<number | string> = { type: ['number', 'string'] };
-/** Seconds, or a text with a unit. */
+/** The schema of a duration: seconds, or a text with a unit. */
 export const duration: Schema<number | string> = { ...milliseconds, examples: [90, '5m'] };
 /** In JSON a time is a text or a number. A program may also give a `Date`. */
 export const when: Schema<number | string | Date> = {
@@ -39,12 +39,12 @@ export function each<const Names extends readonly string[], T>(names: Names, sch
 
 type Properties = Record<string, Schema>;
 
-/** Describes an object that has all of these properties, null rather than absent, and no others. */
+/** Returns the schema of an object that has all of these properties, null rather than absent, and no others. */
 export function record<P extends Properties>(properties: P): Schema<{ [K in keyof P]: TypeOf<P[K]> }> {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
 
-/** Describes an object that has at most these properties, of which some are required. */
+/** Returns the schema of an object that has at most these properties, of which some are required. */
 export function input<P extends Properties, R extends keyof P & string = never>(
   properties: P,
   required: R[] = [],

@@ -1,20 +1,20 @@
 import type { JobHooks } from './job.ts';
 
-/** Decides whether the value of a variable is a secret, by the last words of its name. */
+/** Decides by its name whether a variable holds a secret. */
 export function isSecretName(name: string): boolean {
-  return judge(name, (before) => !PLAIN_KEYS.has(before));
+  return isSecret(name, (before) => !PLAIN_KEYS.has(before));
 }
 
-/** Does the same for a flag or a parameter in a command, where fewer kinds of keys are secrets. */
+/** Decides the same for a flag or a parameter in a command. Fewer kinds of keys count as secrets there. */
 function isSecretFlag(name: string): boolean {
-  return judge(name, (before) => SECRET_KEYS.has(before));
+  return isSecret(name, (before) => SECRET_KEYS.has(before));
 }
 
-function judge(name: string, isSecretKey: (before: string) => boolean): boolean {
+function isSecret(name: string, isSecretKey: (before: string) => boolean): boolean {
   const words = wordsOf(name);
   const last = words.at(-1);
   const before = words.at(-2);
-  if (last === undefined || words.some((word) => ABOUT.has(word))) return false;
+  if (last === undefined || words.some((word) => NOT_SECRET.has(word))) return false;
   if (SECRET.test(last) || (before === undefined && /^CREDENTIALS?$/.test(last))) return true;
   if (before === undefined) return false;
   if (/^KEYS?$/.test(last)) return isSecretKey(before);
@@ -30,7 +30,7 @@ function wordsOf(name: string): string[] {
     .toUpperCase()
     .split(/[^A-Z0-9]+/)
     .filter(Boolean);
-  const drop = (): boolean => BESIDE.has(words.at(-1)!) || /^V?\d+$/.test(words.at(-1)!);
+  const drop = (): boolean => IGNORED_SUFFIXES.has(words.at(-1)!) || /^V?\d+$/.test(words.at(-1)!);
   while (words.length > 1 && drop()) words.pop();
   // The address of a webhook is its secret.
   if (/^WEBHOOKS?$/.test(words.at(-2) ?? '') && ADDRESS.has(words.at(-1)!)) words.pop();
@@ -39,10 +39,10 @@ function wordsOf(name: string): string[] {
 
 const SECRET =
   /(PASSWORD|PASSWD|PASSPHRASE|PASSCODE|SECRET|TOKEN|(API|PRIVATE|SECRET|ACCESS|AUTH|ACCOUNT)KEY)S?$|^(SSHPASS|JWTS?|COOKIES?|AUTHORIZATION|BEARER|DSNS?|WEBHOOKS?)$/;
-/** Final words that only tell several secrets apart, such as the OLD in TOKEN_OLD. They are ignored. */
-const BESIDE = new Set('BASE OLD NEW PREVIOUS CURRENT DEV TEST STAGING PROD VALUE'.split(' '));
-/** A name with one of these words describes a secret or counts tokens, and is no secret itself. */
-const ABOUT = new Set(
+/** Final words that only distinguish several secrets, such as OLD in TOKEN_OLD. They are ignored. */
+const IGNORED_SUFFIXES = new Set('BASE OLD NEW PREVIOUS CURRENT DEV TEST STAGING PROD VALUE'.split(' '));
+/** The value of a name with one of these words describes a secret or counts tokens, and is no secret itself. */
+const NOT_SECRET = new Set(
   `NO USE ALLOW HAS IS REQUIRE ENABLE DISABLE SKIP MIN MAX NUM COUNT TOTAL PROMPT INPUT OUTPUT COMPLETION CONTEXT`.split(
     ' ',
   ),
@@ -57,17 +57,16 @@ const PLAIN_KEYS = new Set(
   ARROW`.split(/\s+/),
 );
 
-/** Returns the name of what looks like a secret written out in a command, or null. Its time is linear in the length. */
+/** Returns the name of something in a command that looks like a literal secret, or null. It takes linear time. */
 export function secretIn(command: string): string | null {
   if (!HINT.test(command)) return null;
   for (const [, flag, name, value] of command.matchAll(ASSIGNED))
-    if (isSecretFlag(name!) && isWrittenOut(value!)) return flag! + name;
+    if (isSecretFlag(name!) && isLiteral(value!)) return flag! + name;
   for (const [, name, value] of command.matchAll(FLAG_AND_VALUE))
-    if (isSecretFlag(name!) && isWrittenOut(value!) && !isCookieFile(name!, value!)) return `--${name}`;
+    if (isSecretFlag(name!) && isLiteral(value!) && !isCookieFile(name!, value!)) return `--${name}`;
   const header = AUTHORIZATION.exec(command)?.[1];
-  if (header !== undefined && isWrittenOut(header)) return 'Authorization';
-  for (const [, , password] of command.matchAll(URL_PASSWORDS))
-    if (isWrittenOut(password!)) return URL_PASSWORD;
+  if (header !== undefined && isLiteral(header)) return 'Authorization';
+  for (const [, , password] of command.matchAll(URL_PASSWORDS)) if (isLiteral(password!)) return URL_PASSWORD;
   return null;
 }
 
@@ -83,11 +82,11 @@ const ASSIGNED =
 const FLAG_AND_VALUE =
   /(?<=^|[\s"'])--([a-z][\w-]{0,99})["']?\s{1,9}(?=("[^"]{0,99}"|"[^"]{99}|'[^']{0,99}'|'[^']{99}|[^\s"'&;|)<>-][^\s"'&;|)<>]{0,99}))/gi;
 const AUTHORIZATION = /\bauthorization: {0,9}(?:bearer|basic|token) {1,9}([^\s"']{1,99})/i;
-/** Matches the password in `scheme://user:password@host`. It contains no slash, so that the time stays linear. */
+/** Matches the password in `scheme://user:password@host`. The password contains no slash, so that the run time stays linear. */
 export const URL_PASSWORDS = /(:\/\/[^\s/:@"']*:)([^\s/"']+)@/g;
 
-/** Returns false for a value that is empty, a switch, or a reference to a variable, a command or a file. */
-export function isWrittenOut(value: string): boolean {
+/** Returns false for a value that is empty, masked, a switch, one digit, or a reference to a variable, a command or a file. */
+export function isLiteral(value: string): boolean {
   const text = value.replace(/^["']|["']$/g, '').trim();
   return (
     text !== '' &&
@@ -116,7 +115,7 @@ export function secretWarnings(given: Given): string[] {
 const NAMED = 5;
 
 function variableWarning({ env = {} }: Given): string | null {
-  const names = Object.keys(env).filter((key) => isSecretName(key) && isWrittenOut(env[key]!));
+  const names = Object.keys(env).filter((key) => isSecretName(key) && isLiteral(env[key]!));
   const [name] = names;
   if (name === undefined) return null;
   if (names.length === 1)

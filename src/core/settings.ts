@@ -15,10 +15,11 @@ import { either, isNone } from './words.ts';
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
   default: T;
-  /** The value is a duration, so the name may end in a unit. */
+  /** True if the value is a duration, so that the name may end in a unit. */
   timed?: boolean;
   help: string;
   range: string;
+  /** `bare` is the unit of a number without a unit. */
   parse(text: string, key: string, bare: DurationUnit): T;
   format(value: T): string;
 }
@@ -113,7 +114,6 @@ export const RANGES = {
   jitter: { min: 0, max: 1, integer: false },
   workerCount: { min: 1, max: 256, integer: true },
   concurrency: { min: 1, max: 1024, integer: true },
-  /** 1 ms to ten years. */
   durationMs: { min: 1, max: 3650 * DAY, integer: true },
 } satisfies Record<string, NumberRange>;
 

@@ -1,7 +1,7 @@
 import { QueueError } from './errors.ts';
 import { formatBytes } from './numbers.ts';
 
-/** The longest stdin of a job. It is kept in the store, so longer input belongs in a file. */
+/** The maximum size of a job's stdin in bytes. It is kept in the store, so longer input belongs in a file. */
 export const STDIN_LIMIT = 1024 ** 2;
 
 export function checkStdin(text: string, name: string): string {

@@ -2,7 +2,7 @@ import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey, type Settings } from './settings.ts';
 
-/** A stored setting with an invalid value, which can only come from a change in the database itself. */
+/** A stored setting with an invalid value, for example after the database was changed by hand. */
 export interface InvalidSetting {
   key: SettingKey;
   problem: string;
@@ -28,7 +28,7 @@ export function readSettings(stored: ReadonlyMap<string, string>): {
   return { settings, invalid };
 }
 
-/** Returns the same as `readSettings`, but does not check the rules between settings. */
+/** Returns the same as `readSettings`, but checks each setting alone. */
 export function readEach(stored: ReadonlyMap<string, string>): ReturnType<typeof readSettings> {
   const settings: Record<string, unknown> = {};
   const invalid: InvalidSetting[] = [];

@@ -1,12 +1,12 @@
 import { QueueError } from './errors.ts';
 import { shellQuote } from './shell-quote.ts';
 
-/** Makes a command from a line. */
+/** Makes a command from one line of input. */
 export type CommandTemplate = (line: string) => string;
 
 const MARK = '{}';
 
-/** Unsupported constructs: a quoted word in them is not one word, or only a full shell parser finds their end. */
+/** Constructs that a template cannot contain. In them a quoted word is not one word, or only a full parser finds their end. */
 const UNSUPPORTED: [RegExp, string][] = [
   [/<</, 'a here-document'],
   [/`/, 'backticks'],
@@ -33,7 +33,7 @@ export function compileTemplate(text: string): CommandTemplate {
 
 type Context = 'plain' | 'parentheses' | 'double quotes';
 
-/** Returns the text between the marks. It follows the shell's quoting to find out where a quoted word stays one word. */
+/** Returns the text between the marks. It follows the shell's quoting, because a mark is allowed only where it is one word. */
 function splitAtMarks(text: string): string[] {
   const parts: string[] = [];
   const inside: Context[] = ['plain'];
@@ -41,23 +41,23 @@ function splitAtMarks(text: string): string[] {
   for (let at = 0; at < text.length; at++) {
     const context = inside.at(-1)!;
     const char = text[at]!;
-    const word = context !== 'double quotes';
+    const bare = context !== 'double quotes';
     if (char === '\\') at++;
     else if (text.startsWith(MARK, at)) {
-      if (!word) throw misplaced();
+      if (!bare) throw misplaced();
       parts.push(text.slice(start, at));
       start = at + MARK.length;
       at = start - 1;
-    } else if (char === "'" && word) at = skipTo(text, at, text.indexOf("'", at + 1));
-    else if (char === '#' && word && startsWord(text[at - 1])) at = skipTo(text, at, text.indexOf('\n', at));
+    } else if (char === "'" && bare) at = skipTo(text, at, text.indexOf("'", at + 1));
+    else if (char === '#' && bare && startsWord(text[at - 1])) at = skipTo(text, at, text.indexOf('\n', at));
     else if (char === '"') {
-      if (word) inside.push('double quotes');
+      if (bare) inside.push('double quotes');
       else inside.pop();
     } else if (char === '$' && /^(\{|\(\()/.test(text.slice(at + 1, at + 3))) at = endOfExpansion(text, at);
     else if (char === '$' && text[at + 1] === '(') {
       inside.push('parentheses');
       at++;
-    } else if (char === '(' && word) inside.push('parentheses');
+    } else if (char === '(' && bare) inside.push('parentheses');
     else if (char === ')' && context === 'parentheses') inside.pop();
   }
   parts.push(text.slice(start));
@@ -68,7 +68,7 @@ function startsWord(before: string | undefined): boolean {
   return before === undefined || /[\s;&|()]/.test(before);
 }
 
-/** Returns the end of `${…}` or `$((…))`, including nested ones. */
+/** Returns the index of the end of `${…}` or `$((…))`, which may be nested. */
 function endOfExpansion(text: string, at: number): number {
   const [open, close] = text[at + 1] === '{' ? ['{', '}'] : ['(', ')'];
   let depth = 0;
@@ -80,7 +80,7 @@ function endOfExpansion(text: string, at: number): number {
   return skipTo(text, at, -1);
 }
 
-/** Skips a part of the text in which {} would not be a word. Throws if it contains one. */
+/** Returns the end of a part of the text in which {} would not be a word. Throws if that part contains {}. */
 function skipTo(text: string, from: number, end: number): number {
   const to = end === -1 ? text.length : end;
   if (text.slice(from, to + 1).includes(MARK)) throw misplaced();

@@ -3,7 +3,7 @@ import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { localZone } from './zone.ts';
 
-/** The latest time that can be given, because an ISO time has a year of four digits. */
+/** The latest time that users can give, because an ISO time has a year of four digits. */
 const LATEST_MS = Date.UTC(9999, 11, 31);
 
 const ISO =
@@ -12,7 +12,7 @@ const ISO =
 /** The latest time that a `Date` can hold, in the year 275760. */
 export const LATEST_DATE_MS = 8_640_000_000_000_000;
 
-/** Formats a time. One that no `Date` can hold, such as a value written by hand, becomes the nearest valid time. */
+/** Formats a time. If no `Date` can hold it, such as a value written by hand, it becomes the nearest valid time. */
 export function toIso(ms: number): string;
 export function toIso(ms: number | null): string | null;
 export function toIso(ms: number | null): string | null {
@@ -54,7 +54,7 @@ export function parseTime(text: string, what: string, now: number, step: 1 | -1 
 function localTime(iso: string, text: string, what: string): number {
   localZone();
   const time = Date.parse(iso);
-  if (isPlain(time, iso)) return time;
+  if (isUnambiguous(time, iso)) return time;
   throw new QueueError(
     'invalid-time',
     `${what}: '${text}' is ambiguous or does not exist, because the clocks change at that time`,
@@ -63,7 +63,7 @@ function localTime(iso: string, text: string, what: string): number {
 }
 
 /** Tells whether a local time exists and occurs only once. */
-function isPlain(time: number, iso: string): boolean {
+function isUnambiguous(time: number, iso: string): boolean {
   return localIso(time) === iso && localIso(time - HOUR) !== iso && localIso(time + HOUR) !== iso;
 }
 

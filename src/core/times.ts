@@ -1,10 +1,10 @@
 import { isEveryHour, type NextWall, readCron } from './cron.ts';
 import type { Timing } from './schedule.ts';
-import { instantOf, offsetAt, transition } from './zone.ts';
+import { findOffsetChange, instantOf, offsetAt } from './zone.ts';
 
 /** The times at which a schedule fires. */
 export interface FireTimes {
-  /** Returns the first fire time after this one, or null if there is none. */
+  /** Returns the first fire time after `instant`, or null if there is none. */
   after(instant: number): number | null;
 }
 
@@ -12,16 +12,16 @@ const DAY = 86_400_000;
 const MINUTE = 60_000;
 
 export async function fireTimes(timing: Timing): Promise<FireTimes> {
-  if (timing.kind === 'every') return evenly(timing.everyMs, timing.anchorAt);
+  if (timing.kind === 'every') return atInterval(timing.everyMs, timing.anchorAt);
   const { zone } = timing;
   const next = await readCron(timing.cron);
-  const after = isEveryHour(timing.cron) ? afterElapsed : afterNamed;
+  const after = isEveryHour(timing.cron) ? afterEveryHour : afterNamedHours;
   return { after: (instant) => after(next, zone, instant) };
 }
 
-/** Fires at a fixed interval, also before the anchor, so that a wrong clock at its creation does not stop the schedule. */
-function evenly(everyMs: number, anchorAt: number): FireTimes {
-  // Only a row that was changed by hand has such an interval. Its schedule never fires.
+/** Returns times at a fixed interval, also before the anchor, so that a clock that was wrong at the creation does no harm. */
+function atInterval(everyMs: number, anchorAt: number): FireTimes {
+  // Only a row that was changed by hand has no positive interval. Its schedule never fires.
   if (!(everyMs > 0)) return { after: () => null };
   return { after: (instant) => anchorAt + (Math.floor((instant - anchorAt) / everyMs) + 1) * everyMs };
 }
@@ -30,7 +30,7 @@ function evenly(everyMs: number, anchorAt: number): FireTimes {
  * Finds the next fire time of an expression that fires every hour. It fires at each matching wall time that occurs: twice in a
  * repeated hour, and not in a skipped one.
  */
-function afterElapsed(next: NextWall, zone: string, instant: number): number | null {
+function afterEveryHour(next: NextWall, zone: string, instant: number): number | null {
   let from = instant;
   let offset = offsetAt(zone, from);
   for (;;) {
@@ -39,17 +39,17 @@ function afterElapsed(next: NextWall, zone: string, instant: number): number | n
     const found = wall - offset;
     if (offsetAt(zone, found) === offset) return found;
     // The offset changes before that time, so the search continues from the change with the new offset.
-    const change = transition(zone, from, found);
+    const change = findOffsetChange(zone, from, found);
     offset = offsetAt(zone, change);
     from = change - 1;
   }
 }
 
 /**
- * Finds the next fire time of an expression that names hours. It fires once for each matching wall time: at the first of a
- * repeated one, and after a skipped one by as much as the clock was set forward.
+ * Finds the next fire time of an expression that names hours. It fires once for each matching wall time. A repeated time
+ * fires when it first occurs. A skipped time fires later, by as much as the clock was set forward.
  */
-function afterNamed(next: NextWall, zone: string, instant: number): number | null {
+function afterNamedHours(next: NextWall, zone: string, instant: number): number | null {
   // A time that was skipped within the last day may still have to fire.
   let wall = next(instant + Math.min(offsetAt(zone, instant), offsetAt(zone, instant - DAY)));
   let best: number | null = null;
@@ -63,7 +63,7 @@ function afterNamed(next: NextWall, zone: string, instant: number): number | nul
   return best;
 }
 
-/** Returns the last fire times between `from` and `to`, at most `most`, oldest first. The cost does not grow with the range. */
+/** Returns the last fire times between `from` and `to`, at most `most`, oldest first. The cost hardly grows with the range. */
 export function lastTimes({ after }: FireTimes, from: number, to: number, most: number): number[] {
   for (let span = MINUTE; ; span *= 2) {
     const start = Math.max(from, to - span);

@@ -57,7 +57,7 @@ export const SCHEDULE = record({
   catch_up: oneOf(CATCH_UPS),
   ...PAUSED,
   next_run_at: maybe(time),
-  /** The next five runs. Empty while the schedule is paused. */
+  /** The next runs, at most five. Empty while the schedule is paused. */
   next_runs: listOf(time),
   last_run_at: maybe(time),
   last_job_id: maybe(text),
@@ -122,7 +122,7 @@ export const OPERATION = record({
   action: text,
   state: oneOf(['running', 'done', 'stopped', 'failed']),
   ...each(['total', 'done', 'changed', 'unchanged'], integer),
-  /** How many of the unchanged are at-most-once jobs, which only a retry by id starts again. */
+  /** How many of the unchanged jobs are at-most-once jobs, which only a retry by id starts again. */
   skipped: integer,
   started_at: time,
   finished_at: maybe(time),
@@ -137,7 +137,7 @@ export const ERROR_GROUP = record({
   last_at: time,
   sample_id: text,
   sample_error: text,
-  /** The most common names and queues of the jobs in the group. */
+  /** The most common names of the jobs in the group. `queues` has their most common queues. */
   names: listOf(text),
   queues: listOf(text),
 });

@@ -1,5 +1,6 @@
 import { formatCount } from './numbers.ts';
 
+/** Returns a count with its noun, such as `1 job` or `2 jobs`. */
 export function countOf(count: number, noun = 'job'): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -9,12 +10,11 @@ export function verbFor(count: number, predicate: string): string {
   return count === 1 ? predicate.replace(/^are\b/, 'is').replace(/^were\b/, 'was') : predicate;
 }
 
-/** Makes the first letter a capital. */
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Tells whether a text asks for nothing, in any case. */
+/** Tells whether a text is `none`, in upper or lower case. */
 export function isNone(text: string): boolean {
   return text.trim().toLowerCase() === 'none';
 }

@@ -1,5 +1,5 @@
 import type { EventFields } from './event-object.ts';
-import { attemptEnded, type EventDetail, type EventKind, ticked, type WorkerEvent } from './events.ts';
+import { attemptEnded, type EventDetail, type EventKind, tickEvent, type WorkerEvent } from './events.ts';
 import type { ClaimedJob } from './job.ts';
 import { exitCodeOf } from './outcome.ts';
 import { toIso } from './time.ts';
@@ -38,7 +38,7 @@ function describe(event: WorkerEvent): Described {
     case 'jobs-pruned':
       return ofWorker(event, { jobs: event.jobs, bytes: event.bytes });
     case 'tick':
-      return { ...ticked(event.schedule, event.at, false, event.waits), about: { job_id: event.jobId } };
+      return { ...tickEvent(event.schedule, event.at, false, event.waits), about: { job_id: event.jobId } };
     case 'attempt-started':
       return ofJob('started', event.job, { pid: event.pid });
     case 'attempt-adopted':

@@ -2,7 +2,7 @@
 import { QueueError } from './errors.ts';
 
 const DAY = 86_400_000;
-/** The global object. A browser has no `process`, and its zone is never unknown. */
+/** The global object. A browser has no `process`, and its zone is always known. */
 const ENVIRONMENT = globalThis as { process?: { env: Record<string, string | undefined> } };
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -18,8 +18,8 @@ export function knownZone(name: string): string | null {
 }
 
 /**
- * Returns the zone of this machine, or the one that TZ names. Throws if TZ names none that the runtime knows, such as
- * `EST5EDT,M3.2.0,M11.1.0`: the runtime would take UTC instead.
+ * Returns the zone of this machine, or the one in the environment variable TZ. Throws if the runtime does not know that zone,
+ * such as `EST5EDT,M3.2.0,M11.1.0`, because it would use UTC instead.
  */
 export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
   if (named === '') return 'UTC';
@@ -34,10 +34,11 @@ export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
   );
 }
 
+/** Returns the offset from UTC in milliseconds. */
 export function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0;
   const whole = Math.floor(instant / 1000) * 1000;
-  // The Swedish date format is that of ISO.
+  // The Swedish date format is the same as that of ISO.
   return Date.parse(`${formatOf(zone).format(whole).replace(' ', 'T')}Z`) - whole;
 }
 
@@ -65,7 +66,7 @@ export function instantOf(zone: string, wall: number): { instant: number; skippe
 }
 
 /** Returns the first time after `from` with another offset. The offset at `to` must differ from that at `from`. */
-export function transition(zone: string, from: number, to: number): number {
+export function findOffsetChange(zone: string, from: number, to: number): number {
   const offset = offsetAt(zone, from);
   let low = from;
   let high = to;

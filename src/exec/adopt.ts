@@ -8,16 +8,16 @@ import { NO_GROUP, processes } from './processes.ts';
 export type Sighting =
   | { kind: 'alive'; pid: number }
   | { kind: 'ended'; pid: number; code: number; signalled: boolean }
-  /** It may be alive in a pid namespace that we cannot see. */
+  /** The command may be alive in a pid namespace that this process cannot see. */
   | { kind: 'unseen' }
-  /** It ran, is over, and left no exit code. */
+  /** The command ran, has ended, and left no exit code. */
   | { kind: 'lost'; pid: number | null }
   | { kind: 'never-started' };
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
-/** Observes an attempt. Without a record it takes the gate, so that the command cannot start any more. */
-export function sight(place: Place): Sighting {
+/** Observes an attempt. If there is no record, takes the gate, so that the command cannot start any more. */
+export function observe(place: Place): Sighting {
   for (;;) {
     const before = readRecord(place); // fault-control: first-record
     if (before === null) {
@@ -48,7 +48,7 @@ function findByCookie({ cookie }: Place): Sighting | null {
   return one === undefined ? null : { kind: 'alive', pid: one.group };
 }
 
-/** Tells whether the record of an attempt holds the end of its command, and its frame has no child that belies it. */
+/** Tells whether the record shows the end of a command. A forged record is ignored: then the frame still has a child. */
 export function hasEnded(place: Place, frame: number): boolean {
   const record = readRecord(place);
   if (record?.kind !== 'ended' && record?.kind !== 'gated') return false;
@@ -61,14 +61,14 @@ function fromRecord(record: AttemptRecord | null): Sighting {
   return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
 }
 
-/** Waits for a command that is not our child. One that was seen alive has started, even if its record is missing later. */
+/** Waits for a command that is not a child of this process. If it was seen alive, it has started, even without a record. */
 export async function untilOver(place: Place): Promise<Sighting> {
   let seen: { pid: number | null } | null = null;
   for (;;) {
-    const sighting = sight(place);
+    const sighting = observe(place);
     if (sighting.kind === 'never-started' && seen !== null) return { kind: 'lost', ...seen };
     if (sighting.kind !== 'alive' && sighting.kind !== 'unseen') return sighting;
     seen = { pid: sighting.kind === 'alive' ? sighting.pid : null };
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Lets a person change a text in an editor. Null: the editor did not end well, so nothing is to be changed. */
+/** Lets a person change a text in an editor. Returns null if the editor failed, so nothing is to be changed. */
 export function editText(text: string, editor: string): string | null {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-edit-'));
   const file = join(directory, 'job.json');
   try {
     writeFileSync(file, text, { mode: 0o600 });
-    // Through a shell: $EDITOR may hold flags, as in "code --wait".
+    // A shell runs the editor, because $EDITOR may have options, as in "code --wait".
     const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
     return status === 0 ? readFileSync(file, 'utf8') : null;
   } finally {

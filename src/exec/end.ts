@@ -1,9 +1,9 @@
-/** Ends this process at once. At a usual end the runtimes close every store, which is wrong if its files were removed. */
+/** Ends this process at once. A normal exit would close every store, which is wrong if the files of one were removed. */
 export function endAtOnce(code: number): void {
   try {
     process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {});
   } catch {
-    // There is no shell, or the runtime cannot do it.
+    // There is no shell, or the runtime cannot replace the process.
   }
   process.kill(process.pid, 'SIGKILL');
 }

@@ -1,26 +1,26 @@
 import type { ClaimedJob } from '../core/job.ts';
 
-/** The settings of the runtime inside our executable. They are for queuectl only, so jobs and workers do not get them. */
-const RUNTIME = /^(BUN_|NODE_OPTIONS$)/;
+/** Matches the settings of the runtime in our executable. They are for queuectl only, so jobs and workers do not get them. */
+const RUNTIME_VARIABLES = /^(BUN_|NODE_OPTIONS$)/;
 /** Matches the trace context of the process that started the worker. A job is no part of that trace. */
 const TRACE_CONTEXT = /^(TRACEPARENT|TRACESTATE|BAGGAGE)$/;
-/** Makes a worker die at a crash point, for tests. Its jobs do not inherit it. */
+/** The variable that makes a worker die at a crash point, for tests. Jobs do not inherit it. */
 export const CRASH_AT = 'QUEUECTL_CRASH_AT';
 
 export function withoutRuntime(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME.test(name)));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME_VARIABLES.test(name)));
 }
 
-/** Returns the secrets of a job that the worker's environment does not have. */
+/** Returns the names of the secrets of a job that are not in the environment of the worker. */
 export function missingSecrets(worker: NodeJS.ProcessEnv, { secretEnv }: ClaimedJob): string[] {
-  return secretEnv.filter((name) => worker[name] === undefined || RUNTIME.test(name));
+  return secretEnv.filter((name) => worker[name] === undefined || RUNTIME_VARIABLES.test(name));
 }
 
-/** The variables that a clean environment has. Others of the worker, such as tokens, have to be named by the job. */
-const BASIC = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR)$/;
+/** The worker's variables in a clean environment. Jobs have to name others, such as tokens. */
+const BASIC_VARIABLES = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR)$/;
 
-function basics(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
-  const wanted = ([name]: [string, unknown]): boolean => BASIC.test(name) || secrets.includes(name);
+function basicVariables(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
+  const wanted = ([name]: [string, unknown]): boolean => BASIC_VARIABLES.test(name) || secrets.includes(name);
   return Object.fromEntries(Object.entries(environment).filter(wanted));
 }
 
@@ -37,7 +37,7 @@ export function jobEnvironment(
 ): NodeJS.ProcessEnv {
   const { [CRASH_AT]: _, ...inherited } = withoutRuntime(worker);
   return {
-    ...(job.cleanEnv ? basics(inherited, job.secretEnv) : withoutTrace(inherited, job.secretEnv)),
+    ...(job.cleanEnv ? basicVariables(inherited, job.secretEnv) : withoutTrace(inherited, job.secretEnv)),
     PWD: job.cwd,
     ...job.env,
     QUEUECTL_JOB_ID: job.id,

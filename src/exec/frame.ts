@@ -4,17 +4,17 @@ import { isPlainCommand } from '../core/plain-command.ts';
  * The lines of shell around every command. They take the gate (an exclusively created record), run the command as a child,
  * write its exit code over the record in place (with a fixed width, so that a full disk cannot prevent it), and exit with it.
  *
- * - `trap :` rather than `trap ''`: the frame outlives a signal to the group, its children do not inherit that.
+ * - `trap :` lets the frame survive a signal to the group. With `trap ''`, its children would ignore the signal, too.
  * - HUP, INT and TERM are noted in the record as an `s` behind the exit code. A stop of the whole service signals the
- *   frame as well, so the note tells a command that was stopped from one that failed. The note is kept as the shell
+ *   frame as well, so the note distinguishes a stopped command from a failed one. The note is kept as the shell
  *   option -b, which has no effect here, because a variable of ours could shadow one of the user's.
  * - The trap on EXIT is for a shell that exits because it cannot fork. Its code 76 shows that nothing ran.
- * - It exits with 75 or 76 only if it ran nothing. If a command exits with one of these, the frame ends by a signal instead,
+ * - The frame exits with 75 or 76 only if it ran nothing. If a command exits with one of these, the frame ends by a signal instead,
  *   so that the code is never mistaken for one of the frame's, even without the record.
- * - Its own stderr is /dev/null, because a shell prints "Terminated" when its child is terminated.
- * - It uses only positional parameters, because a variable of ours could shadow one of the user's environment.
- * - Descriptor 3 is the lifeline, which the frame holds for as long as it lives; the command gets neither it nor 4.
- * - $1 record, $2 umask, $3 soft limit of open files or -, $4 name of the lifeline or -, then the command.
+ * - The stderr of the frame is /dev/null, because a shell prints "Terminated" when its child is terminated.
+ * - The frame uses only positional parameters, because a variable of ours could shadow one of the user's environment.
+ * - Descriptor 3 is the lifeline, which the frame holds while it runs. The command gets neither 3 nor 4.
+ * - The parameters are $1 record, $2 umask, $3 soft limit of open files or -, $4 name of the lifeline or -, then the command.
  */
 const BEFORE = `trap : QUIT PIPE ALRM USR1 USR2 VTALRM PROF XCPU XFSZ
 trap 'set -b' HUP INT TERM
@@ -36,9 +36,9 @@ trap - EXIT USR1 USR2
 case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
 exit $2`;
 
-/** Redirects inside a subshell. Outside it, the shell's own "Terminated" would be redirected, too. */
+/** Runs a command in a shell. Redirects inside a subshell. Outside it, the message "Terminated" would be redirected, too. */
 const SHELL = `${BEFORE}(exec /bin/sh -c "$5" 2>&4 3>&- 4>&-)${AFTER}`;
-/** Uses exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
+/** Runs a program. Uses exec, because a plain "$@" would prefer the builtins of the shell to programs of the same name. */
 const ARGV = `${BEFORE}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${AFTER}`;
 
 /**
@@ -49,10 +49,10 @@ const ARGV = `${BEFORE}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${AFTER}`;
 const PLAIN = `${BEFORE}(exec 2>&4 3>&- 4>&-; `.replaceAll('\n', '; ');
 const PLAIN_END = `; exit $?)${AFTER}`.replaceAll('\n', '; '); // fault-control: plain-end
 
-/** The limits that the user set for his processes. They are read once, because reading the umask sets it for a moment. */
+/** The limits that users set for their processes. They are read once, because reading the umask sets it for a moment. */
 export interface UserLimits {
   umask: number;
-  /** The soft limit of open files; null: leave it. */
+  /** The soft limit of open files. Null leaves it unchanged. */
   openFiles: string | null;
   /** Every job gets a clean environment. */
   cleanEnv?: boolean;
@@ -77,7 +77,7 @@ export function frameArguments(input: FrameInput): string[] {
     : ['-c', SHELL, ...fixed, command];
 }
 
-/** Returns the record of the frame that runs with these arguments, the program's name before them. */
+/** Returns the path of the record from the arguments of a frame. The first of them is the name of the program. */
 export function recordIn(args: readonly string[]): string | undefined {
   return args[4];
 }

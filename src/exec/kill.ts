@@ -5,8 +5,8 @@ import { readRecord } from '../state/record.ts';
 import { type Found, NO_GROUP, processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
-const LOOK_MS = 50;
-/** A process forked during a scan is in the next one, so only two empty scans in a row prove that nothing is left. */
+const POLL_MS = 50;
+/** A process that was forked during a scan is in the next scan, so only two empty scans in a row prove that none is left. */
 const EMPTY_SCANS = 2;
 
 /** Sends a signal to all processes of an attempt and, after the grace period, SIGKILL until none is left. */
@@ -19,26 +19,26 @@ export async function endProcesses(
   let left = await lookAgain();
   if (left.length > 0) {
     signalAll(left, target, first);
-    // A stopped process takes its signal only when it goes on.
+    // A stopped process handles its signal only after it is continued.
     signalAll(left, target, 'SIGCONT');
   }
   const deadline = performance.now() + graceMs;
   while (left.length > 0 && performance.now() < deadline) {
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
     left = await lookAgain();
   }
   for (let empty = left.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
     left = await lookAgain();
     empty = left.length === 0 ? empty + 1 : 0;
     signalAll(left, target, 'SIGKILL');
-    if (left.length > 0) await pause(LOOK_MS / 5);
+    if (left.length > 0) await pause(POLL_MS / 5);
   }
 }
 
 /**
- * Returns a function that finds the processes of an attempt that are left. A process that was found once stays one of the
- * attempt's until it ends, even if the frame that identified it is gone. A process that we may not signal (another user's, by a
- * setuid program) is not waited for, because it could go on for ever.
+ * Returns a function that finds the processes of an attempt that are left. A process that was found once belongs to the
+ * attempt until it ends, even if the frame that identified it is gone. Processes that we may not signal, such as setuid
+ * programs of another user, are left out, because they could run for ever.
  */
 function watch(target: Target): () => Promise<Found[]> {
   const seen = new Map<number, Found>();
@@ -64,7 +64,7 @@ function signalErrorOf(pid: number): string | null {
   }
 }
 
-/** Returns the target of an attempt. Its group is known while its record shows that it runs. */
+/** Returns the target of an attempt. The group is known only while the record shows a running command. */
 export function targetOf(place: Place): Target {
   const record = readRecord(place);
   return { group: record?.kind === 'running' ? record.pid : NO_GROUP, cookie: place.cookie };
@@ -94,6 +94,6 @@ export function send(pid: number, signal: NodeJS.Signals): void {
     process.kill(pid, signal);
     crashPoint('after-signal');
   } catch {
-    // The process has ended in the meantime.
+    // The process has ended in the meantime, or belongs to another user.
   }
 }

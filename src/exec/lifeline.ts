@@ -9,18 +9,18 @@ import { type AttemptRecord, readRecord } from '../state/record.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { NO_GROUP, processes } from './processes.ts';
 
-/** A named pipe that a worker and its frames hold open. Other pid namespaces see that, but not the processes. */
+/** A named pipe that a worker and its frames hold open. Other pid namespaces can see that, but not the processes. */
 export interface Lifeline {
-  /** Consists of the pid namespace and the worker's id. The record of every attempt that holds it contains the name. */
+  /** Consists of the pid namespace and the id of the worker. The record of every attempt that holds the lifeline has the name. */
   name: string;
   file: number;
 }
 
 /** A younger lifeline is not removed, because its worker may not have opened it yet. */
 const YOUNG_MS = 60_000;
-const make = promisify(execFile);
+const execute = promisify(execFile);
 
-/** Makes a lifeline. Returns null if that fails or there are no pid namespaces: then only the process table counts. */
+/** Makes a lifeline. Returns null if that fails, or if there are no pid namespaces. Then only the process table counts. */
 export async function makeLifeline(state: StateDirectory, workerId: string): Promise<Lifeline | null> {
   const namespace = ownNamespace();
   if (namespace === null) return null;
@@ -30,7 +30,7 @@ export async function makeLifeline(state: StateDirectory, workerId: string): Pro
     crashPoint('before-lifeline');
     mkdirSync(state.lifelines, { recursive: true, mode: 0o700 });
     crashPoint('in-lifeline');
-    await make('mkfifo', ['-m', '600', path]);
+    await execute('mkfifo', ['-m', '600', path]);
     crashPoint('after-lifeline');
     return { name, file: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) };
   } catch {
@@ -44,7 +44,7 @@ export function isForeign(record: AttemptRecord | null): boolean {
   return record.lifeline.split('-')[0] !== ownNamespace();
 }
 
-/** Tells whether an attempt may be alive in a pid namespace that we cannot see. One that is over holds no lifeline. */
+/** Tells whether an attempt may be alive in a pid namespace that we cannot see. A finished attempt holds no lifeline. */
 export function isOutOfSight(place: Place): boolean {
   const record = readRecord(place);
   if (record?.kind !== 'running' || record.lifeline === null || !isForeign(record)) return false;
@@ -62,18 +62,18 @@ export function sweepLifelines({ lifelines }: StateDirectory, now: number): void
       crashPoint('before-sweep-lifeline');
       unlinkSync(path);
     } catch {
-      // Another sweep was first, or it belongs to another user.
+      // Another sweep removed it first, or it belongs to another user.
     }
   }
 }
 
-/** Tells whether a process has a pipe open. Opening one for writing fails if none has it open for reading. */
+/** Tells whether a process has a pipe open for reading. Otherwise opening the pipe for writing fails. */
 function isHeld(path: string): boolean {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
     return true;
   } catch (error) {
-    // A missing one was removed by a sweep, because nobody held it.
+    // A missing pipe was removed by a sweep, because nobody held it.
     const { code } = error as NodeJS.ErrnoException;
     return code !== 'ENXIO' && code !== 'ENOENT';
   }

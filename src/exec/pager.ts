@@ -4,7 +4,7 @@ const DEFAULT = 'command -v less >/dev/null || exit 127; less -FIRX';
 /** The exit code of a shell that does not find the program. */
 const NOT_FOUND = 127;
 
-/** Returns the pager that the user has chosen, or null if there is to be none. */
+/** Returns the command of the user's pager, or null if there is to be none. */
 export function pagerOf({ QUEUECTL_PAGER, PAGER, TERM }: NodeJS.ProcessEnv): string | null {
   const pager = (QUEUECTL_PAGER ?? PAGER ?? DEFAULT).trim();
   return pager === '' || pager === 'cat' || TERM === 'dumb' ? null : pager;
@@ -12,7 +12,7 @@ export function pagerOf({ QUEUECTL_PAGER, PAGER, TERM }: NodeJS.ProcessEnv): str
 
 /** Shows a text in a pager until the user leaves it. Returns false if there is no such program. */
 export function page(text: string, pager: string, environment: NodeJS.ProcessEnv): boolean {
-  // Ctrl-C belongs to the pager: without a handler it would end queuectl and leave the pager behind.
+  // The pager handles Ctrl-C. Without a handler here, it would end queuectl and leave the pager behind.
   const ignore = (): void => {};
   process.on('SIGINT', ignore);
   try {

@@ -1,12 +1,12 @@
 import { setPriority } from 'node:os';
 
-const A_LITTLE = 5;
+const NICE_VALUE = 5;
 
-/** Lowers the priority of this process, so that workers and jobs of this machine come first. */
-export function stepBack(): void {
+/** Lowers the priority of this process, so that workers and jobs on this machine come first. */
+export function lowerPriority(): void {
   try {
-    setPriority(A_LITTLE);
+    setPriority(NICE_VALUE);
   } catch {
-    // Without the permission it keeps its priority.
+    // Without permission, the process keeps its priority.
   }
 }

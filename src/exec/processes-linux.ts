@@ -12,13 +12,13 @@ import type { Ancestor, Found, Processes, Programs, Target } from './processes.t
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
 
-/** Lists are read until one has no new process, because a listed one may have forked and ended. This is the most. */
-const MOST_LOOKS = 30;
+/** The process list is read until it has no new process, because a listed one may have forked. This is the maximum. */
+const MAX_READS = 30;
 
-/** The kernel's flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC). */
+/** The flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC in the kernel). */
 const FORKED_WITHOUT_EXEC = 0x40;
-/** Programs that are starting are among the newest, so a list of this length holds them. */
-const MOST_PROGRAMS = 1000;
+/** At most this many processes are listed, newest first. Programs that are just starting are among them. */
+const MAX_PROGRAMS = 1000;
 
 export const linux: Processes = {
   ...processIdentity,
@@ -30,7 +30,7 @@ export const linux: Processes = {
   carries: (pid, cookie) => hasCookie(pid, cookie) && linux.startTime(pid) !== null,
   find: (attempt) => findAll([attempt]).get(attempt.cookie)!,
   findAll,
-  // The system rounds to whole seconds, up or down.
+  // The system may round the uptime to whole seconds, up or down.
   now: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
   childOf: (pid) => childrenOf(pid).findLast((child) => linux.stateOf(child, pid) !== 'over') ?? null,
   childInSession(pid) {
@@ -52,10 +52,10 @@ export const linux: Processes = {
   frameOf(cookie) {
     const record = `/attempts/${nameIn(cookie)}/rec`;
     const isFrame = (pid: number): boolean => {
-      // The cookie first: few have it.
+      // The cookie is checked first, because few processes have one.
       const about = hasCookie(pid, cookie) ? stat(pid) : null;
       if (about === null || about.session !== pid || isOver(about)) return false;
-      // A process that the command started in a session of its own is no frame.
+      // A process that the command started in a session of its own is not the frame.
       const args = (maybeRead(`/proc/${pid}/cmdline`) ?? '').split('\0');
       return recordIn(args)?.endsWith(record) === true;
     };
@@ -80,7 +80,7 @@ export const linux: Processes = {
   },
   programs,
   inheritedOpenFiles() {
-    // The runtime has raised our own by now; the parent's is what the user set.
+    // The runtime has raised the limit of this process by now. The parent still has the limit that the user set.
     const limits = maybeRead(`/proc/${process.ppid}/limits`);
     return /^Max open files +(\S+)/m.exec(limits ?? '')?.[1] ?? null;
   },
@@ -96,7 +96,7 @@ function findAll(attempts: readonly Target[]): Map<string, Found[]> {
   const byFrame = new Map(attempts.filter(({ group }) => group > 0).map((one) => [one.group, one]));
   const since = Math.min(...attempts.map((one) => one.since ?? 0));
   const seen = new Set<number>();
-  for (let look = 0; look < MOST_LOOKS; look++) {
+  for (let look = 0; look < MAX_READS; look++) {
     const fresh = allPids().filter((pid) => !seen.has(pid));
     if (fresh.length === 0) break;
     const leads = new Map<Target, boolean>();
@@ -105,7 +105,7 @@ function findAll(attempts: readonly Target[]): Map<string, Found[]> {
       const about = stat(pid);
       // A process that is older than every frame belongs to none of them.
       if (about === null || isOver(about) || Number(about.startTime) < since) continue;
-      // Whoever ends a job from inside it does not end himself.
+      // A process that ends its own job does not end itself.
       if (pid === process.pid) continue;
       const carried = cookieOf(pid) ?? '';
       const named = byName.get(nameIn(carried));
@@ -126,13 +126,13 @@ function programs(since: number): Programs | null {
   if (!linux.showsOwnPids()) return null;
   const found: { name: string; born: number; runs: boolean }[] = [];
   for (const pid of allPids()) {
-    // The flag first: once `exec` has cleared it, the link leads to the new executable.
+    // The flag is read first. Once `exec` has cleared it, the link leads to the new executable.
     const about = stat(pid);
     if (about === null || isOver(about)) continue;
     const born = bornAt(about);
     const isFork = (about.flags & FORKED_WITHOUT_EXEC) !== 0 && born >= since;
     const runs = about.comm === NAME || runsThisExecutable(pid) === true;
-    // A fork that is stopped does nothing before it goes on, however long that takes.
+    // A stopped fork does nothing until it is continued, however long that takes.
     if (runs || isFork)
       found.push({ name: `${pid}:${about.startTime}`, born, runs: runs || isStopped(about) });
   }
@@ -140,7 +140,7 @@ function programs(since: number): Programs | null {
   const names = (runs: boolean): string[] =>
     found
       .filter((one) => one.runs === runs)
-      .slice(0, MOST_PROGRAMS)
+      .slice(0, MAX_PROGRAMS)
       .map((one) => one.name);
   return { running: names(true), forked: names(false) };
 }
@@ -155,15 +155,15 @@ function hasCookie(pid: number, cookie: string): boolean {
 }
 
 function cookieOf(pid: number): string | undefined {
-  // With this zero byte, each variable is between two of them.
+  // With this zero byte, every variable is between two zero bytes.
   const environment = `\0${maybeRead(`/proc/${pid}/environ`) ?? ''}`;
   return /\0QUEUECTL_RUN=([^\0]*)\0/.exec(environment)?.[1];
 }
 
 /**
  * Returns the attempt in whose session a process is. The process has cleared its environment, or we may not read it. While the
- * frame leads its session, every process of the session is the attempt's. When the frame is gone, its pid may lead another
- * session. Then the process is the attempt's only if it has the output file open.
+ * frame leads its session, all processes of the session belong to the attempt. When the frame is gone, its pid may lead
+ * another session. Then the process belongs to the attempt only if it has the output file open.
  */
 function ofSession(
   pid: number,
@@ -194,13 +194,13 @@ function isPrivate(file: string): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
-/** Tells whether a process runs as this user with all its user ids: a setuid program that another started does not. */
+/** Tells whether all user ids of a process are those of this user. That is not so for setuid programs of other users. */
 function isOwn(pid: number): boolean {
   const ids = /^Uid:\s*(.*)$/m.exec(maybeRead(`/proc/${pid}/status`) ?? '')?.[1]?.split(/\s+/) ?? [];
   return ids.length > 0 && ids.every((id) => Number(id) === process.getuid?.());
 }
 
-/** Reads the kernel's list of children. A kernel built without it is asked for the parent of every process. */
+/** Reads the list of children from the kernel, or the parent of every process if the kernel has no such list. */
 function childrenOf(pid: number): number[] {
   const listed = maybeRead(`/proc/${pid}/task/${pid}/children`);
   if (listed !== null) return listed.split(' ').filter(Boolean).map(Number);
@@ -211,7 +211,7 @@ function isStopped({ state }: ProcStat): boolean {
   return state === 'T' || state === 't';
 }
 
-/** Returns when a process was made, on the clock that all processes of this boot share. */
+/** Returns when a process was created, in milliseconds on the clock that all processes of this boot share. */
 function bornAt({ startTime }: ProcStat): number {
   return Number(startTime) * TICK_MS;
 }

@@ -2,7 +2,7 @@ import { processIdentity, ps } from '../files/process-identity.ts';
 import { nameIn } from '../state/cookie.ts';
 import type { Found, Processes } from './processes.ts';
 
-/** Asks `ps`, which shows no environments. So the processes of an attempt are those in the group of its frame. */
+/** Uses `ps`, which shows no environments. So the processes of an attempt are those in the group of its frame. */
 export const portable: Processes = {
   ...processIdentity,
   ageMs(pid) {
@@ -31,7 +31,7 @@ export const portable: Processes = {
     const child = lines.findLast(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'));
     return child === undefined ? null : Number(child[0]);
   },
-  // `ps` does not tell sessions everywhere.
+  // `ps` does not show sessions on every system.
   childInSession: () => null,
   stateOf(pid, parent) {
     const [found, state] = ps(['-o', 'ppid=,stat=', '-p', String(pid)])?.split(/\s+/) ?? [];

@@ -8,8 +8,8 @@ interface Question {
   reject(error: unknown): void;
 }
 
-/** A pass that took longer than this is followed by a rest of the same length, so that other work gets its turn. */
-const SHORT_MS = 10;
+/** After a pass that took longer than this, the next one waits for the same time, so that other work gets its turn. */
+const SHORT_PASS_MS = 10;
 
 /** Returns a function that finds the processes of an attempt. One pass over the process table answers all pending calls. */
 export function createScan(findAll: FindAll): (attempt: Target) => Promise<Found[]> {
@@ -27,7 +27,7 @@ export function createScan(findAll: FindAll): (attempt: Target) => Promise<Found
       for (const { reject } of asked) reject(error);
     }
     const end = performance.now();
-    if (end - start > SHORT_MS) restUntil = end + (end - start);
+    if (end - start > SHORT_PASS_MS) restUntil = end + (end - start);
   };
 
   return (attempt) =>

@@ -7,14 +7,14 @@ import { NAME } from './name.ts';
 
 const LINK = '/proc/self/exe';
 
-/** Avoids helper threads of the runtime, because a worker that cannot create one (ulimit -u) would abort. */
+/** Settings that avoid helper threads of the runtime. A worker that cannot create such a thread (ulimit -u) would abort. */
 const FEW_THREADS = {
   BUN_JSC_useConcurrentJIT: '0',
   BUN_JSC_useConcurrentGC: '0',
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
-/** Becomes the same program with fewer threads: same process, same arguments, more variables. Only the compiled one needs it. */
+/** Replaces this process by the same program with fewer threads and with `more` variables. Only the compiled program needs it. */
 export function restartWithFewThreads(more: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
   process.execve?.(namedSelf(), [NAME, ...process.argv.slice(2)], {
@@ -39,7 +39,7 @@ export function startSelf(
   return child;
 }
 
-/** Returns the path of this executable if it still leads there and has our name, else the kernel's link to it. */
+/** Returns the path of this executable if it still leads there and has our name, or else the link of the kernel to it. */
 function namedSelf(): string {
   const path = process.execPath;
   return basename(path) === NAME && isThisExecutable(path) ? path : LINK;

@@ -10,12 +10,11 @@ import { frameArguments, type UserLimits } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
 import { processes } from './processes.ts';
 
-/** How the start of a command went. */
 export type Start =
   | { kind: 'started'; pid: number; exit: Promise<Exit> }
-  /** The directory of the attempt exists: another worker took the attempt over before its command could start. */
+  /** The directory of the attempt exists, because another worker took over the attempt before its command could start. */
   | { kind: 'gate-lost' }
-  /** The machine has no room for a process now. The same start may work later. */
+  /** The machine cannot run another process now. The same start may work later. */
   | { kind: 'no-room' }
   | { kind: 'refused'; message: string };
 
@@ -28,12 +27,12 @@ export interface ExitCode {
   signalled: boolean;
 }
 
-/** The record is read this often, in case an exit event gets lost. */
+/** The interval between two checks whether the frame is gone, in case an exit event gets lost. */
 const WATCHDOG_MS = 5000; // fault-control: watchdog
 const KILLED_CODE = 137;
-/** The codes that a frame reports by a signal, because as its own exit codes they mean something else. */
+/** The exit codes that a frame reports by a signal, because as its own exit codes they have another meaning. */
 const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
-const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
+const NO_ROOM_ERRORS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
 /** Starts the job's command in a session of its own. The command writes its output directly to a file. */
 export async function startCommand(
@@ -87,7 +86,7 @@ export async function startCommand(
   }
 }
 
-/** Opens the standard input as a file, which nobody has to feed like a pipe. It needs no name once it is open. */
+/** Opens the standard input as a file, which needs no writer as a pipe does. Once it is open, the file needs no name. */
 function openStdin(place: Place, text: string): number {
   crashPoint('before-stdin');
   writeFileSync(place.stdin, text, { mode: 0o600, flag: 'wx' });
@@ -117,7 +116,7 @@ function started(child: ChildProcess, place: Place): Promise<Start> | Start {
 }
 
 function failed({ code, message }: NodeJS.ErrnoException): Start {
-  if (NO_ROOM.has(code ?? '')) return { kind: 'no-room' };
+  if (NO_ROOM_ERRORS.has(code ?? '')) return { kind: 'no-room' };
   const hint = code === 'E2BIG' ? ' (command and environment are too long)' : '';
   return { kind: 'refused', message: `cannot start the command: ${code ?? message}${hint}` };
 }
@@ -148,8 +147,8 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
 }
 
 /**
- * Returns what the end of the frame means. With a code of its own the frame ran nothing, and the record shows why. If a command
- * ends with such a code, the frame ends by a signal instead. While the record shows a running command, another process sent it.
+ * Returns what the end of the frame means. If its exit code is 75 or 76, it ran nothing, and the record shows why. If a command
+ * ends with such a code, the frame ends by a signal instead. While the record shows a running command, another process sent that signal.
  */
 function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
   if (code === 0) return { code, signalled: false };
@@ -164,6 +163,6 @@ function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exi
     return { code: meant ?? 128 + signalNumber(signal), signalled };
   }
   if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { code, signalled };
-  // Without a record, or with an empty one, there was no room for it.
+  // If there is no record, or an empty one, the disk had no room for it.
   return code === NO_ROOM_CODE || record === null || record.kind === 'empty' ? 'no-room' : 'gate-lost';
 }

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
-import { gapOf, outputSize, passOver, readGap, writeGap } from '../state/output.ts';
+import { gapOf, ignoreDirectoryError, outputSize, readGap, writeGap } from '../state/output.ts';
 import { type OutputPlace, outputIn } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 
-/** The file may use this much more than its limit before it is trimmed (again). */
+/** A file is trimmed when it uses more than its limit times this factor. */
 const SLACK = 1.5;
 const BLOCK = 4096;
 
@@ -15,7 +15,7 @@ export async function trimStreams(directory: string, limit: number): Promise<voi
   for (const stream of ['stdout', 'stderr'] as const) await trimOutput(outputIn(directory, stream), limit);
 }
 
-/** Punches a hole in the middle of a growing output file, so no byte moves. Elsewhere it is shortened when the attempt ends. */
+/** Punches a hole in the middle of a growing output file on Linux. Elsewhere it is shortened when the attempt ends. */
 export async function trimOutput(place: OutputPlace, limit: number): Promise<void> {
   const { bytes, used } = outputSize(place);
   if (used <= limit * SLACK) return;
@@ -25,7 +25,7 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
   try {
     writeGap(place, gap);
   } catch (error) {
-    return passOver(error);
+    return ignoreDirectoryError(error);
   }
   const start = Math.ceil(gap.from / BLOCK) * BLOCK;
   const length = Math.floor(gap.to / BLOCK) * BLOCK - start;
@@ -35,7 +35,7 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
   crashPoint('after-punch');
 }
 
-/** Punches a hole through a descriptor, because another file may have the name by then. */
+/** Punches a hole through a descriptor, because another file may have the name in the meantime. */
 function punch(path: string, start: number, length: number): Promise<void> {
   return new Promise((resolve) => {
     const file = openRegular(path, constants.O_RDWR);
@@ -48,7 +48,7 @@ function punch(path: string, start: number, length: number): Promise<void> {
   });
 }
 
-/** Trims the output of the attempts of all workers. On a full disk nothing else can be done before. */
+/** Trims the output of the attempts of all workers, because this can free space on a full disk. */
 export async function trimAll({ attempts }: StateDirectory, limit: number): Promise<void> {
   if (!existsSync(attempts)) return;
   for (const entry of readdirSync(attempts, { withFileTypes: true })) {

@@ -5,16 +5,16 @@ import { type NamingOptions, nameDraft } from './name-draft.ts';
 import { writeAll } from './write-all.ts';
 
 export interface AtomicOptions extends NamingOptions {
-  /** Where the file is written first; by default a random name beside it. */
+  /** The path to which the data is written first. The default is a random name beside the file. */
   draft?: string;
   mode?: number;
-  /** Bring the data to the disk before the file gets its name. */
+  /** Syncs the data to disk before the file gets its name. */
   sync: boolean;
-  /** Is called between writing and naming; for crash points. */
+  /** Is called after the draft is written and before it gets its name. */
   beforeNaming?(): void;
 }
 
-/** Writes a file that others see complete or not at all. Returns false if it was there and is not to be replaced. */
+/** Writes a file that others see complete or not at all (but see `needsLinks`). Returns false if it exists and `replace` is false. */
 export function writeAtomically(file: string, data: string | Uint8Array, options: AtomicOptions): boolean {
   const draft = options.draft ?? `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {

@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, rmdirS
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
+import { orNull } from '../core/or-null.ts';
 import { namesIn } from './names-in.ts';
 import { processIdentity } from './process-identity.ts';
 
@@ -11,27 +12,28 @@ export interface Leftover {
   bytes: number;
 }
 
-/** A draft that has not changed for this long is abandoned, wherever its maker ran. */
+/** A draft that has not changed for this long counts as abandoned, even if its maker runs on another machine. */
 const STALE_MS = 24 * 3600 * 1000;
+/** Matches the name of a draft directory and captures the scope and the pid of its maker. */
 const NAME = /^\.queuectl-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.draft([-.].*)?$/;
-
+/** The name of the draft in its directory. */
 const FILE = 'new';
 
 /**
- * Returns a path for a file that is to be moved to its target as a whole. It is in a new directory beside the target that nobody
- * else can enter: other users could put files beside it otherwise. The name of the directory tells whose it is, and those that
- * killed processes left there are removed first.
+ * Returns a path for a file that will be moved to `target` once it is complete. The path is in a new directory beside the
+ * target that only this user can enter, so that other users cannot put files beside the draft. The name of that directory
+ * identifies the process that made it. Drafts that killed processes left beside the target are removed first.
  */
 export function newDraft(target: string): string {
   const directory = dirname(target);
-  removeDrafts(directory);
-  const name = `.queuectl-${here()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`;
+  sweepDrafts(directory);
+  const name = `.queuectl-${pidScope()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`;
   try {
     crashPoint('before-draft');
     mkdirSync(join(directory, name), { mode: 0o700 });
     crashPoint('after-draft');
   } catch (error) {
-    throw refusedIn(directory, error as NodeJS.ErrnoException);
+    throw writeError(directory, error as NodeJS.ErrnoException);
   }
   return join(directory, name, FILE);
 }
@@ -42,8 +44,8 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Returns an error that names the directory, because nobody knows a draft by its name. */
-function refusedIn(directory: string, { code, message }: NodeJS.ErrnoException): QueueError {
+/** Returns an error that names the directory of the target, because users do not know the names of drafts. */
+function writeError(directory: string, { code, message }: NodeJS.ErrnoException): QueueError {
   return new QueueError(
     code === 'ENOSPC' ? 'disk-full' : 'not-permitted',
     `cannot write to ${directory}: ${REASONS[String(code)] ?? message}`,
@@ -54,17 +56,17 @@ export function removeDraft(draft: string): void {
   if (NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
-/** Returns the files that a draft of this name may be. Older versions made no directory for it. */
-export function draftsNamed(path: string): string[] {
+/** Returns the paths at which a draft with this name may be: in its directory or, from older versions, without one. */
+export function draftPaths(path: string): string[] {
   return NAME.test(basename(path)) ? [path, join(path, FILE)] : [];
 }
 
-export function removeDrafts(directory: string): void {
-  for (const { path } of abandonedBy(directory, NAME)) rmSync(path, { force: true });
+export function sweepDrafts(directory: string): void {
+  for (const { path } of abandonedFiles(directory, NAME)) rmSync(path, { force: true });
   for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
 }
 
-/** Removes a directory of ours through its descriptor, because others may replace the name in a shared directory. */
+/** Removes a directory of this user. On Linux its files are removed through its descriptor, because others may replace its name. */
 function removeDirectory(path: string): void {
   const opened = openOwnDirectory(path);
   if (opened === null) return;
@@ -73,20 +75,18 @@ function removeDirectory(path: string): void {
       rmSync(join(opened.through, name), { force: true, recursive: true });
     rmdirSync(path);
   } catch {
-    // A read-only file system, or files of a network file system that are still open: the next sweep tries again.
+    // The file system is read-only, or files on a network file system are still open. The next cleanup tries again.
   } finally {
     closeSync(opened.file);
   }
 }
 
-/** Opens a directory that only this user can enter, without following a link. Returns null if it is no such directory. */
+/** Opens a directory that only this user can enter, without following a link. Returns null for anything else. */
 function openOwnDirectory(path: string): { file: number; through: string } | null {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  } catch {
-    return null;
-  }
+  const file = orNull(() =>
+    openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  );
+  if (file === null) return null;
   const { uid, mode } = fstatSync(file);
   if (uid === (process.getuid?.() ?? uid) && (mode & 0o077) === 0)
     return { file, through: process.platform === 'linux' ? `/proc/self/fd/${file}` : path };
@@ -96,10 +96,10 @@ function openOwnDirectory(path: string): { file: number; through: string } | nul
 
 export function abandonedDrafts(directory: string): Leftover[] {
   const directories = abandonedDirectories(directory).map(({ path }) => ({ path, bytes: sizeOf(path) }));
-  return [...abandonedBy(directory, NAME), ...directories];
+  return [...abandonedFiles(directory, NAME), ...directories];
 }
 
-/** Returns the sum of the sizes of the files in a directory. */
+/** Returns the sum of the sizes of the files directly in a directory. */
 export function sizeOf(directory: string): number {
   const stats = namesIn(directory).map((name) => lstatSync(join(directory, name), { throwIfNoEntry: false }));
   return stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0);
@@ -109,16 +109,16 @@ function abandonedDirectories(directory: string): Leftover[] {
   return leftoversIn(directory, isAbandoned(NAME), 'directory');
 }
 
-/** Returns the files of this user whose maker is gone. `names` matches their names and captures the host and pid of the maker. */
-export function abandonedBy(directory: string, names: RegExp): Leftover[] {
+/** Returns the files of this user whose maker is gone or that are stale. `names` captures the scope and pid of the maker. */
+export function abandonedFiles(directory: string, names: RegExp): Leftover[] {
   return leftoversIn(directory, isAbandoned(names));
 }
 
 function isAbandoned(names: RegExp): (name: string, changedAt: number) => boolean {
   return (name, changedAt) => {
-    const [, host, pid] = names.exec(name) ?? [];
-    if (host === undefined) return false;
-    return (host === here() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
+    const [, scope, pid] = names.exec(name) ?? [];
+    if (scope === undefined) return false;
+    return (scope === pidScope() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
   };
 }
 
@@ -146,8 +146,8 @@ function leftoversIn(
   return found;
 }
 
-/** Identifies this boot and pid namespace, because a pid means nothing elsewhere and a disk may be shared. */
-export function here(): string {
+/** Identifies this boot and pid namespace. A pid is meaningless outside them, and other machines may share the disk. */
+export function pidScope(): string {
   const where = `${processIdentity.bootId()} ${processIdentity.pidNamespace()}`;
   return createHash('sha256').update(where).digest('hex').slice(0, 8);
 }

@@ -8,12 +8,12 @@ export function homeDirectory(): string {
     const home = homedir();
     return isAbsolute(home) && statSync(home).isDirectory() ? home : '/';
   } catch {
-    // A user without an entry, or a service whose home was never made.
+    // The user has no entry in the user database, or the home directory does not exist.
     return '/';
   }
 }
 
-/** Returns the home directory of the owner of a path, as /etc/passwd has it. */
+/** Returns the home directory of the owner of a path. For another user it is the one in /etc/passwd, or / if there is none. */
 export function homeOf(path: string): string {
   try {
     const owner = statSync(path).uid;

@@ -1,17 +1,17 @@
 import { closeSync, linkSync, openSync, renameSync } from 'node:fs';
 
 export interface NamingOptions {
-  /** Replace a file that is there. Otherwise the first of several writers wins. */
+  /** Replaces an existing file. Otherwise the first of several writers wins. */
   replace: boolean;
-  /** Throw on a file system without hard links, because there others can see the new file empty for a moment. */
+  /** Throws on a file system without hard links, because there others could see the new file empty for a moment. */
   needsLinks?: boolean;
 }
 
-/** Gives a draft its name. Returns false if that is taken and not to be replaced. */
+/** Links or moves a draft to `file`. Returns false if `file` exists and must not be replaced. */
 export function nameDraft(draft: string, file: string, { replace, needsLinks }: NamingOptions): boolean {
   if (!replace) {
     try {
-      // Unlike a rename, a link never replaces a file that somebody has made in between.
+      // Unlike a rename, a link never replaces a file that another process has made in between.
       linkSync(draft, file);
       return true;
     } catch (error) {
@@ -24,7 +24,7 @@ export function nameDraft(draft: string, file: string, { replace, needsLinks }: 
   return true;
 }
 
-/** Takes the name with an empty file, which only one process can do. It is left behind if this process dies then. */
+/** Creates an empty file, which only one process can do. The empty file stays if this process dies before the rename. */
 function reserve(file: string): boolean {
   try {
     closeSync(openSync(file, 'wx', 0o600));
@@ -39,7 +39,7 @@ const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).co
 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** Tells whether linking one of our own files failed because the file system has no hard links, as FAT. */
+/** Tells whether linking one of our own files failed because the file system, such as FAT, has no hard links. */
 export function lacksHardLinks(error: unknown): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return syscall === 'link' && NO_LINKS.has(String(code));

@@ -1,10 +1,7 @@
 import { readdirSync } from 'node:fs';
+import { orNull } from '../core/or-null.ts';
 
-/** Returns the names in a directory; none if it does not exist or cannot be read. */
+/** Returns the names in a directory, or none if it does not exist or cannot be read. */
 export function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+  return orNull(() => readdirSync(directory)) ?? [];
 }

@@ -29,7 +29,7 @@ export function stat(pid: number): ProcStat | null {
   };
 }
 
-/** Tells whether the process has ended and only waits to be reaped. */
+/** Tells whether the process has ended, even if its parent has not reaped it yet. */
 export function isOver({ state }: ProcStat): boolean {
   return state === 'Z' || state === 'X';
 }

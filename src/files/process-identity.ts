@@ -1,33 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { orNull } from '../core/or-null.ts';
 import { isOver, stat } from './proc-stat.ts';
 
-/** Identifies processes, because a pid is reused, and is meaningless after a restart or in another pid namespace. */
+/** Identifies processes by more than a pid, which is reused and is meaningless after a reboot or in another pid namespace. */
 export type ProcessIdentity = typeof linux;
 
-/** The kernel gives the first time namespace this fixed number (PROC_TIME_INIT_INO). */
-const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
+/** The initial time namespace has this fixed inode number (PROC_TIME_INIT_INO). */
+const INITIAL_TIME_NAMESPACE = 'time:[4026531834]';
 
 const linux = {
   bootId: (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
-  /** Identifies where pids and start times are comparable. Each time namespace shows start times of its own. */
+  /** Identifies the pid and time namespaces. Pids and start times are comparable only within both. */
   pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
-  /** Tells whether the pids that the system lists are those of this process's own pid namespace. */
-  showsOwnPids(): boolean {
-    try {
-      return readlinkSync('/proc/self') === String(process.pid);
-    } catch {
-      return false;
-    }
-  },
-  /** Returns when a process started, in the kernel's own count; null: there is none, or only its zombie. */
+  /** Tells whether /proc belongs to the pid namespace of this process. */
+  showsOwnPids: (): boolean => orNull(() => readlinkSync('/proc/self')) === String(process.pid),
+  /** Returns the start time as /proc/PID/stat shows it, or null if the process does not exist or has ended. */
   startTime(pid: number): string | null {
     const about = stat(pid);
     return about === null || isOver(about) ? null : about.startTime;
   },
 };
 
-/** Where there is no /proc, `ps` lists start times. */
+/** The same for systems other than Linux, with `ps` and `sysctl` instead of /proc. */
 const portable: ProcessIdentity = {
   bootId: () => run('sysctl', ['-n', 'kern.bootsessionuuid']) ?? 'unknown',
   pidNamespace: () => 'none',
@@ -37,28 +32,21 @@ const portable: ProcessIdentity = {
 
 export const processIdentity = process.platform === 'linux' ? linux : portable;
 
-/** Returns nothing for the first time namespace of the machine, so that the identity of most workers has no such part. */
+/** Returns the time namespace of this process, or nothing for the initial one, in which most workers run. */
 function ownTimeNamespace(): string[] {
-  try {
-    const name = readlinkSync('/proc/self/ns/time');
-    return name === FIRST_TIME_NAMESPACE ? [] : [name];
-  } catch {
-    // A kernel without time namespaces.
-    return [];
-  }
+  // An older kernel has no time namespaces.
+  const name = orNull(() => readlinkSync('/proc/self/ns/time'));
+  return name === null || name === INITIAL_TIME_NAMESPACE ? [] : [name];
 }
 
-/** Returns what `ps` prints, or null. */
+/** Returns what `ps` prints, or null if it fails or prints nothing. */
 export function ps(args: string[]): string | null {
   return run('ps', args);
 }
 
 function run(program: string, args: string[]): string | null {
-  try {
-    return (
-      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
-    );
-  } catch {
-    return null;
-  }
+  return orNull(
+    () =>
+      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null,
+  );
 }

@@ -4,7 +4,7 @@ import { nameDraft } from './name-draft.ts';
 
 export const OTHER_NAME = 'choose another name';
 
-/** Throws unless files can be made in this directory. The error names it, because nobody knows a draft by its name. */
+/** Throws unless files can be created in this directory. The error names the directory, because users do not know the names of drafts. */
 export function refuseUnwritable(directory: string): void {
   try {
     if (!statSync(directory).isDirectory())
@@ -24,17 +24,17 @@ export function refuseUnwritable(directory: string): void {
 }
 
 export function refuseExisting(path: string): void {
-  if (isThere(path)) throw exists(path);
+  if (isThere(path)) throw existsError(path);
 }
 
-const exists = (path: string): QueueError => new QueueError('file-exists', `${path} already exists`);
+const existsError = (path: string): QueueError => new QueueError('file-exists', `${path} already exists`);
 
-/** Tells whether anything has this name, even a link that leads nowhere. */
+/** Tells whether anything has this name, even a broken link. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Gives a draft its name. Throws if that is taken, unless the file is to be replaced. */
+/** Links or moves a draft to `target`. Throws if `target` exists, unless `replace` is true. */
 export function putInPlace(draft: string, target: string, replace = false): void {
-  if (!nameDraft(draft, target, { replace })) throw exists(target);
+  if (!nameDraft(draft, target, { replace })) throw existsError(target);
 }

@@ -5,15 +5,15 @@ import { refuse } from './problem.ts';
 import { createSessions, type Session } from './sessions.ts';
 import { digestOf, ROLES, type Role } from './token.ts';
 
-/** Sessions and streams end at most this long after their token was replaced. */
-const LOOK_MS = 1000;
+/** The token files are checked this often, so that sessions and streams end soon after their token was replaced. */
+const RELOAD_MS = 1000;
 
 /** The rights of one request. */
 export interface Grant {
   role: Role;
-  /** Null if the request has a token, or needs none. */
+  /** Null if the request has a token instead, or needs none. */
   session: Session | null;
-  /** Aborted when these rights end. Streams end with it. */
+  /** Is aborted when these rights end, which also ends the client's streams. */
   ended: AbortSignal;
 }
 
@@ -36,10 +36,10 @@ export interface AccessControl {
 export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: () => number): AccessControl {
   const live = ROLES.map((role) => ({ role, token: liveToken(tokens[role], rotate) }));
   const sessions = createSessions(now);
-  const look = (): void => {
-    for (const { token } of live) token.look();
+  const reload = (): void => {
+    for (const { token } of live) token.reload();
   };
-  const timer = setInterval(look, LOOK_MS).unref();
+  const timer = setInterval(reload, RELOAD_MS).unref();
 
   const checkSession = (bearer: string, outgoing: ServerResponse): Grant | Denied => {
     const session = sessions.find(bearer);
@@ -51,7 +51,7 @@ export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: (
   return {
     tokens: Object.fromEntries(live.map(({ role, token }) => [role, token.first])) as Record<Role, string>,
     check(bearer, outgoing) {
-      look();
+      reload();
       const origin = sessions.origin(bearer);
       if (origin === 'foreign') return 'foreign-session';
       if (origin === 'own') return checkSession(bearer, outgoing);
@@ -64,7 +64,7 @@ export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: (
     logIn({ role, ended, session }) {
       if (session !== null) refuse('not-allowed', 'a session cannot start another session', 'send the token');
       // The token may have been replaced while the rest of the request was on its way.
-      look();
+      reload();
       if (ended.aborted) refuse('no-token', 'this token was replaced');
       return sessions.begin(role, ended);
     },

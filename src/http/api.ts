@@ -6,7 +6,7 @@ import { actingAs } from '../actions/app.ts';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 import { ANYBODY, type Denied, type Grant } from './access.ts';
 import { assets } from './assets.ts';
-import { REPEATED } from './filter.ts';
+import { REPEATABLE } from './filter.ts';
 import {
   bearer,
   bucket,
@@ -22,13 +22,13 @@ import { readBody } from './read-body.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
 
-const WRONG_PER_SECOND = 5;
-const WRONG_AT_ONCE = 20;
+const WRONG_TOKENS_PER_SECOND = 5;
+const WRONG_TOKENS_AT_ONCE = 20;
 /** A burst may contain the changes that are allowed in this many seconds. */
 const BURST_SECONDS = 10;
 
-/** The connection is closed after these errors, because the rest of the request is not read, or its end is unknown. */
-const CLOSING = new Set<ErrorCode>(['too-large', 'too-slow', 'unknown-coding']);
+/** The connection is closed after these errors, because the rest of the request was not read, or its end is unknown. */
+const CLOSING_ERRORS = new Set<ErrorCode>(['too-large', 'too-slow', 'unknown-coding']);
 
 export interface ApiOptions {
   serving: Serving;
@@ -44,10 +44,10 @@ export interface ApiOptions {
 
 type Env = { Bindings: HttpBindings; Variables: { requestId: string } };
 
-/** The state of the checks before all routes: the options, and the buckets that limit wrong tokens and changes. */
+/** What the checks before every route use: the options, and the buckets that limit wrong tokens and changes. */
 interface Guard extends ApiOptions {
-  /** Limits wrong tokens. A request with the right token is never limited by it. */
-  wrong(cost?: number): number;
+  /** Both return the seconds to wait, or 0. A request with a valid token is never limited by `wrongTokens`. */
+  wrongTokens(cost?: number): number;
   changes(cost?: number): number;
 }
 
@@ -56,7 +56,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
   const clock = (): number => performance.now();
   const guard: Guard = {
     ...options,
-    wrong: bucket(clock, WRONG_PER_SECOND, WRONG_AT_ONCE),
+    wrongTokens: bucket(clock, WRONG_TOKENS_PER_SECOND, WRONG_TOKENS_AT_ONCE),
     changes: bucket(clock, options.maxRate, options.maxRate * BURST_SECONDS),
   };
   const api = new Hono<Env>();
@@ -97,9 +97,9 @@ async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<R
     const allow = routes.map((one) => one.method).join(', ');
     return problem(error, c.get('requestId'), { allow });
   }
-  const body = await admit(guard, route, grant, c);
+  const body = await checkAndReadBody(guard, route, grant, c);
   const response = await carryOut(guard, route, grant, body, c);
-  // Nobody reads the body of an answer to HEAD, and a stream would stay open for ever.
+  // An answer to HEAD has no body, and a stream would stay open for ever.
   if (c.req.raw.method === 'HEAD') await response.body?.cancel();
   return response;
 }
@@ -118,13 +118,13 @@ function deny(guard: Guard, why: Denied): never {
   // A session of another server is never valid here, so it does not count as a guess.
   if (why === 'foreign-session')
     refuse('server-restarted', 'the server was restarted, which ended this session');
-  limit(guard.wrong(), 'too-many-tries', 'too many wrong tokens');
+  limit(guard.wrongTokens(), 'too-many-tries', 'too many wrong tokens');
   if (why === 'ended-session') refuse('session-ended', 'this session has ended');
   refuse('no-token', "this request needs the store's token");
 }
 
-/** Throws if the request may not be carried out. Otherwise returns its body. */
-async function admit(guard: Guard, route: Route, grant: Grant, c: Context<Env>): Promise<unknown> {
+/** Throws if the request is not allowed. Otherwise returns its body. */
+async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Context<Env>): Promise<unknown> {
   if (route.method !== 'GET') checkOrigin((name) => c.req.header(name), guard.names().origins);
   if (route.access === 'change') {
     if (guard.serving.readOnly) refuse('read-only', 'this server is read-only');
@@ -138,12 +138,12 @@ async function admit(guard: Guard, route: Route, grant: Grant, c: Context<Env>):
   return body;
 }
 
-/** Throws if a bucket is empty, which means that it asks to wait for some seconds. */
+/** Throws if a bucket returned a number of seconds to wait. */
 function limit(seconds: number, code: ErrorCode, what: string): void {
   if (seconds > 0) refuse(code, `${what}; try again in ${seconds}s`, undefined, { retryAfterS: seconds });
 }
 
-/** Calls the handler of the route. Equal requests that arrive together share one answer. */
+/** Calls the handler of the route. Equal requests for JSON that arrive together share one answer. */
 async function carryOut(
   { serving }: Guard,
   route: Route,
@@ -180,7 +180,7 @@ async function carryOut(
 
 /** Refuses an unknown path. Without a token the answer is the same as for a known path. */
 function refuseUnknownPath(guard: Guard, c: Context<Env>): never {
-  authorize(guard, { access: 'look', path: '' }, c);
+  authorize(guard, { access: 'read', path: '' }, c);
   refuse('no-such-route', 'there is no such path');
 }
 
@@ -191,7 +191,7 @@ function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
   const extra: Record<string, string> = {
     ...SAFE_HEADERS,
     'cache-control': 'no-store',
-    ...(CLOSING.has(known.code) ? { connection: 'close' } : {}),
+    ...(CLOSING_ERRORS.has(known.code) ? { connection: 'close' } : {}),
     ...(ERRORS[known.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(known.retryAfterS === null ? {} : { 'retry-after': String(known.retryAfterS) }),
   };
@@ -200,13 +200,13 @@ function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
 
 /** Tells whether all clients of one role get the same answer, as one JSON document. */
 function isShared({ method, access, answers }: Route): boolean {
-  return method === 'GET' && access === 'look' && answers[200]?.schema !== null;
+  return method === 'GET' && access === 'read' && answers[200]?.schema !== null;
 }
 
 function checkQuery(route: Route, given: URLSearchParams): void {
   const known = Object.keys(route.query ?? {});
   for (const name of given.keys())
     if (!known.includes(name)) refuse('invalid-request', `unknown query parameter '${name}'`);
-    else if (given.getAll(name).length > 1 && !REPEATED.includes(name))
+    else if (given.getAll(name).length > 1 && !REPEATABLE.includes(name))
       refuse('invalid-request', `query parameter '${name}' is given more than once`);
 }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { ASSETS } from './assets.generated.ts';
 
-const LONG = 'public, max-age=31536000, immutable';
+const CACHED_FOR_A_YEAR = 'public, max-age=31536000, immutable';
 const PAGES = /^\/(jobs|dlq|queues|schedules|workers|stats|activity|settings|doctor)?(\/[^/]*)?$/;
 
 const zipped = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -17,7 +17,7 @@ export function assets(path: string, acceptEncoding = ''): Response | null {
   if (asset === undefined) return null;
   const headers: Record<string, string> = {
     'content-type': asset.type,
-    'cache-control': asset.hashed ? LONG : 'no-cache',
+    'cache-control': asset.hashed ? CACHED_FOR_A_YEAR : 'no-cache',
     vary: 'accept-encoding',
   };
   const up = '../'.repeat(path.split('/').length - 2);
@@ -26,7 +26,7 @@ export function assets(path: string, acceptEncoding = ''): Response | null {
   return new Response(zip(isPage ? up : name, body), { headers: { ...headers, 'content-encoding': 'gzip' } });
 }
 
-/** Compresses a file on first use, and keeps the result. */
+/** Compresses a file on first use, and keeps the result in memory under `name`. */
 function zip(name: string, body: string): Uint8Array<ArrayBuffer> {
   const known = zipped.get(name) ?? gzipSync(body);
   zipped.set(name, known);

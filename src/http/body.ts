@@ -1,7 +1,7 @@
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { refuse } from './problem.ts';
 
-/** Returns the body as an object. Throws if it is none, or has an unknown field. */
+/** Returns the body as an object. Throws if it is not an object or has an unknown field. */
 export function readFields(body: unknown, known: string[]): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     refuse('invalid-request', 'the body must be a JSON object');
@@ -26,7 +26,7 @@ export function readTexts(value: unknown, name: string): string[] {
   return refuse('invalid-request', `${name} must be an array of strings`);
 }
 
-/** Reads a job. Throws for an unknown field, because in a program that is a bug. */
+/** Reads a job. Throws for an unknown field, because that is a bug in the client. */
 export function readJobBody(value: unknown, now: number): JobInput {
   return readJobObject(value, now, true).input;
 }

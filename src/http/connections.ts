@@ -1,26 +1,22 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { maybeRead } from '../files/maybe-read.ts';
 import { rawAnswer } from './raw-answer.ts';
 
-const MOST = 2000;
+const MAX_CONNECTIONS = 2000;
 /** Open files that are reserved for the store, for reading output and for the runtime. */
 const SPARE_FILES = 64;
-/** The assumed limit if the system does not report one. It is the lowest of the usual limits. */
-const USUAL_FILES = 256;
+/** The limit of open files that is assumed if the system does not report one. It is the lowest usual limit. */
+const ASSUMED_FILES = 256;
 
 /** Returns how many connections the server accepts, given the limit of open files. */
 export function mostConnections(openFiles: number): number {
-  return Math.max(16, Math.min(MOST, openFiles - SPARE_FILES));
+  return Math.max(16, Math.min(MAX_CONNECTIONS, openFiles - SPARE_FILES));
 }
 
 export function openFileLimit(): number {
-  try {
-    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
-    return soft === undefined ? USUAL_FILES : Number(soft);
-  } catch {
-    return USUAL_FILES;
-  }
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(maybeRead('/proc/self/limits') ?? '') ?? [];
+  return soft === undefined ? ASSUMED_FILES : Number(soft);
 }
 
 /** Marks the connection of a request with a valid token as trusted until the request has been answered. */
@@ -28,32 +24,32 @@ export type MarkTrusted = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 /**
  * Limits the number of connections. A new connection beyond the limit replaces the oldest one without a trusted request in
- * progress. Only if every connection has such a request is the new one refused.
+ * progress. The new connection is refused only if every other one has such a request.
  */
 export function limitConnections(server: Server, most: number): MarkTrusted {
   const trusted = new Map<Socket, number>();
-  const others = new Set<Socket>();
+  const untrusted = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
-    others.add(socket);
+    untrusted.add(socket);
     socket.once('close', () => {
-      others.delete(socket);
+      untrusted.delete(socket);
       trusted.delete(socket);
     });
-    if (others.size + trusted.size <= most) return;
-    const [oldest] = others as Iterable<Socket>;
-    others.delete(oldest!);
+    if (untrusted.size + trusted.size <= most) return;
+    const [oldest] = untrusted as Iterable<Socket>;
+    untrusted.delete(oldest!);
     if (oldest === socket) socket.end(rawAnswer(503, 'too many connections'), () => socket.destroy());
     else oldest!.destroy();
   });
   return ({ socket }, outgoing) => {
     trusted.set(socket, (trusted.get(socket) ?? 0) + 1);
-    others.delete(socket);
+    untrusted.delete(socket);
     outgoing.once('close', () => {
       const left = (trusted.get(socket) ?? 1) - 1;
       trusted.set(socket, left);
       if (left > 0) return;
       trusted.delete(socket);
-      if (!socket.destroyed) others.add(socket);
+      if (!socket.destroyed) untrusted.add(socket);
     });
   };
 }

@@ -1,29 +1,30 @@
 import type { App } from '../actions/app.ts';
-import { followPages, lastEvent, readEvents } from '../actions/events.ts';
+import { followPages, lastEventNumber, readEvents } from '../actions/events.ts';
 import { pause } from '../core/clock.ts';
 import { toEventObject } from '../core/event-object.ts';
 import type { StoreEvent } from '../core/events.ts';
 import { masked } from '../core/mask.ts';
 
-/** The feed keeps this many of the newest events. A stream that is further behind reads from the store. */
-const REMEMBERED = 2000;
+/** The feed keeps about this many of the newest events. A stream that is further behind reads from the store. */
+const KEPT_EVENTS = 2000;
 const PAGE = 500;
 /** Events of this time are sent together, because reading and sending them one by one is expensive in a busy store. */
-const PACE = { soonMs: 50, calmMs: 250 };
+const PACE = { afterWakeMs: 50, afterReadMs: 250 };
 export const RETRY_MS = 1000;
-/** A batch has at most this many events, and the number of the others. */
+/** A batch contains at most this many events, and the count of the older events that it leaves out. */
 const MOST_IN_BATCH = 200;
 
 /** Holds the newest events of a store, which are read and serialized once for all streams of a server. */
 export interface EventFeed {
   readonly app: App;
-  /** Aborted when the server closes. */
+  /** Is aborted when the server closes. */
   readonly signal: AbortSignal;
   onError(error: unknown): void;
   /** Is called before any stream gets new events. */
-  onNews(): void;
-  /** Functions that are called when there are new events. */
-  readonly waiting: Set<() => void>;
+  onNewEvents(): void;
+  /** These functions are called when there are new events. */
+  readonly listeners: Set<() => void>;
+  /** The newest events as they are sent to streams. `newest` has those for batches. */
   readonly recent: EventChunk[];
   newest: SerializedEvent[];
   /** The number of the last event that was read. */
@@ -37,7 +38,7 @@ interface SerializedEvent {
   json: string;
 }
 
-/** Consecutive events as the bytes of messages. */
+/** The events after number `after`, up to number `last`, as the bytes of server-sent events. */
 export interface EventChunk {
   after: number;
   last: number;
@@ -47,7 +48,7 @@ export interface EventChunk {
 /** Starts reading events, unless the feed is already reading. */
 export function startFeed(feed: EventFeed): Promise<void> {
   const start = async (): Promise<void> => {
-    feed.position = await lastEvent(feed.app);
+    feed.position = await lastEventNumber(feed.app);
     void follow(feed);
   };
   feed.running ??= start().catch((error) => {
@@ -78,12 +79,12 @@ function publish(feed: EventFeed, events: StoreEvent[]): void {
   recent.push({ after: feed.position, last, bytes: toMessages(added) });
   feed.position = last;
   feed.newest = [...feed.newest, ...added].slice(-MOST_IN_BATCH);
-  while (feed.position - recent[0]!.after > REMEMBERED && recent.length > 1) recent.shift();
-  feed.onNews();
-  for (const wake of feed.waiting) wake();
+  while (feed.position - recent[0]!.after > KEPT_EVENTS && recent.length > 1) recent.shift();
+  feed.onNewEvents();
+  for (const wake of feed.listeners) wake();
 }
 
-/** Returns events after event `after`, each as a message of its own, or null if there are none yet. */
+/** Returns the next events after number `after`, each as a message of its own, or null if there are none yet. */
 export async function nextEvents(feed: EventFeed, after: number): Promise<EventChunk | null> {
   const { app, position, recent } = feed;
   if (after >= position) return null;
@@ -97,8 +98,8 @@ export async function nextEvents(feed: EventFeed, after: number): Promise<EventC
 }
 
 /**
- * Returns the events after event `after` as one message, or null if there are none yet. It waits `everyMs` for more. The
- * message contains the newest events and the number of the others.
+ * Returns the events after number `after` as one message, or null if there are none yet. It waits `everyMs` for more. The
+ * message contains the newest events and the count of those that it leaves out.
  */
 export async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<EventChunk | null> {
   if (after >= feed.position) return null;

@@ -2,7 +2,7 @@ import { type FilterSource, type JobFilter, readJobFilter } from '../core/filter
 import { readFields, readTexts } from './body.ts';
 import { refuse } from './problem.ts';
 
-/** The query parameters of a job filter. A JSON body has the same names. */
+/** The query parameters of a job filter. A filter in a JSON body has the same names. */
 export const FILTER_QUERIES: Record<string, string> = {
   state: 'one or more states, separated by commas or repeated',
   queue: 'only jobs in this queue',
@@ -20,9 +20,9 @@ export function filterOfQuery(source: Pick<FilterSource, 'one' | 'all'>, now: nu
 }
 
 /** The parameters that can be given more than once. */
-export const REPEATED: readonly string[] = ['state', 'tag'];
+export const REPEATABLE: readonly string[] = ['state', 'tag'];
 
-/** Reads a filter such as `{"state": ["dead"], "queue": "mail"}`. Refuses an empty one, which would match all jobs. */
+/** Reads a filter such as `{"state": ["dead"], "queue": "mail"}`. Throws for an empty filter, which would match all jobs. */
 export function filterOfBody(body: unknown, now: number): JobFilter {
   const given = readFields(body, Object.keys(FILTER_QUERIES));
   if (Object.keys(given).length === 0)
@@ -35,7 +35,7 @@ export function filterOfBody(body: unknown, now: number): JobFilter {
 function valuesOf(name: string, value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (name === 'exit-code' && Number.isInteger(value)) return [String(value)];
-  if (!REPEATED.includes(name)) return refuse('invalid-request', `${name} of the filter must be a string`);
+  if (!REPEATABLE.includes(name)) return refuse('invalid-request', `${name} of the filter must be a string`);
   const several = readTexts(value, `${name} of the filter`);
   return several.length > 0 ? several : refuse('invalid-request', `${name} of the filter is empty`);
 }

@@ -1,7 +1,7 @@
 import { refuse } from './problem.ts';
 import type { Route } from './route.ts';
 
-/** Headers that keep a browser from doing anything but show an answer. */
+/** Headers that keep a browser from loading anything from other sites, and other sites from embedding an answer. */
 export const SAFE_HEADERS: Record<string, string> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
@@ -20,7 +20,7 @@ export function checkRequestTarget(target: string): void {
   if (target.length > LONGEST_URL) refuse('invalid-request', 'the URL is too long');
   const path = target.split('?', 1)[0]!;
   const odd = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);
-  // A part that is only dots would be resolved before routing. Dots inside a part, as in an id, are plain text.
+  // A part of one or two dots would be resolved before routing. Dots in a longer part, as in an id, are plain text.
   if (odd || path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)))
     refuse('invalid-request', 'the path of the URL is not normalized');
   for (const part of target.split(/[/?&=]/)) {
@@ -34,7 +34,7 @@ export function checkRequestTarget(target: string): void {
   }
 }
 
-/** Throws for a transfer encoding other than chunked, because a proxy might see another end of the body. */
+/** Throws for a transfer encoding other than chunked, because a proxy might find another end of the body. */
 export function checkCoding(coding: string | undefined): void {
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     refuse('unknown-coding', 'the only supported transfer encoding is chunked');
@@ -75,8 +75,8 @@ export function checkBodyType(route: Route, type: string | undefined, hasBody: b
 }
 
 /**
- * Creates a token bucket that is refilled by `perSecond`. A call takes `cost` from it and returns 0, or returns after how many
- * seconds to try again if the bucket is empty. The level may become negative, so that no cost is refused for ever.
+ * Creates a token bucket that holds up to `most` and is refilled by `perSecond`. A call takes `cost` from it and returns 0. If
+ * the bucket is empty, it returns the seconds to wait. The level may become negative, so that a high cost is possible.
  */
 export function bucket(now: () => number, perSecond: number, most: number): (cost?: number) => number {
   let left = most;

@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
-/** Returns a host without brackets and in lower case, as it is passed to `listen`. */
+/** Returns a host in the form that `listen` takes: without brackets and in lower case. */
 export function plainHost(host: string): string {
   return host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
 }

@@ -17,7 +17,7 @@ import {
   text,
 } from '../core/schema.ts';
 import { STOP_ORDERS } from '../core/stop-order.ts';
-import { FILTER_QUERIES, REPEATED } from './filter.ts';
+import { FILTER_QUERIES, REPEATABLE } from './filter.ts';
 import { ACTION_NAMES } from './job-actions.ts';
 
 const positive: Schema<number> = { type: 'integer', minimum: 1 };
@@ -70,7 +70,7 @@ export const INPUTS: Record<string, Schema> = {
   Filter: {
     ...input({
       ...each(Object.keys(FILTER_QUERIES), text),
-      ...each(REPEATED, several),
+      ...each(REPEATABLE, several),
       'exit-code': { anyOf: [text, integer] },
     }),
     minProperties: 1,

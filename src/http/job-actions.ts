@@ -16,7 +16,7 @@ interface JobAction {
   /** The summary of the action's route for one job. Null if there is no such route. */
   summary: string | null;
   act: Act;
-  /** The form for many jobs, if it differs. */
+  /** The function for bulk actions, if it differs from `act`. */
   bulk?: Act;
 }
 

@@ -13,7 +13,7 @@ export const PAGE_QUERIES: Record<string, string> = {
 };
 
 const LIMIT = { min: 1, max: 1000, integer: true };
-const DEFAULT = 50;
+const DEFAULT_LIMIT = 50;
 
 interface JobPage {
   jobs: JobObject[];
@@ -26,7 +26,7 @@ export async function jobPage(
   filter: JobFilter,
   { one }: { one(name: string): string | undefined },
 ): Promise<JobPage> {
-  const limit = numberOf(one, 'limit', LIMIT, DEFAULT);
+  const limit = numberOf(one, 'limit', LIMIT, DEFAULT_LIMIT);
   const from = readCursor(one('cursor'));
   const { jobs, next, count } = await pageOfJobs(app, filter, from, limit);
   return { jobs: jobs.map(maskedListedJob), next_cursor: next === null ? null : String(next), count };

@@ -7,12 +7,12 @@ import { digestOf, readToken, tokenIn } from './token.ts';
 export interface LiveToken {
   /** The token that was valid when the server started. */
   readonly first: string;
-  /** Compares in constant time. */
+  /** Compares the digest with that of the current token, in constant time. */
   matches(digest: Buffer): boolean;
-  /** Aborted when the current token is replaced. */
+  /** Returns a signal that is aborted when the current token is replaced. */
   replaced(): AbortSignal;
   /** Reads the file again if it has changed. */
-  look(): void;
+  reload(): void;
 }
 
 /**
@@ -24,7 +24,7 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
   let digest = digestOf(first);
   let stamp = '';
   let current = new AbortController();
-  const look = (): void => {
+  const reload = (): void => {
     const seen = orNull(() => stampOf(file));
     if (seen === null || seen === stamp) return;
     stamp = seen;
@@ -37,7 +37,12 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
     current = new AbortController();
     old.abort();
   };
-  return { first, look, matches: (given) => timingSafeEqual(digest, given), replaced: () => current.signal };
+  return {
+    first,
+    reload,
+    matches: (given) => timingSafeEqual(digest, given),
+    replaced: () => current.signal,
+  };
 }
 
 /** Returns a text that changes whenever the file is written. */

@@ -6,16 +6,16 @@ const MOST_WAITING = 64;
 
 /**
  * Handles the requests of a connection one after the other: each starts when the answer before it has been sent. A client that
- * sends many requests and reads no answers costs one answer. Beyond the limit its connection is closed.
+ * sends many requests and reads no answers takes the memory of one answer. Beyond the limit its connection is closed.
  */
 export function oneRequestAtATime(handle: RequestListener): RequestListener {
-  const lines = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+  const queues = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
 
   const begin = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const { socket } = incoming;
     outgoing.once('close', () => {
-      const next = socket.destroyed ? undefined : lines.get(socket)?.shift();
-      if (next === undefined) lines.delete(socket);
+      const next = socket.destroyed ? undefined : queues.get(socket)?.shift();
+      if (next === undefined) queues.delete(socket);
       else begin(...next);
     });
     handle(incoming, outgoing);
@@ -25,13 +25,13 @@ export function oneRequestAtATime(handle: RequestListener): RequestListener {
     const { socket } = incoming;
     // Node emits all requests of a chunk that it has read, even if the connection was closed at one of them.
     if (socket.destroyed) return;
-    const line = lines.get(socket);
-    if (line === undefined) {
-      lines.set(socket, []);
+    const queue = queues.get(socket);
+    if (queue === undefined) {
+      queues.set(socket, []);
       begin(incoming, outgoing);
-    } else if (line.length < MOST_WAITING) line.push([incoming, outgoing]);
+    } else if (queue.length < MOST_WAITING) queue.push([incoming, outgoing]);
     else {
-      lines.delete(socket);
+      queues.delete(socket);
       socket.destroy();
     }
   };

@@ -10,7 +10,7 @@ import type { OperationObject } from '../core/wire.ts';
 export interface Work {
   ids: AsyncIterable<string[]>;
   act(ids: string[]): Promise<Acted>;
-  /** Records the events of its start and end. */
+  /** Adds an event to the store's log, for the start and the end of the bulk action. */
   record(event: NewEvent): Promise<void>;
   /** The maximum number of jobs. */
   limit: number;
@@ -30,10 +30,10 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-/** The number of jobs changed at once. After each batch it is checked whether the bulk action was stopped. */
+/** The maximum number of jobs per batch. A stop takes effect after a batch. */
 const BATCH = 200;
-const REMEMBERED = 100;
-/** Limits the running bulk actions, because each keeps its ids in memory. */
+const MAX_LISTED = 100;
+/** The maximum number of running bulk actions, because each keeps its ids in memory. */
 const MOST_RUNNING = 16;
 const CLOSE_MS = 3000;
 
@@ -59,15 +59,15 @@ export function createOperations(now: () => number): Operations {
       const operation = newOperation(action, now());
       all.set(operation.id, operation);
       for (const old of all.keys()) {
-        if (all.size <= REMEMBERED) break;
+        if (all.size <= MAX_LISTED) break;
         if (all.get(old)!.state !== 'running') all.delete(old);
       }
-      const over = run(operation, work, now).finally(() => running.delete(over));
-      running.add(over);
-      return shown(operation);
+      const finished = run(operation, work, now).finally(() => running.delete(finished));
+      running.add(finished);
+      return toOperationObject(operation);
     },
-    list: () => [...all.values()].toReversed().map(shown),
-    get: (id) => shown(find(id)),
+    list: () => [...all.values()].toReversed().map(toOperationObject),
+    get: (id) => toOperationObject(find(id)),
     async close() {
       for (const operation of all.values()) operation.stopping = true;
       await Promise.race([Promise.all(running), pause(CLOSE_MS)]);
@@ -75,7 +75,7 @@ export function createOperations(now: () => number): Operations {
     stop(id) {
       const operation = find(id);
       if (operation.state === 'running') operation.stopping = true;
-      return shown(operation);
+      return toOperationObject(operation);
     },
   };
 }
@@ -98,7 +98,7 @@ function newOperation(action: string, now: number): Operation {
   };
 }
 
-function shown({ stopping: _, ...operation }: Operation): OperationObject {
+function toOperationObject({ stopping: _, ...operation }: Operation): OperationObject {
   return operation;
 }
 
@@ -116,7 +116,7 @@ async function run(operation: Operation, work: Work, now: () => number): Promise
   }
   operation.finished_at = toIso(now());
   const { state, done: jobs, changed } = operation;
-  // The client that started it can read the result here, even if the store is unavailable now.
+  // An unavailable store is ignored here, because clients read the result from this server.
   await work.record({ kind: 'operation-ended', detail: { ...named, state, jobs, changed } }).catch(() => {});
 }
 
@@ -126,7 +126,7 @@ async function collect(operation: Operation, { ids: pages, limit }: Work): Promi
     for (const id of some.slice(0, limit - ids.length)) ids.push(id);
     operation.total = ids.length;
     if (operation.stopping || ids.length === limit) break;
-    await turn();
+    await letOthersRun();
   }
   return ids;
 }
@@ -141,12 +141,12 @@ async function actOnAll(operation: Operation, { act, perSecond }: Work, ids: str
     operation.changed += changed;
     operation.unchanged += batch.length - changed;
     operation.skipped += acted.skipped?.length ?? 0;
-    await turn();
+    await letOthersRun();
     if (perSecond !== null && operation.done < ids.length) await pause((size / perSecond) * 1000);
   }
 }
 
-/** Lets the server handle other requests in between. */
-function turn(): Promise<void> {
+/** Resolves after the server had a chance to handle other requests. */
+function letOthersRun(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,11 +1,11 @@
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { refuse } from './problem.ts';
 
-/** Returns the first query parameter of a name. */
+/** Returns the value of a query parameter. */
 type One = (query: string) => string | undefined;
 
-/** Reads a query parameter that is true or false. A missing one is false. */
-export function trueOrFalse(one: One, name: string): boolean {
+/** Reads a query parameter that is true or false. Returns false if it is missing. */
+export function booleanOf(one: One, name: string): boolean {
   const text = one(name);
   if (text !== undefined && text !== 'true' && text !== 'false')
     refuse('invalid-value', `${name} must be true or false`);

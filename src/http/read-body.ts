@@ -5,9 +5,9 @@ import { refuse } from './problem.ts';
 import type { Route } from './route.ts';
 
 const BODY_LIMIT = 1024 * 1024;
-const SLOWEST_MS = 15_000;
+const BODY_TIMEOUT_MS = 15_000;
 
-/** Reads and parses the body of a request that was authorized. Throws if it is too large or arrives too slowly. */
+/** Reads and parses the body of an authorized request. Throws if it is invalid, too large or too slow. */
 export async function readBody(route: Route, request: Request): Promise<unknown> {
   if (route.method === 'GET') return undefined;
   if (Number(request.headers.get('content-length') ?? 0) > BODY_LIMIT) tooLarge();
@@ -36,11 +36,11 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
   const timer = setTimeout(() => {
     late = true;
     reader.cancel().catch(() => {});
-  }, SLOWEST_MS);
+  }, BODY_TIMEOUT_MS);
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (late) refuse('too-slow', `the body must arrive within ${formatDuration(SLOWEST_MS)}`);
+      if (late) refuse('too-slow', `the body must arrive within ${formatDuration(BODY_TIMEOUT_MS)}`);
       if (done) break;
       size += value.length;
       if (size > BODY_LIMIT) tooLarge();

@@ -1,7 +1,7 @@
 import { type App, checkOpen, closeApp } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 
-/** The old store is closed after this time, because other requests may still be using it. */
+/** A replaced store is closed only after this time, because other requests may still be using it. */
 const CLOSE_AFTER_MS = 30_000;
 
 /**

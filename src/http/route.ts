@@ -52,8 +52,8 @@ export interface Route {
   /** The path, with `{name}` for each parameter. */
   path: string;
   summary: string;
-  /** `open` needs no token. `change` is refused by a read-only server, and with a read-only token. */
-  access: 'open' | 'look' | 'change';
+  /** `open` needs no token, and `read` any token. `change` is refused by a read-only server, and with a read-only token. */
+  access: 'open' | 'read' | 'change';
   /** The query parameters with their descriptions. All others are refused. */
   query?: Record<string, string>;
   /** The request headers that the route reads, with their descriptions. */
@@ -70,8 +70,8 @@ const routeBy =
   (method: Route['method'], access: Route['access']) =>
   (path: string, rest: RouteRest): Route => ({ method, path, access, ...rest });
 
-/* GET routes look and all others change, unless a row says otherwise. */
-export const get = routeBy('GET', 'look');
+/* GET routes need `read` access and all others `change`, unless a row sets another. */
+export const get = routeBy('GET', 'read');
 export const post = routeBy('POST', 'change');
 export const put = routeBy('PUT', 'change');
 export const patch = routeBy('PATCH', 'change');

@@ -39,7 +39,7 @@ export interface ServeOptions {
 export interface Served {
   /** The address, without the token. */
   url: string;
-  /** The fragment of the address with the token. Browsers do not send it to the server. */
+  /** The part of the address after `#`, with the token. Browsers do not send it to the server. */
   fragment: string;
   tokenFile: string;
   /** A warning for the user who started the server. */
@@ -49,10 +49,10 @@ export interface Served {
   close(): Promise<void>;
 }
 
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 30_000;
-const IDLE_MS = 5000;
-const FILES_LOOK_MS = 1000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 5000;
+const FILE_CHECK_MS = 1000;
 
 /** Starts the HTTP server. Resolves when it listens. */
 export async function startServer(app: App, options: ServeOptions): Promise<Served> {
@@ -124,15 +124,15 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
 
 function createHttpServer(answer: RequestListener): Server {
   const server = createServer({
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
-    keepAliveTimeout: IDLE_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: 16 * 1024,
     // The API checks the Host header itself and answers with the safe headers.
     requireHostHeader: false,
   });
   const handle = oneRequestAtATime((incoming, outgoing) => {
-    // They are set here, too, for requests that fail before they reach a route.
+    // The safe headers are set here, too, for requests that fail before they reach a route.
     for (const name in SAFE_HEADERS) outgoing.setHeader(name, SAFE_HEADERS[name]!);
     void answer(incoming, outgoing);
   });
@@ -142,20 +142,20 @@ function createHttpServer(answer: RequestListener): Server {
   return server;
 }
 
-/** Checks regularly whether the store's files still exist, even without requests. */
+/** Checks regularly whether the store's files still exist. `failed` rejects when they were removed. */
 function watchFiles(app: App): { failed: Promise<never>; stop(): void } {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
   let timer: NodeJS.Timeout;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     try {
       await checkOpen(app);
     } catch (error) {
       if (error instanceof QueueError && error.code === 'store-files-removed') reject(error);
     }
-    timer = setTimeout(look, FILES_LOOK_MS);
+    timer = setTimeout(check, FILE_CHECK_MS);
   };
-  timer = setTimeout(look, FILES_LOOK_MS);
+  timer = setTimeout(check, FILE_CHECK_MS);
   return { failed, stop: () => clearTimeout(timer) };
 }
 

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { digestOf, type Role } from './token.ts';
 
+/** A session ends after this time without a request. */
 export const IDLE_MS = 12 * 60 * 60 * 1000;
-const MOST = 1000;
-const FORM = /^([0-9a-f]{12})-[\w-]{43}$/;
+const MAX_SESSIONS_PER_ROLE = 1000;
+const SECRET_FORM = /^([0-9a-f]{12})-[\w-]{43}$/;
 
 export interface Session {
   role: Role;
-  /** Aborted when the session ends. */
+  /** Is aborted when the session ends. */
   ended: AbortSignal;
   /** Marks the session as used until the returned function is called. */
   use(): () => void;
@@ -16,18 +17,18 @@ export interface Session {
 }
 
 /**
- * The sessions of this server process. Only digests of their secrets are kept, in memory, so that a session is invalid on
- * every other server and ends with this one.
+ * The sessions of this server process. Only digests of their secrets are kept, in memory. So a session is invalid on
+ * every other server, and ends with this one.
  */
 export interface Sessions {
-  /** Starts a session and returns its secret. It ends at the latest when `until` is aborted. */
+  /** Starts a session and returns its secret. The session ends at the latest when `until` is aborted. */
   begin(role: Role, until: AbortSignal): string;
   find(secret: string): Session | null;
   /** Tells whether a text has the form of a session secret, and whether this server issued it. */
   origin(text: string): 'own' | 'foreign' | 'none';
 }
 
-export function createSessions(now: () => number, most = MOST): Sessions {
+export function createSessions(now: () => number, most = MAX_SESSIONS_PER_ROLE): Sessions {
   const instance = randomBytes(6).toString('hex');
   // The map is ordered by the last use.
   const sessions = new Map<string, Session & { isIdle(): boolean }>();
@@ -58,8 +59,8 @@ export function createSessions(now: () => number, most = MOST): Sessions {
       isIdle: () => inUse === 0 && now() - usedAt > IDLE_MS,
     });
     // The limit counts by role, so that a read-only client cannot log others out.
-    const alike = [...sessions.values()].filter((one) => one.role === role);
-    if (alike.length > most) alike[0]!.end();
+    const sameRole = [...sessions.values()].filter((one) => one.role === role);
+    if (sameRole.length > most) sameRole[0]!.end();
     return secret;
   };
 
@@ -78,7 +79,7 @@ export function createSessions(now: () => number, most = MOST): Sessions {
       return session;
     },
     origin(text) {
-      const from = FORM.exec(text)?.[1];
+      const from = SECRET_FORM.exec(text)?.[1];
       if (from === undefined) return 'none';
       return from === instance ? 'own' : 'foreign';
     },

@@ -1,5 +1,5 @@
 import { type App, checkOpen } from '../actions/app.ts';
-import { lastEvent } from '../actions/events.ts';
+import { lastEventNumber } from '../actions/events.ts';
 import { QueueError } from '../core/errors.ts';
 import { type EventFeed, nextBatch, nextEvents, RETRY_MS, startFeed } from './event-feed.ts';
 
@@ -7,8 +7,8 @@ import { type EventFeed, nextBatch, nextEvents, RETRY_MS, startFeed } from './ev
 export interface EventStream {
   /**
    * Streams the events after number `after`, or only new ones (null), as server-sent events. With `everyMs` they come in
-   * batches, at most that often, and a large batch has only the newest events. So the cost of a page does not grow with the
-   * number of events. The stream ends when `allowed` is aborted.
+   * batches, at most that often, and a large batch has only the newest events. So the cost of a dashboard does not grow with
+   * the number of events. The stream ends when `allowed` is aborted.
    */
   open(
     after: number | null,
@@ -22,14 +22,14 @@ export interface EventStream {
 
 const MOST_STREAMS = 256;
 /** An idle stream sends a comment this often, and ends if the store is unavailable. */
-const PULSE_MS = 5000;
+const KEEP_ALIVE_MS = 5000;
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
-/** Creates the event streams of a server. `onNews` is called before any client gets new events. */
+/** Creates the event streams of a server. `onNewEvents` is called before any client gets new events. */
 export function createEventStream(
   app: App,
   onError: (error: unknown) => void,
-  onNews: () => void,
+  onNewEvents: () => void,
 ): EventStream {
   const closing = new AbortController();
   const { signal } = closing;
@@ -37,8 +37,8 @@ export function createEventStream(
     app,
     signal,
     onError,
-    onNews,
-    waiting: new Set(),
+    onNewEvents,
+    listeners: new Set(),
     recent: [],
     newest: [],
     position: 0,
@@ -52,8 +52,8 @@ export function createEventStream(
       try {
         await startFeed(feed);
         // A number above the last event belongs to another store.
-        const last = Math.min(after ?? feed.position, await lastEvent(app));
-        const subscriber: Subscriber = { last, everyMs, ended: false, rouse() {} };
+        const last = Math.min(after ?? feed.position, await lastEventNumber(app));
+        const subscriber: Subscriber = { last, everyMs, ended: false, stopWaiting() {} };
         return new Response(
           subscribe(feed, subscriber, client, allowed, () => open--),
           { headers: HEADERS },
@@ -65,7 +65,7 @@ export function createEventStream(
     },
     close() {
       closing.abort(new Error('closed'));
-      for (const wake of feed.waiting) wake();
+      for (const wake of feed.listeners) wake();
     },
   };
 }
@@ -77,7 +77,7 @@ interface Subscriber {
   readonly everyMs: number | null;
   ended: boolean;
   /** Ends the current wait for new events. */
-  rouse(): void;
+  stopWaiting(): void;
 }
 
 /** Returns the body of one stream. `onEnd` is called once, however the stream ends. */
@@ -88,18 +88,18 @@ function subscribe(
   allowed: AbortSignal,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
-  const wake = (): void => subscriber.rouse();
-  feed.waiting.add(wake);
+  const wake = (): void => subscriber.stopWaiting();
+  feed.listeners.add(wake);
   const end = (): void => {
     if (subscriber.ended) return;
     subscriber.ended = true;
     onEnd();
-    feed.waiting.delete(wake);
-    allowed.removeEventListener('abort', shut);
-    subscriber.rouse();
+    feed.listeners.delete(wake);
+    allowed.removeEventListener('abort', endAndClose);
+    subscriber.stopWaiting();
   };
   let close = (): void => {};
-  const shut = (): void => {
+  const endAndClose = (): void => {
     if (subscriber.ended) return;
     end();
     close();
@@ -113,20 +113,20 @@ function subscribe(
     async pull(controller) {
       try {
         const bytes = await nextBytes(feed, subscriber);
-        if (bytes === null || subscriber.ended) shut();
+        if (bytes === null || subscriber.ended) endAndClose();
         else controller.enqueue(bytes);
       } catch (error) {
         // The client reconnects with the number of the last event that it got.
         feed.onError(error);
-        shut();
+        endAndClose();
       }
     },
     cancel: end,
   });
   client.addEventListener('abort', end);
   if (client.aborted) end();
-  allowed.addEventListener('abort', shut);
-  if (allowed.aborted) shut();
+  allowed.addEventListener('abort', endAndClose);
+  if (allowed.aborted) endAndClose();
   return body;
 }
 
@@ -139,7 +139,7 @@ async function nextBytes(feed: EventFeed, subscriber: Subscriber): Promise<Uint8
         ? await nextEvents(feed, subscriber.last)
         : await nextBatch(feed, subscriber.last, everyMs);
     if (chunk === null) {
-      if (!(await slept(PULSE_MS, (resolve) => (subscriber.rouse = resolve)))) continue;
+      if (!(await waitOrWake(KEEP_ALIVE_MS, (resolve) => (subscriber.stopWaiting = resolve)))) continue;
       await checkOpen(feed.app);
       return Buffer.from(': alive\n\n');
     }
@@ -150,8 +150,8 @@ async function nextBytes(feed: EventFeed, subscriber: Subscriber): Promise<Uint8
   return null;
 }
 
-/** Resolves to true after the time. `provide` gets a function that ends the wait at once, with false. */
-function slept(ms: number, provide: (wake: () => void) => void): Promise<boolean> {
+/** Resolves to true after `ms`. `provide` gets a function that ends the wait at once, with false. */
+function waitOrWake(ms: number, provide: (wake: () => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), ms);
     provide(() => {

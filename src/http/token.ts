@@ -4,19 +4,19 @@ import { QueueError } from '../core/errors.ts';
 import { writeAtomically } from '../files/atomic.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 
-const BYTES = 32;
+const TOKEN_BYTES = 32;
 
-/** The roles of tokens. `full` can read and change everything. `read-only` can read the same, but change nothing. */
+/** The roles of tokens. `full` can read and change everything. `read-only` can read everything, but change nothing. */
 export const ROLES = ['full', 'read-only'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Returns the token in this file. If there is none, creates one of 256 bits that only its owner can read. */
+/** Returns the token in this file. If there is none, or with `rotate`, creates one that only the owner of the file can read. */
 export function readToken(file: string, rotate: boolean): string {
   try {
     const known = rotate ? null : tokenIn(file);
     if (known !== null) return known;
     // If two servers start at once, one creates the file and both use it.
-    const text = `${randomBytes(BYTES).toString('base64url')}\n`;
+    const text = `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`;
     writeAtomically(file, text, { replace: rotate, sync: true });
     return tokenIn(file) ?? unusable(`${file} was removed`);
   } catch (error) {
@@ -29,7 +29,7 @@ export function readToken(file: string, rotate: boolean): string {
   }
 }
 
-/** Tells whether other users can read one of the tokens. */
+/** Tells whether the file of one of the tokens has permissions for other users. */
 export function isTokenExposed({ tokens }: StateDirectory): boolean {
   return ROLES.some((role) => (statSync(tokens[role]).mode & 0o077) !== 0);
 }

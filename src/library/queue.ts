@@ -2,7 +2,7 @@ import { actorOf } from '../actions/actor.ts';
 import { type App, closeApp, openApp } from '../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { followEvents, lastEvent } from '../actions/events.ts';
+import { followEvents, lastEventNumber } from '../actions/events.ts';
 import { addedObject, getJob, jobObject, showJob } from '../actions/jobs.ts';
 import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
@@ -168,7 +168,7 @@ function events(queue: OpenQueue, wanted: EventOptions | undefined): AsyncIterab
   const begun = (async () => {
     const app = queue.app();
     const { after, signal } = readOptions(wanted, 'events()', { after: count, signal: abortSignal });
-    return { app, after: after ?? (await lastEvent(app)), signal };
+    return { app, after: after ?? (await lastEventNumber(app)), signal };
   })();
   // Nobody may ever read from the iterable.
   begun.catch(() => {});

@@ -1,14 +1,14 @@
 import { addFigures, OTHER, type Snapshot } from '../core/figures.ts';
 
-/** This many queues have labels of their own. */
+/** This many queues have labels of their own in the metrics. */
 const MOST_QUEUES = 200;
 
-/** Merges the queues beyond the limit into one, by name, because every label is a time series for its reader. */
+/** Merges the queues beyond the limit into OTHER, because a reader of the metrics keeps a time series for every label. */
 export function withFewQueues(snapshot: Snapshot): Snapshot {
   if (snapshot.waiting.length <= MOST_QUEUES) return snapshot;
-  const own = new Set(snapshot.waiting.slice(0, MOST_QUEUES).map((one) => one.queue));
+  const labelled = new Set(snapshot.waiting.slice(0, MOST_QUEUES).map((one) => one.queue));
   const relabelled = <T extends { queue: string }>(rows: T[]): T[] =>
-    rows.map((row) => (own.has(row.queue) ? row : { ...row, queue: OTHER }));
+    rows.map((row) => (labelled.has(row.queue) ? row : { ...row, queue: OTHER }));
   return {
     ...snapshot,
     jobs: relabelled(snapshot.jobs),
@@ -20,7 +20,7 @@ export function withFewQueues(snapshot: Snapshot): Snapshot {
       },
     ),
     totals: merged(relabelled(snapshot.totals), ({ queue, name }) => `${queue},${name}`, addFigures),
-    // A slot may serve several of these queues, so their sum would count it more than once.
+    // A slot may serve several of the merged queues, so a sum would count it more than once.
     slots: merged(
       relabelled(snapshot.slots),
       ({ queue }) => queue,

@@ -1,9 +1,9 @@
 import { stat, write, writeSync } from 'node:fs';
 
-/** Lines are dropped beyond this much unwritten text, because a stalled reader of the log must not stop a worker. */
-const MOST_WAITING = 1024 * 1024;
-const LONGEST_FLUSH_MS = 1000;
-/** A background write that takes longer is waiting for its reader or for a thread. */
+/** Lines are dropped beyond this many unwritten characters, because a stalled reader of the log must not stop a worker. */
+const MAX_WAITING = 1024 * 1024;
+const MAX_FLUSH_MS = 1000;
+/** A background write that takes longer than this is waiting for its reader or for a thread. */
 const STUCK_MS = 1000;
 
 /** Writes lines to a file descriptor, in order and in the background. */
@@ -26,16 +26,16 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
   const written = (chunk: Buffer, error: NodeJS.ErrnoException | null, bytes: number): void => {
     if (error?.code === 'EAGAIN') setTimeout(push, 10, chunk);
     else if (error === null && bytes < chunk.length) push(chunk.subarray(bytes));
-    // If nobody reads any more, the log is lost, but the work is not.
+    // After any other error, the text is dropped: a worker continues without its log.
     else pump();
   };
   let hasThreads = true;
   const push = (chunk: Buffer): void => {
-    if (hasThreads) pushLater(chunk);
-    else pushNow(chunk);
+    if (hasThreads) writeInBackground(chunk);
+    else writeNow(chunk);
   };
-  const pushLater = (chunk: Buffer): void => {
-    let over = false;
+  const writeInBackground = (chunk: Buffer): void => {
+    let settled = false;
     const stuck = setTimeout(() => {
       let answered = false;
       stat('/', () => {
@@ -44,21 +44,21 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
       });
       setTimeout(() => {
         // Another thread has answered, so this write only waits for its reader.
-        if (over || answered) return;
-        over = true;
+        if (settled || answered) return;
+        settled = true;
         hasThreads = false;
-        pushNow(chunk);
+        writeNow(chunk);
       }, STUCK_MS).unref();
     }, STUCK_MS).unref();
     write(fd, chunk, 0, chunk.length, null, (error, bytes) => {
       clearTimeout(stuck);
-      if (over) return;
-      over = true;
+      if (settled) return;
+      settled = true;
       written(chunk, error, bytes);
     });
   };
-  /** Writes synchronously. A process limit (ulimit -u, pids.max) may leave no thread, and the log has to report that. */
-  const pushNow = (chunk: Buffer): void => {
+  /** Writes synchronously. A process limit (ulimit -u, pids.max) may allow no thread, and the log has to report that. */
+  const writeNow = (chunk: Buffer): void => {
     let bytes = 0;
     let failed: NodeJS.ErrnoException | null = null;
     try {
@@ -70,18 +70,18 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
   };
   return {
     line(text) {
-      if (waiting.length < MOST_WAITING) waiting += `${text}\n`;
+      if (waiting.length < MAX_WAITING) waiting += `${text}\n`;
       if (!busy) {
         busy = true;
         setImmediate(pump);
       }
     },
-    // The wait is limited, because without a thread (ulimit -u) the remaining text is never written.
+    // The wait is limited, because without a thread or a reader the remaining text is never written.
     flushed: () =>
       new Promise((resolve) => {
         if (!busy) return resolve();
         done.push(resolve);
-        setTimeout(resolve, LONGEST_FLUSH_MS);
+        setTimeout(resolve, MAX_FLUSH_MS);
       }),
   };
 }

@@ -8,7 +8,7 @@ import { pairValue, printable } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 
-/** Words all log lines of a worker. Values that users choose are quoted unless they are plain words. */
+/** Returns the log line for an event of a worker. Ids and names are quoted unless they are plain words. */
 export function logLine(event: WorkerEvent, now: number): string {
   return `${toIso(now)} ${printable(text(event, now))}`;
 }

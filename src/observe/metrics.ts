@@ -10,21 +10,21 @@ type Sample = [suffix: string, labels: Labels, value: number];
 
 interface Family {
   name: string;
-  /** Null omits the type, where OpenMetrics would read the name as that of another family. */
+  /** Null omits the type, if OpenMetrics would take the name for that of another family. */
   type: 'gauge' | 'counter' | 'histogram' | null;
   help: string;
   samples: Sample[];
 }
 
 /**
- * Returns the metrics as OpenMetrics text. It uses only what the older Prometheus format has too, so that its readers,
- * such as the textfile collector of node_exporter, accept it.
+ * Returns the metrics as OpenMetrics text. It uses only features of the older Prometheus format, so that readers of that
+ * format, such as the textfile collector of node_exporter, accept it.
  */
 export function openMetrics(snapshot: Snapshot): string {
   return `${families(withFewQueues(snapshot)).map(familyText).join('')}# EOF\n`;
 }
 
-/** Returns the metrics as objects. */
+/** Returns the metrics as JSON objects. */
 export function metricObjects(snapshot: Snapshot): object[] {
   return families(withFewQueues(snapshot)).map(({ name, type, help, samples }) => ({
     name,
@@ -68,7 +68,7 @@ function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
       ]),
     },
     {
-      // As a counter its family would be queuectl_jobs, which is the gauge above.
+      // As a counter, its family name would be queuectl_jobs, which is the gauge above.
       name: 'queuectl_jobs_total',
       type: null,
       help: 'Jobs enqueued and finished, by queue, name and outcome.',

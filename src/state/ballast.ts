@@ -2,37 +2,38 @@ import { renameSync, rmSync, statfsSync, statSync, unlinkSync, writeFileSync } f
 import { crashPoint } from '../core/crash-point.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-const MOST = 1024 * 1024;
-/** On a smaller file system the space that the ballast takes would be missed. */
-const SMALLEST_DISK = 4 * MOST;
-const SHARE = 16;
-/** The ballast is made only while this many times its size is free. */
-const PLENTY = 4;
+const LARGEST_BALLAST_BYTES = 1024 * 1024;
+/** A smaller file system gets no ballast, because it has no space to spare. */
+const SMALLEST_DISK_BYTES = 4 * LARGEST_BALLAST_BYTES;
+/** The ballast takes at most one part in this many of the file system. */
+const DISK_PARTS = 16;
+/** The ballast is created only while this many times its size is free. */
+const FREE_FACTOR = 4;
 
-/** Makes the ballast while there is room. It is removed on a full disk, because even deleting jobs needs room. */
+/** Creates the ballast if there is none and enough space is free. It is removed on a full disk: even deleting jobs needs space. */
 export function keepBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
   try {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
     const { blocks, bavail, bsize } = statfsSync(path);
     const size = ballastSize(Number(blocks) * Number(bsize));
-    if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
+    if (size === 0 || Number(bavail) * Number(bsize) < FREE_FACTOR * size) return;
     crashPoint('before-ballast');
     writeFileSync(draft, Buffer.alloc(size), { mode: 0o600, flag: 'wx' });
     crashPoint('in-ballast');
     renameSync(draft, file);
     crashPoint('after-ballast');
   } catch {
-    // Everything works without it, except on a full disk.
+    // The ballast is needed only on a full disk.
     rmSync(draft, { force: true });
   }
 }
 
 function ballastSize(disk: number): number {
-  return disk < SMALLEST_DISK ? 0 : Math.min(MOST, Math.floor(disk / SHARE));
+  return disk < SMALLEST_DISK_BYTES ? 0 : Math.min(LARGEST_BALLAST_BYTES, Math.floor(disk / DISK_PARTS));
 }
 
-/** Removes the ballast. Returns false if there was none. */
+/** Removes the ballast. Returns false if there was none or it cannot be removed. */
 export function freeBallast({ ballast }: StateDirectory): boolean {
   crashPoint('before-free-ballast');
   try {

@@ -7,7 +7,7 @@ import { lacksHardLinks } from '../files/name-draft.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** Identifies a machine for processes: a pid is meaningful only within one of these. */
+/** Identifies the machine, boot and pid namespace in which a pid is meaningful. */
 export interface Host {
   id: string;
   boot: string;
@@ -15,22 +15,22 @@ export interface Host {
   pidNamespace: string;
 }
 
-/** Returns the machine this state directory is used on, as of this boot and in this pid namespace. */
-export const thisHost = (state: StateDirectory): Host => hostNamed(hostId(state));
+/** Returns this machine, boot and pid namespace. Creates the id of this machine if the state directory has none. */
+export const thisHost = (state: StateDirectory): Host => hostWithId(hostId(state));
 
-/** Returns the same without making anything; null if no worker has ever run here. */
+/** Returns the same without creating anything, or null if this machine has no id yet. */
 export function knownHost(state: StateDirectory): Host | null {
   const id = maybeRead(state.host);
-  return id === null ? null : hostNamed(id);
+  return id === null ? null : hostWithId(id);
 }
 
-const hostNamed = (id: string): Host => ({
+const hostWithId = (id: string): Host => ({
   id,
   boot: processIdentity.bootId(),
   pidNamespace: processIdentity.pidNamespace(),
 });
 
-/** Throws if /proc shows another pid namespace. There live jobs would look dead, and signals would reach other processes. */
+/** Throws if /proc shows another pid namespace. Then running jobs would look dead, and signals would reach other processes. */
 export function refuseForeignProc(): void {
   if (processIdentity.showsOwnPids()) return;
   throw new QueueError(
@@ -40,7 +40,7 @@ export function refuseForeignProc(): void {
   );
 }
 
-/** Makes the name of this host unless it has one. It is random and kept: host names are reused, and change. */
+/** Returns the stored id of this machine, and creates it if there is none. It is random, because host names change and are reused. */
 function hostId({ host, path }: StateDirectory): string {
   const known = maybeRead(host);
   if (known !== null) return known;

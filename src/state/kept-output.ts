@@ -6,7 +6,7 @@ import { attemptName, attemptOf } from './place.ts';
 import { removeSeal } from './seal.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** Returns the attempts of an epoch that have a directory there. */
+/** Returns the numbers of the attempts of an epoch that have a directory in this state directory. */
 export function attemptsIn(state: StateDirectory, epoch: string): number[] {
   return attemptsAmong(namesIn(state.attempts), epoch);
 }
@@ -18,7 +18,7 @@ export function attemptsAmong(names: string[], epoch: string): number[] {
   });
 }
 
-/** Copies the output of an attempt with its gaps, but not its record. It overwrites nothing and follows no link. */
+/** Copies the output and the gaps of an attempt's directory, but not the record. Throws if `to` exists, and follows no link. */
 export function copyOutput(from: string, to: string): void {
   crashPoint('before-keep-output');
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
@@ -34,7 +34,7 @@ export function copyOutput(from: string, to: string): void {
   }
 }
 
-/** Moves all that is left of the attempts of an epoch to another state directory. */
+/** Moves the attempt directories of an epoch to another state directory. */
 export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: string): void {
   // If the store comes back here later, the seal must not prove that nothing was removed.
   removeSeal(from, epoch);
@@ -48,8 +48,8 @@ export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: str
   }
 }
 
-/** Returns the epoch that most directories of attempts are named by; null: there are none. */
-export function epochOf(state: StateDirectory): string | null {
+/** Returns the epoch in the names of most attempt directories, or null if there are none. */
+export function mostCommonEpoch(state: StateDirectory): string | null {
   const counts = new Map<string, number>();
   for (const name of namesIn(state.attempts)) {
     const epoch = attemptOf(name)?.epoch;

@@ -9,7 +9,7 @@ import type { StateDirectory } from './state-directory.ts';
 
 const KEY_BYTES = 32;
 
-/** Makes the secret key of a state directory unless it has one. Only the owner of the queue can read it. */
+/** Creates the secret key of a state directory unless it has one. Only the owner of the queue can read it. */
 export function makeKey(state: StateDirectory): void {
   if (readKey(state) !== null) return;
   try {
@@ -23,11 +23,11 @@ export function makeKey(state: StateDirectory): void {
     });
     crashPoint('after-key');
   } catch {
-    // The next heartbeat tries again. Without a key, only processes of this user are taken for those of jobs.
+    // The next heartbeat tries again. Without a key, only processes of this user are recognized as those of jobs.
   }
 }
 
-/** Removes a file that is no key, which is somebody's mistake. */
+/** Removes a file that is not a valid key, for example a truncated one. */
 function removeBadKey(state: StateDirectory): void {
   crashPoint('in-key');
   if (existsSync(state.key) && readKey(state) === null) rmSync(state.key);
@@ -38,7 +38,7 @@ export function cookieFor(state: StateDirectory, name: string): string {
   return makeCookie(readKey(state), name);
 }
 
-/** Reads the key, or returns null. It is never cached, because the directory may be replaced. */
+/** Reads the key. Returns null if there is no valid one. The key is never cached, because the directory may be replaced. */
 function readKey(state: StateDirectory): Buffer | null {
   const file = openRegular(state.key);
   if (typeof file !== 'number') return null;

@@ -1,12 +1,12 @@
 import { closeSync } from 'node:fs';
-import { CHUNK, type Gap, mark, openIfThere, readBytes, readGap } from './output.ts';
+import { CHUNK_BYTES, type Gap, gapMark, openIfThere, readBytes, readGap } from './output.ts';
 import type { OutputPlace } from './place.ts';
 
 /** Reads a growing output file. Yields each byte once, and a mark where bytes were dropped before they were read. */
 export interface OutputReader {
-  /** The file was opened, so it can be read to its end even if it is removed. */
+  /** Tells whether the file has been opened. Then it can be read to its end even if it is removed. */
   readonly opened: boolean;
-  /** Yields what was written since the last call. */
+  /** Yields the bytes that were written since the last call. */
   read(): Generator<Uint8Array>;
   close(): void;
 }
@@ -24,12 +24,12 @@ export function outputReader(place: OutputPlace): OutputReader {
       while (file !== null) {
         gap = readGap(place) ?? gap;
         if (gap !== null && at >= gap.from && at < gap.to) {
-          yield mark({ from: at, to: gap.to });
+          yield gapMark({ from: at, to: gap.to });
           at = gap.to;
         }
-        const piece = readBytes(file, at, at + CHUNK);
+        const piece = readBytes(file, at, at + CHUNK_BYTES);
         if (piece.length === 0) return;
-        // The gap is read again. It is written before the hole is punched, so bytes outside of it were not in a hole.
+        // A gap is recorded before its bytes are dropped. So bytes outside the gap that is recorded now are the original ones.
         gap = readGap(place) ?? gap;
         const sound = gap !== null && at < gap.to ? Math.max(0, gap.from - at) : piece.length;
         if (sound === 0) continue;

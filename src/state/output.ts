@@ -1,17 +1,18 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { abandonedParts } from '../files/drafts.ts';
+import { namesIn } from '../files/names-in.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { writeAll } from '../files/write-all.ts';
 import type { OutputPlace } from './place.ts';
 
-/** Output up to this size moves into the store when the attempt settles. */
-export const KEPT_IN_STORE = 16 * 1024;
-export const CHUNK = 64 * 1024;
+/** Output of up to this many bytes moves into the store when the attempt is settled. */
+export const LARGEST_STORED_BYTES = 16 * 1024;
+export const CHUNK_BYTES = 64 * 1024;
 /** The end of the output that the error message is searched in. A stack trace fits into it. */
-const TAIL = KEPT_IN_STORE;
-const LONGEST_MARK = 128;
+const TAIL_BYTES = LARGEST_STORED_BYTES;
+const LONGEST_MARK_BYTES = 128;
 
 /** The part [from, to) of an output file that was dropped. */
 export interface Gap {
@@ -22,13 +23,14 @@ export interface Gap {
 export interface Collected {
   bytes: number;
   truncated: boolean;
+  /** The whole output, or null if there is none or it is too long for the store. */
   kept: Uint8Array | null;
-  /** The number of bytes left, if something was dropped. */
+  /** The number of bytes that remain, if some were dropped. */
   stored?: number;
   tail: string;
 }
 
-/** Reads the output of an ended attempt. Short output is returned whole, long output is shortened to head, mark and tail. */
+/** Reads the output of an ended attempt. Output beyond `limit` is shortened to head, mark and tail. */
 export function collectOutput(place: OutputPlace, limit: number): Collected {
   // A worker that died between shortening and settling left the short file.
   const short = openIfThere(shortOf(place));
@@ -36,14 +38,14 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
-    const end = readBytes(file, Math.max(0, bytes - TAIL), bytes);
+    const end = readBytes(file, Math.max(0, bytes - TAIL_BYTES), bytes);
     const tail = end.toString('utf8');
     if (short !== null) {
       const { from, to } = readGap(place) ?? { from: 0, to: 0 };
-      const written = bytes - mark({ from, to }).length + to - from;
+      const written = bytes - gapMark({ from, to }).length + to - from;
       return { bytes: written, truncated: true, kept: null, stored: bytes, tail };
     }
-    if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: end, tail };
+    if (bytes <= LARGEST_STORED_BYTES) return { bytes, truncated: false, kept: end, tail };
     const gap = gapOf(bytes, limit, readGap(place));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
     compact(place, file, gap, bytes);
@@ -53,12 +55,12 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
   }
 }
 
-/** Returns the size of shortened output: that of the short file or, without room for one, what the hole leaves. */
+/** Returns the size of the short file or, if it could not be written, the disk space of the output file. */
 function storedSize(place: OutputPlace): number {
   return statSync(shortOf(place), { throwIfNoEntry: false })?.size ?? outputSize(place).used;
 }
 
-/** Yields the pieces of an output file, which may still be growing, with a mark for the gap. */
+/** Yields the pieces of an output file, which may still be growing, with a mark in place of the gap. */
 export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
   const opened = openOutput(place);
   if (opened === null) return;
@@ -67,14 +69,14 @@ export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
     const bytes = fstatSync(file).size;
     yield* bytesOf(file, 0, gap?.from ?? bytes);
     if (gap === null) return;
-    yield mark(gap);
+    yield gapMark(gap);
     yield* bytesOf(file, gap.to, bytes);
   } finally {
     closeSync(file);
   }
 }
 
-/** A byte range of an output file. In the place of a dropped part it has the mark. */
+/** A byte range of an output file. A range that begins in the gap holds the mark instead. */
 export interface OutputRange {
   from: number;
   /** The offset to continue from. */
@@ -92,7 +94,7 @@ export function outputRange(place: OutputPlace, from: number, most: number): Out
     const size = fstatSync(file).size;
     const start = clamp(from, size);
     if (gap !== null && start >= gap.from && start < gap.to)
-      return { from: start, next: gap.to, size, bytes: mark(gap) };
+      return { from: start, next: gap.to, size, bytes: gapMark(gap) };
     const end = Math.min(start + most, gap !== null && start < gap.from ? gap.from : size);
     const bytes = readBytes(file, start, end);
     return { from: start, next: start + bytes.length, size, bytes };
@@ -101,7 +103,7 @@ export function outputRange(place: OutputPlace, from: number, most: number): Out
   }
 }
 
-/** Returns the same range of output that is in memory. */
+/** Does the same as `outputRange` for output that is in memory. */
 export function sliceOf(kept: Uint8Array, from: number, most: number): OutputRange {
   const start = clamp(from, kept.length);
   const bytes = kept.subarray(start, start + most);
@@ -112,7 +114,7 @@ function clamp(from: number, size: number): number {
   return Math.max(0, Math.min(size, from < 0 ? size + from : from));
 }
 
-/** Opens the output. Tries the short file again, because the output may be shortened after the first try. */
+/** Opens the short file or the output file. Tries the short file twice, because the output may be shortened in between. */
 function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | null {
   const short = shortOf(place);
   for (const path of [short, place.output, short]) {
@@ -127,16 +129,16 @@ function shortOf(place: OutputPlace): string {
   return `${place.output}.short`;
 }
 
-/** Returns the part to drop from a file that exceeds its limit, including what is already gone. Half stays as head, half as tail. */
+/** Returns the part to drop from a file, including the part `gone` that was dropped before. Head and tail keep half the limit each. */
 export function gapOf(bytes: number, limit: number, gone: Gap | null): Gap | null {
   if (bytes <= limit) return gone;
   // Head, mark and tail fit the limit together, so that shortened output is not shortened again.
-  const half = Math.floor((limit - LONGEST_MARK) / 2);
+  const half = Math.floor((limit - LONGEST_MARK_BYTES) / 2);
   const gap = { from: half, to: bytes - half };
   return gone === null ? gap : join(gap, gone);
 }
 
-/** Returns the length of the output file, and the disk space it uses. Holes use none. */
+/** Returns the length of the output file, and the disk space that it uses without its holes, both in bytes. */
 export function outputSize(place: OutputPlace): { bytes: number; used: number } {
   const file = openRegular(place.output);
   if (typeof file !== 'number') return { bytes: 0, used: 0 };
@@ -145,7 +147,7 @@ export function outputSize(place: OutputPlace): { bytes: number; used: number } 
   return { bytes: size, used: blocks * 512 };
 }
 
-/** Reads the gap from the name of an empty file. That needs no disk block, so a full disk cannot prevent trimming. */
+/** Reads the gap, which the name of an empty file records. Such a file needs no disk block, so a full disk cannot prevent trimming. */
 export function readGap(place: OutputPlace): Gap | null {
   let gap: Gap | null = null;
   for (const name of gapNames(place)) {
@@ -165,11 +167,7 @@ export function writeGap(place: OutputPlace, gap: Gap): void {
 }
 
 function gapNames(place: OutputPlace): string[] {
-  try {
-    return readdirSync(place.directory).filter((name) => new RegExp(`^${place.gaps}-\\d+-\\d+$`).test(name));
-  } catch {
-    return [];
-  }
+  return namesIn(place.directory).filter((name) => new RegExp(`^${place.gaps}-\\d+-\\d+$`).test(name));
 }
 
 function join(a: Gap, b: Gap): Gap {
@@ -178,7 +176,7 @@ function join(a: Gap, b: Gap): Gap {
 
 /**
  * Writes the shortened output to a new file, because a process that the command left behind may still be writing to the old one.
- * If that fails, the old file stays. Its gap is written first, so that readers of the old file know what was dropped.
+ * If that fails, the old file stays. Its gap is written first, so that readers of the old file find out what was dropped.
  */
 function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
   const draft = `${place.output}.${process.pid}`;
@@ -189,42 +187,42 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     const short = openSync(draft, 'wx', 0o600);
     try {
       for (const piece of bytesOf(file, 0, gap.from)) writeAll(short, piece);
-      writeAll(short, mark(gap));
+      writeAll(short, gapMark(gap));
       for (const piece of bytesOf(file, gap.to, bytes)) writeAll(short, piece);
     } finally {
       closeSync(short);
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') rmSync(draft, { force: true });
-    else passOver(error);
+    else ignoreDirectoryError(error);
     return;
   }
   crashPoint('before-short');
   renameSync(draft, shortOf(place));
   crashPoint('after-short');
   rmSync(place.output, { force: true });
-  removeDrafts(place);
+  sweepShortDrafts(place);
 }
 
-/** Removes the drafts of workers that were killed while shortening. */
-function removeDrafts(place: OutputPlace): void {
+/** Removes the drafts of short files from workers that were killed. */
+function sweepShortDrafts(place: OutputPlace): void {
   const name = new RegExp(`^${basename(place.output)}\\.(\\d+)$`);
   for (const { path } of abandonedParts(place.directory, name)) rmSync(path, { force: true });
 }
 
-/** Ignores the error if somebody moved, replaced or locked the attempt's directory, because no worker may fail for that. */
-export function passOver(error: unknown): void {
+/** Throws the error, unless its cause is that the attempt's directory was moved, replaced or locked. No worker may fail for that. */
+export function ignoreDirectoryError(error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'].includes(code ?? '')) throw error;
 }
 
-export function mark(gap: Gap): Uint8Array {
+export function gapMark(gap: Gap): Uint8Array {
   return Buffer.from(`\n[queuectl: ${gap.to - gap.from} bytes of output dropped here]\n`);
 }
 
 function* bytesOf(file: number, from: number, to: number): Generator<Uint8Array> {
   for (let at = from; at < to; ) {
-    const piece = readBytes(file, at, Math.min(to, at + CHUNK));
+    const piece = readBytes(file, at, Math.min(to, at + CHUNK_BYTES));
     if (piece.length === 0) return;
     at += piece.length;
     yield piece;

@@ -8,22 +8,22 @@ import type { StateDirectory } from './state-directory.ts';
 /** The paths of an attempt's output, or of one stream of it. */
 export interface OutputPlace {
   directory: string;
-  /** stdout and stderr, or one of them, written by the command itself. */
+  /** The file to which the command writes stdout and stderr, or one of them. */
   output: string;
-  /** The prefix of the names that record which part of the output was dropped. */
+  /** The prefix of the names of empty files that record the gap. */
   gaps: string;
 }
 
-/** The directory of an attempt and its files. Its name is the store's epoch and a number that is never reused. */
+/** The paths of an attempt's directory and of its files. */
 export interface Place extends OutputPlace {
   state: StateDirectory;
   /** The input of the command, if it has any. The file is removed once it has been opened. */
   stdin: string;
-  /** Proves that the command started, and holds its exit code. Written by the frame. */
+  /** The record, with which the frame proves that the command started, and in which it writes the exit code. */
   record: string;
-  /** The name of the directory: the epoch and the number. */
+  /** The name of the directory: the store's epoch and the number of the attempt, which is never reused. */
   name: string;
-  /** Is in the environment of every process of the attempt and identifies it. Other users cannot forge it. */
+  /** Is in the environment of the attempt's processes and identifies them. With a key, other users cannot forge it. */
   readonly cookie: string;
 }
 
@@ -37,7 +37,7 @@ export function placeOf(state: StateDirectory, epoch: string, attempt: number): 
     stdin: join(directory, 'in'),
     record: join(directory, 'rec'),
     name,
-    // Made on demand, because the key has to be read for it and most callers need only the output.
+    // The cookie is made on demand, because that reads the key, and most callers need only the output.
     get cookie() {
       cookie ??= cookieFor(state, name);
       return cookie;
@@ -56,20 +56,20 @@ export function placeOfAttempt(
 /** Returns the name of an attempt's directory. */
 export const attemptName = (epoch: string, attempt: number): string => `${epoch}-${attempt}`;
 
-/** Returns which attempt has this name; null: none. */
+/** Returns the attempt whose directory has this name, or null if it is not the name of one. */
 export function attemptOf(name: string): { epoch: string; attempt: number } | null {
-  // Attempts are numbered from 1. The seal has 0.
+  // Attempts are numbered from 1. The directory of the seal has the number 0.
   const [, epoch, attempt] = /^([0-9a-f]{12})-([1-9]\d{0,14})$/.exec(name) ?? [];
   return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
 }
 
-/** Returns where a stream goes. Output that is not split goes to stdout. */
+/** Returns the paths for a stream. Output that is not split uses those of stdout. */
 export function outputIn(directory: string, stream: Stream): OutputPlace {
   const [name, gaps] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
   return { directory, output: join(directory, name!), gaps: gaps! };
 }
 
-/** Creates the directory. Returns false if it exists: then another process started or gated this attempt. */
+/** Creates the attempt's directory. Returns false if it exists, because another process has started or gated the attempt. */
 export function makePlace(place: Place): boolean {
   crashPoint('before-place');
   try {
@@ -80,13 +80,13 @@ export function makePlace(place: Place): boolean {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
     if (code !== 'ENOENT') throw error;
-    // Somebody has removed the directory of all attempts.
+    // The parent directory, which holds all attempts, was removed.
     mkdirSync(dirname(place.directory), { recursive: true, mode: 0o700 });
     return makePlace(place);
   }
 }
 
-/** Removes the directory of an attempt. The two files of an ordinary attempt are tried first, without listing the directory. */
+/** Removes the directory of an attempt. Removes the two files of an ordinary attempt first, which needs no listing. */
 export function removePlace(place: Place): void {
   crashPoint('before-remove-place');
   try {
@@ -99,11 +99,11 @@ export function removePlace(place: Place): void {
   }
 }
 
-/** Removes a directory with whatever is in it, as far as it can. */
+/** Removes a directory and everything in it, as far as possible. */
 export function removeAll(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch {
-    // It belongs to another user, or the disk cannot be written now. It does no harm.
+    // The directory belongs to another user, or the disk is not writable. What remains does no harm.
   }
 }

@@ -3,18 +3,18 @@ import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { makePlace, type Place } from './place.ts';
 
-/** The contents of the record: the frame's pid and, after the end, the exit code and whether the frame got a stop signal. */
+/** The contents of the record. `pid` is that of the frame, and `signalled` tells whether the frame got a stop signal. */
 export type AttemptRecord =
   | { kind: 'running'; pid: number; lifeline: string | null }
   | { kind: 'ended'; pid: number; code: number; signalled: boolean }
   /** Recovery took the gate, so the command never started and never will. */
   | { kind: 'gated' }
-  /** The frame created the file and has not written it yet, or never could on a full disk. The command has not started. */
+  /** The file was created and not written yet, or could not be on a full disk. The command has not started. */
   | { kind: 'empty' }
-  /** The file exists and cannot be read: the command may have started, and how it ended is unknown. */
+  /** The file exists and cannot be read. The command may have started, and how it ended is unknown. */
   | { kind: 'unreadable' };
 
-const LONGEST = 64;
+const LONGEST_RECORD_BYTES = 64;
 
 /** Exit codes of a frame that did not run its command: the gate was taken, or no process could be started. */
 export const GATE_LOST_CODE = 75;
@@ -23,8 +23,8 @@ export const NO_ROOM_CODE = 76;
 export function readRecord(place: Place): AttemptRecord | null {
   const file = openRegular(place.record);
   if (typeof file !== 'number') return file === 'absent' ? null : { kind: 'unreadable' };
-  const buffer = Buffer.alloc(LONGEST);
-  const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST, 0));
+  const buffer = Buffer.alloc(LONGEST_RECORD_BYTES);
+  const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST_RECORD_BYTES, 0));
   closeSync(file);
   if (text === '') return { kind: 'empty' };
   const match = /^(\d+) +(run|gate|\d+)(s?) *(\d+-\w+)?-?\n/.exec(text);
@@ -35,9 +35,9 @@ export function readRecord(place: Place): AttemptRecord | null {
   return { kind: 'ended', pid, code: Number(match[2]), signalled: match[3] === 's' };
 }
 
-/** Creates the record instead of the frame, so that the command never starts. Returns false if the frame was first. */
+/** Creates the record before the frame does, so that the command never starts. Returns false if the record exists. */
 export function takeGate(place: Place): boolean {
-  // The directory stays, so that a worker frozen before making it finds it taken.
+  // This also creates the directory, so that a worker that was frozen before creating it finds it taken.
   makePlace(place);
   crashPoint('before-gate');
   let fd: number;
@@ -54,7 +54,7 @@ export function takeGate(place: Place): boolean {
   return true;
 }
 
-/** Returns when the record was last written. For an attempt that has ended, that is its end. */
+/** Returns the time at which the record was last written. For an attempt that has ended, that is its end. */
 export function recordedAt(place: Place): number | undefined {
   const stat = lstatSync(place.record, { throwIfNoEntry: false });
   return stat === undefined ? undefined : Math.floor(stat.mtimeMs);

@@ -1,13 +1,13 @@
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { abandonedBy, here } from '../files/drafts.ts';
+import { abandonedFiles, pidScope } from '../files/drafts.ts';
 import { sync } from '../files/durable.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 
-/** Notes that outputs are copied for a store that has not taken its place yet. Nothing else tells them from needed ones. */
+/** Creates a note that outputs are being copied for a store that is not in place yet. Only the note shows that they are not in use. */
 export function noteRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-restoring');
   mkdirSync(state.path, { recursive: true, mode: 0o700 });
@@ -20,19 +20,19 @@ export function noteRestoring(state: StateDirectory, epoch: string): void {
 export function forgetRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-forget-restoring');
   rmSync(noteOf(state, epoch), { force: true });
-  // A power cut must not bring it back, because the store may be somewhere else by then.
+  // A power cut must not bring the note back, because the store may be elsewhere by then.
   sync(state.path);
   crashPoint('after-forget-restoring');
 }
 
-/** Returns the restores that were killed, perhaps after their store had taken its place. */
+/** Returns the restores that were killed, perhaps after their store was already in place. `note` is the path of the note. */
 export function killedRestores(state: StateDirectory): { epoch: string; note: string }[] {
-  return abandonedBy(state.path, NAME).map(({ path }) => ({
+  return abandonedFiles(state.path, NAME).map(({ path }) => ({
     epoch: NAME.exec(basename(path))![3]!,
     note: path,
   }));
 }
 
 function noteOf(state: StateDirectory, epoch: string): string {
-  return join(state.path, `restoring-${here()}-${process.pid}-${epoch}`);
+  return join(state.path, `restoring-${pidScope()}-${process.pid}-${epoch}`);
 }

@@ -10,8 +10,8 @@ import { attemptOf, type Place, removeAll } from './place.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /**
- * Returns the path of the seal. It holds a random value that the store holds, too. Its directory is named like those of the
- * attempts, so whatever removes all of them removes it. The name sorts before the others, so `rm -rf attempts/*` removes it first.
+ * Returns the path of the seal, a file with a random value that is also in the store. Its directory is named like those of the
+ * attempts, so whatever removes all of those removes the seal, too. Its name sorts first, so `rm -rf attempts/*` removes it first.
  */
 function sealIn(state: StateDirectory, epoch: string): string {
   return join(state.attempts, `${epoch}-0`, 'seal');
@@ -19,7 +19,7 @@ function sealIn(state: StateDirectory, epoch: string): string {
 
 const VALUE = /^[0-9a-f]{16}$/;
 
-/** Returns the value of the seal, and makes it if there is none. Returns null if it cannot be written, as on a full disk. */
+/** Returns the value of the seal, and creates the seal if there is none. Returns null if that fails, as on a full disk. */
 export function makeSeal(state: StateDirectory, epoch: string): string | null {
   const file = sealIn(state, epoch);
   const found = readSeal(file);
@@ -40,7 +40,7 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
     crashPoint('after-make-seal');
     return value;
   } catch {
-    // Jobs can run without a seal, but then nothing is proven.
+    // Jobs can run without a seal. Then a missing directory proves nothing.
     return null;
   }
 }

@@ -1,12 +1,12 @@
-import { type Collected, collectOutput, KEPT_IN_STORE } from './output.ts';
+import { type Collected, collectOutput, LARGEST_STORED_BYTES } from './output.ts';
 import { outputIn, type Place } from './place.ts';
 
 export interface CollectedStreams extends Collected {
-  /** The stderr of split output; `kept` is its stdout then. */
+  /** The stderr of split output. Then `kept` is only its stdout. */
   keptStderr?: Uint8Array;
 }
 
-/** Reads what an ended attempt wrote. Both streams of split output move into the store, or neither. */
+/** Reads the output of an ended attempt. Both streams of split output move into the store, or neither. */
 export function collectStreams(place: Place, split: boolean, limit: number): CollectedStreams {
   const out = collectOutput(place, limit);
   if (!split) return out;
@@ -16,13 +16,13 @@ export function collectStreams(place: Place, split: boolean, limit: number): Col
   return {
     bytes,
     truncated,
-    ...(bytes <= KEPT_IN_STORE
-      ? { kept: out.kept ?? NOTHING, keptStderr: err.kept ?? NOTHING }
+    ...(bytes <= LARGEST_STORED_BYTES
+      ? { kept: out.kept ?? NO_BYTES, keptStderr: err.kept ?? NO_BYTES }
       : { kept: null }),
     ...(truncated ? { stored: (out.stored ?? out.bytes) + (err.stored ?? err.bytes) } : {}),
-    // The reason of a failure is usually on stderr.
+    // The reason for a failure is usually on stderr.
     tail: err.tail.trim() === '' ? out.tail : err.tail,
   };
 }
 
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();

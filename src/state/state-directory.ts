@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** The directory in which this host keeps what belongs to a queue and not to its store, by the paths in it. */
+/** The paths in the directory in which this host keeps the files of a queue that are not part of its store. */
 export type StateDirectory = Readonly<ReturnType<typeof stateDirectory>>;
 
 export function stateDirectory(path: string) {
@@ -8,22 +8,22 @@ export function stateDirectory(path: string) {
     path,
     /** Holds a directory for each attempt, and the seal. */
     attempts: join(path, 'attempts'),
-    /** Is touched when workers should look at the store. */
+    /** Is touched when workers should look for jobs. */
     wake: join(path, 'wake'),
-    /** Is touched when something has changed. In a directory of its own, because idle workers watch the other one. */
+    /** Is touched when something has changed. It has its own directory, because idle workers watch `path`. */
     change: join(path, 'changes', 'last'),
     lifelines: join(path, 'lifelines'),
     /** Holds the logs of detached workers. */
     logs: join(path, 'logs'),
-    /** Holds the random name of this host. */
+    /** Holds the random id of this host. */
     host: join(path, 'host'),
-    /** Holds the secret key that makes the cookies of attempts. */
+    /** Holds the secret key from which the cookies of attempts are made. */
     key: join(path, 'key'),
     ballast: join(path, 'ballast'),
-    /** The access tokens of the HTTP server, by their roles. */
+    /** The files with the access tokens of the HTTP server, by role. */
     tokens: { full: join(path, 'token'), 'read-only': join(path, 'token-read-only') },
   };
 }
 
-/** Returns the state directory of a store, or of a backup, that is this file. */
+/** Returns the state directory of the store or backup in this file. */
 export const stateBeside = (file: string): StateDirectory => stateDirectory(`${file}.d`);

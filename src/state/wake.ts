@@ -1,25 +1,26 @@
-import { type FSWatcher, mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { orNull } from '../core/or-null.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** Wakes every worker on this state directory, and reports a change. Without it they would poll the store a little later. */
+/** Wakes every worker that uses this state directory, and reports a change. If this fails, they notice it at their next poll. */
 export function wake(state: StateDirectory): void {
   touch(state.wake);
   tellChange(state);
 }
 
-/** Wakes the processes that wait for jobs or follow them or the events. Without it they would poll a little later. */
+/** Wakes the processes that wait for jobs, or follow jobs or events. If this fails, they notice the change at their next poll. */
 export function tellChange(state: StateDirectory): void {
   touch(state.change);
 }
 
-/** Calls back at every wake-up. Returns null if the directory cannot be watched, because inotify instances are few. */
+/** Calls `callback` at every wake-up. Returns a function that ends this, or null if no more directories can be watched (inotify). */
 export function onWake(state: StateDirectory, callback: () => void): (() => void) | null {
   return onTouch(dirname(state.wake), callback);
 }
 
-/** Calls back when something has changed. Returns null if the directory cannot be watched. */
+/** Calls `callback` when something has changed. Returns the same as `onWake`. */
 export function onChange(state: StateDirectory, callback: () => void): (() => void) | null {
   return onTouch(dirname(state.change), callback);
 }
@@ -43,13 +44,11 @@ function touch(file: string): void {
 }
 
 function onTouch(directory: string, callback: () => void): (() => void) | null {
-  let watcher: FSWatcher;
-  try {
+  const watcher = orNull(() => {
     make(directory);
-    watcher = watch(directory, { persistent: false }, () => callback());
-  } catch {
-    return null;
-  }
+    return watch(directory, { persistent: false }, () => callback());
+  });
+  if (watcher === null) return null;
   watcher.on('error', () => {});
   return () => watcher.close();
 }

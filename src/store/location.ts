@@ -54,7 +54,7 @@ export function refuseMissingDirectory(location: string): void {
   );
 }
 
-/** Throws if the home directory is a relative path, which would mean another store in every directory. */
+/** Returns the home directory. Throws if it is a relative path, which would mean another store in every directory. */
 function home(): string {
   const found = homedir();
   if (isAbsolute(found)) return found;
@@ -65,7 +65,7 @@ function home(): string {
   );
 }
 
-/** Throws if a directory name is not valid UTF-8. The runtime replaces such bytes, so the store would be made elsewhere. */
+/** Throws if a directory name is not valid UTF-8. The runtime replaces such bytes, so the store would be created elsewhere. */
 function refuseUnreadable(location: string): void {
   if (!location.includes('\uFFFD') && isAbsolute(location)) return;
   const path = resolve(location);

@@ -12,7 +12,7 @@ export interface OpenedStore {
   created: boolean;
   /** There is no file. The store is an empty one in memory. */
   missing?: true;
-  /** The schema version that the file had, and the one of this version of queuectl. */
+  /** The schema version that the file had before it was opened, and the one of this version of queuectl. */
   schema: { found: number; known: number };
   /** A warning about the location of the store. */
   warning: string | null;
@@ -31,21 +31,21 @@ export interface OpenOptions {
   /** Also opens a store that belongs to another user, or that others can write. */
   anyOwner: boolean;
   older: OlderSchema;
-  /** Returns the time of its events. */
+  /** Returns the current time, for events. */
   now(): number;
 }
 
 export interface StoreKind {
   open(location: string, options: OpenOptions): Promise<OpenedStore>;
-  /** Opens a store to read from it, without changing anything. Returns null if there is none of this version. */
+  /** Opens a store to read from it, without changing anything. Returns null if there is none with the current schema. */
   peek(location: string): Promise<Store | null>;
-  /** Returns what looks after the files of such a store. */
+  /** Returns the functions that copy, check and repair the files of such a store. */
   care(): Promise<FileCare>;
   /** Tells whether this process has a store open that must not be closed, not even at its end. */
   mustNotClose(): boolean;
 }
 
-/** The stores, one line each. A location belongs to the first that owns it, and only that one is loaded. */
+/** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
 const STORES: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
   { owns: (location) => /^postgres(ql)?:/i.test(location), load: async () => POSTGRES },
   { owns: () => true, load: loadFileStore },
@@ -88,5 +88,4 @@ export const peekStore = async (location: string): Promise<Store | null> =>
 
 export const careOf = async (location: string): Promise<FileCare> => (await kindOf(location)).care();
 
-/** Tells whether this process has a store open that must not be closed, not even at its end. */
 export const mustNotClose = (): boolean => [...loaded].some((kind) => kind.mustNotClose());

@@ -10,9 +10,9 @@ import type { ScheduleStore } from './contract/schedules.ts';
 import type { WorkerStore } from './contract/workers.ts';
 
 /**
- * The contract of a store, in ten parts. Each verb states its promise, and the conformance suite tests these sentences.
+ * The contract of a store, in ten parts. Each method states its promise, and the conformance suite tests these sentences.
  * Every write is durable when its promise resolves, and happens as a whole or not at all. Once a newer queuectl has changed
- * the schema, every write is refused (`newer-schema`). A store has one file for each part, in this order and of the same name.
+ * the schema, every write is refused (`newer-schema`). An implementation has one file for each part, with the same name.
  */
 export interface Store
   extends JobStore,

@@ -1,14 +1,14 @@
-import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
+import { observe, type Sighting, untilOver } from '../exec/adopt.ts';
 import { NO_GROUP, processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
 import { recordedAt } from '../state/record.ts';
 import { isSealed } from '../state/seal.ts';
 import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
 
-/** Takes over a command that is not a child of this process. It is observed, and its record shows how it ended. */
+/** Takes over a command that is not a child of this process. It watches the command, and reads from the record how it ended. */
 export function takeOver({ job, place }: Attempt, adoption: Adoption): Running | Verdict {
   const { cookie } = place;
-  const seen = sight(place);
+  const seen = observe(place);
   switch (seen.kind) {
     case 'never-started': {
       // After a restart, or if all directories of attempts were removed, a missing record proves nothing.

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts';
 
-/** Returns a store that is open only during a call. A supervisor lives long and calls it rarely, so it keeps no files open. */
+/** Returns a store that is open only during a call. A supervisor runs long and calls it rarely, so it keeps no files open. */
 export function briefStore(epoch: string, open: () => Promise<Store>): Store {
   const call =
     (verb: keyof Store) =>

@@ -35,7 +35,7 @@ async function claim(worker: WorkerState, settling: Finished[]): Promise<ClaimRe
   }
 }
 
-/** Tells whether a job is due now. If the next one is due later, sets a timer for it. */
+/** Tells whether a job is due now. If the next job is due later, sets a timer for it. */
 async function isSomethingDue({ app, queues, timers, loops }: WorkerState): Promise<boolean> {
   const now = app.clock.now();
   const due = await app.store.nextDue(queues, now);

@@ -6,9 +6,9 @@ import type { Attempt, Finished, Verdict } from './attempt.ts';
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
 /**
- * Decides what becomes of the job, and collects the values to store. A worker that takes the directory of an attempt takes its
- * claim first, so the settlement of an attempt that lost its gate is refused because of its token. If it is accepted, the
- * directory was left by an earlier attempt with the same number, and the job runs again under another one.
+ * Decides what becomes of the job, and collects the values to store. If the attempt lost its gate to another worker,
+ * that worker has its claim, so the store refuses this settlement. If the store accepts it, the directory was left by an
+ * earlier attempt with the same number, and the job runs again under another number.
  */
 export function finish(attempt: Attempt, verdict: Verdict): Finished {
   const { job } = attempt;

@@ -2,10 +2,10 @@ import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
 import { countOf } from '../core/words.ts';
 
-const NAMED = 5;
+const LISTED_IDS = 5;
 
-/** Returns null while a job is ready, running or waiting for a retry. Otherwise describes the jobs left, or returns ''. */
-export async function whatIsLeft(app: App, queues: string[] | null): Promise<string | null> {
+/** Describes the jobs that are left, with '' for none. Returns null while a job is ready, running or waiting for a retry. */
+export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
   const busy = await app.store.busy(app.clock.now());
   if (busy.some((queue) => queues === null || queues.includes(queue))) return null;
   const left: string[] = [];
@@ -13,9 +13,9 @@ export async function whatIsLeft(app: App, queues: string[] | null): Promise<str
   for (const queue of queues ?? [undefined]) {
     const filter = { ...(queue === undefined ? {} : { queue }), states: ['pending', 'failed'] as const };
     total += await countJobs(app, filter);
-    for (const job of await app.store.list(filter, { limit: NAMED })) left.push(job.id);
+    for (const job of await app.store.list(filter, { limit: LISTED_IDS })) left.push(job.id);
   }
   if (total === 0) return '';
-  const named = left.slice(0, NAMED).join(', ') + (total > NAMED ? ', …' : '');
+  const named = left.slice(0, LISTED_IDS).join(', ') + (total > LISTED_IDS ? ', …' : '');
   return `${countOf(total)} ${total === 1 ? 'remains' : 'remain'} (due later, held, blocked or in a paused queue): ${named}`;
 }

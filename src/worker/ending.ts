@@ -5,7 +5,7 @@ import type { Target } from '../exec/processes.ts';
 import { endSignalOf } from '../state/end-signal.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import type { AttemptContext } from './attempt.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './temporary-errors.ts';
 
 /** The result of ending an attempt. `had-ended` means that its command ended by itself before the first signal. */
 export type Ending = 'ended' | 'had-ended' | 'claim-lost';
@@ -20,7 +20,7 @@ export async function endAttempt(
 ): Promise<Ending> {
   if (hasEnded()) return 'had-ended'; // fault-control: ended-before
   // The reason is committed before the first signal, so that any worker can settle this attempt correctly after a crash.
-  if (!(await patiently(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
+  if (!(await withRetries(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
   if (!(await freezeCommand(target, hasEnded))) return 'had-ended'; // fault-control: ended-frozen
   context.emit({ type: 'attempt-ending', job, reason });
   const { app, settings } = context;

@@ -7,12 +7,12 @@ import { keepSeal } from './seal.ts';
 import type { WorkerState } from './state.ts';
 import { stop } from './stopping.ts';
 
-/** Renews the heartbeat, reads the settings again, and takes over the jobs of workers that are gone. */
+/** Renews the heartbeat, reads the settings and the stop order, and takes over the jobs of workers that are gone. */
 export async function heartbeat(worker: WorkerState): Promise<void> {
   if (worker.over) return;
   const { app, id } = worker;
   const leaving = worker.order !== null || worker.idle;
-  worker.lookedLast &&= leaving;
+  worker.lastCheckDone &&= leaving;
   const answer = await app.store.beat(id, leaving, app.clock.now());
   if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
   worker.settings = await currentSettings(app);
@@ -20,7 +20,7 @@ export async function heartbeat(worker: WorkerState): Promise<void> {
   makeKey(app.stateDirectory);
   await keepSeal(app);
   await recover(worker);
-  worker.lookedLast = leaving;
+  worker.lastCheckDone = leaving;
   if (answer.order !== null) stop(worker, answer.order, 'worker stop');
   if (leaving) worker.loops.work.now();
 }

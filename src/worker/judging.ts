@@ -12,11 +12,11 @@ import type { ObservedExit } from './waiting.ts';
 const STOP_CODES = new Set(
   ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
 );
-/** A job may get the signal of a stop before its worker. The worker waits this long before it charges the attempt. */
+/** A job may get a stop signal before its worker does. The worker waits this long for its order before it charges the attempt. */
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 100; // fault-control: stop-spread
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 /** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if its claim was lost. */
 export async function judge(
@@ -43,7 +43,7 @@ function outcomeOfEnding(reason: EndReason, exit: ExitCode | null): Outcome {
   return reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason }; // fault-control: success-on-stop
 }
 
-/** Returns the outcome of a command that this worker did not end. A stop signal is not charged while the worker stops. */
+/** Returns the outcome of a command that this worker did not end. A stop signal is not charged if the worker is stopping. */
 async function outcomeOf(
   context: AttemptContext,
   job: ClaimedJob,
@@ -66,11 +66,11 @@ function looksStopped({ code, signalled }: ExitCode): boolean {
 /** Tells whether the worker is being stopped. Waits up to STOP_WAIT_MS for the order. */
 async function stopsSoon(context: AttemptContext): Promise<boolean> {
   const deadline = performance.now() + STOP_WAIT_MS;
-  while (context.order === null && performance.now() < deadline) await pause(LOOK_MS);
+  while (context.order === null && performance.now() < deadline) await pause(POLL_MS);
   return context.order !== null;
 }
 
-/** Tells whether a command failed when its worker got a stop signal. A death by another signal is charged to the job. */
+/** Tells whether a command failed just when its worker got a stop signal. A death by another signal is charged to the job. */
 function failedInStop({ signalledAt }: AttemptContext, outcome: Outcome, exitAt: number): boolean {
   // A command that handles the signal may exit with any code, even before its frame can record the signal.
   const apart = Math.abs(exitAt - signalledAt);

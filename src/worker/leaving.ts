@@ -1,15 +1,15 @@
 import { presence } from '../actions/workers.ts';
 import { tellChange } from '../state/wake.ts';
 import { close } from './closing.ts';
-import { whatIsLeft } from './drain.ts';
+import { describeJobsLeft } from './drain.ts';
 import { hasOrphans } from './liveness.ts';
-import { isTemporary } from './patience.ts';
 import { ownSlots } from './slots.ts';
 import type { WorkerState } from './state.ts';
+import { isTemporary } from './temporary-errors.ts';
 
 /**
- * Stops the worker if no job would lose its worker by that. Other workers may hand over jobs to this one until the store shows
- * that it is leaving. So it first writes that to the store, looks for such jobs once more, and leaves when it has none.
+ * Stops the worker if no job would be left without a worker, or if its order is `leave`. Other workers may hand over jobs to
+ * it until the store shows that it is leaving. So a heartbeat first stores that and checks once more for such jobs.
  */
 export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   if (worker.over || worker.ended.length > 0) return;
@@ -17,11 +17,11 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   let left: string | null = null;
   if (worker.order === null) {
     const mayBeIdle = worker.options.drain && worker.live.size === 0;
-    left = mayBeIdle ? await whatIsLeft(worker.app, worker.queues) : null;
+    left = mayBeIdle ? await describeJobsLeft(worker.app, worker.queues) : null;
     worker.idle = left !== null;
     if (!worker.idle) return;
   }
-  if (!worker.lookedLast) return worker.loops.beat.now(); // fault-control: last-look
+  if (!worker.lastCheckDone) return worker.loops.beat.now(); // fault-control: last-look
   if (
     worker.live.size === 0 ||
     (worker.order === 'drain' && ownSlots(worker) === 0 && (await handOver(worker)))

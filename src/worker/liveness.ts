@@ -34,13 +34,13 @@ export interface Observer {
 }
 
 /** Tells whether a worker's process is gone, or its heartbeat has not changed for longer than the lease. */
-export function isGone(worker: Worker, input: Observer, now: number): boolean {
-  const known = input.seen.get(worker.id);
+export function isGone(worker: Worker, observer: Observer, now: number): boolean {
+  const known = observer.seen.get(worker.id);
   if (known === undefined || known.beat !== worker.beat) {
-    input.seen.set(worker.id, { beat: worker.beat, since: now });
-    return presence(worker, input.host) === 'gone'; // fault-control: lease-clock
+    observer.seen.set(worker.id, { beat: worker.beat, since: now });
+    return presence(worker, observer.host) === 'gone'; // fault-control: lease-clock
   }
-  return presence(worker, input.host) === 'gone' || now - known.since > input.leaseMs;
+  return presence(worker, observer.host) === 'gone' || now - known.since > observer.leaseMs;
 }
 
 /** Forgets the sightings of workers that are no longer registered. */

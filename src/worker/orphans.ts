@@ -9,7 +9,7 @@ import { runAttempt } from './attempt.ts';
 import { isGone, type Sightings } from './liveness.ts';
 import { clearPlace } from './settling.ts';
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * Waits until running jobs have ended after a cancel request. A job whose worker is gone is taken over, ended and settled here,
@@ -34,7 +34,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
       if (isOutOfSight(place)) left.delete(job.id);
       else await takeAndEnd(app, job.claim);
     }
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   const cancelled: string[] = [];
   for (const id of ids) if ((await app.store.get(id))?.state === 'cancelled') cancelled.push(id);

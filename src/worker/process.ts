@@ -5,7 +5,7 @@ import type { WorkerOptions } from './state.ts';
 import { READY } from './supervisor.ts';
 import { startWorker } from './worker.ts';
 
-/** Runs one worker in a process of its own. It obeys its supervisor. Signals to itself, however many, mean "drain". */
+/** Runs one worker in a process of its own. It follows its supervisor's orders. Signals to this process only make it drain. */
 export async function workerProcess(
   app: App,
   options: WorkerOptions,
@@ -16,7 +16,7 @@ export async function workerProcess(
   const early: string[] = [];
   let onSignal = (name: string): void => void early.push(name);
   for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => onSignal(name));
-  // Only a handler ignores the signal, because the runtime resets the ignored state that nohup has set for a child.
+  // A handler has to ignore the signal, because the runtime resets the ignored state that nohup has set.
   process.on('SIGHUP', () => ignoreHangup || onSignal('SIGHUP'));
   process.on('SIGUSR1', () => {});
 

@@ -2,7 +2,7 @@ import { pruneBatch } from '../actions/prune.ts';
 import { sweepLifelines } from '../exec/lifeline.ts';
 import type { WorkerState } from './state.ts';
 
-const LOOK_MS = 10_000;
+const IDLE_INTERVAL_MS = 10_000;
 /** The pause between two batches, in which other writers can write. */
 const PAUSE_MS = 20;
 /** A long run is reported each time it has removed this many jobs. */
@@ -22,7 +22,7 @@ export function newPruning(): Pruning {
 
 type PruningWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'settings' | 'pruning'>;
 
-/** Removes at most one batch of what is no longer retained. Only the worker that was registered first does this. */
+/** Removes at most one batch of data that is no longer retained. Only the worker that was registered first does this. */
 export async function prune(worker: PruningWorker): Promise<void> {
   const { app, emit, id, pruning } = worker;
   const [first] = await app.store.workers();
@@ -45,5 +45,5 @@ export async function prune(worker: PruningWorker): Promise<void> {
 }
 
 export function pruneDelayMs({ pruning }: Pick<WorkerState, 'pruning'>): number {
-  return pruning.more ? PAUSE_MS : LOOK_MS;
+  return pruning.more ? PAUSE_MS : IDLE_INTERVAL_MS;
 }

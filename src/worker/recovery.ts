@@ -25,7 +25,7 @@ export async function recover(worker: WorkerState): Promise<number> {
   const { app, host, recovery } = worker;
   const leaseMs = worker.settings.lease;
   const now = recovery.clock(app.clock.monotonic(), leaseMs);
-  // The jobs are read first. Their workers are registered at that time, so one that is missing in the later read is gone.
+  // The jobs are read first. Their workers were registered then, so a worker that is missing in the later read is gone.
   const running = await app.store.running(); // fault-control: recovered-jobs
   const workers = await app.store.workers();
   const others = workers.filter((one) => one.id !== worker.id);
@@ -39,7 +39,7 @@ export async function recover(worker: WorkerState): Promise<number> {
     const before = workers.find((one) => one.id === job.workerId);
     if (!(await adopt(worker, job, before))) continue;
     adopted++;
-    // An attempt that has ended is settled before the next is taken over, so that even workers that soon die make progress.
+    // An attempt that has ended can be settled before the next one is taken over, so that even dying workers make progress.
     await new Promise((resolve) => setImmediate(resolve));
   }
   for (const one of gone) await app.store.unregister(one.id);
@@ -47,7 +47,7 @@ export async function recover(worker: WorkerState): Promise<number> {
   return adopted;
 }
 
-/** Takes over one job from its former worker. Returns false if another worker has it, or if it is invisible from here. */
+/** Takes over one job from its former worker. Returns false if another worker has taken it, or if it is invisible from here. */
 async function adopt(worker: WorkerState, job: ClaimedJob, before: Worker | undefined): Promise<boolean> {
   const { app, emit, host, recovery } = worker;
   const { attempt } = job.claim;

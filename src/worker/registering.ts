@@ -1,33 +1,33 @@
 import { hostname } from 'node:os';
-import { type App, currentSettings, once } from '../actions/app.ts';
+import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
-import { lastAttemptIn } from '../exec/living.ts';
 import { processes } from '../exec/processes.ts';
+import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAll } from '../exec/trim.ts';
 import { type Host, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import { tellChange } from '../state/wake.ts';
-import { patiently } from './patience.ts';
 import { keepSeal } from './seal.ts';
 import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
+import { withRetries } from './temporary-errors.ts';
 
 /** Registers a worker in the store. Waits as long as temporary errors prevent that. */
 export async function register(given: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
   const { id } = options;
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
-  const app = { ...given, warn: once(tell) };
+  const app = { ...given, warn: withoutRepeats(tell) };
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);
   const settings = await currentSettings(app);
   const stopFile = stopFileOf(app.stateDirectory, process.env);
   // The output of a running command may have filled the disk.
-  const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-  await patiently(() => addToStore(app, options, host, startedAt), { relieve, tell });
-  await patiently(() => keepSeal(app), { relieve, tell });
+  const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+  await withRetries(() => addToStore(app, options, host, startedAt), { freeSpace, tell });
+  await withRetries(() => keepSeal(app), { freeSpace, tell });
   tellChange(app.stateDirectory);
   return {
     id,

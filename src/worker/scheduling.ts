@@ -10,25 +10,27 @@ import { longTimeout } from './timer.ts';
 
 /** A tick that is late by no more than this does not count as missed, even if no worker was awake at its time. */
 const GRACE_MS = 2000;
-/** Limits the ticks that are fired at once after a long time without workers, or after a large clock change. */
-const MOST_AT_ONCE = 1000;
-/** A clock that falls back by more than this was set. Smaller differences come from a clock that is adjusted slowly. */
-const STEP_MS = 500;
+/** At most this many ticks of a schedule are fired together, after a long time without workers or a large clock change. */
+const MAX_TICKS = 1000;
+/** A wall clock that falls back by more than this was set. Smaller differences come from a clock that is adjusted slowly. */
+const CLOCK_STEP_MS = 500;
 /** A schedule that could not be fired is tried again after this time. */
-const AGAIN_MS = 1000;
+const RETRY_MS = 1000;
+/** If a generated job id is taken, which is very rare, new ids are generated. This is the number of tries. */
 const ID_TRIES = 5;
 
 /** The state of scheduling between two rounds. */
 export interface Scheduling {
-  lastLook: number | null;
+  /** The time of the last round, by the monotonic clock. */
+  lastRoundAt: number | null;
   /** The highest difference between wall clock and monotonic clock. It is infinite at first, so the first round also rewinds. */
   offset: number;
   /** The schedules whose errors have been reported. */
-  readonly complained: Set<number>;
+  readonly reported: Set<number>;
 }
 
 export function newScheduling(): Scheduling {
-  return { lastLook: null, offset: Number.POSITIVE_INFINITY, complained: new Set() };
+  return { lastRoundAt: null, offset: Number.POSITIVE_INFINITY, reported: new Set() };
 }
 
 type SchedulingWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'scheduling'>;
@@ -40,100 +42,99 @@ export async function tick(worker: WorkerState): Promise<boolean> {
   const { enqueued, nextAt } = await fireDue(worker);
   timers.tick();
   if (nextAt !== null) timers.tick = longTimeout(loops.work.now, Math.max(0, nextAt - app.clock.now()));
-  // The other workers look for the new job, because this one may be busy or not serve its queue.
+  // Other workers are woken for the new job, because this one may be busy or not serve its queue.
   if (enqueued > 0) wake(app.stateDirectory);
   return enqueued > 0;
 }
 
-/** Enqueues the jobs of the due ticks. The store ensures that only one of all workers enqueues each. Returns the next tick, too. */
+/** Enqueues the jobs of the due ticks and returns the next tick. The store ensures that only one worker enqueues each job. */
 export async function fireDue(
   worker: SchedulingWorker,
 ): Promise<{ enqueued: number; nextAt: number | null }> {
   const { app, scheduling } = worker;
   const now = app.clock.now();
   const monotonic = app.clock.monotonic();
-  // A tick since the last round is only late, not missed. The monotonic clock counts, because nobody can set it.
-  const awakeSince = now - Math.max(GRACE_MS, monotonic - (scheduling.lastLook ?? monotonic));
+  // A tick since the last round is only late, not missed. That time is measured by the monotonic clock, which nobody can set.
+  const awakeSince = now - Math.max(GRACE_MS, monotonic - (scheduling.lastRoundAt ?? monotonic));
   let enqueued = 0;
-  if (now - monotonic < scheduling.offset - STEP_MS) {
+  if (now - monotonic < scheduling.offset - CLOCK_STEP_MS) {
     for (const schedule of await app.store.schedules())
-      enqueued += await carryOut(worker, schedule, () => decideRewind(schedule, now), now);
+      enqueued += await fireSchedule(worker, schedule, () => decideRewind(schedule, now), now);
     scheduling.offset = now - monotonic;
   }
   scheduling.offset = Math.max(scheduling.offset, now - monotonic);
-  scheduling.lastLook = monotonic;
+  scheduling.lastRoundAt = monotonic;
 
   const first = await app.store.nextTick();
   if (first === null || first > now) return { enqueued, nextAt: first };
   for (const schedule of await app.store.dueSchedules(now))
-    enqueued += await carryOut(worker, schedule, () => decideFiring(schedule, awakeSince, now), now);
+    enqueued += await fireSchedule(worker, schedule, () => decideFiring(schedule, awakeSince, now), now);
   const nextAt = await app.store.nextTick();
-  return { enqueued, nextAt: nextAt === null || nextAt > now ? nextAt : now + AGAIN_MS };
+  return { enqueued, nextAt: nextAt === null || nextAt > now ? nextAt : now + RETRY_MS };
 }
 
-/** Fires one schedule. An error in its definition is reported and affects neither other schedules nor the worker. */
-async function carryOut(
-  { app, emit, id, scheduling: { complained } }: SchedulingWorker,
+/** Carries out the plan from `decide`. Returns how many jobs it enqueued. An error in the schedule is reported and not thrown. */
+async function fireSchedule(
+  { app, emit, id, scheduling: { reported } }: SchedulingWorker,
   schedule: Schedule,
-  decide: () => Promise<Decided | null>,
+  decide: () => Promise<FiringPlan | null>,
   now: number,
 ): Promise<number> {
   try {
     const firing = await decide();
-    const fired = firing === null ? [] : await apply(app, firing, now);
+    const fired = firing === null ? [] : await fire(app, firing, now);
     for (const { at, job, waits } of fired) {
       emit({ type: 'tick', schedule: schedule.name, at, jobId: job?.id ?? null, waits });
     }
     return fired.filter((tick) => tick.job !== null).length;
   } catch (error) {
-    if (!(error instanceof QueueError && OF_ONE_SCHEDULE.has(error.code))) throw error;
-    if (!complained.has(schedule.number))
+    if (!(error instanceof QueueError && SCHEDULE_ERRORS.has(error.code))) throw error;
+    if (!reported.has(schedule.number))
       emit({ type: 'worker-error', workerId: id, message: `schedule ${schedule.name}: ${error.message}` });
-    complained.add(schedule.number);
+    reported.add(schedule.number);
     return 0;
   }
 }
 
-/** A firing without the job and the ids, which are new with every try. */
-type Decided = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
+/** A firing without the job and the job ids, which are new with every try. */
+type FiringPlan = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
 
-const OF_ONE_SCHEDULE = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
+const SCHEDULE_ERRORS = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
 
-async function apply(app: App, decided: Decided, now: number): Promise<FiredTick[]> {
-  const { schedule } = decided;
+async function fire(app: App, plan: FiringPlan, now: number): Promise<FiredTick[]> {
+  const { schedule } = plan;
   const job = scheduledJob(schedule, await currentSettings(app));
   const newId = (): string => app.newId(now);
   for (let tries = 1; ; tries++) {
-    const ticks = decided.ticks.map((tick) => ({ ...tick, jobId: newId() }));
+    const ticks = plan.ticks.map((tick) => ({ ...tick, jobId: newId() }));
     // The stored number may be damaged, so it does not decide how much memory this takes.
     const waitingJobIds = Array.from({ length: Math.min(schedule.waiting, MOST_WAITING_TICKS) }, newId);
     try {
-      return (await app.store.fire({ ...decided, ticks, waitingJobIds, job }, now)) ?? [];
+      return (await app.store.fire({ ...plan, ticks, waitingJobIds, job }, now)) ?? [];
     } catch (error) {
-      // A generated id exists already, which is very rare. New ids are tried.
       if (!(error instanceof QueueError && error.code === 'job-exists') || tries >= ID_TRIES) throw error;
     }
   }
 }
 
 /** Decides which ticks of a schedule to enqueue: all that are on time, and the missed ones that `catchUp` selects. */
-async function decideFiring(schedule: Schedule, awakeSince: number, now: number): Promise<Decided> {
+async function decideFiring(schedule: Schedule, awakeSince: number, now: number): Promise<FiringPlan> {
   const { nextAt, catchUp, overlap } = schedule;
   if (nextAt === null || nextAt > now) return { schedule, ticks: [], nextAt };
   const times = await fireTimes(schedule.timing);
-  const due = lastTimes(times, nextAt, now, MOST_AT_ONCE);
+  const due = lastTimes(times, nextAt, now, MAX_TICKS);
   const missed = due.filter((at) => at <= awakeSince);
-  const madeUpFor = { none: [], one: missed.slice(-1), all: missed }[catchUp];
+  const caughtUp = { none: [], one: missed.slice(-1), all: missed }[catchUp];
   const ticks = [
     // With `all`, missed ticks run one after another instead of being skipped because of the job before them.
-    ...madeUpFor.map((at) => ({ at, mayWait: overlap === 'queue' || catchUp === 'all' })),
+    ...caughtUp.map((at) => ({ at, mayWait: overlap === 'queue' || catchUp === 'all' })),
     ...due.slice(missed.length).map((at) => ({ at, mayWait: overlap === 'queue' })),
   ];
   return { schedule, ticks, nextAt: times.after(now) };
 }
 
-/** Moves a schedule back to its next tick after the clock was set back. Ticks that were enqueued are not repeated. */
-async function decideRewind(schedule: Schedule, now: number): Promise<Decided | null> {
+/** Decides whether a schedule moves back to an earlier next tick, because the clock was set back. No tick is enqueued twice. */
+async function decideRewind(schedule: Schedule, now: number): Promise<FiringPlan | null> {
   // Otherwise a clock that was a year ahead for a moment would stop the schedule for a year.
   if (schedule.nextAt === null || schedule.nextAt <= now) return null;
   const nextAt = (await fireTimes(schedule.timing)).after(now);

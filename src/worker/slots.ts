@@ -32,7 +32,7 @@ export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption 
       // The round starts later, because filling slots inside exit events would starve the timers.
       setImmediate(worker.loops.work.now);
     },
-    // The attempt failed in an unexpected way, so its end is unknown.
+    // An unexpected error, so it is unknown how the attempt ended.
     (error) => fail(worker, error),
   );
 }

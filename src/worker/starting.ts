@@ -3,7 +3,7 @@ import { mayStart } from '../core/decide.ts';
 import { processes } from '../exec/processes.ts';
 import { startCommand } from '../exec/start.ts';
 import type { Attempt, Running, Verdict } from './attempt.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './temporary-errors.ts';
 
 /** Starts the command of an attempt. Returns a verdict if it could not be started. */
 export async function start({ context, job, place }: Attempt): Promise<Running | Verdict> {
@@ -11,7 +11,7 @@ export async function start({ context, job, place }: Attempt): Promise<Running |
     const message = `not started again because the job is at-most-once; first failure: ${job.lastError ?? 'unknown error'}`;
     return { outcome: { why: 'spawn-error', message } };
   }
-  const whole = await patiently(() => withStdin(context.app, job));
+  const whole = await withRetries(() => withStdin(context.app, job));
   const since = processes.now();
   const begun = await startCommand(place, whole, context.user, context.lifeline);
   switch (begun.kind) {

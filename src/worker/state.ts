@@ -11,7 +11,7 @@ import type { Loop } from './timer.ts';
 
 export interface WorkerOptions {
   id: string;
-  /** Shared by the workers of one `worker start`. */
+  /** The id of the supervisor, which all workers of one `worker start` share. */
   supervisor: string;
   concurrency: number;
   /** The queues to serve. Null means every queue. */
@@ -21,7 +21,7 @@ export interface WorkerOptions {
   openFiles: string | null;
   /** Gives every job a clean environment. */
   cleanEnv?: boolean;
-  /** The worker obeys a stop file newer than this. It is the start of the supervisor, which may replace its workers later. */
+  /** The worker obeys a stop file that is newer than this: the start of its supervisor, or null for its own start. */
   since: number | null;
 }
 
@@ -61,8 +61,8 @@ export interface WorkerState extends RegisteredWorker {
   siblingsStop: boolean;
   /** A worker with --drain has found no job left to do. */
   idle: boolean;
-  /** The last heartbeat has written that this worker is leaving, and has then looked for jobs without a worker. */
-  lookedLast: boolean;
+  /** The last heartbeat has stored that this worker is leaving, and has then checked for jobs without a worker. */
+  lastCheckDone: boolean;
   /** The worker is ending or has ended. Nothing may start anything more. */
   over: boolean;
 }

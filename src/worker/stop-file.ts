@@ -1,15 +1,16 @@
 import { realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { orNull } from '../core/or-null.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import { storeLocation } from '../store/location.ts';
 
 const NAME = '.stop_workers';
 
-/** A file that requests all workers to stop. Anyone who can create a file can use it. */
+/** A file that requests all workers to stop. Anyone who can create the file can do so. */
 export interface StopFile {
-  /** Tells whether one of the files is newer than the worker's start. An older one was meant for earlier workers. */
-  asks(startedAt: number): boolean;
-  /** Removes the request. The last worker that leaves calls it. */
+  /** Tells whether the file is newer than the start of a worker. An older file was meant for earlier workers. */
+  isNewerThan(startedAt: number): boolean;
+  /** Removes the file. The last worker that leaves does this. */
   remove(): void;
 }
 
@@ -20,7 +21,7 @@ export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv
   const home = belongsTo(byDefault, state) ? [dirname(byDefault)] : [];
   const files = [state.path, ...home].map((directory) => join(directory, NAME));
   return {
-    asks: (startedAt) =>
+    isNewerThan: (startedAt) =>
       files.some((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > startedAt),
     remove() {
       for (const file of files) rmSync(file, { force: true });
@@ -29,9 +30,5 @@ export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv
 }
 
 function belongsTo(database: string, { path }: StateDirectory): boolean {
-  try {
-    return stateBeside(realpathSync(database)).path === path;
-  } catch {
-    return false;
-  }
+  return orNull(() => stateBeside(realpathSync(database)).path === path) ?? false;
 }

@@ -9,7 +9,7 @@ export async function obeyOrders(worker: WorkerState): Promise<void> {
   const order = await app.store.ordered(id);
   if (order !== null) stop(worker, order, 'worker stop');
   for (const { attempt, reason } of await app.store.endings(id)) worker.live.get(attempt)?.end(reason);
-  if (worker.order === null && stopFile.asks(options.since ?? startedAt))
+  if (worker.order === null && stopFile.isNewerThan(options.since ?? startedAt))
     stop(worker, 'drain', '.stop_workers');
 }
 
@@ -28,7 +28,7 @@ export function stop(worker: WorkerState, wanted: StopOrder, why: string, siblin
   worker.loops.work.now();
 }
 
-/** Drains, and keeps the time of the first signal, because the jobs may have got the same signal at that time. */
+/** Drains the worker and keeps the time of its first signal, because its jobs may have got the same signal at that time. */
 export function drainOnSignal(worker: WorkerState, name: string): void {
   if (worker.signalledAt === Number.NEGATIVE_INFINITY) worker.signalledAt = worker.app.clock.monotonic();
   stop(worker, 'drain', name, true);

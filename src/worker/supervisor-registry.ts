@@ -3,20 +3,20 @@ import { presence } from '../actions/workers.ts';
 import { processes } from '../exec/processes.ts';
 import { thisHost } from '../state/host.ts';
 import type { StopMark } from '../store/contract/workers.ts';
-import { isTemporary, patiently } from './patience.ts';
+import { isTemporary, withRetries } from './temporary-errors.ts';
 
-const ROOM_MS = 3000;
+const REGISTER_TIMEOUT_MS = 3000;
 
-/** Waits a while until a supervisor can register. Throws if it cannot, because in the background nobody would notice. */
-export async function untilRoom(app: App, id: string, relieve: () => Promise<void>): Promise<void> {
+/** Waits until a supervisor can register. Throws if that takes too long, because nobody would notice it in the background. */
+export async function untilRegistrable(app: App, id: string, freeSpace: () => Promise<void>): Promise<void> {
   const tryOnce = async (): Promise<void> => {
     await register(app, id);
     await app.store.unregisterSupervisor(id);
   };
   try {
-    await patiently(tryOnce, { relieve, limitMs: ROOM_MS });
+    await withRetries(tryOnce, { freeSpace, limitMs: REGISTER_TIMEOUT_MS });
   } catch (error) {
-    // Any other error can be written to the log.
+    // The supervisor itself will write any other error to its log.
     if (isTemporary(error)) throw error;
   }
 }

@@ -8,8 +8,8 @@ import { type ProgramStart, startedBefore } from '../exec/started.ts';
 import { thisHost } from '../state/host.ts';
 import { onWake } from '../state/wake.ts';
 import { hasOrphans } from './liveness.ts';
-import { patiently } from './patience.ts';
 import { register } from './supervisor-registry.ts';
+import { withRetries } from './temporary-errors.ts';
 
 export interface SupervisorOptions {
   id: string;
@@ -17,11 +17,10 @@ export interface SupervisorOptions {
   start: ProgramStart;
   /** The supervisor was started under nohup, so a closing terminal does not stop it. */
   ignoreHangup: boolean;
-  /** The arguments of one worker process. */
   workerArguments: string[];
   log(line: string): void;
-  /** Is called when the disk is full. */
-  relieve(): Promise<void>;
+  /** Frees space on a full disk. */
+  freeSpace(): Promise<void>;
 }
 
 /** The orders that a supervisor writes to the standard input of its workers, one per line. */
@@ -29,14 +28,17 @@ export type WorkerOrder = 'drain' | 'force';
 /** A worker prints this on its standard output once it looks for jobs. */
 export const READY = 'ready';
 
+/** The first replacement of a worker starts at once. The delays of the next ones double between these two. */
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
+/** A worker that ran for longer than this is replaced at once. */
 const STEADY_MS = 10_000;
-/** Gives up after this many workers in a row that ended before they were ready. */
-const FALSE_STARTS = 5;
+/** The supervisor gives up after this many workers that ended before any worker was ready. */
+const MAX_FALSE_STARTS = 5;
+/** Signals within this time count as one, because programs such as `timeout` signal the process and then its group. */
 const SAME_SIGNAL_MS = 200;
-/** After this many workers that waited for an orphaned job have died, the job is left to the next `worker start`. */
-const CARETAKERS = 5;
+/** After this many workers that were started for orphaned jobs, such jobs are left to the next `worker start`. */
+const MAX_CARETAKERS = 5;
 
 /** The state of one supervisor. Fields that are not `readonly` change while it runs. */
 interface SupervisorState {
@@ -76,7 +78,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     if (supervisor.restarts.size > 0 && (await orderOf(supervisor)) !== null) dropRestarts(supervisor);
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
-  const lastStop = await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
+  const lastStop = await withRetries(() => register(app, options.id), { freeSpace: options.freeSpace, tell });
   if (lastStop !== null && startedBefore(options.start, lastStop)) {
     options.log("stopping because of 'queuectl worker stop' during startup");
     supervisor.order = 'drain'; // fault-control: early-stop
@@ -101,7 +103,6 @@ function listenToSignals(supervisor: SupervisorState): void {
 
 function obeySignal(supervisor: SupervisorState, signal: string): void {
   const { app, options, children, order } = supervisor;
-  // Programs such as `timeout` signal the process and then its group, which counts as one signal.
   const at = app.clock.monotonic();
   if (at - supervisor.signalledAt < SAME_SIGNAL_MS) return;
   supervisor.signalledAt = at;
@@ -153,13 +154,13 @@ async function replace(
     options.log(`worker process ${child.pid ?? '?'} exited (${how}) while stopping`);
     return endWhenDone(supervisor);
   }
-  // An executable that was replaced by the newer version starts. The old one cannot use the newer schema.
+  // If a newer version has migrated the store, workers of this version cannot start any more.
   const newer = ready ? null : await newerSchema(supervisor);
   if (newer !== null) return end.reject(newer);
-  if (!supervisor.everReady && ++supervisor.falseStarts >= FALSE_STARTS) {
+  if (!supervisor.everReady && ++supervisor.falseStarts >= MAX_FALSE_STARTS) {
     return end.reject(new QueueError('worker-failed', `the workers exited before they were ready (${how})`));
   }
-  // A worker that was killed at a crash point is replaced by one without it.
+  // The replacement of a worker that was killed at a crash point has no crash point.
   delete process.env[CRASH_AT];
   options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting a replacement`);
   const timer = setTimeout(async () => {
@@ -176,11 +177,11 @@ function dropRestarts(supervisor: SupervisorState): void {
   void endWhenDone(supervisor);
 }
 
-/** Ends when no worker is left. If a job has lost its worker, starts another worker to wait for it instead. */
+/** Ends when no worker is left. If a running job has lost its worker, starts a worker for that job instead. */
 async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   const { options, children, restarts, end } = supervisor;
   if (children.size > 0 || restarts.size > 0) return;
-  const mayCare = supervisor.orphansPossible && supervisor.caretakers < CARETAKERS;
+  const mayCare = supervisor.orphansPossible && supervisor.caretakers < MAX_CARETAKERS;
   if (!mayCare || !(await leavesOrphans(supervisor))) return end.resolve();
   // If two workers died at once, only one is started.
   if (children.size > 0) return;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
 import { attemptOf, placeOfAttempt, removePlace } from '../state/place.ts';
 
-/** Only older directories are removed, because a frozen worker may still be about to use a younger one. */
-const AGE_MS = 86_400_000;
-/** After this many directories pending events are handled, so that a signal does not wait for the whole sweep. */
-const AT_ONCE = 200;
+/** Only directories older than this are removed, because a frozen worker may still be about to use a younger one. */
+const MIN_AGE_MS = 86_400_000;
+/** Pending events are handled after this many directories, so that a signal does not wait for the whole sweep. */
+const DIRECTORIES_PER_TURN = 200;
 
 /** Removes old attempt directories that are no longer needed, such as those of deleted jobs. Returns how many. */
 export async function sweepAttempts(app: App): Promise<number> {
@@ -14,12 +14,12 @@ export async function sweepAttempts(app: App): Promise<number> {
   let removed = 0;
   let looked = 0;
   for (const name of readdirSync(root)) {
-    if (++looked % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (++looked % DIRECTORIES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
     const found = attemptOf(name);
     if (found?.epoch !== app.store.epoch) continue;
     const { attempt } = found;
     const stat = statSync(join(root, name), { throwIfNoEntry: false });
-    if (stat === undefined || app.clock.now() - stat.mtimeMs < AGE_MS) continue;
+    if (stat === undefined || app.clock.now() - stat.mtimeMs < MIN_AGE_MS) continue;
     if (await app.store.needsPlace(attempt)) continue;
     removePlace(placeOfAttempt(app, attempt));
     removed++;

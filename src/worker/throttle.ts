@@ -12,9 +12,9 @@ export interface Throttle {
   slowDown(): void;
   /** Makes the next pause short again, after a success. */
   recovered(): void;
-  /** Slows down and limits the slots, because the machine could not start one more command than these. */
+  /** Slows down and limits the slots to the running attempts, because the machine could not start another command. */
   noRoom(running: number): void;
-  /** Returns how many of these slots can be used now. */
+  /** Returns how many of `most` slots can be used now. */
   slots(most: number): number;
 }
 

@@ -57,7 +57,7 @@ export function loop(runOnce: () => Promise<void>, delayMs: () => number): Loop 
   };
 }
 
-/** Returns a function that runs the given functions one after the other. */
+/** Returns a function that runs the functions it gets one after the other. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

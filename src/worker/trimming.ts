@@ -1,7 +1,7 @@
 import { trimStreams } from '../exec/trim.ts';
 import type { WorkerState } from './state.ts';
 
-export const TRIM_MS = 500;
+export const TRIM_INTERVAL_MS = 500;
 
 /** Trims the output files of the running attempts to the output limit. */
 export async function trimRunning({ live, settings }: WorkerState): Promise<void> {

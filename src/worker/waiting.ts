@@ -22,10 +22,10 @@ export async function waitForExit(attempt: Attempt, running: Running): Promise<O
   const isOver = (): boolean => over || hasEnded(place, target.group);
   const asked: { ending?: Promise<Ending> } = {};
   // If a reason cannot be committed, the worker has to fail at once and not only when the command ends.
-  const trouble = Promise.withResolvers<never>();
-  trouble.promise.catch(() => {});
+  const commitError = Promise.withResolvers<never>();
+  commitError.promise.catch(() => {});
   const giveUp = (error: unknown): Ending => {
-    trouble.reject(error);
+    commitError.reject(error);
     return 'claim-lost';
   };
   attempt.onRequest = () => {
@@ -38,7 +38,7 @@ export async function waitForExit(attempt: Attempt, running: Running): Promise<O
     requests.push('timeout');
     attempt.onRequest();
   });
-  const code = await Promise.race([running.exit, trouble.promise]);
+  const code = await Promise.race([running.exit, commitError.promise]);
   const at = context.app.clock.monotonic();
   over = true;
   cancelDeadline();

@@ -9,16 +9,16 @@ import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
 import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
-import { isTemporary } from './patience.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
 import { newScheduling, tick } from './scheduling.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
 import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
+import { isTemporary } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
 import { type Loop, loop, oneAtATime } from './timer.ts';
-import { TRIM_MS, trimRunning } from './trimming.ts';
+import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
 
 export interface WorkerHandle {
   id: string;
@@ -68,7 +68,7 @@ function assemble(registered: RegisteredWorker): WorkerState {
         () => worker.alone(() => heartbeat(worker)),
         () => worker.settings['heartbeat-interval'],
       ),
-      trim: guardedLoop(trimRunning, () => TRIM_MS),
+      trim: guardedLoop(trimRunning, () => TRIM_INTERVAL_MS),
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
@@ -83,7 +83,7 @@ function assemble(registered: RegisteredWorker): WorkerState {
     end: Promise.withResolvers(),
     siblingsStop: false,
     idle: false,
-    lookedLast: false,
+    lastCheckDone: false,
     over: false,
   };
   return worker;

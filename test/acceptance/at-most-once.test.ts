@@ -8,8 +8,8 @@ import {
   killAll,
   processesOfJob,
   send,
+  untilDraining,
   untilNoProcessOf,
-  untilStopping,
   workersOf,
 } from '../support/processes.ts';
 import {
@@ -51,8 +51,8 @@ async function killEverything(box: Sandbox, workers: Running): Promise<void> {
   await untilNoProcessOf(box, 'job');
 }
 
-/** Lists the ways in which queuectl or its machine ends a running attempt. */
-const ENDS: [
+/** The ways in which queuectl, a signal or a crash ends a running attempt. */
+const INTERRUPTIONS: [
   name: string,
   settings: Record<string, string>,
   end: (box: Sandbox, workers: Running) => Promise<unknown>,
@@ -64,8 +64,8 @@ const ENDS: [
     {},
     async (box, workers) => {
       process.kill(workers.pid, 'SIGINT');
-      await untilStopping(box);
-      // The system merges signals that arrive together into one.
+      await untilDraining(box);
+      // The kernel merges signals that arrive together, so the second one is repeated.
       await until(() => {
         send([workers.pid], 'SIGINT');
         return workers.child.exitCode !== null;
@@ -84,7 +84,7 @@ const ENDS: [
     {},
     async (box, workers) => {
       process.kill(workers.pid, 'SIGTERM');
-      await untilStopping(box);
+      await untilDraining(box);
       process.kill(-processesOfJob(box, 'job')[0]!, 'SIGTERM');
       await workers.exit;
     },
@@ -93,7 +93,7 @@ const ENDS: [
   ['SIGKILL of its worker and itself', {}, killEverything, /^lost/],
 ];
 
-for (const [name, settings, end, reason] of ENDS)
+for (const [name, settings, end, reason] of INTERRUPTIONS)
   test.concurrent(
     `an at-most-once job is dead after ${name}, and no later worker starts it`,
     inSandbox(async (box) => {
@@ -160,7 +160,7 @@ test.concurrent.skipIf(!canMount)(
 );
 
 test.concurrent(
-  'a cancelled at-most-once job is cancelled',
+  'a running at-most-once job can be cancelled',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
@@ -204,7 +204,7 @@ test.concurrent(
       expect(JSON.parse(retried.stdout)).toMatchObject({ retried: ['job'], started_again: ['job'] });
       expect(retried.stderr).toContain("job 'job' is an at-most-once job that has already been started");
       await drain(box);
-      // The retried job follows the same rule.
+      // The retried job has only one attempt, too.
       expect(await show(box)).toMatchObject({ state: 'dead', attempts: 1 });
       expect(starts(box)).toBe(2 + i);
     }
@@ -263,8 +263,8 @@ test.concurrent(
   }),
 );
 
-/** Changes the file to what an older version would have left. */
-function asOlderVersion(box: Sandbox, sql: string): void {
+/** Changes the store as if an older version had written it. */
+function changeStore(box: Sandbox, sql: string): void {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
   db.exec(sql);
   db.close();
@@ -274,7 +274,7 @@ test.concurrent(
   'an at-most-once job of an older version with three attempts runs once, and its JSON can be enqueued again',
   inSandbox(async (box) => {
     await enqueue(box, 'job', `${START}; exit 1`, ONCE);
-    asOlderVersion(box, 'UPDATE job SET max_retries = 3');
+    changeStore(box, 'UPDATE job SET max_retries = 3');
     const printed = await show(box);
     expect(printed.max_retries).toBe(3);
     await drain(box);
@@ -286,8 +286,8 @@ test.concurrent(
     expect(await show(box, 'again')).toMatchObject({ max_retries: 1, at_most_once: true });
     await box.json(['delete', 'again']);
 
-    // The job failed under the older version and waited for its second attempt.
-    asOlderVersion(
+    // In an older version the job would be waiting for its second attempt now.
+    changeStore(
       box,
       "UPDATE job SET state = 'failed', phase = 'waiting', due_at = 1, finished_at = NULL WHERE id = 'job'",
     );
@@ -306,7 +306,7 @@ test.concurrent(
   'an at-most-once schedule of an older version with three attempts continues with one attempt',
   inSandbox(async (box) => {
     await box.run(['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', `${START}; exit 1`]);
-    asOlderVersion(box, "UPDATE schedule SET job = json_set(job, '$.maxRetries', 3)");
+    changeStore(box, "UPDATE schedule SET job = json_set(job, '$.maxRetries', 3)");
     const { id } = await box.json<{ id: string }>(['schedule', 'run', 'hourly']);
     await drain(box);
     expect(await show(box, id)).toMatchObject({ state: 'dead', attempts: 1, max_retries: 1 });

@@ -1,34 +1,35 @@
-/** Lists the attacks S1 to S25 and the test files that cover each of them. */
+/** Lists the attacks and the test files that cover each of them. */
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const ROWS: Record<string, string[] | string> = {
-  S1: ['acceptance/attacks'],
-  S2: ['acceptance/attacks', 'acceptance/root-and-environment'],
-  S3: ['acceptance/attacks'],
-  S4: ['acceptance/attacks'],
-  S5: 'templates with parameters come with safe execution',
-  S6: ['acceptance/attacks'],
-  S7: ['acceptance/attacks', 'http/secrets'],
-  S8: ['acceptance/attacks', 'acceptance/root-and-environment'],
-  S9: ['acceptance/attacks'],
-  S10: ['acceptance/attacks'],
-  S11: ['acceptance/attacks', 'acceptance/root-and-environment'],
-  S12: ['acceptance/attacks'],
-  S13: ['acceptance/attacks', 'acceptance/terminal-text'],
-  S14: ['acceptance/attacks', 'acceptance/terminal-text'],
-  S15: ['acceptance/odd-files'],
-  S16: ['acceptance/odd-files', 'acceptance/backup-target'],
-  S17: 'there is no configuration file: settings are in the store',
-  S18: ['acceptance/root-and-environment'],
-  S19: ['acceptance/odd-files'],
-  S20: ['acceptance/attacks', 'acceptance/backup'],
-  S21: 'webhooks come with safe execution',
-  S22: 'limits of a job come with safe execution',
-  S23: ['acceptance/attacks'],
-  S24: ['acceptance/attacks', 'acceptance/root-and-environment'],
-  S25: ['acceptance/attacks'],
+/** The name of each attack with the files that test it, or the reason why there is no test. */
+const ATTACKS: Record<string, [attack: string, files: string[] | string]> = {
+  S1: ['hostile ids', ['acceptance/attacks']],
+  S2: ['hostile queue names and tags', ['acceptance/attacks', 'acceptance/root-and-environment']],
+  S3: ['unusable commands', ['acceptance/attacks']],
+  S4: ['shell syntax in arguments', ['acceptance/attacks']],
+  S5: ['shell syntax in template parameters', 'queuectl has no templates with parameters'],
+  S6: ['dangerous variables', ['acceptance/attacks']],
+  S7: ['secrets in jobs', ['acceptance/attacks', 'http/secrets']],
+  S8: ['unusable directories', ['acceptance/attacks', 'acceptance/root-and-environment']],
+  S9: ['numbers out of range', ['acceptance/attacks']],
+  S10: ['expensive expressions', ['acceptance/attacks']],
+  S11: ['hostile JSON', ['acceptance/attacks', 'acceptance/root-and-environment']],
+  S12: ['SQL injection', ['acceptance/attacks']],
+  S13: ['terminal escapes in text', ['acceptance/attacks', 'acceptance/terminal-text']],
+  S14: ['terminal escapes in data', ['acceptance/attacks', 'acceptance/terminal-text']],
+  S15: ['links in place of output files', ['acceptance/odd-files']],
+  S16: ['files that others can write', ['acceptance/odd-files', 'acceptance/backup-target']],
+  S17: ['a hostile configuration file', 'settings are in the store'],
+  S18: ['workers that run as root', ['acceptance/root-and-environment']],
+  S19: ['files of another user', ['acceptance/odd-files']],
+  S20: ['hostile backups and imports', ['acceptance/attacks', 'acceptance/backup']],
+  S21: ['hostile webhooks', 'queuectl has no webhooks'],
+  S22: ['jobs that use up resources', 'queuectl does not limit the resources of a job'],
+  S23: ['output that looks like commands', ['acceptance/attacks']],
+  S24: ['inherited descriptors and variables', ['acceptance/attacks', 'acceptance/root-and-environment']],
+  S25: ['tokens in arguments', ['acceptance/attacks']],
 };
 
 const TESTS = join(import.meta.dirname, '..');
@@ -37,13 +38,12 @@ const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
 );
 
 for (let n = 1; n <= 25; n++) {
-  const where = ROWS[`S${n}`]!;
-  test(`S${n} is tested in the listed files${typeof where === 'string' ? `: none yet, ${where}` : ''}`, () => {
-    // A test or a row of a table names the attack it covers.
+  const [attack, where] = ATTACKS[`S${n}`]!;
+  const title = typeof where === 'string' ? `has no test: ${where}` : 'is tested in exactly the listed files';
+  test(`S${n} (${attack}) ${title}`, () => {
+    // The title of a test or a row of a table starts with the numbers of the attacks that it covers.
     const named = files.filter((name) =>
-      new RegExp(`(['"\`]|test\\(.*)(S\\d+, )*S${n}\\b|^/\\*\\* S${n}:`, 'm').test(
-        readFileSync(join(TESTS, name), 'utf8'),
-      ),
+      new RegExp(`(['"\`]|test\\(.*)(S\\d+, )*S${n}\\b`, 'm').test(readFileSync(join(TESTS, name), 'utf8')),
     );
     const expected = typeof where === 'string' ? [] : where.map((name) => `${name}.test.ts`);
     expect(named.sort()).toEqual(expected.sort());

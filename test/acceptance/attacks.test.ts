@@ -1,8 +1,4 @@
-/**
- * Tests the attacks S1 to S25, one row each. attack-coverage.test.ts lists which file covers which attack. S15, S16 and
- * S19 are in odd-files.test.ts, S20 is also in backup.test.ts. S17 needs a configuration file, which queuectl does
- * not have.
- */
+/** Tests most of the attacks that attack-coverage.test.ts lists. That file also names the other test files. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -139,21 +135,21 @@ const REFUSED: Row[] = [
   ['S25', 'a token on the command line', ['status', '--token', 'secret'], 2, /unknown flag/],
 ];
 
-async function everything(): Promise<string> {
+async function exportAll(): Promise<string> {
   return (await box.run(['export'])).stdout;
 }
 
 for (const [number, what, args, code, says, options] of REFUSED) {
   test(`${number}: ${what} is refused, and nothing changes`, async () => {
-    const before = await everything();
+    const before = await exportAll();
     const result = await box.run(args, options);
     expectRefusal(result, code, says);
     expect(result.stderr).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
-    expect(await everything()).toBe(before);
+    expect(await exportAll()).toBe(before);
   });
 }
 
-/** Lists input that must stay plain text, with the command and its expected output. */
+/** Unusual input that must reach the job unchanged, with the command and its expected output. */
 const LITERAL: [number: string, what: string, args: string[], prints: string][] = [
   ...[
     '../../etc/passwd',
@@ -226,7 +222,7 @@ const LITERAL: [number: string, what: string, args: string[], prints: string][] 
   ],
 ];
 
-test('S1, S2, S4, S6, S9, S11, S23, S24: plain text stays plain text', async () => {
+test('S1, S2, S4, S6, S9, S11, S23, S24: unusual input reaches the job unchanged', async () => {
   const ids: string[] = [];
   for (const [, what, args] of LITERAL) {
     const { code, stdout, stderr } = await box.run(args);
@@ -251,7 +247,7 @@ test('S1, S2, S4, S6, S9, S11, S23, S24: plain text stays plain text', async () 
 
 const SECRET = 'hunter2-7f3a91';
 
-/** Lists commands that would store a secret and the warning for each, and commands without a warning. */
+/** Commands that store a secret, with their warning, and similar commands without a warning. */
 const SECRETS: [what: string, args: string[], says: RegExp | null, options?: RunOptions][] = [
   ['--env', flag('--env', `DB_PASSWORD=${SECRET}`), /DB_PASSWORD .*--secret-env DB_PASSWORD/],
   ['env in JSON', job({ env: { PATH: '/bin', API_TOKEN: SECRET } }), /--secret-env API_TOKEN/],
@@ -260,16 +256,16 @@ const SECRETS: [what: string, args: string[], says: RegExp | null, options?: Run
   ['an assignment', ['enqueue', `AWS_SECRET_ACCESS_KEY=${SECRET} true`], /AWS_SECRET_ACCESS_KEY/],
   ['a hook', flag('--on-dead', `true --token=${SECRET}`), /--token/],
   ['a file', ['enqueue', '--file', '-'], /--password/, stdin(`true\ntrue --password=${SECRET}\n`.repeat(3))],
-  ['many, told of once', job({ env: { A_TOKEN: SECRET, B_TOKEN: SECRET } }), /A_TOKEN/],
+  ['several variables', job({ env: { A_TOKEN: SECRET, B_TOKEN: SECRET } }), /A_TOKEN/],
   [
     'a schedule',
     ['schedule', 'add', 'hush', '--every', '1d', '--env', `A_TOKEN=${SECRET}`, '--', 'true'],
     /--secret-env A_TOKEN/,
   ],
-  ['a reference', ['enqueue', 'true --password="$PW"'], null],
-  ['words about it', ['enqueue', "echo 'password reset'"], null],
+  ['a reference to a variable', ['enqueue', 'true --password="$PW"'], null],
+  ['text about a password', ['enqueue', "echo 'password reset'"], null],
   ['a count of tokens', flag('--env', 'TOKEN_COUNT=5'), null],
-  ['a name of one', flag('--secret-env', 'DB_PASSWORD'), null],
+  ['the name of a secret', flag('--secret-env', 'DB_PASSWORD'), null],
   ['--quiet', ['enqueue', '--quiet', `true --password=${SECRET}`], null],
 ];
 
@@ -286,7 +282,7 @@ for (const [what, args, says, options] of SECRETS) {
   });
 }
 
-test('S7: people and templates see the mask, and JSON for the owner is complete and can be enqueued again', async () => {
+test('S7: tables and templates show the mask, and JSON for the owner is complete and can be enqueued again', async () => {
   const id = (
     await box.run(flag('--env', `MY_TOKEN=${SECRET}`, '--env', 'A=1', '--delay', '1h'))
   ).stdout.trim();

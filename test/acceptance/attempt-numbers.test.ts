@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 
-const LONG = 'seq 1 20000';
+const LONG_OUTPUT = 'seq 1 20000';
 
 async function runAll(box: Sandbox): Promise<void> {
   await box.run(['worker', 'start', '--drain']);
 }
 
-function placesOf(box: Sandbox): string {
+function attemptsOf(box: Sandbox): string {
   return join(box.home, 'queue.db.d', 'attempts');
 }
 
 test.concurrent(
-  'a job of a store that was replaced by an older copy runs although its attempt number was used',
+  'a job of a store that was replaced by an older copy runs although its attempt number was used before',
   inSandbox(async (box) => {
     const [db, copy] = [join(box.home, 'queue.db'), join(box.directory, 'copy')];
     await box.run(['enqueue', 'true']);
     await runAll(box);
     copyFileSync(db, copy);
-    await box.run(['enqueue', LONG]);
+    await box.run(['enqueue', LONG_OUTPUT]);
     await runAll(box);
     copyFileSync(copy, db);
     const traces = join(box.directory, 'traces');
@@ -36,13 +36,13 @@ test.concurrent(
 test.concurrent(
   'an attempt directory that exists already delays no job and is left unchanged',
   inSandbox(async (box) => {
-    await box.run(['enqueue', LONG]);
+    await box.run(['enqueue', LONG_OUTPUT]);
     await box.startWorkers();
     const { id } = (await box.json<{ id: string }[]>(['list']))[0]!;
     await untilState(box, id, 'completed');
-    const [name] = readdirSync(placesOf(box)).filter((one) => one.endsWith('-1'));
+    const [name] = readdirSync(attemptsOf(box)).filter((one) => one.endsWith('-1'));
     const taken = join(
-      placesOf(box),
+      attemptsOf(box),
       name!.replace(/\d+$/, (number) => String(Number(number) + 1)),
     );
     mkdirSync(taken);

@@ -146,7 +146,7 @@ test.concurrent('the growing output of a running job is trimmed without blocking
   const { job, output } = await untilEnded(box, 'grows');
   expect(job).toMatchObject({ state: 'completed', exit_code: 0 });
   expect(job.history[0]).toMatchObject({ output_truncated: true, output_bytes: 55_000_011 });
-  // The output that came after the last trim is cut at the end.
+  // Output that came after the last trim is trimmed when the attempt ends.
   expect(output.length).toBeLessThan(70_000);
   expect(output).toEndWith('yyylast\n');
 });

@@ -26,7 +26,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a file that is not a backup is refused before the question about the queue',
+  'restore refuses a file that is not a backup before it asks for confirmation',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     const file = join(box.directory, 'five');

@@ -23,7 +23,7 @@ async function ids(box: Sandbox, db: string): Promise<string[]> {
   return (await box.json<{ id: string }[]>(['list', '--db', db])).map((job) => job.id).sort();
 }
 
-/** Makes a backup and uses it as a store. The process is killed, so that one job is in the backup's WAL alone. */
+/** Makes a backup and enqueues a job in it. The process is killed, so that the job is only in the backup's WAL. */
 async function usedBackup(box: Sandbox): Promise<string> {
   await enqueue(box, 'old', 'true', { delay: 3600 });
   await box.json(['backup', file(box)]);
@@ -129,7 +129,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a backup is refused at a path that SQLite would take for a part of a database',
+  'a backup is refused at a path that SQLite would treat as a part of another database',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     for (const end of ['wal', 'shm', 'journal'])
@@ -145,7 +145,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a broken symbolic link is reported as one',
+  'a broken symbolic link as the database is reported as a broken link',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     await box.json(['backup', file(box)]);
@@ -195,7 +195,7 @@ test.concurrent(
 const asRoot = test.skipIf(process.getuid!() !== 0);
 
 asRoot.concurrent(
-  'S16: long output is not written into a directory that another user has created there',
+  'S16: a backup does not write long output into a directory that another user can write',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -232,7 +232,7 @@ const withoutLinks = {
 };
 
 test.skipIf(!hasTool('strace')).concurrent(
-  'without hard links backup and export still work, and a worker reports what is missing',
+  'without hard links backup and export still work, and workers refuse to start with that reason',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     expect((await box.run(['backup', file(box)], withoutLinks)).code).toBe(0);

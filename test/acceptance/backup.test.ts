@@ -98,7 +98,7 @@ test.concurrent(
     expectRefusal(await box.run(['restore', '--yes', file(box)]), 4, /'second' is still running/);
     job.release();
     await until(() => job.traces().length === 2, 'it has ended');
-    await until(async () => (await box.run(['restore', file(box)])).code === 2, 'only the yes is missing');
+    await until(async () => (await box.run(['restore', file(box)])).code === 2, 'only --yes is missing');
     expectRefusal(await box.run(['restore', file(box)]), 2, /replace .* \(2 jobs\)/);
     expect(await box.json<unknown[]>(['list'])).toHaveLength(2);
     const { kept } = await box.json<{ kept: string }>(['restore', '--yes', file(box)]);
@@ -171,7 +171,7 @@ test.concurrent(
   }),
 );
 
-/** S20: files that are not backups of queuectl are refused, and the queue stays unchanged. */
+/** Files that are not backups of queuectl, with the exit code and the message of the refusal. */
 const BAD: Record<string, { make(path: string): void; code: number; says: RegExp }> = {
   text: {
     make: (path) => writeFileSync(path, 'dear diary\n'.repeat(500)),
@@ -221,7 +221,7 @@ function copyTo(path: string): string {
 }
 
 test(
-  'restore refuses a file that is not a backup of queuectl',
+  'S20: restore refuses a file that is not a backup of queuectl, and the queue stays unchanged',
   inSandbox(async (box) => {
     for (let i = 0; i < 50; i++) await enqueue(box, `job${i}`, `echo ${'x'.repeat(400)}`, { delay: 3600 });
     template = file(box, 'good.db');

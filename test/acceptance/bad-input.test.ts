@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** Holds the state of the store after the previous test. */
+/** The state of the store after the previous test. */
 let known: unknown;
 
 /** Reads everything that a command could have changed. */
-async function everything(): Promise<unknown> {
+async function readState(): Promise<unknown> {
   return Promise.all([['status'], ['list'], ['config', 'list']].map((command) => box.json(command)));
 }
 
@@ -26,7 +26,7 @@ const big = `echo ${'x'.repeat(1_000_000)}`;
 
 const JSON_ROWS: Row[] = [
   ['malformed JSON', ['enqueue', '{"command": "echo'], 2, /not valid JSON/],
-  ['JSON with something behind it', ['enqueue', '{"command":"true"} x'], 2, /not valid JSON/],
+  ['JSON followed by other text', ['enqueue', '{"command":"true"} x'], 2, /not valid JSON/],
   ['shell text that begins like JSON', ['enqueue', '[ -e x ] && true'], 2, /not valid JSON/],
   ['an empty array', ['enqueue', '[]'], 2, /no job/],
   ['[null]', ['enqueue', '[null]'], 2, /job 1: .*object, not null/],
@@ -38,7 +38,7 @@ const JSON_ROWS: Row[] = [
   ['a number as command', job({ command: 5 }), 2, /command must be a string/],
   ['an array as command', job({ command: ['a'] }), 2, /command must be a string/],
   ['NUL in the command', ['enqueue', '{"command":"echo a\\u0000b"}'], 2, /NUL/],
-  ['half a character in the command', ['enqueue', '{"command":"\\ud800"}'], 2, /Unicode/],
+  ['half a surrogate pair in the command', ['enqueue', '{"command":"\\ud800"}'], 2, /Unicode/],
   [
     'a command of 1 MB',
     ['enqueue', '--file', '-'],
@@ -57,9 +57,9 @@ const JSON_ROWS: Row[] = [
   ['a file that is not UTF-8', ['enqueue', '--file', '/bin/sh'], 2, /UTF-8/],
   ['an empty argv', job({ command: undefined, argv: [] }), 2, /argv/],
   ['a number in argv', job({ command: undefined, argv: ['a', 1] }), 2, /argv\[1\]/],
-  ['id of a number', job({ id: 5 }), 2, /id must be a string/],
+  ['a number as id', job({ id: 5 }), 2, /id must be a string/],
   ['an empty id', job({ id: '' }), 2, /id must not be empty/],
-  ['an id like a flag', job({ id: '-x' }), 2, /id must not start/],
+  ['an id that starts with a dash', job({ id: '-x' }), 2, /id must not start/],
   ['an id with a newline', job({ id: 'a\nb' }), 2, /id must not contain/],
   ['a long id', job({ id: 'x'.repeat(129) }), 2, /128/],
   ['max_retries as text', job({ max_retries: '3' }), 2, /max_retries must be a number/],
@@ -73,21 +73,21 @@ const JSON_ROWS: Row[] = [
     /max_retries/,
   ],
   ['NaN in JSON', ['enqueue', '{"command":"true","priority":NaN}'], 2, /JSON/],
-  ['priority of nobody', job({ priority: 'highest' }), 2, /priority/],
+  ['an unknown priority', job({ priority: 'highest' }), 2, /priority/],
   ['priority as boolean', job({ priority: true }), 2, /priority/],
   ['timeout negative', job({ timeout: -5 }), 2, /timeout/],
   ['timeout 0', job({ timeout: 0 }), 2, /timeout/],
-  ['timeout of a century', job({ timeout: 1e12 }), 2, /timeout/],
-  ['timeout in no unit', job({ timeout: '5 parsecs' }), 2, /timeout/],
+  ['a timeout that is too long', job({ timeout: 1e12 }), 2, /timeout/],
+  ['a timeout in an unknown unit', job({ timeout: '5 parsecs' }), 2, /timeout/],
   ['delay negative', job({ delay: -1 }), 2, /delay/],
-  ['run_at of no time', job({ run_at: 'soon' }), 2, /run_at/],
-  ['run_at on no day', job({ run_at: '2030-02-30T00:00:00Z' }), 2, /run_at/],
+  ['run_at that is not a time', job({ run_at: 'soon' }), 2, /run_at/],
+  ['run_at on a day that does not exist', job({ run_at: '2030-02-30T00:00:00Z' }), 2, /run_at/],
   ['run_at and delay', job({ run_at: '+1m', delay: 5 }), 2, /cannot be used together/],
-  ['two spellings', job({ retries: 1, max_retries: 2 }), 2, /retries/],
+  ['two spellings of one field', job({ retries: 1, max_retries: 2 }), 2, /retries/],
   ['backoff_base below 1', job({ backoff_base: 0.5 }), 2, /backoff_base/],
   ['env as array', job({ env: ['A=1'] }), 2, /env/],
-  ['env of numbers', job({ env: { A: 1 } }), 2, /env\.A/],
-  ['env of queuectl', job({ env: { QUEUECTL_FENCE: '9' } }), 2, /QUEUECTL_FENCE/],
+  ['a number in env', job({ env: { A: 1 } }), 2, /env\.A/],
+  ['a variable of queuectl in env', job({ env: { QUEUECTL_FENCE: '9' } }), 2, /QUEUECTL_FENCE/],
   ['tags as text', job({ tags: 'a' }), 2, /tags/],
   ['a relative cwd', job({ cwd: 'somewhere' }), 2, /cwd/],
   [
@@ -119,7 +119,7 @@ const JSON_ROWS: Row[] = [
   ],
   ['a taken id', ['enqueue', '{"id":"taken","command":"other"}'], 4, /'taken'/],
   ['a taken id as flag', flag('--id', 'taken'), 4, /'taken'/],
-  ['stdin of a number', job({ stdin: 5 }), 2, /stdin must be a string/],
+  ['a number as stdin', job({ stdin: 5 }), 2, /stdin must be a string/],
   [
     'a stdin of more than 1 MiB',
     ['enqueue', '--file', '-'],
@@ -127,7 +127,7 @@ const JSON_ROWS: Row[] = [
     /stdin is longer than 1 MiB/,
     { stdin: JSON.stringify({ command: 'cat', stdin: 'x'.repeat(1024 ** 2 + 1) }) },
   ],
-  ['a printed job without its stdin', job({ stdin: null, stdin_bytes: 7 }), 2, /stdin is missing/],
+  ['a job from show without its stdin', job({ stdin: null, stdin_bytes: 7 }), 2, /stdin is missing/],
   ['split_output as text', job({ split_output: 'yes' }), 2, /split_output must be true or false/],
   [
     'secrets with values',
@@ -135,10 +135,10 @@ const JSON_ROWS: Row[] = [
     2,
     /secret_env must be an array of variable names/,
   ],
-  ['a secret in env, too', job({ secret_env: ['A'], env: { A: 'b' } }), 2, /A is in both env and secret_env/],
-  ['backoff by number', job({ backoff: 2 }), 2, /backoff must be one of exponential, linear, fixed/],
+  ['a secret also in env', job({ secret_env: ['A'], env: { A: 'b' } }), 2, /A is in both env and secret_env/],
+  ['a number as backoff', job({ backoff: 2 }), 2, /backoff must be one of exponential, linear, fixed/],
   ['jitter above 1', job({ jitter: 2 }), 2, /jitter must be a number from 0 to 1/],
-  ['two caps', job({ backoff_max: 5, backoff_max_ms: 5000 }), 2, /cannot be used together/],
+  ['backoff_max in two units', job({ backoff_max: 5, backoff_max_ms: 5000 }), 2, /cannot be used together/],
 ];
 
 const FLAG_ROWS: Row[] = [
@@ -146,7 +146,7 @@ const FLAG_ROWS: Row[] = [
   ['an empty command', ['enqueue', ''], 2, /must not be empty/],
   ['a blank command', ['enqueue', '--command', '  '], 2, /must not be empty/],
   ['an empty argv', ['enqueue', '--'], 2, /./],
-  ['two ways at once', ['enqueue', 'a', '--command', 'b'], 2, /more than once/],
+  ['a command given in two ways', ['enqueue', 'a', '--command', 'b'], 2, /more than once/],
   ['two commands', ['enqueue', 'a', 'b'], 2, /unexpected argument 'b'/],
   ['no such file', ['enqueue', '--file', 'nowhere'], 2, /nowhere/],
   ['a directory as file', ['enqueue', '--file', '/'], 2, /directory/],
@@ -162,21 +162,21 @@ const FLAG_ROWS: Row[] = [
   ['--priority huge', flag('-p', '99999999999'), 2, /priority/],
   ['--backoff-base 0', flag('--backoff-base', '0'), 2, /backoff-base/],
   ['--env without =', flag('--env', 'A'), 2, /--env/],
-  ['--stdin of no file', flag('--stdin', '@nowhere'), 2, /nowhere does not exist/],
-  ['--stdin of a directory', flag('--stdin', '@/'), 2, /directory/],
+  ['--stdin with a missing file', flag('--stdin', '@nowhere'), 2, /nowhere does not exist/],
+  ['--stdin with a directory', flag('--stdin', '@/'), 2, /directory/],
   ['--stdin without a name', flag('--stdin', '@'), 2, /the file name after @ is missing/],
-  ['--stdin without an end', flag('--stdin', '@/dev/zero'), 2, /longer than 1 MiB/],
-  ['--stdin that is no text', flag('--stdin', '@/bin/sh'), 2, /not valid UTF-8/],
+  ['--stdin with an endless file', flag('--stdin', '@/dev/zero'), 2, /longer than 1 MiB/],
+  ['--stdin with a binary file', flag('--stdin', '@/bin/sh'), 2, /not valid UTF-8/],
   ['--stdin - and --file -', ['enqueue', '--file', '-', '--stdin', '-'], 2, /both/, { stdin: 'true\n' }],
   [
-    '--stdin beside the field',
+    '--stdin with a stdin field',
     ['enqueue', '--stdin', 'a', '{"command":"a","stdin":"b"}'],
     2,
     /both set stdin/,
   ],
   ['--secret-env with a value', flag('--secret-env', 'A=b'), 2, /variable names only/],
   ['--secret-env and --env', flag('--secret-env', 'A', '--env', 'A=b'), 2, /secret_env/],
-  ['--backoff of nobody', flag('--backoff', 'cubic'), 2, /exponential, linear, fixed/],
+  ['an unknown --backoff', flag('--backoff', 'cubic'), 2, /exponential, linear, fixed/],
   [
     '--backoff-max 0',
     flag('--backoff-max', '0'),
@@ -185,7 +185,7 @@ const FLAG_ROWS: Row[] = [
   ],
   ['--jitter 1.5', flag('--jitter', '1.5'), 2, /--jitter/],
   [
-    '--backoff beside the field',
+    '--backoff with a backoff field',
     ['enqueue', '--backoff', 'fixed', '{"command":"a","backoff":"fixed"}'],
     2,
     /both set backoff/,
@@ -235,16 +235,16 @@ const FLAG_ROWS: Row[] = [
   ['backoff-base 0.5', ['config', 'set', 'backoff-base', '0.5'], 2, /backoff-base/],
   ['a lease shorter than its heartbeats', ['config', 'set', 'lease', '1s'], 2, /lease/],
   ['an unknown job to show', ['show', 'nobody'], 3, /'nobody'/],
-  ['an unknown job to read', ['logs', 'nobody'], 3, /'nobody'/],
-  ['no job to show', ['show'], 2, /id/],
-  ['an attempt that was not', ['logs', 'taken', '--attempt', '2'], 3, /attempt 2/],
+  ['the logs of an unknown job', ['logs', 'nobody'], 3, /'nobody'/],
+  ['show without an id', ['show'], 2, /id/],
+  ['an attempt that does not exist', ['logs', 'taken', '--attempt', '2'], 3, /attempt 2/],
   ['a job that is not dead', ['dlq', 'show', 'taken'], 4, /'taken'/],
   ['a purge of a job that is not dead', ['dlq', 'purge', 'taken'], 4, /'taken'/],
   ['--all with ids', ['dlq', 'retry', '--all', 'taken'], 2, /not both/],
-  ['nothing to run', ['run'], 125, /run requires a command/],
-  ['two ways to run', ['run', 'a', '--command', 'b'], 125, /more than once/],
-  ['a job after itself', flag('--id', 'self', '--after', 'self'), 2, /job 'self' cannot depend on itself/],
-  ['the same in JSON', job({ id: 'self', depends_on: 'self' }), 2, /job 'self' cannot depend on itself/],
+  ['run without a command', ['run'], 125, /run requires a command/],
+  ['run with a command given in two ways', ['run', 'a', '--command', 'b'], 125, /more than once/],
+  ['--after itself', flag('--id', 'self', '--after', 'self'), 2, /job 'self' cannot depend on itself/],
+  ['depends_on itself', job({ id: 'self', depends_on: 'self' }), 2, /job 'self' cannot depend on itself/],
   ...['queue', 'name', 'error', 'tag', 'state'].flatMap((filter): Row[] => [
     [`an empty --${filter} to list`, ['list', `--${filter}=`], 2, /state|KEY=VALUE|must not be empty/],
     [
@@ -254,8 +254,8 @@ const FLAG_ROWS: Row[] = [
       /state|KEY=VALUE|must not be empty/,
     ],
   ]),
-  ['codes to retry and not to', flag('--retry-on', '1-5', '--no-retry-on', '5'), 2, /exit code 5 is in/],
-  ['a base for fixed', flag('--backoff', 'fixed', '--backoff-base', '3'), 2, /backoff_base only works with/],
+  ['an exit code in both lists', flag('--retry-on', '1-5', '--no-retry-on', '5'), 2, /exit code 5 is in/],
+  ['a base with fixed', flag('--backoff', 'fixed', '--backoff-base', '3'), 2, /backoff_base only works with/],
   [
     '--unique-for 0',
     flag('--unique', 'k', '--unique-for', '0'),
@@ -277,7 +277,7 @@ const FLAG_ROWS: Row[] = [
     /command is missing.*'command' instead of 'comand'/,
   ],
   [
-    'an id twice in a file',
+    'one id twice in a file',
     ['enqueue', '--file', '-'],
     4,
     /'n1' is used twice, by job 1 and job 3/,
@@ -299,10 +299,10 @@ const FLAG_ROWS: Row[] = [
 
 for (const [what, args, code, says, options] of [...JSON_ROWS, ...FLAG_ROWS]) {
   test(`refused: ${what}`, async () => {
-    const before = known ?? (await everything());
+    const before = known ?? (await readState());
     known = undefined;
     expectRefusal(await box.run(args, options), code, says);
-    known = await everything();
+    known = await readState();
     expect(known).toEqual(before);
   });
 }

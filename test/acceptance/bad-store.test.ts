@@ -123,16 +123,16 @@ test(
   }),
 );
 
-/** Changes the permissions of another user's store so that only some accesses work. */
-const PARTS: Record<string, (db: string) => void> = {
-  'may not even be read': (db) => chmodSync(db, process.getuid!() === 0 ? 0o600 : 0),
-  'may only be read': (db) => chmodSync(db, 0o444),
-  'lies in a directory that may not be written': (db) => chmodSync(dirname(db), 0o555),
+/** Restrictions of the permissions of another user's store. */
+const RESTRICTIONS: Record<string, (db: string) => void> = {
+  'cannot be read': (db) => chmodSync(db, process.getuid!() === 0 ? 0o600 : 0),
+  'can only be read': (db) => chmodSync(db, 0o444),
+  'is in a read-only directory': (db) => chmodSync(dirname(db), 0o555),
 };
 
-for (const [what, restrict] of Object.entries(PARTS)) {
+for (const [what, restrict] of Object.entries(RESTRICTIONS)) {
   test(
-    `a database that ${what}`,
+    `a database that ${what} is refused`,
     inSandbox(async (box) => {
       chmodSync(box.directory, 0o755);
       mkdirSync(box.home, { mode: 0o755 });

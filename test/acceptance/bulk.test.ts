@@ -6,7 +6,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const MANY = 100_000;
 
-/** Writes a file of JSON lines; `bad` is the number of a line with a mistake. */
+/** Writes a file of JSON lines. The line with the number `bad` is invalid. */
 function jobFile(box: Sandbox, bad?: number): string {
   const file = join(box.directory, 'jobs.jsonl');
   const line = (i: number) =>
@@ -20,7 +20,7 @@ async function pending(box: Sandbox): Promise<number> {
 }
 
 test(
-  '100,000 JSON lines are stored in order and in little memory, and one bad line refuses all of them',
+  '100,000 JSON lines are stored in order, and one invalid line refuses all of them',
   inSandbox(async (box) => {
     await box.create();
     expectRefusal(
@@ -44,7 +44,7 @@ test(
   }),
 );
 
-function peakMb(pid: number): number {
+function peakMiB(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/status`, 'utf8');
     return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024;
@@ -54,7 +54,7 @@ function peakMb(pid: number): number {
 }
 
 test(
-  'the process stays under 150 MB',
+  'the process that enqueues 100,000 jobs needs less than 150 MiB',
   inSandbox(async (box) => {
     const { pid, exit } = box.start(['enqueue', '--quiet', '--file', jobFile(box)]);
     let peak = 0;
@@ -62,9 +62,9 @@ test(
     void exit.then(() => {
       ended = true;
     });
-    // The kernel's sum at the end does not help: a child starts with the peak memory of its parent.
+    // The peak that the kernel reports at the end does not help, because it includes that of the parent process.
     await until(() => {
-      peak = Math.max(peak, peakMb(pid));
+      peak = Math.max(peak, peakMiB(pid));
       return ended;
     }, 'all is enqueued');
     expect(await exit).toBe(0);
@@ -160,7 +160,7 @@ test(
 );
 
 test(
-  'similar warnings about many lines are counted, not repeated',
+  'only the first five of many similar warnings are shown, and the others are counted',
   inSandbox(async (box) => {
     const stdin = '{"command":"true","quue":"x"}\n'.repeat(1000);
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
@@ -173,7 +173,7 @@ test(
 );
 
 test.skipIf(Bun.which('script') === null)(
-  'progress is shown and erased on a terminal, and a pipe sees none within ten seconds',
+  'progress is shown and erased on a terminal',
   inSandbox(async (box) => {
     const file = jobFile(box);
     const shown = await box.run([], {
@@ -187,7 +187,7 @@ test.skipIf(Bun.which('script') === null)(
 );
 
 test(
-  'a file name that begins with - is a file name after --, as the help says',
+  'a file name that begins with - works after -- in a template, as the help shows',
   inSandbox(async (box) => {
     writeFileSync(join(box.directory, '-n'), 'content\n');
     await box.run(['enqueue', '--file', '-', '--template', 'cat -- {} >out'], { stdin: '-n\n' });

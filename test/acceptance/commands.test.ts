@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => box.cleanup());
 
 /** Runs the command with plain /bin/sh -c, with stdout and stderr merged. */
-function plainly(command: string): { code: number; output: string } {
+function runWithSh(command: string): { code: number; output: string } {
   const merged = `exec 2>&1; exec /bin/sh -c "$1"`;
   const result = spawnSync('/bin/sh', ['-c', merged, 'sh', command], {
     cwd: box.directory,
@@ -61,7 +61,7 @@ const COMMANDS: Record<string, string> = {
 
 for (const [name, command] of Object.entries(COMMANDS)) {
   test.concurrent(`a job behaves as under plain sh -c: ${name}`, async () => {
-    const expected = plainly(command);
+    const expected = runWithSh(command);
     const { job, output } = await execute(box, { command });
     expect({ code: job.exit_code, output }).toEqual(expected);
     expect(job.command).toBe(command);
@@ -76,7 +76,7 @@ test.concurrent('a command of 100 kB given as an argument runs and is shown unch
   const added = await box.run(['enqueue', command]);
   const { job, output } = await untilEnded(box, added.stdout.trim());
   expect(job.command).toBe(command);
-  expect(output).toBe(plainly(command).output);
+  expect(output).toBe(runWithSh(command).output);
 });
 
 test.concurrent('a job killed by SIGKILL has an exit code, a signal and readable output', async () => {

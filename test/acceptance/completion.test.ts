@@ -205,7 +205,7 @@ test.skipIf(lacks('fish'))('fish completes commands, flags and ids', async () =>
   expect(stdout.trim().split('\n')).toEqual(['version', '--state', 'beta 3']);
 });
 
-test('the scripts are there for every shell that the help names', async () => {
+test('there is a completion script for every supported shell', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, stdout } = await box.run(['completion', shell]);
     expect(code).toBe(0);

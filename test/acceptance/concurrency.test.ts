@@ -19,12 +19,12 @@ async function untilCompleted(box: Sandbox, count: number): Promise<void> {
 }
 
 test(
-  'three worker starts with ten workers together run each of 200 jobs once',
+  'three worker start commands with ten workers in total run each of 200 jobs once',
   inSandbox(async (box) => {
     const jobs = range(200).map((i) => ({ id: `job-${i}`, command: 'echo $QUEUECTL_JOB_ID >>ran' }));
     const add = (some: typeof jobs) =>
       box.run(['enqueue', '--file', '-'], { stdin: some.map((job) => JSON.stringify(job)).join('\n') });
-    // Half of the jobs wait already, and half are enqueued while all workers are busy.
+    // Half of the jobs are enqueued before the workers start, and half while they run.
     expect((await add(jobs.slice(0, 100))).code).toBe(0);
     const starts = await Promise.all(['4', '3', '3'].map((count) => box.startWorkers('--count', count)));
     expect((await workersOf(box)).length).toBe(10);

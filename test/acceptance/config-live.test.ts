@@ -11,34 +11,34 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-const QUICK = { 'heartbeat-interval': '200ms' };
+const QUICK_HEARTBEATS = { 'heartbeat-interval': '200ms' };
 
 test.concurrent(
-  'running workers apply a changed backoff-base',
+  'running workers apply changed backoff settings',
   inSandbox(async (box) => {
-    await configure(box, QUICK);
+    await configure(box, QUICK_HEARTBEATS);
     await box.startWorkers();
-    const waitOf = async (id: string): Promise<number> => {
+    const retryDelayOf = async (id: string): Promise<number> => {
       await enqueue(box, id, 'exit 1', { max_retries: 3 });
       const job = (await untilState(box, id, 'failed')) as JobJson & { updated_at: string };
       return Date.parse(job.next_run_at!) - Date.parse(job.updated_at);
     };
     await configure(box, { 'backoff-base': '100' });
     await untilHeartbeats(box, 2);
-    expect(await waitOf('changed')).toBe(100_000);
+    expect(await retryDelayOf('changed')).toBe(100_000);
     await configure(box, { 'backoff-strategy': 'fixed', 'retry-delay': '7m' });
     await untilHeartbeats(box, 2);
-    expect(await waitOf('fixed')).toBe(420_000);
+    expect(await retryDelayOf('fixed')).toBe(420_000);
     for (const key of ['backoff-strategy', 'backoff-base']) await box.json(['config', 'unset', key]);
     await untilHeartbeats(box, 2);
-    expect(await waitOf('default')).toBe(2000);
+    expect(await retryDelayOf('default')).toBe(2000);
   }),
 );
 
 test.concurrent(
   'running workers apply a changed kill-grace',
   inSandbox(async (box) => {
-    await configure(box, { ...QUICK, 'kill-grace': '1h' });
+    await configure(box, { ...QUICK_HEARTBEATS, 'kill-grace': '1h' });
     await box.startWorkers();
     await configure(box, { 'kill-grace': '300ms' });
     await untilHeartbeats(box, 2);
@@ -55,7 +55,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
-    await configure(box, { ...QUICK, 'stop-timeout': '200ms' });
+    await configure(box, { ...QUICK_HEARTBEATS, 'stop-timeout': '200ms' });
     await untilHeartbeats(box, 2);
     await startGatedJob(box, 'job');
     process.kill(workers.pid, 'SIGTERM');
@@ -64,7 +64,7 @@ test.concurrent(
   }),
 );
 
-/** Lists what people type, the key that is meant, and the value that `config get` prints afterwards. */
+/** Accepted spellings of keys with a value to set, the key itself, and the text that `config get` then prints. */
 const SPELLINGS: [typed: string, value: string, key: string, text: string][] = [
   ['max-retries', '5', 'max-retries', '5'],
   ['max_retries', '6', 'max-retries', '6'],
@@ -103,7 +103,7 @@ const SPELLINGS: [typed: string, value: string, key: string, text: string][] = [
 ];
 
 test.concurrent(
-  'all spellings of a key are one key for set, get and unset',
+  'config set, get and unset accept all spellings of a key',
   inSandbox(async (box) => {
     const get = async (key: string): Promise<string> => (await box.run(['config', 'get', key])).stdout.trim();
     for (const [typed, value, key, text] of SPELLINGS) {
@@ -139,7 +139,7 @@ test.concurrent(
       ['backoff-base', '0.5', 'backoff-base'],
       ['poll-interval', '5 minutes', 'duration'],
       ['backoff-strategy', 'random', 'exponential'],
-      // The lease must hold three heartbeats, whichever of the two is changed.
+      // The lease must be at least three heartbeat intervals, whichever of the two is changed.
       ['lease', '10s', 'heartbeat-interval'],
       ['heartbeat-interval', '11s', 'lease'],
       ['max-retries-ms', '5', 'max-retries'],

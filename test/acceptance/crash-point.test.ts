@@ -3,7 +3,7 @@ import { execute } from '../support/execute.ts';
 import { inSandbox } from '../support/queuectl.ts';
 
 test.concurrent(
-  'a process dies only at the crash point it was given, and an invalid crash point is refused',
+  'a process dies only at the crash point that it was given, and an invalid crash point is refused',
   inSandbox(async (box) => {
     const enqueue = (at: string) =>
       box.run(['enqueue', '--id', at, '--command', 'true'], { env: { QUEUECTL_CRASH_AT: at } });
@@ -23,7 +23,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'neither a job nor a replaced worker inherits the crash point of its worker',
+  'neither a job nor a replacement worker inherits the crash point of a worker',
   inSandbox(async (box) => {
     const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'after-claim' } });
     const { job, output } = await execute(box, { command: 'echo "<$QUEUECTL_CRASH_AT>"' });

@@ -21,7 +21,7 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Kills the supervisor first, because it would replace its workers. */
+/** Kills the supervisor and its workers, the supervisor first, because it would replace workers. */
 async function killEverything(box: Sandbox, supervisor: Running): Promise<void> {
   const workers = await workersOf(box);
   await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
@@ -35,7 +35,7 @@ for (const exitCode of [0, 3]) {
   const outcome = { exit_code: exitCode, attempts: 1, crashes: 0 };
 
   test.concurrent(
-    `a job whose worker is killed continues and ends with ${exitCode}`,
+    `a job whose worker is killed continues and ends with exit code ${exitCode}`,
     inSandbox(async (box) => {
       await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
@@ -50,7 +50,7 @@ for (const exitCode of [0, 3]) {
   );
 
   test.concurrent(
-    `after SIGKILL of supervisor and workers, a new start adopts the job, which ends with ${exitCode}`,
+    `after SIGKILL of supervisor and workers, a new start adopts the job, which ends with exit code ${exitCode}`,
     inSandbox(async (box) => {
       const first = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
@@ -64,7 +64,7 @@ for (const exitCode of [0, 3]) {
   );
 
   test.concurrent(
-    `a job that ends with ${exitCode} while no worker lives is settled by the next start`,
+    `a job that ends with exit code ${exitCode} while no worker runs is settled by the next worker`,
     inSandbox(async (box) => {
       const first = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
@@ -98,7 +98,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retry that was due while no worker lived runs after the restart, and not before its time',
+  'a retry that is scheduled while no worker runs is started by the next worker, and not before its time',
   inSandbox(async (box) => {
     const first = await box.startWorkers();
     await enqueue(box, 'job', 'date +%s%3N >> job.log; exit 1', { max_retries: 2, backoff_base: 3 });
@@ -205,7 +205,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'exit codes decide whether a job is retried',
+  '--retry-on and --no-retry-on decide by the exit code whether a job is retried',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['enqueue', '--id', 'usage', '--no-retry-on', '64-78', 'exit 65']);

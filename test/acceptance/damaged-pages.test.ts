@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { dbOf, idsIn } from '../support/replaced-store.ts';
 
-const PAGE = 4096;
+const PAGE_SIZE = 4096;
 test(
   'a backup replaces a store whichever of its pages is damaged',
   inSandbox(async (box) => {
@@ -12,12 +12,12 @@ test(
     await enqueue(box, 'saved', 'true');
     await box.json(['backup', backup]);
     copyFileSync(dbOf(box), whole);
-    const pages = statSync(whole).size / PAGE;
-    const rubbish = Buffer.alloc(PAGE, 0xa5);
+    const pages = statSync(whole).size / PAGE_SIZE;
+    const rubbish = Buffer.alloc(PAGE_SIZE, 0xa5);
     for (let page = 0; page < pages; page++) {
       copyFileSync(whole, dbOf(box));
       const file = openSync(dbOf(box), 'r+');
-      writeSync(file, rubbish, 0, PAGE, page * PAGE);
+      writeSync(file, rubbish, 0, PAGE_SIZE, page * PAGE_SIZE);
       closeSync(file);
       const { code, stderr } = await box.run(['restore', '--yes', backup]);
       expect({ page, code, stderr }).toMatchObject({ code: 0 });

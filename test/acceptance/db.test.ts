@@ -30,26 +30,26 @@ test.concurrent(
   }),
 );
 
-/** Lists damage that SQLite itself does not notice. */
-const WRONG: [what: string, sql: string, says: RegExp][] = [
-  ['a counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
-  ['jobs that were not counted', 'DELETE FROM counter', /counters/],
-  ['a reference', 'DELETE FROM queue', /refers to a missing queue/],
+/** Damage that SQLite itself does not notice. */
+const DAMAGE: [what: string, sql: string, says: RegExp][] = [
+  ['a wrong counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
+  ['missing counters', 'DELETE FROM counter', /counters/],
+  ['a reference to a missing row', 'DELETE FROM queue', /refers to a missing queue/],
   [
     'a running job without an attempt',
     "UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL WHERE id = 'one'",
     /running job/,
   ],
-  ['JSON', "UPDATE job SET tags = '{' WHERE id = 'one'", /JSON/],
-  ['a trigger that is gone', 'DROP TRIGGER job_changed', /job_changed is missing/],
+  ['invalid JSON', "UPDATE job SET tags = '{' WHERE id = 'one'", /JSON/],
+  ['a missing trigger', 'DROP TRIGGER job_changed', /job_changed is missing/],
   [
-    'a trigger of somebody else',
+    'a foreign trigger',
     'CREATE TRIGGER evil AFTER INSERT ON job BEGIN SELECT 1; END',
     /evil does not belong to queuectl/,
   ],
 ];
 
-for (const [what, sql, says] of WRONG) {
+for (const [what, sql, says] of DAMAGE) {
   test.concurrent(
     `db check finds ${what}, and db repair fixes it`,
     inSandbox(async (box) => {
@@ -85,7 +85,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'figures over time survive a repair, except figures without a queue',
+  'statistics survive a repair, except those without a queue',
   inSandbox(async (box) => {
     for (let i = 0; i < 5; i++) await enqueue(box, `job${i}`, 'true', { name: 'n' });
     await box.run(['worker', 'start', '--drain', '--quiet']);

@@ -13,7 +13,7 @@ const jobFile = (box: Sandbox, jobs: object[]): string => {
 const trace = (id: string, more: object = {}): object => ({ id, command: `echo ${id} >>traces`, ...more });
 
 test.concurrent(
-  'a diamond in one file, listed in reverse, runs in order over four worker processes',
+  'dependencies that form a diamond, listed in reverse in a file, are respected by four worker processes',
   inSandbox(async (box) => {
     const file = jobFile(box, [
       trace('d', { depends_on: ['b', 'c'] }),
@@ -60,7 +60,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a failed parent cancels, holds or runs its children, and every command shows it',
+  'a failed parent cancels, holds or runs its children, and commands show the reason',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'parent', '--max-retries', '1', 'exit 3']);
     await box.run(['enqueue', '--id', 'child', '--after', 'par', 'echo child >>traces']);
@@ -99,7 +99,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'cancelled descendants are listed, and so is a parent that a retried job runs without',
+  'cancel lists the cancelled descendants, and retry lists parents that a job no longer waits for',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'a', '--delay', '1h', 'true']);
     await box.run(['enqueue', '--id', 'b', '--after', 'a', 'true']);
@@ -182,7 +182,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a parent-failure policy on the command line needs parents',
+  '--on-parent-failure requires that the job has parents',
   inSandbox(async (box) => {
     const hold = ['--on-parent-failure', 'hold'];
     expectRefusal(await box.run(['enqueue', ...hold, 'true']), 2, /--on-parent-failure requires --after/);

@@ -58,7 +58,7 @@ test.concurrent(
   'when detached workers cannot start, the end of their log is shown',
   inSandbox(async (box) => {
     await box.create();
-    // A directory in the place of the host id file makes it unreadable.
+    // The workers cannot read their host id, because a directory has the name of its file.
     mkdirSync(join(box.home, 'queue.db.d', 'host'), { recursive: true });
     const result = await box.run(['worker', 'start', '--detach']);
     expect(result).toMatchObject({ code: 1, stdout: '' });

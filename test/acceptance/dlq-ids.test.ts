@@ -9,49 +9,49 @@ import {
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** Makes the dead jobs report-1, report-2 and other, and a waiting job later, which is enqueued last. */
-async function withDead(box: Sandbox): Promise<void> {
+/** Adds the dead jobs 'report-1', 'report-2' and 'other', and then the delayed job 'later'. */
+async function addDeadJobs(box: Sandbox): Promise<void> {
   await configure(box, { 'max-retries': '1' });
   for (const id of ['report-1', 'report-2', 'other']) await enqueue(box, id, 'exit 1');
   await box.run(['worker', 'start', '--drain']);
   await enqueue(box, 'later', 'true', { delay: 3600 });
 }
-const dead = async (box: Sandbox) => (await box.json<JobJson[]>(['dlq', 'list'])).map((job) => job.id);
+const deadIds = async (box: Sandbox) => (await box.json<JobJson[]>(['dlq', 'list'])).map((job) => job.id);
 
 test.concurrent(
   'dlq show, retry and purge accept the prefix of an id',
   inSandbox(async (box) => {
-    await withDead(box);
+    await addDeadJobs(box);
     expect(await box.json<JobJson>(['dlq', 'show', 'oth'])).toMatchObject({ id: 'other' });
     expect((await box.run(['dlq', 'retry', 'oth', 'other'])).stdout).toContain('other');
     await untilState(box, 'other', 'pending');
     expect((await box.run(['dlq', 'purge', 'report-1'])).code).toBe(0);
-    // No other job has that prefix any more.
+    // Only report-2 has this prefix now.
     expect((await box.run(['dlq', 'purge', 'report'])).code).toBe(0);
-    expect(await dead(box)).toEqual([]);
+    expect(await deadIds(box)).toEqual([]);
   }),
 );
 
 test.concurrent(
   '@last is the job that was enqueued last',
   inSandbox(async (box) => {
-    await withDead(box);
+    await addDeadJobs(box);
     for (const verb of ['show', 'retry', 'purge'])
-      expectRefusal(await box.run(['dlq', verb, '@last']), 4, /'later' is pending, not dead/);
+      expectRefusal(await box.run(['dlq', verb, '@last']), 4, /'later' is pending, not deadIds/);
     await box.run(['delete', 'later']);
     expect(await box.json<JobJson>(['dlq', 'show', '@last'])).toMatchObject({ id: 'other' });
     expect((await box.run(['dlq', 'retry', '@last'])).code).toBe(0);
-    expect(await dead(box)).toEqual(['report-2', 'report-1']);
+    expect(await deadIds(box)).toEqual(['report-2', 'report-1']);
     await box.run(['delete', 'other']);
     expect((await box.run(['dlq', 'purge', '@last'])).code).toBe(0);
-    expect(await dead(box)).toEqual(['report-1']);
+    expect(await deadIds(box)).toEqual(['report-1']);
   }),
 );
 
 test.concurrent(
   'an ambiguous or unknown id prefix is refused and changes nothing',
   inSandbox(async (box) => {
-    await withDead(box);
+    await addDeadJobs(box);
     for (const verb of ['show', 'retry', 'purge']) {
       expectRefusal(
         await box.run(['dlq', verb, 'report']),
@@ -62,6 +62,6 @@ test.concurrent(
     }
     for (const verb of ['retry', 'purge'])
       expectRefusal(await box.run(['dlq', verb, 'report-1', 'lat']), 4, /'later' is pending/);
-    expect(await dead(box)).toEqual(['other', 'report-2', 'report-1']);
+    expect(await deadIds(box)).toEqual(['other', 'report-2', 'report-1']);
   }),
 );

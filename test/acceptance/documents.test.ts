@@ -67,7 +67,7 @@ test('links between the documents lead to existing targets', () => {
   expect(broken).toEqual([]);
 });
 
-/** Returns the targets of the links and pictures of a page, without those of other sites. */
+/** Returns the targets of the links and pictures of a page, except those on other sites. */
 function linksOf(text: string): string[] {
   const targets = text.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g);
   return [...targets].map(([, a, b]) => (a ?? b)!).filter((target) => !/^[a-z]+:/.test(target));
@@ -92,7 +92,7 @@ test('every block that is not run has a reason', () => {
   expect(notRun.every((text) => /: \w+/.test(text))).toBe(true);
 });
 
-test('a page with a command that fails or prints something else is noticed', () => {
+test('the steps of a page have expected exit codes, and a block of an unknown language is refused', () => {
   const [ok, failing, coded, script] = readPage(
     '```console\n$ echo a \\\n  b\na b\n$ false\nerror: no\n$ x # exit code 4\n```\n\n```sh\ntrue\n```\n',
   ).steps;

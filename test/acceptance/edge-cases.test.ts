@@ -53,7 +53,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a list shows no job twice although the jobs change meanwhile',
+  'a list shows every job once, even while jobs change',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--file', '-'], { stdin: 'true\n'.repeat(300) });
     const workers = box.start(['worker', 'start', '--concurrency', '2', '--drain', '--quiet']);
@@ -104,7 +104,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'detached workers give jobs the limit of the shell that started them',
+  'detached workers give jobs the open file limit of the shell that started them',
   inSandbox(async (box) => {
     shell(box.home, 'ulimit -Sn 300; "$q" worker start --detach; :', box.directory);
     await enqueue(box, 'limit', 'ulimit -Sn');
@@ -126,7 +126,6 @@ test.concurrent(
     await enqueue(box, 'loud', 'head -c 6000000 /dev/zero | tr "\\0" x; sleep 0.6; echo; echo last');
     const job = await untilState(box, 'loud', 'completed');
     expect((job as JobJson).exit_code).toBe(0);
-    // By then the slow trimming process has ended, whichever file it was for.
     await until(() => !spawnSync('pgrep', ['-f', bin]).stdout.length, 'nothing trims any more');
     const { stdout } = await box.run(['logs', 'loud']);
     expect(stdout.includes('\0')).toBe(false);
@@ -157,7 +156,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a signal to the process and then to its group counts as one stop',
+  'a SIGTERM to the supervisor and then to its process group counts as one stop',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');

@@ -35,17 +35,18 @@ const parse = (text: string): EventJson[] =>
 const events = async (box: Sandbox, ...args: string[]): Promise<EventJson[]> =>
   parse((await box.run(['events', ...args])).stdout);
 
-const ENDS = ['completed', 'dead', 'cancelled'];
-const short = (seen: EventJson[]): string[] => seen.map((one) => `${one.kind} ${one.job_id ?? '-'}`);
+/** The kinds of the last event of a job. */
+const FINAL = ['completed', 'dead', 'cancelled'];
+const labelsOf = (seen: EventJson[]): string[] => seen.map((one) => `${one.kind} ${one.job_id ?? '-'}`);
 
-/** Starts a follower and waits until it has read the events at least once. */
+/** Starts a follower and waits until it has printed the event of the job 'ready'. */
 async function follower(box: Sandbox, ...args: string[]): Promise<Running> {
   const follows = box.start(['events', '-f', ...args]);
   await until(() => follows.stdout().includes('"ready"'), 'it follows');
   return follows;
 }
 
-async function caughtUp(box: Sandbox, follows: Running): Promise<EventJson[]> {
+async function untilCaughtUp(box: Sandbox, follows: Running): Promise<EventJson[]> {
   const [last] = await events(box, '-n', '1');
   return until(() => {
     const seen = parse(follows.stdout());
@@ -54,7 +55,7 @@ async function caughtUp(box: Sandbox, follows: Running): Promise<EventJson[]> {
 }
 
 test.concurrent(
-  'beside three workers and several enqueuers a follower sees each job enqueued once and ended once, in order',
+  'beside three workers and several enqueue commands a follower sees each job enqueued and ended once, in order',
   inSandbox(async (box) => {
     await configure(box, { 'backoff-base': '1', 'retry-delay': '0' });
     await box.run(['enqueue', '--id', 'ready', '--queue', 'nobody', 'true']);
@@ -74,7 +75,7 @@ test.concurrent(
     workers.child.kill('SIGTERM');
     expect(await workers.exit).toBe(0);
 
-    const seen = await caughtUp(box, follows);
+    const seen = await untilCaughtUp(box, follows);
     const numbers = seen.map((one) => one.number);
     expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i));
     const jobs = (await box.json<{ id: string; state: string }[]>(['list'])).filter(
@@ -84,15 +85,15 @@ test.concurrent(
     const of = (kinds: string[]): string[] =>
       seen.filter((one) => kinds.includes(one.kind) && one.job_id !== 'ready').map((one) => one.job_id!);
     expect(of(['enqueued']).sort()).toEqual(jobs.map((job) => job.id).sort());
-    const ends = seen.filter((one) => ENDS.includes(one.kind)).map((one) => `${one.job_id} ${one.kind}`);
+    const ends = seen.filter((one) => FINAL.includes(one.kind)).map((one) => `${one.job_id} ${one.kind}`);
     expect(ends.sort()).toEqual(jobs.map((job) => `${job.id} ${job.state}`).sort());
     // The counters are the sums of the event log.
     const { jobs: states } = await box.json<{ jobs: Record<string, number> }>(['status']);
-    for (const state of ENDS) expect(of([state])).toHaveLength(states[state]!);
+    for (const state of FINAL) expect(of([state])).toHaveLength(states[state]!);
     for (const { id } of jobs) {
       const kinds = seen.filter((one) => one.job_id === id).map((one) => one.kind);
       expect(kinds[0]).toBe('enqueued');
-      expect(ENDS).toContain(kinds.at(-1)!);
+      expect(FINAL).toContain(kinds.at(-1)!);
     }
     expect(of(['failed'])).toHaveLength(4);
     follows.child.kill('SIGINT');
@@ -106,24 +107,24 @@ test.concurrent(
     await box.run(['enqueue', '--id', 'ready', 'true']);
     const first = await follower(box);
     await box.run(['enqueue', '--id', 'a', 'true']);
-    const before = await caughtUp(box, first);
+    const before = await untilCaughtUp(box, first);
     first.child.kill('SIGKILL');
     await first.exit;
     await box.run(['enqueue', JSON.stringify(['b', 'c', 'd'].map((id) => ({ id, command: 'true' })))]);
     const number = String(before.at(-1)!.number + 1);
     const second = box.start(['events', '-f', '--since', number]);
     await box.run(['hold', 'd']);
-    const after = await caughtUp(box, second);
+    const after = await untilCaughtUp(box, second);
     // The resumed follower starts in the middle of a batch that was enqueued together.
-    expect(short(after)).toEqual(['enqueued c', 'enqueued d', 'held d']);
-    expect(short(await events(box))).toEqual([...short(before), 'enqueued b', ...short(after)]);
+    expect(labelsOf(after)).toEqual(['enqueued c', 'enqueued d', 'held d']);
+    expect(labelsOf(await events(box))).toEqual([...labelsOf(before), 'enqueued b', ...labelsOf(after)]);
     second.child.kill('SIGTERM');
     expect(await second.closed).toBe(143);
   }),
 );
 
 test.concurrent(
-  'a file of 5,000 jobs makes 5,000 events',
+  'enqueuing a file of 5,000 jobs records 5,000 events in order',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'ready', 'true']);
     const follows = await follower(box);
@@ -132,7 +133,7 @@ test.concurrent(
       .trim()
       .split('\n');
     expect(ids).toHaveLength(5000);
-    const seen = await caughtUp(box, follows);
+    const seen = await untilCaughtUp(box, follows);
     expect(seen.slice(1).map((one) => [one.kind, one.queue, one.job_id])).toEqual(
       ids.map((id) => ['enqueued', 'bulk', id]),
     );
@@ -182,7 +183,7 @@ test.concurrent(
       });
       last = touched;
     }
-    const seen = (await caughtUp(box, follows)).slice(1);
+    const seen = (await untilCaughtUp(box, follows)).slice(1);
     expect(seen.map((one) => one.kind)).toEqual([
       ...['enqueued', 'held', 'released', 'edited', 'cancelled', 'retried', 'deleted'],
       ...['queue-set', 'queue-paused', 'queue-resumed', 'setting-set', 'setting-unset'],
@@ -202,7 +203,7 @@ test.concurrent(
     await startGatedJob(box, 'runs');
     expect((await box.run(['cancel', 'runs'])).code).toBe(0);
     const seen = await events(box, '--job', 'run');
-    expect(short(seen)).toEqual(['enqueued runs', 'started runs', 'ending runs', 'cancelled runs']);
+    expect(labelsOf(seen)).toEqual(['enqueued runs', 'started runs', 'ending runs', 'cancelled runs']);
     expect(seen[2]).toMatchObject({ reason: 'cancelled', attempt: 1 });
     expect(seen[2]!.actor).toBe(seen[0]!.actor);
     expect(seen[3]!.actor).toBe(seen[1]!.actor);
@@ -210,7 +211,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that died with its worker has an adopted event and ends or is requeued once',
+  'a job whose worker was killed has one adopted event and ends once',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms' });
     await box.startWorkers();
@@ -221,7 +222,7 @@ test.concurrent(
     job.release();
     await untilState(box, 'runs', 'completed');
     const seen = await events(box, '--job', 'runs');
-    expect(short(seen)).toEqual(['enqueued runs', 'started runs', 'adopted runs', 'completed runs']);
+    expect(labelsOf(seen)).toEqual(['enqueued runs', 'started runs', 'adopted runs', 'completed runs']);
     expect(seen[2]!.actor).not.toBe(ready!.actor);
     const gone = await events(box, '--kind', 'worker-stopped');
     expect(gone.map((one) => [one.worker_id, one.actor])).toEqual([[ready!.actor, seen[2]!.actor]]);
@@ -229,22 +230,22 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--since takes a time or a duration, and the job of an event may have been deleted',
+  '--since takes an event number, a time or a duration, and --job finds events of a deleted job',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['delete', 'a']);
-    expect(short(await events(box, '--job', 'a'))).toEqual(['enqueued a', 'deleted a']);
+    expect(labelsOf(await events(box, '--job', 'a'))).toEqual(['enqueued a', 'deleted a']);
     const [first] = await events(box);
     expect(await events(box, '--since', first!.at)).toHaveLength(2);
     expect(await events(box, '--since', '1h')).toHaveLength(2);
     expect(await events(box, '--since', '2099-01-01T00:00Z')).toHaveLength(0);
-    expect(short(await events(box, '--since', '1'))).toEqual(['deleted a']);
+    expect(labelsOf(await events(box, '--since', '1'))).toEqual(['deleted a']);
     expect(await events(box, '-n', '0')).toEqual([]);
   }),
 );
 
 test.concurrent(
-  'on a terminal events are aligned, control characters are escaped, and Ctrl-C ends it quietly',
+  'on a terminal events are aligned, control characters are escaped, and Ctrl-C ends the follower without an error',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['config', 'set', 'on-dead', 'echo \x1b[31mred\x07 done']);
@@ -252,7 +253,7 @@ test.concurrent(
     await until(() => follows.output().includes('on-dead'), 'it shows what was there');
     await box.run(['hold', 'a']);
     await until(() => follows.output().includes(' held '), 'it shows what happens');
-    // Ctrl-C is sent once, because a second one would end it at once and not quietly.
+    // Ctrl-C is sent once, because a second one would end the command with an error.
     follows.interrupt();
     expect(await follows.closed).toBe(0);
     const shown = follows.output();
@@ -265,7 +266,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a follower whose reader has gone ends quietly at the next event',
+  'a follower whose reader has gone ends without an error at the next event',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     const follows = box.start(['events', '-f']);
@@ -279,7 +280,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'invalid input is refused with one line',
+  'invalid arguments of events are refused',
   inSandbox(async (box) => {
     expectRefusal(await box.run(['events', '--kind', 'complete']), 2, /did you mean 'completed'/);
     expectRefusal(await box.run(['events', '--since', 'yesterday']), 2, /--since/);

@@ -66,7 +66,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a merge refuses existing jobs, or skips them with all their data, and never stops halfway',
+  'an import refuses existing jobs, or skips them with all their data, and never stops halfway',
   inSandbox(async (box) => {
     await fillQueue(box);
     await box.json(['export', file(box, 'all.jsonl')]);
@@ -87,7 +87,7 @@ test.concurrent(
     }>([...['import', '--on-conflict', 'skip', file(box, 'all.jsonl'), ...other]]);
     expect(added.job).toBe(8);
     expect(skipped).toMatchObject({ setting: 1, job: 1, attempt: 1 });
-    // The store keeps its own figures. Adding those of the same jobs would count them twice.
+    // The store keeps its own statistics. Adding those of the same jobs would count them twice.
     expect(added.rollup).toBe(undefined);
     expect(skipped.rollup_kind).toBeGreaterThan(0);
     expect((await box.run(['logs', 'loud', ...other])).stdout).toBe('mine\n');

@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** Releases a command that waits for `gate NAME`. */
-function open(name: string): void {
+/** Releases a command that waits at the gate of this name. */
+function openGate(name: string): void {
   writeFileSync(join(box.directory, name), '');
 }
 const gate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
@@ -49,7 +49,7 @@ describe('logs -f', () => {
     const all = box.start(['logs', 'tries', '--follow']);
     const second = box.start(['logs', 'tries', '-f', '--attempt', '2']);
     const fourth = box.start(['logs', 'tries', '-f', '--attempt', '4']);
-    open('tries');
+    openGate('tries');
     expect(await all.closed).toBe(0);
     expect(all.stdout()).toBe('attempt 1\nattempt 2\nattempt 3\n');
     expect(await second.closed).toBe(0);
@@ -58,7 +58,7 @@ describe('logs -f', () => {
     expect(fourth.output()).toContain('no attempt 4, only attempts 1 to 3');
   });
 
-  test('neither loses nor repeats output when it moves at the end of the attempt', async () => {
+  test('neither loses nor repeats output that is moved into the store at the end of the attempt', async () => {
     const runs = Array.from({ length: 24 }, (_, i) => {
       const last = [4, 2000, 9000][i % 3]!;
       return { last, running: box.start(['run', `seq 1 ${last / 2}; seq ${last / 2 + 1} ${last}`]) };
@@ -76,7 +76,7 @@ describe('logs -f', () => {
     const whole = `${Array.from({ length: 60_000 }, (_, i) => `${i + 1}\n`).join('')}end\n`;
     const keeping = box.start(['logs', '-f', 'big']);
     await until(() => keeping.stdout().endsWith('\n20000\n'), 'it has shown the first part');
-    open('big-1');
+    openGate('big-1');
     await until(() => keeping.stdout().endsWith('\n60000\n'), 'it has shown the second part');
     const trimmed = await until(async () => {
       const { stdout } = await box.run(['logs', 'big']);
@@ -85,7 +85,7 @@ describe('logs -f', () => {
     const late = box.start(['logs', '-f', 'big']);
     await until(() => late.stdout().endsWith('\n60000\n'), 'the late one has shown what is left');
     expect(late.stdout()).toBe(trimmed);
-    open('big-2');
+    openGate('big-2');
     expect([await keeping.closed, await late.closed]).toEqual([0, 0]);
     for (const { stdout } of [keeping, late]) {
       const [head, dropped, tail] = stdout().split(MARK) as [string, string?, string?];
@@ -102,10 +102,10 @@ describe('logs -f', () => {
     const two = box.start(['logs', '-f', '-n', '2', 'lines']);
     const none = box.start(['logs', '-f', '--lines', '0', 'lines']);
     await until(() => two.stdout() === '99\n100\n', 'the last two are there');
-    open('lines');
+    openGate('lines');
     expect([await two.closed, two.stdout()]).toEqual([0, '99\n100\nnew\n']);
     expect(await none.closed).toBe(0);
-    // The job may have ended before the command looked, when all output was old.
+    // If the job had already ended when the command started, nothing was new.
     expect(['', 'new\n']).toContain(none.stdout());
     expect((await box.run(['logs', '-f', '-n', '1', 'lines'])).stdout).toBe('new\n');
   });
@@ -114,7 +114,7 @@ describe('logs -f', () => {
     await enqueue(box, 'json', `printf 'a\\303'; ${gate('json')}; printf '\\274\\n'`);
     const following = box.start(['logs', '-f', 'json', '--json']);
     await until(() => following.stdout().includes('"a"'), 'the first piece is there');
-    open('json');
+    openGate('json');
     expect(await following.closed).toBe(0);
     const read = following
       .stdout()
@@ -143,7 +143,7 @@ describe('on a terminal', () => {
     const safe = onTerminal(box, ['logs', '-f', 'nasty']);
     const raw = onTerminal(box, ['logs', '-f', '--raw', 'nasty']);
     await until(() => safe.stdout().includes('fine') && raw.stdout().includes('fine'), 'both show it');
-    open('nasty');
+    openGate('nasty');
     expect([await safe.closed, await raw.closed]).toEqual([0, 0]);
     expect(safe.stdout()).not.toContain('\x1b');
     expect(safe.stdout()).toStartWith('\\x1b]0;title\\x07\\x1b[31mred\r\nok\tfine\r\ndone\r\n');
@@ -161,7 +161,7 @@ describe('on a terminal', () => {
       if (args[0] === 'logs') await until(() => looking.stdout().includes('begun'), 'it looks');
       expect(await interruptUntilClosed(looking)).toBe(130);
       expect((await box.json<JobJson>(['show', id])).state).toBe('processing');
-      open(id);
+      openGate(id);
       await untilState(box, id, 'completed');
     }
   });
@@ -173,6 +173,6 @@ describe('on a terminal', () => {
     looking.interrupt();
     expect(await looking.closed).toBe(130);
     expect(looking.stdout()).toContain('job told keeps running; to follow it: queuectl logs -f told\r\n');
-    open('told');
+    openGate('told');
   });
 });

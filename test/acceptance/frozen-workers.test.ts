@@ -12,7 +12,7 @@ test('workers that were all stopped for longer than a lease do not consider each
     const jobs = await Promise.all(['a', 'b', 'c'].map((id) => startGatedJob(box, id)));
     const workers = await workersOf(box);
     const pids = workers.map((worker) => worker.pid);
-    // By then each worker has seen a heartbeat of the others.
+    // The workers have sent heartbeats before they are stopped.
     const beats = async (): Promise<string> =>
       (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
     const first = await beats();

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
-/** Mounting a small file system of its own needs the permission to mount. */
-const mayMount = (() => {
+/** Whether these tests are permitted to mount a small file system. */
+const canMount = (() => {
   const probe = '/tmp/queuectl-mount-probe';
   mkdirSync(probe, { recursive: true });
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe]);
@@ -26,7 +26,7 @@ async function onSmallDisk(directory: string, size: string, work: () => Promise<
   }
 }
 
-test.skipIf(!mayMount)(
+test.skipIf(!canMount)(
   'a job that cannot start on a full disk is not charged an attempt, and runs when there is space',
   inSandbox(async (box) => {
     await box.create();
@@ -40,7 +40,7 @@ test.skipIf(!mayMount)(
       }
       const workers = await box.startWorkers();
       await enqueue(box, 'job', 'echo ran >>traces', { max_retries: 1 });
-      await until(() => workers.output().includes('requeued'), 'it was given back');
+      await until(() => workers.output().includes('requeued'), 'the job was requeued');
       expect(await box.json(['show', 'job'])).toMatchObject({ attempts: 0, crashes: 0 });
       rmSync(ballast);
       await untilState(box, 'job', 'completed');
@@ -51,7 +51,7 @@ test.skipIf(!mayMount)(
   }),
 );
 
-test.skipIf(!mayMount)(
+test.skipIf(!canMount)(
   'a job that fills the disk has its output trimmed, and the queue continues',
   inSandbox(async (box) => {
     await onSmallDisk(box.home, '48m', async () => {
@@ -65,7 +65,7 @@ test.skipIf(!mayMount)(
   }),
 );
 
-test.skipIf(!mayMount)(
+test.skipIf(!canMount)(
   'workers stop on a full disk too, and the next workers settle the finished jobs',
   inSandbox(async (box) => {
     await onSmallDisk(box.home, '600k', async () => {

@@ -9,12 +9,12 @@ import { backupOf, dbOf, enqueueIntoWal, idsIn } from '../support/replaced-store
 const MOUNT = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
 const cannotMount = spawnSync('unshare', ['-m', 'mount', '--bind', '/', '/']).status !== 0;
 
-/** Runs queuectl in a mount namespace of its own, where `from` is mounted on `to`. */
+/** Returns options that run queuectl in a new mount namespace, where `from` is mounted on `to`. */
 const mounted = (from: string, to: string): { through: string[] } => ({
   through: ['unshare', '-m', 'sh', '-c', MOUNT, 'sh', from, to],
 });
 
-const COMMANDS = (box: Sandbox): string[][] => [
+const commandsOn = (box: Sandbox): string[][] => [
   ['enqueue', '--id', 'new', 'true'],
   ['list'],
   ['status'],
@@ -35,7 +35,7 @@ test.concurrent(
     await enqueueIntoWal(box, 'acked');
     const other = join(box.directory, 'snapshot.db');
     linkSync(dbOf(box), other);
-    for (const command of COMMANDS(box)) {
+    for (const command of commandsOn(box)) {
       for (const db of [dbOf(box), other])
         expectRefusal(await box.run([...command, '--db', db]), 5, /has 2 names \(hard links\)/);
     }
@@ -89,7 +89,7 @@ for (const point of ['swap-linked', 'swap-cleared']) {
 }
 
 test.concurrent(
-  'the second name that a killed restore into an empty place left is tolerated',
+  'the second name that a killed restore left is tolerated if there was no store before',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);
@@ -109,7 +109,7 @@ test.skipIf(cannotMount).concurrent(
     await box.json(['backup', backupOf(box)]);
     const file = join(box.directory, 'mounted.db');
     writeFileSync(file, '');
-    for (const command of COMMANDS(box)) {
+    for (const command of commandsOn(box)) {
       const result = await box.run([...command, '--db', file], mounted(dbOf(box), file));
       expectRefusal(result, 5, /mounted\.db is mounted as a single file/);
     }

@@ -12,8 +12,8 @@ import { sandbox } from '../support/queuectl.ts';
 const ROOT = resolve(import.meta.dir, '../..');
 const MAN = join(ROOT, 'dist/queuectl.1');
 const box = sandbox();
-/** Returns the flags that are not hidden; hidden ones are for queuectl's own use. */
-const shown = (flags: Record<string, Flag>) => Object.keys(flags).filter((name) => !flags[name]!.hidden);
+/** Returns the names of the flags that are not hidden. Hidden flags are for queuectl's own use. */
+const visible = (flags: Record<string, Flag>) => Object.keys(flags).filter((name) => !flags[name]!.hidden);
 let commands: [name: string, command: Command][];
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ test('help lists every command and every flag', async () => {
     expect(overview).toContain(`\n  ${name} `);
     expect(overview).toContain(command.summary);
     const help = await printed('help', ...name.split(' '));
-    for (const flag of shown({ ...GLOBAL_FLAGS, ...command.flags }))
+    for (const flag of visible({ ...GLOBAL_FLAGS, ...command.flags }))
       expect(help).toMatch(new RegExp(`--${flag}\\b`));
     for (const example of command.examples) expect(help).toContain(example);
   }
@@ -68,7 +68,7 @@ test('completion lists every command and every flag', async () => {
   for (const [name, command] of commands) {
     const path = name.split(' ');
     expect(words(await printed('__complete', ...path.slice(0, -1), ''))).toContain(path.at(-1)!);
-    const flags = shown({ ...GLOBAL_FLAGS, ...command.flags }).map((flag) => `--${flag}`);
+    const flags = visible({ ...GLOBAL_FLAGS, ...command.flags }).map((flag) => `--${flag}`);
     expect(
       words(await printed('__complete', ...path, '--'))
         .slice(0, -1)
@@ -82,7 +82,7 @@ test('the man page describes every command, flag and topic', () => {
   for (const [name, command] of commands) {
     const section = sections.find((text) => text.startsWith(`${name} `) || text.startsWith(`${name}\n`));
     expect({ name, found: section !== undefined }).toEqual({ name, found: true });
-    for (const flag of shown(command.flags)) expect(section).toContain(`\\fB--${flag}\\fR`);
+    for (const flag of visible(command.flags)) expect(section).toContain(`\\fB--${flag}\\fR`);
   }
   for (const flag of Object.keys(GLOBAL_FLAGS)) expect(sections.at(-1)).toContain(`\\fB--${flag}\\fR`);
   for (const topic of Object.keys(TOPICS))
@@ -93,7 +93,7 @@ for (const [program, args] of [
   ['groff', ['-man', '-Tutf8', '-ww', MAN]],
   ['mandoc', ['-T', 'lint', '-W', 'error', MAN]],
 ] as const) {
-  test.skipIf(Bun.which(program) === null)(`${program} finds nothing wrong with the man page`, () => {
+  test.skipIf(Bun.which(program) === null)(`${program} accepts the man page without a warning`, () => {
     const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     if (program === 'groff') expect(stdout).toContain('enqueue');

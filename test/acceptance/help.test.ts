@@ -59,7 +59,7 @@ test('help is as wide as the terminal, at most 100 columns, and 80 columns in a 
   expect(widest((await box.run(['help', 'filters'], { env: { COLUMNS: '95' } })).stdout)).toBeGreaterThan(80);
 });
 
-test('help has colors only where colors are on', async () => {
+test('help has colors only if they are enabled', async () => {
   expect((await box.run(['help', 'enqueue'])).stdout).not.toContain('\x1b');
   for (const args of [['help', 'enqueue'], ['enqueue', '--help'], ['help']]) {
     const { stdout } = await box.run([...args, '--color', 'always']);
@@ -68,7 +68,7 @@ test('help has colors only where colors are on', async () => {
   }
 });
 
-test('help creates nothing', () => {
+test('help does not create a store', () => {
   expect(existsSync(box.home)).toBe(false);
 });
 
@@ -96,7 +96,7 @@ test('with --json, a warning on stderr is a JSON object', async () => {
   expect(JSON.parse(stderr).warning.message).toContain('--password');
 });
 
-test('after no to a question, and after an edit without a change, one line says so', async () => {
+test('a declined question and an edit without a change print that nothing was changed', async () => {
   for (const id of ['n1', 'n2']) await box.run(['enqueue', '--queue', 'no', '--id', id, 'true']);
   const asked = onTerminal(box, ['cancel', '--queue', 'no'], 24, 80, { env: { CI: '' } });
   await until(() => asked.output().includes('[y/N]'), 'the question');
@@ -108,7 +108,7 @@ test('after no to a question, and after an edit without a change, one line says 
   expect(edited.output()).toBe('nothing was changed\r\n');
 });
 
-test('says that it could not open a browser', async () => {
+test('serve --open warns if it cannot open a browser', async () => {
   const serving = box.start(['serve', '--port', '0', '--open'], { env: { PATH: box.directory } });
   await until(() => serving.output().includes('could not open a browser'), 'the warning');
   serving.child.kill('SIGTERM');

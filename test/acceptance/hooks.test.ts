@@ -21,8 +21,8 @@ const EVENTS = ['complete', 'failure', 'dead', 'idle'];
 async function setHooks(box: Sandbox, events = EVENTS): Promise<void> {
   const variables = 'EVENT JOB_ID STATE EXIT_CODE QUEUE ATTEMPTS ERROR'.split(' ');
   const values = variables.map((name) => `"$QUEUECTL_HOOK_${name}"`).join(' ');
-  const tell = `printf '%s|%s|%s|%s|%s|%s|%s\\n' ${values} >> ${box.directory}/hookLines`;
-  await configure(box, Object.fromEntries(events.map((event) => [`on-${event}`, tell])));
+  const append = `printf '%s|%s|%s|%s|%s|%s|%s\\n' ${values} >> ${box.directory}/hookLines`;
+  await configure(box, Object.fromEntries(events.map((event) => [`on-${event}`, append])));
 }
 
 const hookLines = (box: Sandbox): string[] => lines(join(box.directory, 'hookLines')).sort();
@@ -155,7 +155,7 @@ for (const exitCode of [0, 3]) {
       await box.startWorkers('--count', '2');
       await untilState(box, 'job', exitCode === 0 ? 'completed' : 'dead');
       const expected = exitCode === 0 ? ['complete', 'idle'] : ['dead', 'failure', 'idle'];
-      await until(() => hookLines(box).length >= expected.length, 'all are hookLines');
+      await until(() => hookLines(box).length >= expected.length, 'all hooks have run');
       await drain(box);
       expect(hookLines(box).map((line) => line.split('|')[0])).toEqual(expected);
     }),
@@ -163,7 +163,7 @@ for (const exitCode of [0, 3]) {
 }
 
 test.concurrent(
-  'every end of a job runs its hook exactly once although workers are killed again and again',
+  'every end of a job runs its hook exactly once although workers are killed repeatedly',
   inSandbox(async (box) => {
     await setHooks(box, ['complete', 'dead']);
     const jobs = Array.from({ length: 60 }, (_, i) => ({
@@ -177,11 +177,11 @@ test.concurrent(
       const seen = hookLines(box).length;
       await until(
         () => hookLines(box).length > seen + 3 || hookLines(box).length === 60,
-        'some more are hookLines',
+        'some more hooks have run',
       );
       await killAll((await workersOf(box)).map((worker) => worker.pid));
     }
-    await until(() => hookLines(box).length >= 60, 'all are hookLines');
+    await until(() => hookLines(box).length >= 60, 'all hooks have run');
     await until(async () => (await drain(box)).code === 0, 'nothing is left');
     const pairs = hookLines(box)
       .map((line) => line.split('|').slice(0, 2).join(' '))

@@ -16,7 +16,7 @@ test.concurrent(
     expect(answers.map((answer) => answer.code)).toEqual(Array(20).fill(0));
     expect(new Set(answers.map((answer) => answer.stdout)).size).toBe(1);
     await box.run(['worker', 'start', '--drain']);
-    // The key outlives the end of its job.
+    // The key stays valid after the job has ended.
     expect((await box.run(['enqueue', ...KEY, '--delay', '0s', 'echo ran >>traces'])).stdout).toBe(
       answers[0]!.stdout,
     );
@@ -31,18 +31,18 @@ test.concurrent(
     const random = seededRandom('idempotency');
     const jobs = Array.from({ length: 3 }, (_, i) => `echo {}-${i} >>traces`).join('\n');
     await box.run(['enqueue', 'true']);
-    // Measures one enqueue. The kills are spread over that time, one in each thirtieth of it, and a little beyond.
+    // The kills are spread evenly over 1.3 times the duration of one enqueue.
     const begin = performance.now();
     await box.run(['enqueue', 'true']);
     const took = performance.now() - begin;
-    let cut = 0;
+    let killed = 0;
     for (let round = 0; round < 30; round++) {
       const args = ['enqueue', '--idempotency-key', `round ${round}`, '--delay', '1h', '--file', '-'];
       const stdin = jobs.replaceAll('{}', String(round));
       const first = box.start(args, { stdin });
       await new Promise((done) => setTimeout(done, ((round + random()) / 30) * took * 1.3));
       first.child.kill('SIGKILL');
-      if ((await first.exit) !== 0) cut++;
+      if ((await first.exit) !== 0) killed++;
       const again = await box.run(args, { stdin });
       expect({ round, code: again.code, ids: again.stdout.split('\n').length }).toEqual({
         round,
@@ -52,7 +52,7 @@ test.concurrent(
       // Ids that were printed before the kill are printed again.
       expect(again.stdout).toStartWith(first.stdout());
     }
-    expect(cut).toBeGreaterThan(0);
+    expect(killed).toBeGreaterThan(0);
     const all = await box.json<JobJson[]>(['list', '--state', 'pending']);
     const commands = all.map((job) => job.command).filter((command) => command !== 'true');
     expect(commands.length).toBe(90);

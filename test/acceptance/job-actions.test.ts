@@ -152,7 +152,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a rate limit of 10/s spreads fifty jobs over 4.5 to 8 s, and --drain waits for all of them',
+  'a rate limit of 10/s spreads fifty jobs over at least 4.5 s, and --drain waits for all of them',
   inSandbox(async (box) => {
     await box.run(['queue', 'set', 'api', '--rate', '10/s']);
     await box.run(['enqueue', '--queue', 'api', '--file', '-'], {
@@ -224,7 +224,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'invalid input changes nothing',
+  'invalid arguments are refused and change nothing',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     for (const args of [

@@ -15,7 +15,7 @@ const FIELDS =
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Runs a command and returns its output, which must be one JSON document and nothing else. */
-async function only<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
+async function printedJson<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await box.run([...args, '--json']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const value = JSON.parse(stdout);
@@ -23,7 +23,7 @@ async function only<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
   return value;
 }
 
-/** Holds a job in every reachable state, and a busy worker. */
+/** A store with a job in every state but cancelled, and a busy worker. */
 const box = sandbox();
 const JOBS = {
   pending: {
@@ -49,17 +49,17 @@ test('list --state S --json prints one array for every state, in upper or lower 
   for (const state of STATES) {
     const expected = state === 'cancelled' ? [] : [state];
     for (const flag of [state, state.toUpperCase()]) {
-      const jobs = await only(box, 'list', '--state', flag);
+      const jobs = await printedJson(box, 'list', '--state', flag);
       expect(jobs.map((job) => [job.id, job.state])).toEqual(expected.map((id) => [id, id]));
     }
   }
-  const some = await only(box, 'list', '-s', 'dlq,running', '-s', 'waiting');
+  const some = await printedJson(box, 'list', '-s', 'dlq,running', '-s', 'waiting');
   expect(some.map((job) => job.id).sort()).toEqual(['dead', 'pending', 'processing']);
-  expect((await only(box, 'list', '--queue', 'mail')).map((job) => job.id)).toEqual(['dead']);
+  expect((await printedJson(box, 'list', '--queue', 'mail')).map((job) => job.id)).toEqual(['dead']);
 });
 
 test('a job object has every documented field in every state, with null instead of absence', async () => {
-  for (const job of await only(box, 'list')) {
+  for (const job of await printedJson(box, 'list')) {
     for (const field of FIELDS) expect(job).toHaveProperty(field);
     for (const [field, value] of Object.entries(job)) {
       expect(value).not.toBe(undefined);
@@ -67,7 +67,7 @@ test('a job object has every documented field in every state, with null instead 
       if (field.endsWith('_ms') && value !== null) expect(value).toBeInteger();
     }
   }
-  const one = async (id: string) => only<Job>(box, 'show', id);
+  const one = async (id: string) => printedJson<Job>(box, 'show', id);
   expect(await one('pending')).toMatchObject({
     argv: null,
     exit_code: null,
@@ -93,9 +93,9 @@ test('a job object has every documented field in every state, with null instead 
 });
 
 test('status counts every state, including zeros, and shows each worker', async () => {
-  const { jobs, workers } = await only<Status>(box, 'status');
+  const { jobs, workers } = await printedJson<Status>(box, 'status');
   expect(jobs).toEqual({ ...Object.fromEntries(Object.keys(JOBS).map((state) => [state, 1])), cancelled: 0 });
-  expect(await only(box, 'worker', 'list')).toEqual(workers);
+  expect(await printedJson(box, 'worker', 'list')).toEqual(workers);
   expect(workers).toEqual([
     {
       ...{ id: expect.any(String), pid: expect.any(Number), hostname: expect.any(String) },
@@ -109,7 +109,7 @@ test('status counts every state, including zeros, and shows each worker', async 
 });
 
 test('a printed job object with another id can be enqueued again, without a warning', async () => {
-  for (const printed of await only(box, 'list')) {
+  for (const printed of await printedJson(box, 'list')) {
     const again = { ...printed, id: `again-${printed.id}`, queue: 'nobody' };
     const added = await box.run(['enqueue', '--json', JSON.stringify(again)]);
     expect(added).toMatchObject({ code: 0, stderr: '' });
@@ -149,19 +149,19 @@ test('errors with --json are one JSON object on stderr', async () => {
 test(
   'lists of an empty store and of 5,000 jobs are complete arrays',
   inSandbox(async (own) => {
-    for (const state of STATES) expect(await only(own, 'list', '--state', state)).toEqual([]);
-    expect(await only(own, 'dlq', 'list')).toEqual([]);
-    const { jobs } = await only<Status>(own, 'status');
+    for (const state of STATES) expect(await printedJson(own, 'list', '--state', state)).toEqual([]);
+    expect(await printedJson(own, 'dlq', 'list')).toEqual([]);
+    const { jobs } = await printedJson<Status>(own, 'status');
     expect(jobs).toEqual(Object.fromEntries(STATES.map((state) => [state, 0])));
 
-    const half = (queue: string, count: number) =>
+    const jobsIn = (queue: string, count: number) =>
       Array.from({ length: count }, (_, i) => ({
         id: `${queue}-${i}`,
         command: 'true',
         queue,
         max_retries: 1,
       }));
-    const all = [...half('run', 5000), ...half('wait', 5000)];
+    const all = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
     await own.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(all) });
     const workers = own.start([
       'worker',
@@ -178,11 +178,11 @@ test(
       ['pending', 'wait'],
       ['completed', 'run'],
     ] as const) {
-      const listed = await only(own, 'list', '--state', state);
+      const listed = await printedJson(own, 'list', '--state', state);
       expect(listed.length).toBe(5000);
-      expect(new Set(listed.map((job) => job.id))).toEqual(new Set(half(queue, 5000).map((job) => job.id)));
+      expect(new Set(listed.map((job) => job.id))).toEqual(new Set(jobsIn(queue, 5000).map((job) => job.id)));
     }
-    expect((await only(own, 'list')).length).toBe(10_000);
-    expect((await only(own, 'list', '--limit', '7')).length).toBe(7);
+    expect((await printedJson(own, 'list')).length).toBe(10_000);
+    expect((await printedJson(own, 'list', '--limit', '7')).length).toBe(7);
   }),
 );

@@ -13,18 +13,18 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-const QUICK = { 'heartbeat-interval': '200ms', lease: '1s' };
+const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
 
 /** Stops the worker's process until the other workers have removed its registration. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
   send([pid], 'SIGSTOP');
-  // A process that is stopped during a write would lock the database for everybody, so another moment is tried.
+  // A process that is stopped during a write would lock the database, so the worker continues and is stopped again.
   while (!canWrite(box)) {
     send([pid], 'SIGCONT');
     send([pid], 'SIGSTOP');
   }
   const gone = async () => !(await workersOf(box)).some((worker) => worker.pid === pid);
-  await until(gone, 'the frozen worker is written off');
+  await until(gone, 'the frozen worker is removed');
 }
 
 function canWrite(box: Sandbox): boolean {
@@ -39,7 +39,7 @@ function canWrite(box: Sandbox): boolean {
   }
 }
 
-/** Continues a worker. It finds its registration gone and ends, and its supervisor starts another. */
+/** Continues a frozen worker. Waits until it has ended and its supervisor has started another one. */
 async function wake(box: Sandbox, pid: number, count: number): Promise<void> {
   send([pid], 'SIGCONT');
   await until(() => !isAlive(pid), 'the woken worker has ended');
@@ -49,7 +49,7 @@ async function wake(box: Sandbox, pid: number, count: number): Promise<void> {
 test.concurrent(
   'a job longer than the lease runs once',
   inSandbox(async (box) => {
-    await configure(box, QUICK);
+    await configure(box, SHORT_LEASE);
     await box.startWorkers('--count', '2');
     await enqueue(box, 'job', 'echo start >> job.log; sleep 4; echo end >> job.log', { max_retries: 1 });
     const job = await untilState(box, 'job', 'completed');
@@ -62,7 +62,7 @@ test.concurrent(
 test.concurrent(
   'the job of a frozen worker is adopted and settled, and the worker changes nothing when it continues',
   inSandbox(async (box) => {
-    await configure(box, QUICK);
+    await configure(box, SHORT_LEASE);
     await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job', 3);
     const frozen = await untilWorkerOf(box, 'job');
@@ -84,7 +84,7 @@ test.concurrent(
 test.concurrent(
   'a worker that continues while its adopted job runs leaves the job alone',
   inSandbox(async (box) => {
-    await configure(box, QUICK);
+    await configure(box, SHORT_LEASE);
     await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job');
     const frozen = await untilWorkerOf(box, 'job');
@@ -102,7 +102,7 @@ test.concurrent(
   'an idle worker that was considered dead loses no job when it continues',
   inSandbox(async (box) => {
     // The worker polls far more often than it sends heartbeats, so it polls first when it continues.
-    await configure(box, { ...QUICK, 'poll-interval': '10ms' });
+    await configure(box, { ...SHORT_LEASE, 'poll-interval': '10ms' });
     await box.startWorkers('--count', '2');
     const [frozen] = await workersOf(box);
     await freeze(box, frozen!.pid);

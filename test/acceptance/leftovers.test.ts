@@ -57,12 +57,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'doctor reports an unfinished ballast of a dead process, and a worker removes it',
+  'doctor reports an unfinished ballast file of a dead process, and a worker removes it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
-    const half = `ballast.${spawnSync('true').pid}`;
-    writeFileSync(join(box.home, 'queue.db.d', half), Buffer.alloc(1000));
-    expect((await leftovers(box)).says).toContain(half);
+    const ballast = `ballast.${spawnSync('true').pid}`;
+    writeFileSync(join(box.home, 'queue.db.d', ballast), Buffer.alloc(1000));
+    expect((await leftovers(box)).says).toContain(ballast);
     expect((await drain(box)).code).toBe(0);
     expect(await leftovers(box)).toMatchObject(OK);
   }),
@@ -74,17 +74,17 @@ test.concurrent(
     await configure(box, { 'output-limit': '64K' });
     await enqueue(box, 'loud', 'seq 300000');
     const attempts = join(box.home, 'queue.db.d', 'attempts');
-    const halves = (): string[] =>
+    const unfinished = (): string[] =>
       (readdirSync(attempts, { recursive: true }) as string[]).filter((name) => /\/out\.\d+$/.test(name));
     const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-short:1:stop' } });
-    await until(() => halves().length > 0, 'one is being made');
+    await until(() => unfinished().length > 0, 'an unfinished file exists');
     const worker = (await workersOf(box))[0]!.pid;
     await until(() => stateOf(worker) === 'T', 'the process is stopped at its crash point');
     await killAll([workers.pid, worker]);
-    expect((await leftovers(box)).says).toContain(halves()[0]!);
+    expect((await leftovers(box)).says).toContain(unfinished()[0]!);
     await box.startWorkers();
     await untilState(box, 'loud', 'completed');
-    expect(halves()).toEqual([]);
+    expect(unfinished()).toEqual([]);
     expect(await leftovers(box)).toMatchObject(OK);
   }),
 );
@@ -121,7 +121,7 @@ test.concurrent(
       return placesOf(box).find((name) => !had.includes(name))!;
     };
     // A restore that is killed after the swap has put its copied output into use. Only the third restore leaves
-    // output that nobody uses.
+    // output that no store uses.
     const restored = await killed('swap-kept');
     const used = await killed('swap-kept');
     const copied = await killed('swap-taken');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** Holds a program that uses the public entry point of the package. */
+/** A program that uses the public entry point of the package. */
 const PROGRAM = `
 import { openQueue, QueueError } from 'queuectl';
 const [db, file] = process.argv.slice(-2);
@@ -58,7 +58,7 @@ const EXPECTED = {
   later: 'pending',
 };
 
-/** Holds a program that acts on jobs, uses queues and schedules, and repeats an enqueue. */
+/** A program that acts on jobs, uses queues and schedules, and repeats an enqueue. */
 const CONTROL = `
 import { openQueue } from 'queuectl';
 const [db] = process.argv.slice(-2);

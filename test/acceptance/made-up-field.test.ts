@@ -9,7 +9,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-/** Adds two rows to the table: one has a column, the other shares one. Nothing else in the source changes. */
+/** Adds two rows to the table of job fields: one with a column of its own, and one that shares a column. */
 const ROWS: Patch = {
   file: 'core/job-fields.ts',
   from: "  ...section('Output', {\n",
@@ -48,25 +48,25 @@ interface Printed {
   polite: boolean;
 }
 
-test('a field is added by one row of the table and a migration', () =>
+test('one row of the table and a migration are enough to add a job field', () =>
   inTempDir(async (directory) => {
     const program = patchedProgram(directory, [ROWS]);
     const source = join(directory, 'patched');
     const boxes = [sandbox([], program), sandbox([], program)] as const;
     try {
       for (const box of boxes) await migrate(box, source);
-      await isEnqueued(boxes[0]);
-      await isShownAndEdited(boxes[0]);
-      await isExported(...boxes);
-      expect(await viewed(boxes[1])).toEqual([{ mood: 'better', polite: 1 }]);
+      await checkEnqueue(boxes[0]);
+      await checkShowAndEdit(boxes[0]);
+      await checkExport(...boxes);
+      expect(await readView(boxes[1])).toEqual([{ mood: 'better', polite: 1 }]);
     } finally {
       for (const box of boxes) await box.cleanup();
     }
-    await isInSchemas(source);
-    isInTypes(source);
+    await checkSchemas(source);
+    checkTypes(source);
   }));
 
-/** Creates the store as it is without the field, then does what a migration would do. */
+/** Creates a store without the fields, and then adds the column as a migration would. */
 async function migrate(box: Sandbox, source: string): Promise<void> {
   const old = spawnSync(join(ROOT, 'dist/queuectl'), ['config', 'set', 'max-retries', '3'], {
     env: { ...process.env, QUEUECTL_HOME: box.home },
@@ -78,7 +78,7 @@ async function migrate(box: Sandbox, source: string): Promise<void> {
   db.close();
 }
 
-async function viewed(box: Sandbox): Promise<unknown[]> {
+async function readView(box: Sandbox): Promise<unknown[]> {
   const db = new DatabaseSync(join(box.home, 'queue.db'));
   try {
     return db
@@ -92,7 +92,7 @@ async function viewed(box: Sandbox): Promise<unknown[]> {
 
 const show = (box: Sandbox, id: string): Promise<Printed> => box.json<Printed>(['show', id]);
 
-async function isEnqueued(box: Sandbox): Promise<void> {
+async function checkEnqueue(box: Sandbox): Promise<void> {
   const { stdout } = await box.run(['help', 'enqueue']);
   expect(stdout).toMatch(/--mood WORD +mood of the job/);
   expect(stdout).toMatch(/--polite +ask first/);
@@ -115,7 +115,7 @@ async function isEnqueued(box: Sandbox): Promise<void> {
   }
 }
 
-async function isShownAndEdited(box: Sandbox): Promise<void> {
+async function checkShowAndEdit(box: Sandbox): Promise<void> {
   const { stdout } = await box.run(['show', 'by-flag']);
   expect(stdout).toContain('mood\tgood\n');
   expect(stdout).toContain('polite\tyes\n');
@@ -123,14 +123,14 @@ async function isShownAndEdited(box: Sandbox): Promise<void> {
   expect(await show(box, 'by-flag')).toMatchObject({ mood: 'better' });
 }
 
-async function isExported(box: Sandbox, other: Sandbox): Promise<void> {
+async function checkExport(box: Sandbox, other: Sandbox): Promise<void> {
   const file = join(box.directory, 'export');
   expect((await box.run(['export', file])).code).toBe(0);
   expect((await other.run(['import', file])).code).toBe(0);
   expect(await show(other, 'by-flag')).toEqual(await show(box, 'by-flag'));
 }
 
-async function isInSchemas(source: string): Promise<void> {
+async function checkSchemas(source: string): Promise<void> {
   const { SCHEMAS } = await import(join(source, 'src/http/schemas.ts'));
   expect(Object.keys(SCHEMAS.Job.properties)).toContain('mood');
   expect(SCHEMAS.Job.required).toContain('polite');
@@ -140,7 +140,7 @@ async function isInSchemas(source: string): Promise<void> {
 }
 
 /** Expects that the whole source compiles and that the types of the library have the fields. */
-function isInTypes(source: string): void {
+function checkTypes(source: string): void {
   writeFileSync(join(source, 'src/types-check.ts'), TYPES);
   const config = { extends: join(ROOT, 'tsconfig.json'), include: ['src'] };
   writeFileSync(join(source, 'tsconfig.json'), JSON.stringify(config));

@@ -150,7 +150,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'stats --range draws on a terminal, prints a line per point in a pipe, and refuses invalid input',
+  'stats --range draws charts on a terminal, prints a line per point in a pipe, and refuses invalid arguments',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true', { name: 'mail' });
     await box.run(['worker', 'start', '--drain', '--quiet']);

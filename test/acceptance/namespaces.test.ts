@@ -7,7 +7,7 @@ import { configure, inSandbox, until, untilState } from '../support/queuectl.ts'
 
 const through = ['unshare', '-pf', '--mount-proc'];
 // The tests are skipped without the permission to create namespaces.
-const missing = cannotRun(through);
+const cannotUnshare = cannotRun(through);
 const underHostProc = ['unshare', '-pf'];
 /** Gives the processes a boot clock that differs from the machine's by days. */
 const otherTime = ['unshare', '-T', '--boottime', '1000000', '--fork'];
@@ -16,7 +16,7 @@ function cannotRun([program, ...args]: string[]): boolean {
   return spawnSync(program!, [...args, 'true']).status !== 0;
 }
 
-test.skipIf(missing)(
+test.skipIf(cannotUnshare)(
   'explain and the log report a job in another pid namespace, and cancel leaves it to a worker that sees it',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
@@ -43,7 +43,7 @@ test.skipIf(missing)(
   }),
 );
 
-test.skipIf(missing)(
+test.skipIf(cannotUnshare)(
   'workers that run as PID 1 warn that nothing reaps processes and suggest an init, and others do not',
   inSandbox(async (box) => {
     const first = await box.run(['worker', 'start', '--drain'], { through });

@@ -14,7 +14,7 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Returns a command that uses another store. */
+/** Returns a shell command that runs queuectl on another store. */
 const inner = (box: Sandbox, args: string): string => `'${EXECUTABLE}' --db '${innerDb(box)}' ${args}`;
 const innerDb = (box: Sandbox): string => join(box.directory, 'inner.db');
 

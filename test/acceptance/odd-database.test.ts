@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { inSandbox } from '../support/queuectl.ts';
 
-/** Lists what may be in the place of the database, and the message about it. */
+/** What may be in place of the database, and the message about it. */
 const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
   ['an empty file beside its state directory', (db) => truncateSync(db), /is damaged: the file is truncated/],
   [

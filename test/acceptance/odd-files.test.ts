@@ -20,19 +20,19 @@ import { killAll, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** Lists what a command or another process may put in the place of its output file. */
-const ODD: Record<string, string> = {
-  'a link to somebody else': 'ln -sf "$SECRET" "$OUT"',
-  'a pipe that nobody writes to': 'rm "$OUT"; mkfifo "$OUT"',
+/** What a command may put in place of its output file, with the shell code that does it. */
+const REPLACEMENTS: Record<string, string> = {
+  'a link to another file': 'ln -sf "$SECRET" "$OUT"',
+  'a pipe without a writer': 'rm "$OUT"; mkfifo "$OUT"',
   'a device': 'ln -sf /dev/zero "$OUT"',
   'a directory': 'rm "$OUT"; mkdir "$OUT"',
   nothing: 'rm "$OUT"',
   'nothing, without its directory': 'rm -r "$(dirname "$OUT")"',
 };
 
-for (const [what, vandalise] of Object.entries(ODD)) {
+for (const [what, vandalise] of Object.entries(REPLACEMENTS)) {
   test.concurrent(
-    `S15, F44: ${what} in the place of the output harms neither the worker nor other files`,
+    `S15: ${what} in place of the output harms neither the worker nor other files`,
     inSandbox(async (box) => {
       const secret = join(box.directory, 'secret');
       writeFileSync(secret, 'a secret\n'.repeat(3000));
@@ -44,9 +44,8 @@ for (const [what, vandalise] of Object.entries(ODD)) {
       await enqueue(box, 'vandal', command);
       await untilState(box, 'vandal', 'processing');
       await until(
-        () =>
-          !isOrdinary(join(attempts, readdirSync(attempts).find((name) => name.endsWith('-1')) ?? '', 'out')),
-        'the job has ended',
+        () => !isFile(join(attempts, readdirSync(attempts).find((name) => name.endsWith('-1')) ?? '', 'out')),
+        'the output file is replaced',
       );
       expect((await box.run(['logs', 'vandal'])).stdout).not.toContain('secret');
       writeFileSync(join(box.directory, 'go'), '');
@@ -61,7 +60,7 @@ for (const [what, vandalise] of Object.entries(ODD)) {
   );
 }
 
-function isOrdinary(path: string): boolean {
+function isFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
@@ -86,16 +85,16 @@ test.concurrent(
   }),
 );
 
-/** S16: lists unsafe owners and modes, by the same rules as ssh applies to its keys. */
+/** Unsafe owners and modes, by rules like those of ssh for its keys. */
 const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
   ['a database that others can write', (db) => chmodSync(db, 0o666), /other users can write/],
   ['a database that the group can write', (db) => chmodSync(db, 0o660), /other users can write/],
   ['a state directory that others can write', (db) => chmodSync(`${db}.d`, 0o777), /other users can write/],
   ['attempts that others can write', (db) => chmodSync(`${db}.d/attempts`, 0o777), /other users can write/],
-  ["somebody else's database", (db) => chownSync(db, 65534, 65534), /belongs to user 65534/],
-  ["somebody else's state directory", (db) => chownSync(`${db}.d`, 65534, 65534), /belongs to user 65534/],
+  ["another user's database", (db) => chownSync(db, 65534, 65534), /belongs to user 65534/],
+  ["another user's state directory", (db) => chownSync(`${db}.d`, 65534, 65534), /belongs to user 65534/],
   [
-    "a link to somebody else's directory",
+    "a link to another user's directory",
     (db) => {
       rmSync(`${db}.d`, { recursive: true });
       mkdirSync(`${db}.theirs`, { mode: 0o700 });
@@ -110,9 +109,9 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
     (db) => chmodSync(dirname(db), 0o1777),
     /other users can create files/,
   ],
-  ["somebody else's home", (db) => chownSync(dirname(db), 65534, 65534), /home belongs to user 65534/],
+  ["another user's home", (db) => chownSync(dirname(db), 65534, 65534), /home belongs to user 65534/],
   ...['-wal', '-shm', '-journal'].map((end): (typeof UNSAFE)[number] => [
-    `somebody else's ${end}`,
+    `another user's ${end}`,
     (db) => {
       writeFileSync(db + end, '');
       chownSync(db + end, 65534, 65534);
@@ -120,7 +119,7 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
     new RegExp(`${end} belongs to user 65534`),
   ]),
   [
-    "a home behind somebody else's link",
+    "a home behind another user's link",
     (db) => {
       renameSync(dirname(db), `${dirname(db)}.real`);
       symlinkSync(`${dirname(db)}.real`, dirname(db));
@@ -197,7 +196,7 @@ for (const mode of [0o777, 0o1777]) {
 }
 
 test.skipIf(process.getuid!() !== 0)(
-  "an attempt that another user's worker left does not end the next workers",
+  "an attempt that another user's worker left does not make the next workers exit",
   inSandbox(async (box) => {
     chmodSync(box.directory, 0o1777);
     const workers = await box.startWorkers();

@@ -20,7 +20,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a device is reported as one, without advice to change its mode',
+  'a device as the database is reported as a device, without advice to change its mode',
   inSandbox(async (box) => {
     for (const command of [['list'], ['enqueue', 'true'], ['db', 'repair']]) {
       const refused = await box.run([...command, '--db', '/dev/zero']);
@@ -36,7 +36,7 @@ const READ_ONLY =
 const canMount = Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0;
 
 test.skipIf(!canMount).concurrent(
-  'db repair reports a read-only file system',
+  'db repair and enqueue report a read-only file system',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     const db = new DatabaseSync(join(box.home, 'queue.db'));

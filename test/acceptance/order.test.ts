@@ -6,8 +6,8 @@ interface Due extends JobJson {
   run_at: string | null;
 }
 
-const NAME = 'echo $QUEUECTL_JOB_ID >>ran';
-const TIME = 'date +%s%N >>$QUEUECTL_JOB_ID';
+const LOG_ID = 'echo $QUEUECTL_JOB_ID >>ran';
+const LOG_TIME = 'date +%s%N >>$QUEUECTL_JOB_ID';
 
 const ran = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
 const ranAt = (box: Sandbox, id: string): number =>
@@ -31,14 +31,14 @@ async function drain(box: Sandbox): Promise<string> {
 }
 
 test.concurrent(
-  'jobs run by priority, then in the order of their enqueue, also within a millisecond',
+  'jobs run by priority, then in the order in which they were enqueued, even within a millisecond',
   inSandbox(async (box) => {
     const batch = ['low', 'normal', 'high', 'urgent', 5, -3].flatMap((priority) =>
-      [1, 2, 3].map((i) => ({ id: `p${priority}-${i}`, command: NAME, priority })),
+      [1, 2, 3].map((i) => ({ id: `p${priority}-${i}`, command: LOG_ID, priority })),
     );
     expect((await box.run(['enqueue', JSON.stringify(batch)])).code).toBe(0);
     for (const flag of ['9', 'high', '-11'])
-      await box.run(['enqueue', '--id', `flag${flag}`, '-p', flag, NAME]);
+      await box.run(['enqueue', '--id', `flag${flag}`, '-p', flag, LOG_ID]);
     await drain(box);
     const three = (name: string): string[] => [1, 2, 3].map((i) => `p${name}-${i}`);
     expect(ran(box)).toEqual([
@@ -55,9 +55,9 @@ test.concurrent(
     for (let i = 0; i < 8; i++) {
       // The ids sort in the opposite order.
       ids.push(`job-${9 - i}`);
-      await box.run(['enqueue', '--id', ids[i]!, '--queue', i % 2 ? 'a' : 'b', NAME]);
+      await box.run(['enqueue', '--id', ids[i]!, '--queue', i % 2 ? 'a' : 'b', LOG_ID]);
     }
-    const batch = Array.from({ length: 40 }, (_, i) => ({ id: `batch-${99 - i}`, command: NAME }));
+    const batch = Array.from({ length: 40 }, (_, i) => ({ id: `batch-${99 - i}`, command: LOG_ID }));
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(batch) });
     await drain(box);
     expect(ran(box)).toEqual([...ids, ...batch.map((job) => job.id)]);
@@ -77,12 +77,12 @@ test.concurrent(
       { id: 'half', args: ['--delay', '1500ms'] },
       { id: 'plus', args: ['--run-at', '+3s'] },
     ];
-    for (const { id, args } of added) await box.run(['enqueue', '--id', id, ...args, TIME]);
-    const object = { id: 'object', command: TIME, delay: 2.5 };
-    const array = [{ id: 'epoch', command: TIME, scheduled_at: Math.ceil(Date.now() / 1000) + 3 }];
+    for (const { id, args } of added) await box.run(['enqueue', '--id', id, ...args, LOG_TIME]);
+    const object = { id: 'object', command: LOG_TIME, delay: 2.5 };
+    const array = [{ id: 'epoch', command: LOG_TIME, scheduled_at: Math.ceil(Date.now() / 1000) + 3 }];
     for (const json of [object, array]) await box.run(['enqueue', JSON.stringify(json)]);
 
-    const least = {
+    const earliest = {
       'run-at': Date.parse(at),
       delay: before + 2000,
       half: before + 1500,
@@ -91,7 +91,7 @@ test.concurrent(
     for (const id of ['run-at', 'delay', 'half', 'plus', 'object', 'epoch']) {
       const job = (await untilState(box, id, 'completed')) as Due;
       const due = Date.parse(job.run_at!);
-      expect(due).toBeGreaterThanOrEqual(least[id as keyof typeof least] ?? before);
+      expect(due).toBeGreaterThanOrEqual(earliest[id as keyof typeof earliest] ?? before);
       expect(ranAt(box, id)).toBeGreaterThanOrEqual(due);
       expect(job).toMatchObject({ attempts: 1, next_run_at: null });
     }
@@ -102,8 +102,8 @@ test.concurrent(
 test.concurrent(
   'a high-priority job that is due later does not delay a due one, and --drain leaves and lists it',
   inSandbox(async (box) => {
-    await box.run(['enqueue', '--id', 'future', '-p', 'urgent', '--delay', '1h', NAME]);
-    await box.run(['enqueue', '--id', 'ready', '-p', 'low', NAME]);
+    await box.run(['enqueue', '--id', 'future', '-p', 'urgent', '--delay', '1h', LOG_ID]);
+    await box.run(['enqueue', '--id', 'ready', '-p', 'low', LOG_ID]);
     const log = await drain(box);
     expect(ran(box)).toEqual(['ready']);
     expect(log).toContain('due later');
@@ -136,10 +136,10 @@ test.concurrent(
     await withoutPolling(box);
     await box.startWorkers();
     for (const id of ['first', 'second', 'third']) {
-      await box.run(['enqueue', '--id', id, NAME]);
+      await box.run(['enqueue', '--id', id, LOG_ID]);
       await untilState(box, id, 'completed', 30_000);
     }
-    await box.run(['enqueue', '--id', 'dies', '-r', '2', '--backoff-base', '1', `${NAME}; false`]);
+    await box.run(['enqueue', '--id', 'dies', '-r', '2', '--backoff-base', '1', `${LOG_ID}; false`]);
     await untilState(box, 'dies', 'dead', 30_000);
     await box.run(['dlq', 'retry', 'dies']);
     await until(() => ran(box).length === 7, 'the retried job has run twice more', 30_000);

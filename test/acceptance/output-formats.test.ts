@@ -5,11 +5,11 @@ import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const box = sandbox();
-const LONG = `exit 3 # "quoted", with commas, and longer than any narrow terminal is wide`;
+const COMMAND = `exit 3 # "quoted", with commas, and longer than any narrow terminal is wide`;
 let created: number;
 
 beforeAll(async () => {
-  await box.run(['enqueue', '--id', 'one', '--queue', 'mail', '--max-retries', '1', LONG]);
+  await box.run(['enqueue', '--id', 'one', '--queue', 'mail', '--max-retries', '1', COMMAND]);
   await box.run(['enqueue', '--id', 'two', '--delay', '1h', '--tag', 'k=v', '--', 'printf', 'a\tb\nc']);
   await box.run(['schedule', 'add', 'nightly', '--cron', '0 3 * * *', '--', 'true']);
   await box.startWorkers();
@@ -26,7 +26,7 @@ async function printed(...args: string[]): Promise<string> {
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** Lists fields that are present only sometimes. */
+/** Fields that are present only in some results. */
 const OPTIONAL_FIELDS = ['licenses', 'existing', 'gone'];
 
 for (const args of [
@@ -84,11 +84,11 @@ test('list supports every format', async () => {
   const iso = new Date(created).toISOString();
   expect(lines(await printed('list', '--state', 'dead', '--format', 'csv', '--header'))).toEqual([
     'ID,STATE,QUEUE,PRIORITY,ATTEMPTS,CREATED,DUE,COMMAND',
-    `one,dead,mail,0,1/1,${iso},,"${LONG.replaceAll('"', '""')}"`,
+    `one,dead,mail,0,1/1,${iso},,"${COMMAND.replaceAll('"', '""')}"`,
   ]);
   expect(lines(await printed('list', '--state', 'dead', '--header'))).toEqual([
     'ID\tSTATE\tQUEUE\tPRIORITY\tATTEMPTS\tCREATED\tDUE\tCOMMAND',
-    `one\tdead\tmail\t0\t1/1\t${iso}\t\t${LONG}`,
+    `one\tdead\tmail\t0\t1/1\t${iso}\t\t${COMMAND}`,
   ]);
   expect(await printed('list', '--format', 'tsv')).toBe(await printed('list'));
   const [titles, , row] = lines(await printed('list', '--format', 'table'));
@@ -136,7 +136,7 @@ test('on a terminal a list is cut to the width unless --wide, and other formats 
   for (const flag of ['--wide', '--no-trunc']) {
     const [titles, row] = lines(await shown(flag));
     expect(titles).toMatch(/^ID {3}STATE {2}QUEUE {2}PRIORITY {2}ATTEMPTS {2}CREATED {2}COMMAND$/);
-    expect(row).toEndWith(LONG);
+    expect(row).toEndWith(COMMAND);
   }
   expect(await shown('--format', 'tsv')).toBe(await printed('list', '--state', 'dead'));
 });

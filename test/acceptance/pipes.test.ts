@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('every command piped into head ends quietly', async () => {
+test('every command exits with 0 and prints no error if its reader ends early', async () => {
   const commands = [
     ...[
       '',
@@ -65,7 +65,7 @@ test('every command piped into head ends quietly', async () => {
 });
 
 test(
-  'workers whose log reader has gone continue and still obey orders',
+  'workers whose log reader has gone continue and can still be stopped',
   inSandbox(async (own) => {
     const workers = own.start(['worker', 'start'], {
       through: ['sh', '-c', '"$0" "$@" 2>&1 & echo $! >pid; wait'],

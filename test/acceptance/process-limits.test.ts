@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inProcessGroup, noProcessLimit } from '../faults/process-limit.ts';
+import { inControlGroup, whyNoProcessLimit } from '../faults/process-limit.ts';
 import { gatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, untilHeartbeats, workersOf } from '../support/processes.ts';
 import {
@@ -18,8 +18,8 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Leaves room for the threads and processes of a supervisor and two workers, and some for a job to use up. */
-const LIMIT = 80;
+/** Enough threads and processes for a supervisor and two workers, and some for a job to use up. */
+const NPROC = 80;
 const JOBS = Array.from({ length: 10 }, (_, i) => `job${i}`);
 
 /** The limit counts by user and exempts root, so each test runs as a user of its own. */
@@ -31,14 +31,14 @@ function unusedUid(): number {
   return 100_000 + Math.floor(Math.random() * 1e9);
 }
 
-function works(): boolean {
-  const [program, ...args] = [...asUser(unusedUid()), 'prlimit', `--nproc=${LIMIT}`, EXECUTABLE, 'version'];
+function canLimit(): boolean {
+  const [program, ...args] = [...asUser(unusedUid()), 'prlimit', `--nproc=${NPROC}`, EXECUTABLE, 'version'];
   return process.getuid?.() === 0 && spawnSync(program!, args).status === 0;
 }
 
 /**
- * Uses up every process that the user may have and frees them after a line in a pipe. Neither `read` nor `kill` needs
- * a process. The loop ends with its subshell when no process is left, so one is free again after it.
+ * Returns a command that uses up all processes of the user but `free`, and frees them after a line in a pipe. Neither
+ * `read` nor `kill` needs a process. The loop ends with its subshell when no process is left, which frees one.
  */
 function hog(free: 0 | 1): string {
   const fill = '(while :; do sleep 600 & done) 2>/dev/null';
@@ -55,7 +55,7 @@ async function withFullUser(
   try {
     chownSync(box.directory, uid, uid);
     await configure(box, { 'heartbeat-interval': '200ms', 'kill-grace': '300ms' });
-    const limited = [...asUser(uid), 'prlimit', `--nproc=${LIMIT}`];
+    const limited = [...asUser(uid), 'prlimit', `--nproc=${NPROC}`];
     const workers = box.start(['worker', 'start', '--count', '2', '--concurrency', '2'], {
       through: limited,
     });
@@ -90,7 +90,7 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
 }
 
 for (const free of [0, 1] as const) {
-  test.skipIf(!works())(`nothing is lost when a job uses up ulimit -u except for ${free}`, () =>
+  test.skipIf(!canLimit())(`no job is lost when a job uses up all processes of the user but ${free}`, () =>
     withFullUser(free, async (box, workers, release) => {
       await enqueueJobs(box);
       await untilHeartbeats(box, 5);
@@ -100,7 +100,7 @@ for (const free of [0, 1] as const) {
   );
 }
 
-test.skipIf(!works())('a worker that dies while ulimit -u is used up is replaced, and nothing is lost', () =>
+test.skipIf(!canLimit())('a worker that dies while no process is free is replaced, and no job is lost', () =>
   withFullUser(0, async (box, workers, release) => {
     const holder = (await workersOf(box)).find((worker) => worker.current_jobs.includes('hog'))!;
     await killAll([holder.pid]);
@@ -113,15 +113,15 @@ test.skipIf(!works())('a worker that dies while ulimit -u is used up is replaced
   }),
 );
 
-test.skipIf(noProcessLimit() !== null)(
+test.skipIf(whyNoProcessLimit() !== null)(
   'a worker that cannot start a single thread or process reports it',
   () =>
-    inProcessGroup(8, async (through) => {
+    inControlGroup(8, async (through) => {
       const box = sandbox();
       try {
         await enqueue(box, 'job', 'true');
         const workers = box.start(['worker', 'start'], { through });
-        await until(() => workers.output().includes('requeued'), 'the log tells why no job runs');
+        await until(() => workers.output().includes('requeued'), 'the log reports that the job was requeued');
         expect(workers.output()).toContain(' ready ');
       } finally {
         await box.cleanup();
@@ -130,7 +130,7 @@ test.skipIf(noProcessLimit() !== null)(
 );
 
 test.skipIf(Bun.which('prlimit') === null)(
-  'slots for which the machine has no processes left stay empty',
+  'slots for which the limit of open files is too low stay empty, and every job runs once',
   async () => {
     const box = sandbox();
     try {
@@ -142,7 +142,7 @@ test.skipIf(Bun.which('prlimit') === null)(
       expect(await workers.closed).toBe(0);
       const jobs = await box.json<JobJson[]>(['list']);
       expect(jobs.filter((job) => job.state === 'completed' && job.attempts === 1)).toHaveLength(200);
-      // Most of them are requeued at the start, when all slots are tried.
+      // Most jobs are requeued at the start, when all slots are tried.
       expect(workers.output().split('requeued').length - 1).toBeLessThan(600);
     } finally {
       await box.cleanup();

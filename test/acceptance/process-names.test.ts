@@ -39,7 +39,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that is started after an upgrade is called queuectl whatever its file is called',
+  'a worker that is started after an upgrade has the process name queuectl, whatever its file is called',
   inSandbox(async (box) => {
     mkdirSync(join(box.directory, 'bin'));
     for (const name of ['queuectl', 'another-name']) {

@@ -17,10 +17,10 @@ const prune = (box: Sandbox, ...args: string[]) => box.json<PruneJson>(['prune',
 const list = async (box: Sandbox, ...args: string[]): Promise<string[]> =>
   (await box.run(['list', '--quiet', ...args])).stdout.trim().split('\n').filter(Boolean).sort();
 
-/** Output of this length stays in a file. */
+/** Output of this many bytes is kept in a file and not in the database. */
 const BIG = 40_000;
 
-async function someJobs(box: Sandbox): Promise<void> {
+async function addJobs(box: Sandbox): Promise<void> {
   for (const id of ['a', 'b', 'c']) await enqueue(box, id, `head -c ${BIG} /dev/zero`);
   for (const id of ['x', 'y']) await enqueue(box, id, 'echo no; exit 1', { max_retries: 1 });
   await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -30,9 +30,9 @@ async function someJobs(box: Sandbox): Promise<void> {
 }
 
 test.concurrent(
-  'a dry run lists the jobs above a number and removes nothing, and prune removes those and their output',
+  'a dry run counts the jobs above a limit and removes nothing, and prune removes them and their output',
   inSandbox(async (box) => {
-    await someJobs(box);
+    await addJobs(box);
     const all = await list(box);
     expect(placesOf(box)).toHaveLength(3);
     expect(await prune(box)).toMatchObject({ dry_run: false, jobs: 0, bytes: 0 });
@@ -56,7 +56,7 @@ test.concurrent(
 test.concurrent(
   'prune works by size and by age, and prints a line per state in a pipe',
   inSandbox(async (box) => {
-    await someJobs(box);
+    await addJobs(box);
     await configure(box, { 'keep-completed': `${2 * BIG + 1000}b` });
     expect((await box.run(['prune'])).stdout.split('\n').map((line) => line.split('\t'))).toEqual([
       ['completed', `${2 * BIG + 1000}B`, '1', String(BIG)],
@@ -78,11 +78,11 @@ test.concurrent(
 test.concurrent(
   'a worker prunes by itself, including jobs from before its start, and never a running job',
   inSandbox(async (box) => {
-    await someJobs(box);
+    await addJobs(box);
     await configure(box, { 'keep-completed': '0', 'keep-dead': '0' });
     const worker = await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'runs');
-    await until(() => / pruned \d+ jobs?/.test(worker.output()), 'it says so');
+    await until(() => / pruned \d+ jobs?/.test(worker.output()), 'it reports that');
     expect(await list(box)).toEqual(['gone', 'later', 'runs']);
     expect(placesOf(box)).toHaveLength(1);
     await configure(box, { 'keep-completed': 'none' });

@@ -33,7 +33,7 @@ test(
 );
 
 test(
-  'max-concurrent-jobs holds from the moment it is set, even before workers read their settings',
+  'max-concurrent-jobs holds from the moment it is set, even before workers reload their settings',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'lease', '1h']);
     await box.run(['config', 'set', 'heartbeat-interval', '5m']);

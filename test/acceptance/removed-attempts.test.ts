@@ -22,7 +22,7 @@ function removeAttempts(box: Sandbox): void {
 // The frame also exits with these two codes when it has run nothing.
 for (const exitCode of [75, 76])
   test.concurrent(
-    `a command that exits with ${exitCode} has run although its record was removed`,
+    `a command that exits with ${exitCode} counts as run although its record was removed`,
     inSandbox(async (box) => {
       await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
@@ -33,15 +33,15 @@ for (const exitCode of [75, 76])
     }),
   );
 
-/** Lists ways to remove that directory, as shell commands that run in the state directory. */
+/** Ways to remove or empty the directory of all attempts, as shell commands that run in the state directory. */
 const REMOVALS = {
   removed: 'rm -rf attempts',
   'removed and made again': 'rm -rf attempts; mkdir -m 700 attempts',
   emptied: 'rm -rf attempts/*',
   'emptied with find': 'find attempts -mindepth 1 -delete',
   'emptied of its directories': 'find attempts -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +',
-  'emptied of the attempts of its store': 'rm -rf attempts/????????????-*',
-  'emptied of everything inside them': 'find attempts -mindepth 2 -delete; rmdir attempts/*-[1-9]*',
+  'emptied by a pattern': 'rm -rf attempts/????????????-*',
+  'emptied from the inside': 'find attempts -mindepth 2 -delete; rmdir attempts/*-[1-9]*',
 };
 
 for (const [what, command] of Object.entries(REMOVALS))

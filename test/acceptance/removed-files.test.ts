@@ -5,17 +5,18 @@ import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { serve } from '../support/http.ts';
 import { send, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
-import { dbOf, idsIn, stateOf } from '../support/replaced-store.ts';
+import { dbOf, idsIn, processState } from '../support/replaced-store.ts';
 
+/** The suffixes of the files that a test removes. */
 const REMOVED = [['-wal'], ['-shm'], ['-wal', '-shm']];
 const JOBS = ['n1', 'n2', 'n3', 'n4', 'n5'];
 
-function remove(box: Sandbox, ends: string[]): void {
-  for (const end of ends) rmSync(dbOf(box) + end);
+function remove(box: Sandbox, suffixes: string[]): void {
+  for (const suffix of suffixes) rmSync(dbOf(box) + suffix);
 }
 
 /** Expects that enqueue is refused because a process has removed files open. */
-async function refused(box: Sandbox, id: string, pid: number): Promise<void> {
+async function expectRefused(box: Sandbox, id: string, pid: number): Promise<void> {
   const { code, stderr } = await box.run(['enqueue', 'true', '--id', id]);
   expect(code).toBe(5);
   expect(stderr).toContain(`process ${pid} still has the old one open`);
@@ -25,18 +26,18 @@ async function refused(box: Sandbox, id: string, pid: number): Promise<void> {
 const traceOf = (box: Sandbox): string => join(box.directory, 'trace');
 const traced = (box: Sandbox, id: string): string => `echo ${id} >> ${traceOf(box)}`;
 
-for (const ends of REMOVED) {
-  const what = ends.join(' and ');
+for (const suffixes of REMOVED) {
+  const what = suffixes.join(' and ');
 
   test.concurrent(
-    `after the removal of ${what} under workers, old jobs stay, new jobs run once, and the running job is adopted`,
+    `removing ${what} while workers run loses no job, runs no job twice, and the running job is adopted`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers('--count', '2', '--concurrency', '2');
       await enqueue(box, 'before', traced(box, 'before'));
       await untilState(box, 'before', 'completed');
       const job = await startGatedJob(box, 'running');
       const pids = (await workersOf(box)).map((worker) => worker.pid);
-      remove(box, ends);
+      remove(box, suffixes);
       for (const id of JOBS) await enqueue(box, id, traced(box, id));
       for (const id of JOBS) await untilState(box, id, 'completed');
       job.release();
@@ -58,7 +59,7 @@ for (const ends of REMOVED) {
   );
 
   test.concurrent(
-    `after the removal of ${what} under a server, it ends with a reason and each acknowledged job is kept`,
+    `removing ${what} while a server runs makes it exit with a reason, and every acknowledged job is kept`,
     inSandbox(async (box) => {
       const site = await serve(box);
       const acknowledged: string[] = [];
@@ -71,7 +72,7 @@ for (const ends of REMOVED) {
       };
       await add('a');
       expect(acknowledged).toEqual(['a']);
-      remove(box, ends);
+      remove(box, suffixes);
       for (let i = 0; site.server.child.exitCode === null; i++) await add(`b${i}`);
       expect(await site.server.closed).toBe(5);
       expect(site.server.output()).toMatch(/error: .*queue\.db-(wal|shm) was removed/);
@@ -89,7 +90,7 @@ const RUNTIMES: Record<string, string[]> = {
   ...(existsSync(NODE) ? { Node: [NODE, '--input-type=module', '--eval'] } : {}),
 };
 
-/** Holds a program that enqueues once for each line it reads, prints each result, and ends with its input. */
+/** A program that enqueues a job for each line it reads, prints each result, and ends with its input. */
 const PROGRAM = `
 import { createInterface } from 'node:readline';
 import { openQueue } from 'queuectl';
@@ -104,23 +105,23 @@ process.exitCode = 7;
 `;
 
 for (const [name, runtime] of Object.entries(RUNTIMES)) {
-  for (const ends of name === 'Bun' ? [['-wal', '-shm']] : REMOVED.slice(0, 2)) {
+  for (const suffixes of name === 'Bun' ? [['-wal', '-shm']] : REMOVED.slice(0, 2)) {
     test.concurrent(
-      `after the removal of ${ends.join(' and ')} under a program on ${name}, it gets an error and its exit harms nothing`,
+      `after removing ${suffixes.join(' and ')}, calls of a program on ${name} fail, and its exit damages nothing`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
         const program = box.start([dbOf(box)], { through: [...runtime, PROGRAM], open: true, cwd: root });
-        const say = async (line: string, answer: string): Promise<void> => {
+        const exchange = async (line: string, answer: string): Promise<void> => {
           program.child.stdin!.write(`${line}\n`);
           await until(() => program.output().includes(answer), `it answers ${answer}`);
         };
         await until(() => program.output().includes('ready'), 'it has the queue open');
-        await say('b', 'b opened');
-        remove(box, ends);
-        await say('c', 'store-files-removed store-files-removed');
+        await exchange('b', 'b opened');
+        remove(box, suffixes);
+        await exchange('c', 'store-files-removed store-files-removed');
         // Other processes are refused while the program still has the old files open.
-        await refused(box, 'd', program.child.pid!);
-        await say('e', 'store-files-removed store-files-removed');
+        await expectRefused(box, 'd', program.child.pid!);
+        await exchange('e', 'store-files-removed store-files-removed');
         program.child.stdin!.end();
         expect(await program.closed).toBe(7);
         await enqueue(box, 'd', 'true');
@@ -133,8 +134,8 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   }
 }
 
-/** Holds a program that closes the queue after the error, opens it again, and ends with its input. */
-const REOPENS = `
+/** A program that closes the queue after the error and opens it again, each after a line of input. */
+const REOPENING = `
 import { once } from 'node:events';
 import { openQueue } from 'queuectl';
 const db = process.argv.at(-1);
@@ -152,15 +153,15 @@ process.stdin.destroy();
 `;
 
 for (const [name, runtime] of Object.entries(RUNTIMES)) {
-  for (const ends of name === 'Bun' ? REMOVED.slice(2) : REMOVED.slice(0, 2)) {
+  for (const suffixes of name === 'Bun' ? REMOVED.slice(2) : REMOVED.slice(0, 2)) {
     test.concurrent(
-      `after the removal of ${ends.join(' and ')} under a program on ${name}, it can close and reopen the queue, and others continue`,
+      `after removing ${suffixes.join(' and ')}, a program on ${name} can close and reopen the queue, and other processes continue`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
-        const program = box.start([dbOf(box)], { through: [...runtime, REOPENS], open: true, cwd: root });
+        const program = box.start([dbOf(box)], { through: [...runtime, REOPENING], open: true, cwd: root });
         await until(() => program.output().includes('ready'), 'it has the queue open');
         await enqueue(box, 'b', 'true');
-        remove(box, ends);
+        remove(box, suffixes);
         program.child.stdin!.write('\n');
         await until(
           () => program.output().includes('store-files-removed\nclosed'),
@@ -183,7 +184,7 @@ test.concurrent(
     await box.startWorkers();
     const [worker] = await workersOf(box);
     send([worker!.pid], 'SIGSTOP');
-    await until(() => stateOf(worker!.pid) === 'T', 'the worker is stopped');
+    await until(() => processState(worker!.pid) === 'T', 'the worker is stopped');
     remove(box, ['-wal', '-shm']);
     const check = await box.run(['db', 'check']);
     expect(check.code).toBe(5);
@@ -199,9 +200,9 @@ test.concurrent(
   }),
 );
 
-for (const ends of REMOVED)
+for (const suffixes of REMOVED)
   test.concurrent(
-    `after the removal of ${ends.join(' and ')} under a stopped worker, others are refused until it continues, and nothing is lost`,
+    `removing ${suffixes.join(' and ')} while a worker is stopped blocks other processes until it continues, and no job is lost`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers();
       await enqueue(box, 'before', traced(box, 'before'));
@@ -209,10 +210,10 @@ for (const ends of REMOVED)
       for (const id of JOBS) await box.json(['enqueue', 'true', '--id', id, '--delay', '1h']);
       const [worker] = await workersOf(box);
       send([worker!.pid], 'SIGSTOP');
-      await until(() => stateOf(worker!.pid) === 'T', 'the worker is stopped');
-      remove(box, ends);
+      await until(() => processState(worker!.pid) === 'T', 'the worker is stopped');
+      remove(box, suffixes);
       const second = box.start(['worker', 'start']);
-      await refused(box, 'early', worker!.pid);
+      await expectRefused(box, 'early', worker!.pid);
       expect(await second.exit).toBe(5);
       expect(second.output()).toContain(`process ${worker!.pid} still has the old one open`);
       send([worker!.pid], 'SIGCONT');
@@ -226,12 +227,12 @@ for (const ends of REMOVED)
   );
 
 test.concurrent(
-  'a supervisor restarts its other workers until a worker that was stopped with removed files continues',
+  'a supervisor restarts its other workers until a stopped worker that has removed files open continues',
   inSandbox(async (box) => {
     const supervisor = await box.startWorkers('--count', '2');
     const [stopped, other] = await workersOf(box);
     send([stopped!.pid], 'SIGSTOP');
-    await until(() => stateOf(stopped!.pid) === 'T', 'one worker is stopped');
+    await until(() => processState(stopped!.pid) === 'T', 'one worker is stopped');
     remove(box, ['-wal', '-shm']);
     await until(
       () => supervisor.output().includes(`process ${stopped!.pid} still has the old one open`),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
 
-const PAGE = 4096;
+const PAGE_SIZE = 4096;
 
 test(
   'db repair recovers every job after the first page of the job table is lost, and reports how',
@@ -17,7 +17,7 @@ test(
       .rootpage as number;
     db.close();
     const file = openSync(path, 'r+');
-    writeSync(file, Buffer.alloc(PAGE), 0, PAGE, (root - 1) * PAGE);
+    writeSync(file, Buffer.alloc(PAGE_SIZE), 0, PAGE_SIZE, (root - 1) * PAGE_SIZE);
     closeSync(file);
     const { code, stdout } = await box.run(['db', 'repair']);
     expect(code).toBe(1);
@@ -32,7 +32,7 @@ test(
 );
 
 test.concurrent(
-  'attempts that a repair finds lost are settled by the settings of that store',
+  'attempts that a repair finds lost are settled with the settings of the store',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['config', 'set', 'crash-limit', '1']);

@@ -16,9 +16,9 @@ import {
 import { expectRefusal } from '../support/refusal.ts';
 import { backupOf, dbOf } from '../support/replaced-store.ts';
 
-const PAGE = 4096;
+const PAGE_SIZE = 4096;
 const restore = (box: Sandbox): string[] => ['restore', '--yes', backupOf(box)];
-const REPAIR = (): string[] => ['db', 'repair'];
+const repair = (): string[] => ['db', 'repair'];
 
 /** Completes two jobs and leaves one whose command keeps running without a worker. */
 async function leaveRunning(box: Sandbox): Promise<GatedJob> {
@@ -34,27 +34,28 @@ async function leaveRunning(box: Sandbox): Promise<GatedJob> {
   return job;
 }
 
-function zero(box: Sandbox, length: number, at: number): void {
+function writeZeros(box: Sandbox, length: number, at: number): void {
   const file = openSync(dbOf(box), 'r+');
   writeSync(file, Buffer.alloc(length), 0, length, at);
   closeSync(file);
 }
 
-function zeroAttempts(box: Sandbox): void {
+function damageAttempts(box: Sandbox): void {
   const db = new DatabaseSync(dbOf(box));
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const { rootpage } = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'attempt'").get()!;
   db.close();
-  zero(box, PAGE, ((rootpage as number) - 1) * PAGE);
+  writeZeros(box, PAGE_SIZE, ((rootpage as number) - 1) * PAGE_SIZE);
 }
 
-const SCENES: [string, (box: Sandbox) => void, (box: Sandbox) => string[]][] = [
-  ['restore over a store that cannot be read', (box) => zero(box, 100, 0), restore],
+/** Titles of tests, with how they damage the store and the command that is refused. */
+const CASES: [string, (box: Sandbox) => void, (box: Sandbox) => string[]][] = [
+  ['restore over a store that cannot be read', (box) => writeZeros(box, 100, 0), restore],
   ['restore where the store is gone', (box) => rmSync(dbOf(box)), restore],
-  ['repair of a store that has lost its attempts', zeroAttempts, REPAIR],
+  ['repair of a store that has lost its attempts', damageAttempts, repair],
 ];
 
-for (const [what, damage, args] of SCENES) {
+for (const [what, damage, args] of CASES) {
   test.concurrent(
     `${what} is refused while a command runs, so that the command never runs twice at the same time`,
     inSandbox(async (box) => {
@@ -62,7 +63,7 @@ for (const [what, damage, args] of SCENES) {
       damage(box);
       const refused = await box.run(args(box));
       expectRefusal(refused, 4, /a command from this queue is still running as process \d+/);
-      end(refused);
+      endCommand(refused);
       await untilNoProcessOf(box, 'job');
       expect((await box.run(args(box))).stderr).not.toContain('error');
       job.release();
@@ -73,30 +74,30 @@ for (const [what, damage, args] of SCENES) {
 }
 
 /** Ends the command as the hint suggests. */
-function end({ stderr }: Result): void {
+function endCommand({ stderr }: Result): void {
   const group = /kill -- (-\d+)$/m.exec(stderr)![1]!;
   expect(spawnSync('kill', ['--', group]).status).toBe(0);
 }
 
 const through = ['unshare', '-pf', '--mount-proc'];
-const missing = spawnSync(through[0]!, [...through.slice(1), 'true']).status !== 0;
+const cannotUnshare = spawnSync(through[0]!, [...through.slice(1), 'true']).status !== 0;
 
 for (const [what, damage] of [
   ["job 'job'", () => {}],
-  ['a command from this queue', (box: Sandbox) => zero(box, 100, 0)],
+  ['a command from this queue', (box: Sandbox) => writeZeros(box, 100, 0)],
 ] as const)
-  test.skipIf(missing).concurrent(
+  test.skipIf(cannotUnshare).concurrent(
     `restore from another pid namespace is also refused because of ${what}`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
       await leaveRunning(box);
       damage(box);
       const says = new RegExp(`${what} may still be running in another pid namespace`);
-      // In that namespace the worker seems to live until its lease is over.
+      // In that namespace the worker seems alive until its lease expires.
       const refused = await until(async () => {
         const result = await box.run(restore(box), { through });
         return /worker \w+ is running/.test(result.stderr) ? null : result;
-      }, 'no worker is in the way');
+      }, 'no worker seems alive');
       expectRefusal(refused, 4, says);
     }),
   );

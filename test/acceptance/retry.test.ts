@@ -8,7 +8,7 @@ interface JobDetails extends JobJson {
   history: { attempt: number; exit_code: number; error: string; started_at: string; finished_at: string }[];
 }
 
-/** Appends the time (ns) to the file `ran`, prints why it fails, and succeeds once `flag` exists. */
+/** A command that appends the time in ns to the file `ran`, prints why it fails, and succeeds once `flag` exists. */
 const UNTIL_FLAG = 'date +%s%N >>ran; echo "no flag yet"; [ -e flag ]';
 
 const show = (box: Sandbox, id: string): Promise<JobDetails> => box.json<JobDetails>(['show', id]);
@@ -16,7 +16,7 @@ const ranAt = (box: Sandbox): number[] =>
   lines(join(box.directory, 'ran')).map((line) => Number(line) / 1_000_000);
 
 /** Returns the ms from the end of the last attempt to the next one. */
-function wait(job: JobDetails): number {
+function retryDelay(job: JobDetails): number {
   return Date.parse(job.next_run_at!) - Date.parse(job.history.at(-1)!.finished_at);
 }
 
@@ -35,7 +35,7 @@ test.concurrent(
     // On a busy machine the polling may miss a short wait, but not the long one.
     expect(seen.has(3)).toBe(true);
     for (const [attempts, job] of seen) {
-      expect(wait(job)).toBe(2 ** attempts * 1000);
+      expect(retryDelay(job)).toBe(2 ** attempts * 1000);
       expect(job.exit_code).toBe(1);
       expect(job.last_error).toBe('exit code 1: no flag yet');
     }

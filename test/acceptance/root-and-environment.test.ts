@@ -19,7 +19,7 @@ test.skipIf(!asRoot).concurrent(
   }),
 );
 
-/** Holds variables that only the worker has, and some that every program needs. */
+/** Variables of the worker. Without --secret-env, a clean environment inherits only those in the second line. */
 const WORKER = {
   ...{ SSH_AUTH_SOCK: '/agent', AWS_SECRET_ACCESS_KEY: 'hush', MY_TOKEN: 'granted', OTHER: 'other' },
   ...{ TZ: 'Europe/Berlin', LC_ALL: 'C' },

@@ -37,7 +37,7 @@ test(
 );
 
 test(
-  'queuectl runs no code of the directory it is started in',
+  'queuectl runs no code from the directory in which it is started',
   inSandbox(async (box) => {
     const trap = join(box.directory, 'hostile');
     const put = (path: string, text: string): void => {

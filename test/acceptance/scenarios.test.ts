@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dir, '../..');
 
-test('the five core flows work as a user types them', () => {
+test('the five scenarios of scripts/test-scenarios.sh pass', () => {
   const { status, stdout, stderr } = spawnSync('sh', ['scripts/test-scenarios.sh'], {
     cwd: root,
     encoding: 'utf8',
@@ -13,7 +13,7 @@ test('the five core flows work as a user types them', () => {
   expect(stdout).toEndWith('all five scenarios passed\n');
 });
 
-test('the demo shows the main job', () => {
+test('the demo shows a job that works when it is retried and a job that always fails', () => {
   const { status, stdout } = spawnSync('sh', ['scripts/demo.sh'], { cwd: root, encoding: 'utf8' });
   expect(status).toBe(0);
   expect(stdout).toContain('now it works');

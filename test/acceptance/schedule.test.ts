@@ -33,7 +33,7 @@ async function addTicking(box: Sandbox, ...flags: string[]): Promise<string> {
   return log;
 }
 
-/** Returns the nominal times on disk in seconds, and fails when one of them is there twice. */
+/** Returns the nominal times on disk in seconds. Expects that none of them is there twice. */
 function ticksOf(log: string): number[] {
   const ticks = lines(log).map((line) => Date.parse(line) / 1000);
   expect(ticks.every(Number.isInteger)).toBe(true);
@@ -41,8 +41,8 @@ function ticksOf(log: string): number[] {
   return ticks.sort((a, b) => a - b);
 }
 
-/** Returns the length in seconds of each gap between the ticks. */
-function holes(ticks: number[]): number[] {
+/** Returns the length in seconds of each gap that is longer than one second. */
+function gapsIn(ticks: number[]): number[] {
   return ticks.slice(1).flatMap((at, i) => (at - ticks[i]! > 1 ? [at - ticks[i]!] : []));
 }
 
@@ -54,7 +54,7 @@ test.concurrent(
     await until(() => lines(log).length >= 10, 'ten ticks');
     await box.run(['worker', 'stop']);
     await workers.exit;
-    expect(holes(ticksOf(log))).toEqual([]);
+    expect(gapsIn(ticksOf(log))).toEqual([]);
     const jobs = await box.json<JobJson[]>(['list', '--name', 'ticking']);
     expect(jobs.filter((job) => job.state === 'completed')).toHaveLength(lines(log).length);
   }),
@@ -78,7 +78,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'no tick runs twice or is missing while a worker lives, although workers are killed at random moments',
+  'no tick runs twice or is missing as long as one worker lives, although workers are killed at random moments',
   inSandbox(async (box) => {
     const random = seededRandom('kills');
     const log = await addTicking(box, '--overlap', 'allow');
@@ -95,8 +95,8 @@ test.concurrent(
     await until(() => lines(log).length >= seen + 2, 'ticks after the last kill');
     const ticks = ticksOf(log);
     expect(ticks.length).toBeGreaterThan(10);
-    // A job that was killed with its worker's claim runs a little later, so the test waits before it counts.
-    await until(() => holes(ticksOf(log)).length === 0, 'no tick is missing', 15_000);
+    // A job whose worker was killed right after the claim runs a little later, so the test waits for it.
+    await until(() => gapsIn(ticksOf(log)).length === 0, 'no tick is missing', 15_000);
   }),
 );
 
@@ -105,7 +105,7 @@ for (const [catchUp, madeUpFor] of [
   ['one', true],
 ] as const) {
   test.concurrent(
-    `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice and only those without a worker are missing`,
+    `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice, and only ticks without a worker are missing`,
     inSandbox(async (box) => {
       const log = await addTicking(box, '--overlap', 'allow', '--catch-up', catchUp);
       const first = await box.startWorkers('--count', '2');
@@ -119,8 +119,8 @@ for (const [catchUp, madeUpFor] of [
       const after = () => ticksOf(log).filter((at) => at * 1000 > back);
       await until(() => after().length >= 3, 'three ticks more');
       const ticks = ticksOf(log);
-      expect(holes(ticks)).toHaveLength(1);
-      // The last moments without a worker are excluded, because they are within the grace.
+      expect(gapsIn(ticks)).toHaveLength(1);
+      // The last five seconds without a worker are excluded, because a tick that is 2 s late still runs.
       const late = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 < back - 5000);
       expect(late).toEqual([]);
       const around = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 <= back);
@@ -174,7 +174,7 @@ test.concurrent(
       next_run_at: null,
       next_runs: [],
     });
-    // A few heartbeats and ticks pass without a job, so that the run that follows makes the only one.
+    // The time of two ticks passes, so that only `schedule run` can cause the next job.
     const paused = Date.now();
     await until(() => Date.now() > paused + 2500, 'two ticks could have come');
     const before = lines(log).length;
@@ -211,7 +211,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a draining worker leaves although ticks are to come',
+  'a draining worker exits although a schedule has later runs',
   inSandbox(async (box) => {
     await box.json(['schedule', 'add', 'later', '--every', '1h', 'true']);
     await box.run(['enqueue', 'true']);
@@ -223,17 +223,17 @@ const add = (...args: string[]): string[] => ['schedule', 'add', ...args];
 const cron = (expression: string, ...more: string[]): string[] =>
   add('x', '--cron', expression, ...more, 'true');
 const BAD: [what: string, args: string[], code: number, says: RegExp][] = [
-  ['no name', add(), 2, /schedule name is missing/],
-  ['no command', add('x', '--every', '1m'), 2, /requires a command/],
+  ['a missing name', add(), 2, /schedule name is missing/],
+  ['a missing command', add('x', '--every', '1m'), 2, /requires a command/],
   ['two commands', add('x', '--every', '1m', '-c', 'true', 'true'), 2, /more than once/],
-  ['no time', add('x', 'true'), 2, /requires --cron or --every/],
-  ['two times', cron('* * * * *', '--every', '1m'), 2, /cannot have both/],
-  ['a zone without cron', add('x', '--every', '1m', '--tz', 'UTC', 'true'), 2, /--tz/],
-  ['a zone of nobody', cron('* * * * *', '--tz', 'Mars/Olympus'), 2, /unknown time zone 'Mars\/Olympus'/],
-  ['every 0', add('x', '--every', '0', 'true'), 2, /--every/],
-  ['every 999ms', add('x', '--every', '999ms', 'true'), 2, /--every/],
-  ['every so', add('x', '--every', 'so', 'true'), 2, /invalid duration/],
-  ['every century', add('x', '--every', '9999999d', 'true'), 2, /--every/],
+  ['a missing time', add('x', 'true'), 2, /requires --cron or --every/],
+  ['both --cron and --every', cron('* * * * *', '--every', '1m'), 2, /cannot have both/],
+  ['--tz without --cron', add('x', '--every', '1m', '--tz', 'UTC', 'true'), 2, /--tz/],
+  ['an unknown time zone', cron('* * * * *', '--tz', 'Mars/Olympus'), 2, /unknown time zone 'Mars\/Olympus'/],
+  ['--every 0', add('x', '--every', '0', 'true'), 2, /--every/],
+  ['--every 999ms', add('x', '--every', '999ms', 'true'), 2, /--every/],
+  ['--every so', add('x', '--every', 'so', 'true'), 2, /invalid duration/],
+  ['--every 9999999d', add('x', '--every', '9999999d', 'true'), 2, /--every/],
   ['a step of 0', cron('*/0 * * * *'), 2, /cron expression/],
   ['a huge range', cron('0 0 1-100000000 * *'), 2, /cron expression/],
   ['a broken range', cron('0 0 1--100000000 * *'), 2, /cron expression/],
@@ -243,19 +243,19 @@ const BAD: [what: string, args: string[], code: number, says: RegExp][] = [
   ['30 February', cron('0 0 30 2 *'), 2, /never/],
   ['a long expression', cron(`${'1,'.repeat(5000)}1 * * * *`), 2, /256/],
   ['@reboot', cron('@reboot'), 2, /@reboot/],
-  ['an overlap of nobody', cron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
-  ['a catch-up of nobody', cron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
-  ['a bad name', add('a\nb', '--every', '1m', 'true'), 2, /schedule name/],
+  ['an unknown --overlap', cron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
+  ['an unknown --catch-up', cron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
+  ['an invalid name', add('a\nb', '--every', '1m', 'true'), 2, /schedule name/],
   ['an id', cron('* * * * *', '--id', 'a'), 2, /unknown flag/],
-  ['a time of its own', cron('* * * * *', '--delay', '5'), 2, /unknown flag/],
+  ['a delay', cron('* * * * *', '--delay', '5'), 2, /unknown flag/],
   ['a job with an id', add('x', '--every', '1m', '{"id":"a","command":"true"}'), 2, /cannot have an id/],
   ['two jobs', add('x', '--every', '1m', '[{"command":"a"},{"command":"b"}]'), 2, /one job/],
-  ['a variable of ours', cron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
-  ['a negative priority of nobody', cron('* * * * *', '--priority', 'x'), 2, /priority/],
+  ['a variable of queuectl', cron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
+  ['an unknown priority', cron('* * * * *', '--priority', 'x'), 2, /priority/],
 ];
 
 for (const [what, args, code, says] of BAD) {
-  test.concurrent(`${what} is refused, and nothing is written`, async () => {
+  test.concurrent(`schedule add refuses ${what} and writes nothing`, async () => {
     const box = sandbox();
     try {
       expectRefusal(await box.run(args), code, says);

@@ -53,7 +53,7 @@ test(
 );
 
 test(
-  'a job fails if its worker lacks a secret, with the name of the secret, and the next worker may have it',
+  'a job whose worker lacks a secret fails with the name of the secret, and runs on a worker that has it',
   inSandbox(async (own) => {
     const first = own.start(['worker', 'start'], { env: { TOKEN: '' } });
     const more = [

@@ -4,8 +4,8 @@ import {
   killAll,
   processesOfJob,
   send,
+  untilDraining,
   untilNoProcessOf,
-  untilStopping,
   untilWorkerOf,
   workersOf,
 } from '../support/processes.ts';
@@ -39,7 +39,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const workers = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job');
       signalGroup(workers.pid, signal);
-      await untilStopping(box);
+      await untilDraining(box);
       await enqueue(box, 'next', 'true');
       job.release();
       expect(await workers.exit).toBe(0);
@@ -57,7 +57,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     const pids = (await workersOf(box)).map((worker) => worker.pid);
     send([workers.pid, ...pids], 'SIGTERM');
-    await untilStopping(box);
+    await untilDraining(box);
     send(pids, 'SIGTERM');
     send(pids, 'SIGINT');
     await enqueue(box, 'next', 'true');
@@ -70,7 +70,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a second SIGINT ends the job with all its processes and requeues it uncharged',
+  'a second SIGINT ends the job with all its processes and requeues it without charging an attempt',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -80,13 +80,13 @@ test.concurrent(
     const log = () => lines(`${box.directory}/job.log`);
     await until(() => log().length === 2, 'both of its children run');
     signalGroup(workers.pid, 'SIGINT');
-    await untilStopping(box);
+    await untilDraining(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
     // Signals that arrive together count as one, so the second one is repeated until it takes effect.
     await until(() => {
       signalGroup(workers.pid, 'SIGINT');
       return workers.output().includes('again');
-    }, 'it is taken for a second one');
+    }, 'it counts as a second one');
     await workers.exit;
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(await show(box, 'job')).toMatchObject(UNCHARGED);
@@ -118,12 +118,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  "a job that another process's signal ends during a stop is requeued uncharged",
+  "a job that another process's signal ends during a stop is requeued without charging an attempt",
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     signalGroup(workers.pid, 'SIGTERM');
-    await untilStopping(box);
+    await untilDraining(box);
     // The frame ignores the signal and the command dies of it, as in a shutdown of the machine.
     send(processesOfJob(box, 'job'), 'SIGTERM');
     expect(await workers.exit).toBe(0);
@@ -155,7 +155,7 @@ test.concurrent(
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job');
     await killAll([workers.pid]);
-    await untilStopping(box);
+    await untilDraining(box);
     await enqueue(box, 'next', 'true');
     job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
@@ -183,7 +183,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that failed well before the stop is charged although one of its processes is still being ended',
+  'a job that failed well before the stop is charged an attempt although one of its processes is still being ended',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await enqueue(
@@ -193,7 +193,7 @@ test.concurrent(
       { max_retries: 1 },
     );
     await until(() => lines(`${box.directory}/left`).length > 0, 'the command has left a process behind');
-    // The test waits longer than the signals of one stop are apart. The grace period of the process is far longer.
+    // A failure just before a stop may be part of it, so the test waits. The grace period is far longer than that.
     const start = performance.now();
     await until(() => performance.now() - start > 600, 'the command has failed');
     signalGroup(workers.pid, 'SIGTERM');

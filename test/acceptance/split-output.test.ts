@@ -74,7 +74,7 @@ test.concurrent('run, enqueue --follow and logs -f write each stream to their ow
   writeFileSync(join(box.directory, 'slow.go'), '');
   for (const one of [all, only, json]) expect(await one.closed).toBe(0);
   expect(all.stdout()).toBe(`o1\no2\n${numbers(9000)}`);
-  // With one stream selected, it goes to stdout whichever it is.
+  // A single selected stream is written to stdout, even if it is stderr.
   expect(only.stdout()).toBe(`e1\n${numbers(9000)}`);
   const pieces = json
     .stdout()

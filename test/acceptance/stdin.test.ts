@@ -53,7 +53,7 @@ test.concurrent('every attempt reads stdin from the start', async () => {
   expect(lines(join(box.directory, 'tries'))).toEqual(['one', 'one', 'one']);
 });
 
-test.concurrent('run passes its own stdin to the job', async () => {
+test.concurrent('run --stdin - passes its own stdin to the job', async () => {
   const ran = await box.run(['run', '--stdin', '-', 'sort -r'], { stdin: 'a\nb\n' });
   expect(ran).toMatchObject({ code: 0, stdout: 'b\na\n' });
 });
@@ -80,7 +80,7 @@ test.concurrent('a job printed by show, list, wait or enqueue includes its stdin
 });
 
 test(
-  'the command keeps reading when its worker is killed, and no file is left',
+  'the command keeps reading when its worker is killed, and its stdin file is removed',
   inSandbox(async (own) => {
     await own.startWorkers();
     const command = 'read a; echo $a >>got; until test -e go; do sleep 0.05; done; cat >>got; seq 1 9000';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { killAll, untilStopping, untilWorkerOf, workersOf } from '../support/processes.ts';
+import { killAll, untilDraining, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
   configure,
   inSandbox,
@@ -11,19 +11,19 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-const QUICK = { 'heartbeat-interval': '200ms', lease: '1s' };
+const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
 const RUN_ONCE = { state: 'completed', attempts: 1, crashes: 0, exit_code: 0 };
 
 /** Starts a job and kills its supervisor and workers. */
-async function orphanedJob(box: Sandbox) {
-  await configure(box, QUICK);
+async function startOrphanedJob(box: Sandbox) {
+  await configure(box, SHORT_LEASE);
   const first = await box.startWorkers('--count', '3');
   const job = await startGatedJob(box, 'job');
   await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
   return job;
 }
 
-const WAYS: Record<string, (box: Sandbox, supervisor: Running) => Promise<unknown>> = {
+const STOPS: Record<string, (box: Sandbox, supervisor: Running) => Promise<unknown>> = {
   'SIGTERM to the supervisor': async (_, { pid }) => process.kill(pid, 'SIGTERM'),
   'SIGINT to the group': async (_, { pid }) => process.kill(-pid, 'SIGINT'),
   'worker stop': async (box) => void box.run(['worker', 'stop']),
@@ -32,15 +32,15 @@ const WAYS: Record<string, (box: Sandbox, supervisor: Running) => Promise<unknow
   'the death of the supervisor': async (_, { pid }) => process.kill(pid, 'SIGKILL'),
 };
 
-for (const [name, stop] of Object.entries(WAYS)) {
+for (const [name, stop] of Object.entries(STOPS)) {
   test.concurrent(
-    `on ${name} an adopted job is waited for and settled with its own exit code`,
+    `after ${name} a worker waits for its adopted job and settles it with its own exit code`,
     inSandbox(async (box) => {
-      const job = await orphanedJob(box);
+      const job = await startOrphanedJob(box);
       const second = await box.startWorkers('--count', '3');
       await untilWorkerOf(box, 'job');
       await stop(box, second);
-      await untilStopping(box);
+      await untilDraining(box);
       await until(async () => (await workersOf(box)).length === 1, 'one worker waits for the job');
       job.release();
       expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
@@ -54,7 +54,7 @@ for (const [name, stop] of Object.entries(WAYS)) {
 test.concurrent(
   'workers that are stopped right after their start still adopt the job',
   inSandbox(async (box) => {
-    const job = await orphanedJob(box);
+    const job = await startOrphanedJob(box);
     const second = await box.startWorkers('--count', '2');
     process.kill(second.pid, 'SIGTERM');
     await untilWorkerOf(box, 'job');
@@ -68,7 +68,7 @@ test.concurrent(
 test.concurrent(
   'an adopted job is handed over to the workers of another start, which continue',
   inSandbox(async (box) => {
-    const job = await orphanedJob(box);
+    const job = await startOrphanedJob(box);
     const second = await box.startWorkers('--count', '2');
     await untilWorkerOf(box, 'job');
     const third = await box.startWorkers('--queue', 'other');
@@ -77,7 +77,7 @@ test.concurrent(
     expect(job.traces()).toEqual(['start']);
     await untilWorkerOf(box, 'job');
     process.kill(third.pid, 'SIGTERM');
-    await untilStopping(box);
+    await untilDraining(box);
     job.release();
     expect(await third.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
@@ -88,12 +88,12 @@ test.concurrent(
 test.concurrent(
   'a worker that dies just before the stop is replaced by one that waits for its job and claims no other',
   inSandbox(async (box) => {
-    await configure(box, QUICK);
+    await configure(box, SHORT_LEASE);
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     await box.json(['enqueue', '--id', 'next', 'true']);
     const { pid } = await untilWorkerOf(box, 'job');
-    // The supervisor learns of both events at the same moment.
+    // The supervisor is stopped, so it notices the death of the worker and the SIGTERM at the same moment.
     process.kill(workers.pid, 'SIGSTOP');
     process.kill(pid, 'SIGKILL');
     process.kill(workers.pid, 'SIGTERM');

@@ -4,7 +4,7 @@ import { isStopped } from '../faults/moments.ts';
 import { workersOf } from '../support/processes.ts';
 import { EXECUTABLE, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
-/** Runs the program of the sandbox with these arguments through a shell, in which `$0` is the program. */
+/** Returns the value of RunOptions.through for a shell script in which `$0` is the program. */
 function shell(script: string): string[] {
   return ['sh', '-c', script];
 }
@@ -65,7 +65,7 @@ test.concurrent(
   }),
 );
 
-const AFTER: Record<string, string> = {
+const STARTS_AFTER_STOP: Record<string, string> = {
   'with exec, as in an entrypoint': '"$0" worker stop; exec "$0" worker start',
   'with exec, after a stop in a subshell': '(cd /; "$0" worker stop); exec "$0" worker start',
   'one after the other': '"$0" worker stop; "$0" worker start',
@@ -74,11 +74,11 @@ const AFTER: Record<string, string> = {
     '(until [ -e go ]; do sleep 0.05; done; exec "$0" worker start) & sleep 0.5; "$0" worker stop; touch go; wait',
   'in a shell of its own that waited for it':
     'sh -c \'touch up; until [ -e go ]; do sleep 0.01; done; exec "$0" worker start\' "$0" & until [ -e up ]; do sleep 0.01; done; "$0" worker stop; touch go; wait',
-  "after a stop that is nobody's child any more":
+  'after a stop that has no parent any more':
     'setsid -f sh -c \'"$0" worker stop; touch go\' "$0"; until [ -e go ]; do sleep 0.01; done; exec "$0" worker start',
 };
 
-for (const [name, script] of Object.entries(AFTER)) {
+for (const [name, script] of Object.entries(STARTS_AFTER_STOP)) {
   test.concurrent(
     `worker start after worker stop (${name}) starts workers`,
     inSandbox(async (box: Sandbox) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { processesOfJob, untilStopping, untilWorkerOf, workersOf } from '../support/processes.ts';
+import { processesOfJob, untilDraining, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -29,7 +29,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     await enqueue(box, 'next', 'echo start >> next.log');
     const stop = box.run(['worker', 'stop'], { cwd: '/' });
-    await untilStopping(box);
+    await untilDraining(box);
     job.release();
     const { code, stdout, stderr } = await stop;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'stopped 1 worker\n' });
@@ -78,13 +78,13 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop --force, here after a graceful stop, ends the job and requeues it uncharged',
+  'worker stop --force after a graceful stop ends the job and requeues it without charging an attempt',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const patient = box.run(['worker', 'stop']);
-    await untilStopping(box);
+    await untilDraining(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
     expect((await box.run(['worker', 'stop', '--force'])).code).toBe(0);
     expect((await patient).code).toBe(0);
@@ -120,14 +120,14 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop --timeout limits only the wait',
+  'worker stop --timeout limits how long the command waits, not the stop itself',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const stop = await box.run(['worker', 'stop', '--timeout', '300ms']);
     expect(stop.code).toBe(1);
     expect(stop.stderr).toContain('worker stop --force');
-    await untilStopping(box);
+    await untilDraining(box);
     expect(await untilWorkerOf(box, 'job')).toBeTruthy();
     job.release();
     expect(await workers.exit).toBe(0);
@@ -137,9 +137,9 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a .stop_workers file older than the workers is ignored, and a newer one is obeyed and removed by the last',
+  'a .stop_workers file older than the workers is ignored, and a newer one is obeyed and removed by the last worker',
   inSandbox(async (box) => {
-    await box.json(['status']);
+    await box.create();
     const state = join(box.home, 'queue.db.d');
     const file = join(state, '.stop_workers');
     mkdirSync(state, { recursive: true });
@@ -154,11 +154,11 @@ test.concurrent(
     expect(await workersOf(box)).toHaveLength(2);
     expect(existsSync(file)).toBe(true);
 
-    // The time is well after their start by the clock of any file system.
+    // The time is after the start of the workers, even if the file system stores times coarsely.
     const later = new Date(Date.now() + 1000);
     utimesSync(file, later, later);
     expect(await idle.exit).toBe(0);
-    await untilStopping(box);
+    await untilDraining(box);
     expect(existsSync(file)).toBe(true);
     job.release();
     expect(await busy.exit).toBe(0);
@@ -169,12 +169,12 @@ test.concurrent(
     await enqueue(box, 'next', 'true');
     await untilState(box, 'next', 'completed');
     expect(next.child.exitCode).toBe(null);
-    await until(async () => (await workersOf(box)).length === 1, 'it has stayed');
+    await until(async () => (await workersOf(box)).length === 1, 'the worker keeps running');
   }),
 );
 
 test.concurrent(
-  'a .stop_workers file in $QUEUECTL_HOME is obeyed and removed by the workers of the store there only',
+  'only the workers of the store in $QUEUECTL_HOME obey and remove a .stop_workers file there',
   inSandbox(async (box) => {
     const other = join(box.directory, 'other.db');
     const elsewhere = box.start(['worker', 'start', '--db', other]);

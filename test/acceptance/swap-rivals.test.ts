@@ -14,19 +14,19 @@ import { join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import {
   backupOf,
-  cutHeader,
   dbOf,
   enqueueIntoWal,
   idsIn,
-  keptIn,
-  linkOf,
-  stateOf,
+  keptStores,
+  openFilePath,
+  overwriteHeader,
+  processState,
 } from '../support/replaced-store.ts';
 
-/** Enqueues a job into the WAL alone and dies. If the store is held, stops waiting after three seconds. */
+/** Starts an enqueue that crashes with its job in the WAL. Waits up to 3 s, because the store may be locked. */
 async function enqueueIntoWalOrWait(box: Sandbox, id: string): Promise<() => Promise<void>> {
   const late = box.start(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
-  await until(() => late.child.signalCode !== null, 'it is through', 3000).catch(() => {});
+  await until(() => late.child.signalCode !== null, 'it has crashed', 3000).catch(() => {});
   return async () => expect(await late.exit).toBe(-1);
 }
 
@@ -39,12 +39,12 @@ test.concurrent(
       box.start(['restore', '--yes', backupOf(box)], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
     // The second restore is past its check for other users of the store, which would find the first one.
     const second = restore('after-renew');
-    await until(() => stateOf(second.pid) === 'T', 'the second has made its draft');
+    await until(() => processState(second.pid) === 'T', 'the second has made its draft');
     const first = restore('swap-cleared');
-    await until(() => stateOf(first.pid) === 'T', 'the first restore is stopped');
+    await until(() => processState(first.pid) === 'T', 'the first restore is stopped');
     second.child.kill('SIGCONT');
     const opened = (): string[] =>
-      readdirSync(`/proc/${second.pid}/fd`).filter((fd) => linkOf(second.pid, fd) === dbOf(box));
+      readdirSync(`/proc/${second.pid}/fd`).filter((fd) => openFilePath(second.pid, fd) === dbOf(box));
     await until(() => opened().length === 2, 'the second waits for the store');
     second.child.kill('SIGSTOP');
     first.child.kill('SIGCONT');
@@ -53,9 +53,9 @@ test.concurrent(
     second.child.kill('SIGCONT');
     expect(await second.exit).toBe(0);
     expect(await idsIn(box)).toEqual(['a']);
-    const kept = await Promise.all(keptIn(box).map((db) => idsIn(box, db)));
+    const kept = await Promise.all(keptStores(box).map((db) => idsIn(box, db)));
     expect(kept.map((one) => one.join()).sort()).toEqual(['a', 'a,acked']);
-    for (const db of [dbOf(box), ...keptIn(box)])
+    for (const db of [dbOf(box), ...keptStores(box)])
       expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
   }),
 );
@@ -65,7 +65,7 @@ for (const [point, found] of [
   ['swap-named', ['a', 'acked']],
 ] as const)
   test.concurrent(
-    `a queue that is created while a restore into an empty place is at ${point} keeps its WAL`,
+    `a queue that is created while a restore without an old store is at ${point} keeps its WAL`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupOf(box)]);
@@ -73,7 +73,7 @@ for (const [point, found] of [
       const restore = box.start(['restore', backupOf(box)], {
         env: { QUEUECTL_CRASH_AT: `${point}:1:stop` },
       });
-      await until(() => stateOf(restore.pid) === 'T', 'the restore is stopped');
+      await until(() => processState(restore.pid) === 'T', 'the restore is stopped');
       const late = await enqueueIntoWalOrWait(box, 'acked');
       restore.child.kill('SIGCONT');
       expect(await restore.exit).toBe(point === 'swap-held' ? 5 : 0);
@@ -86,7 +86,7 @@ for (const [point, found] of [
 const asRoot = process.getuid!() === 0;
 const NOBODY = 65534;
 
-/** Creates what looks like a killed swap, with a WAL that holds a job of another user. */
+/** Creates files of another user that look like the rest of a killed swap, with a job in their WAL. */
 async function plant(box: Sandbox, how: 'link' | 'file'): Promise<string[]> {
   const theirs = join(box.directory, 'theirs', 'queue.db');
   await box.run(['--db', theirs, 'enqueue', '--id', 'evil', 'true'], {
@@ -107,7 +107,7 @@ for (const how of ['link', 'file'] as const)
       for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
       await box.json(['backup', backupOf(box)]);
       const planted = await plant(box, how);
-      cutHeader(box);
+      overwriteHeader(box);
       const { stdout } = await box.run(['db', 'repair']);
       expect(stdout).not.toContain('evil');
       expect(await idsIn(box)).toEqual(['a', 'b', 'c']);
@@ -119,17 +119,17 @@ for (const how of ['link', 'file'] as const)
 
 test
   .skipIf(!asRoot)
-  .concurrent('a file that somebody else put there stops no restore of who may not move it', async () => {
+  .concurrent('a foreign file at that path, which cannot be moved, does not prevent a restore', async () => {
     const box = sandbox(['setpriv', '--reuid=65533', '--regid=65533', '--clear-groups']);
     try {
       chownSync(box.directory, 65533, 65533);
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupOf(box)]);
-      const stranger = join(box.home, '.queue.db.before-20260101T000000Z');
-      writeFileSync(stranger, '');
+      const foreign = join(box.home, '.queue.db.before-20260101T000000Z');
+      writeFileSync(foreign, '');
       for (const [one, uid] of [
         [box.home, 0],
-        [stranger, NOBODY],
+        [foreign, NOBODY],
       ] as const)
         chownSync(one, uid, uid);
       chmodSync(box.home, 0o1777);
@@ -137,7 +137,7 @@ test
         env: { QUEUECTL_ANY_OWNER: '1' },
       });
       expect({ code, stderr }).toMatchObject({ code: 0 });
-      expect(lstatSync(stranger).uid).toBe(NOBODY);
+      expect(lstatSync(foreign).uid).toBe(NOBODY);
     } finally {
       await box.cleanup();
     }

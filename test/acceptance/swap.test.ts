@@ -5,21 +5,21 @@ import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import {
   backupOf,
-  cutHeader,
   dbOf,
   enqueueIntoWal,
   idsIn,
-  keptIn,
-  linkOf,
-  stateOf,
+  keptStores,
+  openFilePath,
+  overwriteHeader,
+  processState,
 } from '../support/replaced-store.ts';
 
 const source = readFileSync('src/store/sqlite/care/swap.ts', 'utf8');
 const ALL_POINTS = [...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`);
-/** Lists the crash points of a restore where no store exists. */
+/** The crash points of a restore where no store exists. */
 const NEW_POINTS = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];
 const POINTS = new Set(ALL_POINTS.filter((point) => !NEW_POINTS.includes(point)));
-const OLD = ['a', 'acked', 'b', 'c'];
+const OLD_IDS = ['a', 'acked', 'b', 'c'];
 
 function miscount(box: Sandbox): void {
   const db = new DatabaseSync(dbOf(box));
@@ -27,67 +27,68 @@ function miscount(box: Sandbox): void {
   db.close();
 }
 
-/** Empties the database. All that is left is in the WAL, which SQLite would remove. */
-const cutToNothing = (box: Sandbox): void => truncateSync(dbOf(box), 0);
+/** Truncates the database. What is left of the store is in the WAL, which SQLite would remove. */
+const truncate = (box: Sandbox): void => truncateSync(dbOf(box), 0);
 
 interface Scene {
   command: 'restore' | 'repair';
-  /** Runs before the last job is written into the WAL. */
-  first?(box: Sandbox): void;
-  last?(box: Sandbox): void;
+  /** Damages the store before the last job is written into the WAL. */
+  before?(box: Sandbox): void;
+  /** Damages the store after that. */
+  after?(box: Sandbox): void;
 }
 
 const SCENES: Record<string, Scene> = {
-  'restore in the place of a queue': { command: 'restore' },
-  'restore in the place of a file that cannot be read': { command: 'restore', last: cutHeader },
-  'restore in the place of a file that was cut to nothing': { command: 'restore', last: cutToNothing },
-  'repair of a queue that can be read': { command: 'repair', first: miscount },
-  'repair of a file that cannot be read': { command: 'repair', last: cutHeader },
+  'restore over a queue': { command: 'restore' },
+  'restore over a file that cannot be read': { command: 'restore', after: overwriteHeader },
+  'restore over a file that was truncated': { command: 'restore', after: truncate },
+  'repair of a queue that can be read': { command: 'repair', before: miscount },
+  'repair of a file that cannot be read': { command: 'repair', after: overwriteHeader },
 };
 
-for (const [what, { command, first, last }] of Object.entries(SCENES)) {
+for (const [what, { command, before, after }] of Object.entries(SCENES)) {
   for (const point of POINTS) {
     test.concurrent(
       `after a ${what} that was killed at ${point}, no acknowledged job is lost, and it can be repeated`,
       inSandbox(async (box) => {
         for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
         await box.json(['backup', backupOf(box)]);
-        first?.(box);
+        before?.(box);
         await enqueueIntoWal(box, 'acked');
-        last?.(box);
+        after?.(box);
         const wal = readFileSync(`${dbOf(box)}-wal`);
         const args = command === 'restore' ? ['restore', '--yes', backupOf(box)] : ['db', 'repair'];
         expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
 
         // Either the old queue or the new one is complete, and an unreadable file is still reported.
-        const restored = command === 'restore' ? ['a', 'b', 'c'] : OLD;
+        const restored = command === 'restore' ? ['a', 'b', 'c'] : OLD_IDS;
         const replaced = ['swap-replaced', 'swap-kept'].includes(point);
         if (replaced) {
           expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
           expect(await idsIn(box)).toEqual(restored);
-        } else if (last !== undefined) expect((await box.run(['list'])).stderr).toContain('damaged');
-        else expect(await idsIn(box)).toEqual(OLD);
+        } else if (after !== undefined) expect((await box.run(['list'])).stderr).toContain('damaged');
+        else expect(await idsIn(box)).toEqual(OLD_IDS);
 
-        // A file with two names that people use would have two WALs.
-        for (const one of keptIn(box)) expect(statSync(one).nlink).toBe(1);
+        // A file with two names could get two WALs.
+        for (const one of keptStores(box)) expect(statSync(one).nlink).toBe(1);
 
         expect((await box.run(args)).stderr).not.toContain('error');
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
         expect(await idsIn(box)).toEqual(restored);
         expect(readdirSync(box.home).filter((name) => name.startsWith('.queue.db'))).toEqual([]);
-        if (last === cutToNothing) {
+        if (after === truncate) {
           const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
           expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);
         } else {
-          const kept = await Promise.all(keptIn(box).map((one) => keptIds(box, one)));
-          expect(kept).toContainEqual(OLD);
+          const kept = await Promise.all(keptStores(box).map((one) => keptIds(box, one)));
+          expect(kept).toContainEqual(OLD_IDS);
         }
       }),
     );
   }
 }
 
-/** Returns the jobs of a store that was kept aside, and repairs it first if necessary. */
+/** Returns the job ids of a replaced store that was kept, and repairs the store first if necessary. */
 async function keptIds(box: Sandbox, db: string): Promise<string[]> {
   const { stdout } = await box.run(['db', 'check', '--db', db]);
   if (stdout !== 'ok\n') await box.run(['db', 'repair', '--db', db]);
@@ -102,17 +103,17 @@ test.concurrent(
     const restore = box.start(['restore', '--yes', backupOf(box)], {
       env: { QUEUECTL_CRASH_AT: 'swap-cleared:1:stop' },
     });
-    await until(() => stateOf(restore.pid) === 'T', 'the restore is stopped');
+    await until(() => processState(restore.pid) === 'T', 'the restore is stopped');
     const late = box.start(['enqueue', '--id', 'late', 'true']);
     const opened = (): boolean =>
-      readdirSync(`/proc/${late.pid}/fd`).some((fd) => linkOf(late.pid, fd) === dbOf(box));
+      readdirSync(`/proc/${late.pid}/fd`).some((fd) => openFilePath(late.pid, fd) === dbOf(box));
     await until(opened, 'the other has opened the old file');
     expect(late.child.exitCode).toBe(null);
     restore.child.kill('SIGCONT');
     expect(await restore.exit).toBe(0);
     expect(await late.exit).toBe(0);
     expect(await idsIn(box)).toEqual(['a', 'late']);
-    expect(await idsIn(box, keptIn(box)[0]!)).toEqual(['a']);
+    expect(await idsIn(box, keptStores(box)[0]!)).toEqual(['a']);
   }),
 );
 
@@ -124,7 +125,7 @@ test.concurrent(
     const acknowledged: string[] = [];
     const refused: string[] = [];
     let done = false;
-    const lane = async (name: string): Promise<void> => {
+    const enqueueRepeatedly = async (name: string): Promise<void> => {
       for (let i = 0; !done; i++) {
         const { code, stderr } = await box.run(['enqueue', '--id', `${name}${i}`, 'true']);
         if (code === 0) acknowledged.push(`${name}${i}`);
@@ -139,9 +140,9 @@ test.concurrent(
       }
       done = true;
     };
-    await Promise.all([lane('x'), lane('y'), restores()]);
+    await Promise.all([enqueueRepeatedly('x'), enqueueRepeatedly('y'), restores()]);
     expect(refused).toEqual([]);
-    const kept = keptIn(box);
+    const kept = keptStores(box);
     expect(kept).toHaveLength(6);
     const found = new Set((await Promise.all([dbOf(box), ...kept].map((db) => idsIn(box, db)))).flat());
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);

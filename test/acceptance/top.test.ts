@@ -8,112 +8,112 @@ import { onTerminal } from '../support/terminal.ts';
 const TAB = '\t';
 const ENTER = '\r';
 /** Matches `stty -a` when lines are edited and typed characters are shown. */
-const AS_BEFORE = /[^-]icanon[\s\S]*[^-]echo /;
+const NORMAL_MODE = /[^-]icanon[\s\S]*[^-]echo /;
 
 /** Opens `top` on a terminal and reads its screen. */
 function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof onTerminal>[4] = {}) {
   const top = onTerminal(box, ['top'], rows, columns, more);
-  const look = () => renderScreen(top.stdout(), rows, columns);
-  const line = (text: string) => look().lines.find((one) => one.includes(text));
-  const sees = (...texts: string[]) =>
+  const screen = () => renderScreen(top.stdout(), rows, columns);
+  const line = (text: string) => screen().lines.find((one) => one.includes(text));
+  const shows = (...texts: string[]) =>
     until(() => texts.every((text) => line(text) !== undefined), `it shows ${texts.join(', ')}`).catch(
       (error) => {
-        throw new Error(`${error.message}\n${look().lines.join('\n')}`);
+        throw new Error(`${error.message}\n${screen().lines.join('\n')}`);
       },
     );
-  return { ...top, look, line, sees };
+  return { ...top, screen, line, shows };
 }
 
 const state = async (box: Sandbox, id: string) => (await box.json<JobJson>(['show', id])).state;
 
 test(
-  'shows running, failed and waiting jobs and obeys keys',
+  'top shows running, failed and waiting jobs and obeys keys',
   inSandbox(async (box) => {
     await enqueue(box, 'broken', 'test -e fixed || { echo no such bucket; exit 3; }', { max_retries: 1 });
     const workers = await box.startWorkers('--concurrency', '2');
     await until(async () => (await state(box, 'broken')) === 'dead', 'it is dead');
     const top = openTop(box, 30, 100);
-    await top.sees('RUNNING 0', 'FAILURES 1', 'exit code 3: no such bucket', 'WORKERS 1');
-    expect(top.look()).toMatchObject({ alternate: true, cursor: false });
+    await top.shows('RUNNING 0', 'FAILURES 1', 'exit code 3: no such bucket', 'WORKERS 1');
+    expect(top.screen()).toMatchObject({ alternate: true, cursor: false });
 
     // Changes by other processes appear.
     await enqueue(box, 'long', ": 日本語; printf 'one\\n\\033[31mtwo\\n'; sleep 300");
-    await top.sees('> long');
+    await top.shows('> long');
     expect(top.line('> long')).toMatch(/> long +running +\d+s .*default.*日本語/);
     expect(top.line('WORKERS')).toBeDefined();
 
     // The output is shown with its escape sequences made visible.
     top.type(ENTER);
-    await top.sees('\\x1b[31mtwo', 'following');
+    await top.shows('\\x1b[31mtwo', 'following');
     top.type('q');
-    await top.sees('QUEUES');
+    await top.shows('QUEUES');
 
     // Answering no changes nothing.
     top.type('c');
-    await top.sees('cancel job long? y/n');
+    await top.shows('cancel job long? y/n');
     top.type('n');
-    await top.sees('no changes made');
+    await top.shows('no changes made');
     expect(await state(box, 'long')).toBe('processing');
     top.type('cy');
-    await top.sees('cancelled job long', 'RUNNING 0');
+    await top.shows('cancelled job long', 'RUNNING 0');
     expect(await state(box, 'long')).toBe('cancelled');
 
     // Selects the dead job, two lists below.
     await box.run(['enqueue', 'touch fixed', '--wait']);
     top.type(TAB + TAB);
-    await top.sees('> broken');
+    await top.shows('> broken');
     top.type('r');
-    await top.sees('retried job broken', 'FAILURES 0');
+    await top.shows('retried job broken', 'FAILURES 0');
     await until(async () => (await state(box, 'broken')) === 'completed', 'it runs again');
 
-    // Selects its queue, in the list above.
+    // Selects the queue of the job, in the first list.
     top.type(`${TAB}${TAB}`);
-    await top.sees('> default');
+    await top.shows('> default');
     top.type('p');
-    await top.sees('paused queue default');
+    await top.shows('paused queue default');
     expect(top.line('> default')).toContain('paused');
     await enqueue(box, 'stays', 'true');
-    await top.sees('WAITING 1');
+    await top.shows('WAITING 1');
     top.type(`${TAB}${TAB}`);
-    await top.sees('> stays');
+    await top.shows('> stays');
     top.type('h');
-    await top.sees('held job stays');
+    await top.shows('held job stays');
     await until(() => /> stays +held/.test(top.line('> stays') ?? ''), 'it is held');
     top.type('h');
-    await top.sees('released job stays');
+    await top.shows('released job stays');
     top.type('p');
-    await top.sees('resumed queue default', 'WAITING 0');
+    await top.shows('resumed queue default', 'WAITING 0');
     await until(async () => (await state(box, 'stays')) === 'completed', 'the job runs');
 
     top.type('?');
-    await top.sees('press any key to go back');
+    await top.shows('press any key to go back');
     top.type('xq');
     expect(await top.closed).toBe(0);
-    expect(top.look()).toMatchObject({ alternate: false, cursor: true });
+    expect(top.screen()).toMatchObject({ alternate: false, cursor: true });
     workers.child.kill('SIGTERM');
   }),
 );
 
 test(
-  'shows only the rows that match the filter',
+  'top shows only the rows that match the filter',
   inSandbox(async (box) => {
     for (const id of ['apple', 'pear', 'plum']) await enqueue(box, id, `echo ${id}`);
     const top = openTop(box);
-    await top.sees('apple', 'pear', 'plum', 'no worker is running');
+    await top.shows('apple', 'pear', 'plum', 'no worker is running');
     top.type('/PEA');
-    await top.sees('/PEA_', 'WAITING 1');
+    await top.shows('/PEA_', 'WAITING 1');
     expect(top.line('apple')).toBeUndefined();
     top.type(ENTER);
-    await top.sees('filter: PEA (Esc clears it)');
+    await top.shows('filter: PEA (Esc clears it)');
     top.type('\x1b');
-    await top.sees('apple', 'plum');
+    await top.shows('apple', 'plum');
     top.type('\x03');
     expect(await top.closed).toBe(0);
   }),
 );
 
 test(
-  'fits every terminal size',
+  'top fits every terminal size',
   inSandbox(async (box) => {
     for (let i = 0; i < 40; i++)
       await enqueue(box, `job-${i}`, `echo 漢字 ${'long '.repeat(40)}`, { queue: `q${i % 7}` });
@@ -144,7 +144,7 @@ test(
 );
 
 test(
-  'restores the terminal when a signal ends it',
+  'top restores the terminal when a signal ends it',
   inSandbox(async (box) => {
     const pidFile = join(box.directory, 'pid');
     const script = `sh -c 'echo $$ >"$0"; exec "$@"' "$0" "$@"; echo "code $?"; stty -a`;
@@ -154,25 +154,25 @@ test(
       ['SIGHUP', 129],
     ] as const) {
       const top = openTop(box, 30, 80, { through: ['bash', '-c', script, pidFile] });
-      await top.sees('queuectl top', 'q quit');
+      await top.shows('queuectl top', 'q quit');
       process.kill(Number(readFileSync(pidFile, 'utf8')), signal);
       expect(await top.closed).toBe(0);
       expect(top.stdout()).toContain(`\x1b[?25h\x1b[?1049lcode ${code}`);
-      expect(top.stdout()).toMatch(AS_BEFORE);
+      expect(top.stdout()).toMatch(NORMAL_MODE);
     }
   }),
 );
 
 test(
-  'stops on Ctrl-Z and continues with fg',
+  'top stops on Ctrl-Z and continues with fg',
   inSandbox(async (box) => {
     const script =
       'set -m; "$@"; echo "stopped $?"; stty -a; read line; fg >/dev/null; echo "ended $?"; stty -a';
     const top = openTop(box, 30, 80, { through: ['bash', '-c', script, 'bash'] });
-    await top.sees('queuectl top', 'q quit');
+    await top.shows('queuectl top', 'q quit');
     top.type('\x1a');
     await until(() => top.stdout().includes('stopped 148'), 'it is stopped');
-    await until(() => AS_BEFORE.test(top.stdout()), 'the terminal is as before');
+    await until(() => NORMAL_MODE.test(top.stdout()), 'the terminal is as before');
     expect(top.stdout()).toContain('\x1b[?1049l');
     const before = top.stdout().length;
     top.type('\r');
@@ -181,30 +181,30 @@ test(
     top.type('q');
     await until(() => top.stdout().includes('ended 0'), 'it is over');
     expect(await top.closed).toBe(0);
-    expect(top.stdout().slice(top.stdout().indexOf('ended 0'))).toMatch(AS_BEFORE);
+    expect(top.stdout().slice(top.stdout().indexOf('ended 0'))).toMatch(NORMAL_MODE);
   }),
 );
 
 test(
-  'reports a missing store and continues when it is back',
+  'top reports a missing store and continues when it is back',
   inSandbox(async (box) => {
     await enqueue(box, 'before', 'true');
     const top = openTop(box, 24, 100);
-    await top.sees('before');
+    await top.shows('before');
     renameSync(box.home, `${box.home}-away`);
-    await top.sees('retrying');
-    await top.sees('before');
+    await top.shows('retrying');
+    await top.shows('before');
     renameSync(`${box.home}-away`, box.home);
     await until(() => top.line('retrying') === undefined, 'it is well again');
     await enqueue(box, 'after', 'true');
-    await top.sees('after');
+    await top.shows('after');
     top.type('q');
     expect(await top.closed).toBe(0);
   }),
 );
 
 test(
-  'prints a hint, one screen or JSON without a terminal',
+  'without a terminal top prints a hint, one screen or JSON',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const refused = await box.run(['top']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { buildNextVersion, insteadBy } from '../support/next-version.ts';
+import { buildNextVersion, throughProgram } from '../support/next-version.ts';
 import { untilWorkerOf } from '../support/processes.ts';
 import { configure, inSandbox, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -15,12 +15,13 @@ const temporary = makeTempDir();
 let through: string[] = [];
 
 beforeAll(() => {
-  through = insteadBy(buildNextVersion(temporary.path));
+  through = throughProgram(buildNextVersion(temporary.path));
 }, 100_000);
 afterAll(() => temporary.remove());
 
 const next = (box: Sandbox, ...args: string[]): Promise<Result> => box.run(args, { through });
 
+/** Runs `change` on the store, if given, and returns its schema version. */
 function schemaOf(box: Sandbox, change = ''): number {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
   if (change !== '') db.exec(change);
@@ -29,7 +30,7 @@ function schemaOf(box: Sandbox, change = ''): number {
   return found;
 }
 
-const READING = [
+const READING_COMMANDS = [
   ['status'],
   ['list'],
   ['show', 'job'],
@@ -57,7 +58,7 @@ test(
   'commands that read refuse an older store and leave it as it is; doctor, db check and completion work',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', 'true']);
-    for (const command of READING) {
+    for (const command of READING_COMMANDS) {
       const refused = await next(box, ...command);
       const code = command[0] === 'wait' ? 125 : 5;
       expectRefusal(
@@ -173,7 +174,7 @@ test(
 );
 
 test(
-  'a store from before the first release is refused by a line that names export and import',
+  'a store from before the first release is refused with a message that names export and import',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     schemaOf(box, 'PRAGMA user_version = 18');

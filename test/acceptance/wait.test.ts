@@ -18,11 +18,11 @@ afterAll(() => box.cleanup());
 describe('wait', () => {
   const codes: [string, string, Record<string, unknown>, number][] = [
     ['a job that completes', 'true', {}, 0],
-    ['its own code', 'exit 42', {}, 42],
-    ['a signal', 'kill -TERM $$', {}, 143],
+    ['a job that fails', 'exit 42', {}, 42],
+    ['a job that is killed by a signal', 'kill -TERM $$', {}, 143],
     ['a timeout of the job', 'sleep 60', { timeout: 0.2 }, 124],
-    ['not found', 'nosuchprogram-x1', {}, 127],
-    ['no directory to run in', 'true', { cwd: '/no/such/directory' }, 125],
+    ['a program that does not exist', 'nosuchprogram-x1', {}, 127],
+    ['a directory that does not exist', 'true', { cwd: '/no/such/directory' }, 125],
   ];
   for (const [name, command, more, code] of codes) {
     test(`exits with the job's code: ${name}`, async () => {
@@ -82,7 +82,7 @@ describe('wait', () => {
     ['an unknown flag', ['wait', 'good', '--tiemout', '1s']],
     ['a bad job', ['run', '{"command":']],
     ['a bad job to wait for', ['enqueue', '--wait', '--priority', 'x', 'true']],
-  ])('exits with 125, which no job has, when queuectl itself fails: %s', async (_, args) => {
+  ])('exits with 125 when queuectl itself fails: %s', async (_, args) => {
     const { code, stderr } = await box.run(args);
     expect(code).toBe(125);
     expect(stderr).toStartWith('error: ');

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-/** Starts the command, waits until it prints why the job does not run, and resumes the queue. */
+/** Expects that a command that waits for a job of queue gpu prints `what` once, and ends when the queue is resumed. */
 async function expectOneWarning(box: Sandbox, args: string[], what: string): Promise<void> {
   const running = box.start(args);
   await until(() => running.output().includes(what), `${args[0]} says: ${what}`);

@@ -6,7 +6,7 @@ const OPEN = '\x1b[?1049h';
 const CLOSE = '\x1b[?1049l';
 
 /** Returns the lines of the last screen that was drawn. */
-function picture(text: string): string[] {
+function lastScreen(text: string): string[] {
   return text
     .split('\x1b[H')
     .at(-1)!
@@ -20,13 +20,13 @@ test(
     await enqueue(box, 'first', 'echo a rather long command that does not fit into a narrow window at all');
     for (const command of ['list', 'status']) {
       const watching = onTerminal(box, [command, '--watch=100ms'], 24, 100);
-      const now = () => picture(watching.stdout());
-      const sees = (text: string) =>
+      const now = () => lastScreen(watching.stdout());
+      const shows = (text: string) =>
         until(() => now().some((line) => line.includes(text)), `it shows ${text}`);
-      await sees(command === 'list' ? 'first' : 'pending');
+      await shows(command === 'list' ? 'first' : 'pending');
       expect(watching.stdout()).toStartWith(OPEN);
       await enqueue(box, `more-${command}`, 'true');
-      await sees(command === 'list' ? 'more-list' : 'pending     3');
+      await shows(command === 'list' ? 'more-list' : 'pending     3');
       watching.resize(4, 50);
       await until(() => now().length <= 4 && now().every((line) => line.length <= 50), 'it fits');
       watching.interrupt();
@@ -96,7 +96,7 @@ test(
 );
 
 test(
-  'an invalid interval is refused',
+  'an invalid interval of --watch is refused',
   inSandbox(async (box) => {
     for (const time of ['0', 'soon', '10ms', '2d'])
       expect((await box.run(['status', `--watch=${time}`])).code).toBe(2);

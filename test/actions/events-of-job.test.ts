@@ -7,14 +7,14 @@ import { withSqlite } from '../support/sqlite.ts';
 
 test('a search for the events of a job that reaches its time limit returns its position and finds each event once', () =>
   withSqlite(async (store) => {
-    const others = async (many: number, what: string): Promise<void> => {
+    const addOthers = async (many: number, what: string): Promise<void> => {
       const specs = Array.from({ length: many }, (_, i) => jobSpec(`${what}-${i}`));
       await store.insert(specs, NOW, () => null);
     };
     await store.insert([jobSpec('a')], NOW);
-    await others(45_000, 'x');
+    await addOthers(45_000, 'x');
     await store.hold(['a'], NOW);
-    await others(25_000, 'y');
+    await addOthers(25_000, 'y');
     await store.release(['a'], NOW);
     for (const [stepMs, most] of [
       [1000, 5],
@@ -27,15 +27,15 @@ test('a search for the events of a job that reaches its time limit returns its p
       };
       const app = { store, clock: { ...systemClock, monotonic } } as App;
       const kinds: string[] = [];
-      let looks = 0;
-      for (let to = await store.lastEvent(); to > 0; looks++) {
+      let searches = 0;
+      for (let to = await store.lastEventNumber(); to > 0; searches++) {
         const { events, next } = await lastEvents(app, 10, to, { jobId: 'a' });
         kinds.push(...events.map((event) => event.kind));
         expect(next).toBeLessThan(to);
         to = next;
       }
       expect(kinds).toEqual(['released', 'held', 'enqueued']);
-      expect(looks).toBeLessThanOrEqual(most);
-      if (stepMs > 0) expect(looks).toBeGreaterThan(2);
+      expect(searches).toBeLessThanOrEqual(most);
+      if (stepMs > 0) expect(searches).toBeGreaterThan(2);
     }
   }));

@@ -6,8 +6,8 @@ import { caught } from '../support/caught.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
-/** Cuts the text into chunks of one, a few and all characters. The result must not depend on it. */
-const CUTS = [1, 7, Number.MAX_SAFE_INTEGER];
+/** The sizes of the chunks, in characters. The result must not depend on them. */
+const CHUNK_SIZES = [1, 7, Number.MAX_SAFE_INTEGER];
 
 function chunks(text: string, size: number): string[] {
   const parts: string[] = [];
@@ -17,7 +17,9 @@ function chunks(text: string, size: number): string[] {
 
 function inputs(text: string, template: string | null = null): JobInput[] {
   const made = template === null ? null : compileTemplate(template);
-  const all = CUTS.map((size) => [...readJobFile(chunks(text, size), made, NOW)].map((job) => job.input));
+  const all = CHUNK_SIZES.map((size) =>
+    [...readJobFile(chunks(text, size), made, NOW)].map((job) => job.input),
+  );
   for (const other of all) expect(other).toEqual(all[0]!);
   return all[0]!;
 }
@@ -25,7 +27,7 @@ function inputs(text: string, template: string | null = null): JobInput[] {
 const commands = (text: string, template?: string) => inputs(text, template).map((input) => input.command);
 
 function refusal(text: string) {
-  const errors = CUTS.map((size) => caught(() => [...readJobFile(chunks(text, size), null, NOW)]));
+  const errors = CHUNK_SIZES.map((size) => caught(() => [...readJobFile(chunks(text, size), null, NOW)]));
   for (const other of errors) expect(other.message).toBe(errors[0]!.message);
   return errors[0]!;
 }
@@ -35,11 +37,11 @@ describe('a file is read the same, wherever its chunks end', () => {
     ['a JSON array', '[{"command":"a"},\n {"command":"b"}]\n'],
     ['JSON lines', '{"command":"a"}\n{"command":"b"}\n'],
     ['JSON lines with blank ones', '\n{"command":"a"}\n\n  {"command":"b"}'],
-    ['a command a line', 'a\nb\n'],
+    ['one command per line', 'a\nb\n'],
     ['no last newline', 'a\nb'],
     ['a comment', '# the jobs\na\n  # more\nb\n'],
     ['commands and JSON mixed', 'a\n{"command":"b"}\n'],
-  ] as const)('%s, with CRLF', (_, text) => {
+  ] as const)('%s, also with CRLF', (_, text) => {
     const crlf = text.replaceAll('\n', '\r\n');
     for (const variant of [text, crlf]) expect(commands(variant)).toEqual(['a', 'b']);
   });

@@ -18,7 +18,7 @@ test('the help of --format shows a template with fields that the command has', a
   }
 });
 
-test('times of events are ISO by default, and the help says so', async () => {
+test('times of events are ISO by default, as the help states', async () => {
   const { default: events } = await import('../../src/cli/commands/events.ts');
   expect(events.flags!.time!.help).toContain('default: iso');
 });

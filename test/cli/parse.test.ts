@@ -33,14 +33,14 @@ const OPTIONS = Object.fromEntries(
   ]),
 );
 
-/** Lists words that cover every way of writing a flag, and some that are not flags. */
+/** Words that cover every way of writing a flag, and some that are not flags. */
 const WORDS =
   `--command --command=x --command= -c -cx -c=x -fc -fcx --tag --tag=a=b --tag= --wait --wait=1 -f -qf -fq -q
   --json --json=id --db --db=y --no-wait --comand --constructor -x -fx - word = --=x a=b`.split(/\s+/);
 
 type Answer = { args: string[]; flags: [string, string[]][] } | 'refused';
 
-function byHand(args: string[]): Answer {
+function parseWithQueuectl(args: string[]): Answer {
   try {
     const input = parseInput(COMMAND, args);
     const given = Object.keys(FLAGS).filter((name) => input.has(name));
@@ -50,8 +50,8 @@ function byHand(args: string[]): Answer {
   }
 }
 
-function byRuntime(given: string[]): Answer {
-  // The runtime's parser does not support a flag with an optional value.
+function parseWithNode(given: string[]): Answer {
+  // parseArgs does not support a flag with an optional value.
   const args = given.map((arg) => (arg === '--json' ? '--json=' : arg));
   try {
     const parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true, strict: true, tokens: true });
@@ -72,20 +72,20 @@ function byRuntime(given: string[]): Answer {
 }
 
 describe('arguments', () => {
-  test("are parsed like the runtime's own parser does", () => {
+  test('are parsed as by parseArgs of node:util', () => {
     const random = seededRandom('parse');
-    let taken = 0;
+    let accepted = 0;
     for (let round = 0; round < 5000; round++) {
       const args = Array.from({ length: below(random, 4) }, () => pick(random, WORDS));
-      const answer = byHand(args);
-      if (answer !== 'refused') taken++;
-      expect([args, answer]).toEqual([args, byRuntime(args)]);
+      const answer = parseWithQueuectl(args);
+      if (answer !== 'refused') accepted++;
+      expect([args, answer]).toEqual([args, parseWithNode(args)]);
     }
-    expect(taken).toBeGreaterThan(1000);
+    expect(accepted).toBeGreaterThan(1000);
   });
 
   test('can be negative numbers, which are not flags', () => {
-    expect(byHand(['-5', '--tag', '-3'])).toEqual({ args: ['-5'], flags: [['tag', ['-3']]] });
+    expect(parseWithQueuectl(['-5', '--tag', '-3'])).toEqual({ args: ['-5'], flags: [['tag', ['-3']]] });
   });
 
   const REFUSED: [args: string[], message: string][] = [

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Io } from '../../src/cli/io.ts';
 import { startProgress } from '../../src/cli/progress.ts';
 
-/** Reports progress ten times a second for this long. Returns the output and the seconds at which it was written. */
+/** Reports progress every 100 ms for `seconds`. Returns the output and the times in ms at which it was written. */
 function printProgress(io: Partial<Io>, seconds: number): { printed: string[]; times: number[] } {
   const printed: string[] = [];
   const times: number[] = [];
@@ -13,7 +13,7 @@ function printProgress(io: Partial<Io>, seconds: number): { printed: string[]; t
   );
   for (; now <= seconds * 1000; now += 100) {
     const before = printed.length;
-    progress.at(() => `at ${now}`);
+    progress.update(() => `at ${now}`);
     if (printed.length > before) times.push(now);
   }
   progress.end();

@@ -60,7 +60,7 @@ export const acting: Record<string, Case> = {
     expect(await claim(store, { limit: 9 }, NOW + 3_600_000)).toEqual([]);
   },
 
-  'a cancelled job that completes or dies before it is ended stays so': async ({ store }) => {
+  'a job that completes or dies after a cancel request is completed or dead': async ({ store }) => {
     const done = await running(store, 'done');
     await store.cancel(['done'], NOW);
     await store.settle(ending(done, succeeded));
@@ -79,7 +79,7 @@ export const acting: Record<string, Case> = {
     expect(await store.get('a')).toMatchObject({ state: 'pending', held: true, attempts: 0 });
   },
 
-  'an ended job is left unchanged': async ({ store }) => {
+  'cancel leaves an ended job unchanged': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, succeeded));
     expect(await store.cancel(['a', 'unknown'], NOW)).toEqual({ cancelled: [], ending: [], ended: ['a'] });
@@ -97,7 +97,7 @@ export const acting: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual(['later']);
   },
 
-  'a job that waits for a retry is held and released as failed': async ({ store }) => {
+  'a job that waits for a retry stays failed while held, and runs after its release': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, failedWith(1)));
     expect(await store.hold(['a'], NOW)).toEqual(['a']);
@@ -106,7 +106,7 @@ export const acting: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 1 }, NOW + 60_000))).toEqual(['a']);
   },
 
-  'an at-most-once job that is cancelled during a stop is cancelled': async ({ store }) => {
+  'an at-most-once job that is cancelled during a stop ends as cancelled': async ({ store }) => {
     const job = await running(store, 'a', { policy: { atMostOnce: true } });
     await store.mark(job.claim, 'stopped');
     await store.cancel(['a'], NOW);
@@ -124,7 +124,7 @@ export const acting: Record<string, Case> = {
     expect(await store.edit(both, { priority: 5 }, NOW)).toEqual(both);
   },
 
-  'edit changes the given fields, of waiting jobs only': async ({ store }) => {
+  'edit changes only the given fields, and only of waiting jobs': async ({ store }) => {
     await running(store, 'busy');
     await store.insert([jobSpec('a', { tags: { k: 'v' }, timeoutMs: 1000 })], NOW);
     const changes = { priority: 7, queue: 'other', command: 'echo new', maxRetries: 9, name: 'n' };

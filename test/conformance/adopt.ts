@@ -29,7 +29,7 @@ export const adopt: Record<string, Case> = {
     expect(await store.attempts('a')).toMatchObject([{ ordinal: 1, workerId: 'w2', finishedAt: null }]);
   },
 
-  'the old claim is void': async ({ store }) => {
+  'an adoption makes the old claim void': async ({ store }) => {
     const job = await running(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(await store.settle(ending(job, succeeded))).toBe('lost');
@@ -77,7 +77,7 @@ export const adopt: Record<string, Case> = {
     expect((await claimOne(store)).claim.token).toBeGreaterThan(adopted!.claim.token);
   },
 
-  'a mark keeps its first reason': async ({ store }) => {
+  'an attempt that is marked twice keeps the first reason': async ({ store }) => {
     const job = await running(store, 'a');
     expect((await store.running())[0]?.endReason).toBeNull();
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
@@ -96,7 +96,7 @@ export const adopt: Record<string, Case> = {
     expect((await next.running())[0]?.endReason).toBe('cancelled');
   },
 
-  'a lost claim cannot mark': async ({ store }) => {
+  'a lost claim cannot mark its attempt': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
@@ -107,7 +107,7 @@ export const adopt: Record<string, Case> = {
     expect((await store.running())[0]?.endReason).toBeNull();
   },
 
-  'a mark stays with its attempt': async ({ store }) => {
+  'the next attempt has no mark': async ({ store }) => {
     const job = await running(store, 'a');
     await store.mark(job.claim, 'stopped');
     await store.settle(ending(job, { why: 'stopped' }));

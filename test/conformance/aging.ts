@@ -4,10 +4,10 @@ import { claim, claimOne, ending, failedWith, ids, jobSpec, NOW, running } from 
 import type { Case } from './topic.ts';
 
 const MINUTE = 60_000;
-const age = (store: Store, queue = 'default') => store.setQueue(queue, { agingMs: MINUTE });
+const enableAging = (store: Store, queue = 'default') => store.setQueue(queue, { agingMs: MINUTE });
 
-/** Adds and claims a high-priority job every minute. Returns the claimed ids in order. */
-async function stream(store: Store, minutes: number): Promise<string[]> {
+/** Adds a high-priority job and claims one job every minute. Returns the claimed ids in order. */
+async function claimEachMinute(store: Store, minutes: number): Promise<string[]> {
   const seen: string[] = [];
   for (let i = 1; i <= minutes; i++) {
     await store.insert([jobSpec(`high${i}`, { priority: 10 })], NOW + i * MINUTE);
@@ -17,11 +17,11 @@ async function stream(store: Store, minutes: number): Promise<string[]> {
 }
 
 export const aging: Record<string, Case> = {
-  'a low-priority job is claimed eventually, however many higher ones are added': async ({ store }) => {
-    await age(store);
+  'a low-priority job is claimed eventually, however many others are added': async ({ store }) => {
+    await enableAging(store);
     await store.insert([jobSpec('low'), jobSpec('lower', { priority: -5 })], NOW);
-    const seen = await stream(store, 30);
-    // After ten minutes its priority equals that of a new job, and it is older.
+    const seen = await claimEachMinute(store, 30);
+    // After ten minutes 'low' has the priority of a new job, and it is older.
     expect(seen.indexOf('low')).toBe(9);
     expect(seen.indexOf('high10')).toBe(10);
     expect(seen.indexOf('lower')).toBeGreaterThan(13);
@@ -31,8 +31,8 @@ export const aging: Record<string, Case> = {
     store,
   }) => {
     await store.insert([jobSpec('low')], NOW);
-    expect(await stream(store, 20)).not.toContain('low');
-    await age(store);
+    expect(await claimEachMinute(store, 20)).not.toContain('low');
+    await enableAging(store);
     expect(await store.setQueue('default', { agingMs: null })).toMatchObject({ agingMs: null });
     await store.insert([jobSpec('last', { priority: 1 })], NOW + 60 * MINUTE);
     expect((await claimOne(store, 'w1', NOW + 60 * MINUTE)).id).toBe('last');
@@ -41,7 +41,7 @@ export const aging: Record<string, Case> = {
   'a job gains one priority per whole interval, and a clock that is set back does not reduce it': async ({
     store,
   }) => {
-    await age(store);
+    await enableAging(store);
     await store.insert([jobSpec('low'), jobSpec('also', { priority: -100 })], NOW);
     await store.insert(
       ['a', 'b'].map((id) => jobSpec(id, { priority: 1 })),
@@ -55,7 +55,7 @@ export const aging: Record<string, Case> = {
   'within one priority jobs are claimed in the order of their enqueue, whenever they became due': async ({
     store,
   }) => {
-    await age(store);
+    await enableAging(store);
     const first = jobSpec('first', { runAt: NOW + 50 * MINUTE });
     await store.insert([first, jobSpec('second'), jobSpec('third')], NOW);
     await store.insert([jobSpec('high', { priority: 1 })], NOW + 50 * MINUTE);
@@ -67,8 +67,8 @@ export const aging: Record<string, Case> = {
     ]);
   },
 
-  'aging starts when a job exists and is due, also for a retry': async ({ store }) => {
-    await age(store);
+  'a job gains priority only while it exists and is due, also before a retry': async ({ store }) => {
+    await enableAging(store);
     const job = await running(store, 'retried');
     await store.settle(ending(job, failedWith(1), NOW + 30 * MINUTE));
     await store.insert([jobSpec('fresh', { priority: 5 })], NOW + 31 * MINUTE);
@@ -78,15 +78,15 @@ export const aging: Record<string, Case> = {
   },
 
   'the gained priority counts across queues, and queue limits still apply': async ({ store }) => {
-    await age(store, 'old');
+    await enableAging(store, 'old');
     await store.setQueue('old', { concurrency: 2 });
     const old = [0, 1, 2].map((priority) => jobSpec(`old${priority}`, { queue: 'old', priority }));
     await store.insert([...old, jobSpec('plain', { priority: 3 })], NOW);
     expect(ids(await claim(store, { limit: 4 }, NOW + 3 * MINUTE))).toEqual(['old2', 'old1', 'plain']);
   },
 
-  'jobs of any number of priorities are all claimed eventually': async ({ store }) => {
-    await age(store);
+  'old jobs are claimed soon, however many priorities the queue has': async ({ store }) => {
+    await enableAging(store);
     await store.insert([jobSpec('low', { priority: -9 }), jobSpec('middle', { priority: 150 })], NOW);
     const late = NOW + 1000 * MINUTE;
     const crowd = Array.from({ length: 300 }, (_, i) => jobSpec(`job${i}`, { priority: i }));

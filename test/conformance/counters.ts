@@ -18,8 +18,8 @@ const OUTCOMES: Outcome[] = [
   { why: 'lost' },
 ];
 
-/** Holds what happened so far, to choose the next step, which may be an invalid one. */
-interface Story {
+/** What happened so far. The next step, which may be invalid, is chosen from it. */
+interface History {
   store: Store;
   random: Random;
   now: number;
@@ -28,7 +28,7 @@ interface Story {
   claims: ClaimedJob[];
 }
 
-const STEPS: Record<string, (story: Story) => Promise<void>> = {
+const STEPS: Record<string, (history: History) => Promise<void>> = {
   async insert({ store, random, added, now }) {
     const specs = Array.from({ length: 1 + below(random, 4) }, (_, i) =>
       jobSpec(`job-${added.length + i}`, {
@@ -79,7 +79,7 @@ function sorted(counts: { queue: string; state: State; jobs: number }[]): string
   return counts.map(({ queue, state, jobs }) => `${queue} ${state} ${jobs}`).sort();
 }
 
-async function counted(store: Store): Promise<string[]> {
+async function countListed(store: Store): Promise<string[]> {
   const jobs = await store.list({}, { limit: 100_000 });
   const numbers = QUEUES.flatMap((queue) =>
     STATES.map((state) => ({
@@ -92,27 +92,27 @@ async function counted(store: Store): Promise<string[]> {
 }
 
 export const counters: Record<string, Case> = {
-  'counters equal the real numbers after a random sequence of steps': async ({ store, another }) => {
+  'counters match the listed jobs after a random sequence of steps': async ({ store, another }) => {
     const random = seededRandom('counters');
-    const story: Story = { store, random, now: NOW, added: [], claims: [] };
+    const history: History = { store, random, now: NOW, added: [], claims: [] };
     const other = await another();
     for (let i = 0; i < 400; i++) {
-      story.store = random() < 0.5 ? store : other;
-      story.now += below(random, 2000);
-      await STEPS[pick(random, Object.keys(STEPS))]!(story);
-      if (i % 20 === 0) expect(sorted(await store.counts())).toEqual(await counted(store));
+      history.store = random() < 0.5 ? store : other;
+      history.now += below(random, 2000);
+      await STEPS[pick(random, Object.keys(STEPS))]!(history);
+      if (i % 20 === 0) expect(sorted(await store.counts())).toEqual(await countListed(store));
     }
-    expect(sorted(await other.counts())).toEqual(await counted(store));
+    expect(sorted(await other.counts())).toEqual(await countListed(store));
     expect(await store.get('never')).toBeNull();
     expect((await store.list({}, { limit: 1000 })).length).toBeGreaterThan(20);
   },
 
-  'no job has two holders in a random sequence of steps': async ({ store }) => {
+  'no job has two holders after a random sequence of steps': async ({ store }) => {
     const random = seededRandom('holders');
-    const story: Story = { store, random, now: NOW, added: [], claims: [] };
+    const history: History = { store, random, now: NOW, added: [], claims: [] };
     for (let i = 0; i < 200; i++) {
-      story.now += below(random, 2000);
-      await STEPS[pick(random, Object.keys(STEPS))]!(story);
+      history.now += below(random, 2000);
+      await STEPS[pick(random, Object.keys(STEPS))]!(history);
     }
     const held = await store.running();
     expect(new Set(ids(held)).size).toBe(held.length);
@@ -120,8 +120,8 @@ export const counters: Record<string, Case> = {
       ids(await store.list({ states: ['processing'] }, { limit: 1000 })).sort(),
     );
     const answers: string[] = [];
-    for (const job of story.claims)
-      answers.push(await store.settle(ending(job, { why: 'exited', code: 9 }, story.now)));
+    for (const job of history.claims)
+      answers.push(await store.settle(ending(job, { why: 'exited', code: 9 }, history.now)));
     expect(answers.filter((answer) => answer === 'applied')).toHaveLength(held.length);
     expect(await store.running()).toEqual([]);
   },

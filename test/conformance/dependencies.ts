@@ -5,6 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { claim, ending, failedWith, ids, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
+/** Returns a job with the given parents, each written as `id` or as `condition:id`. */
 const after = (id: string, parents: string[], over: Partial<JobSpec> = {}): JobSpec =>
   jobSpec(id, {
     dependsOn: parents.map((text) => {
@@ -37,7 +38,7 @@ async function runAll(store: Store, now = NOW): Promise<string[]> {
   return order;
 }
 
-const lastTry = { maxRetries: 1 };
+const oneAttempt = { maxRetries: 1 };
 
 export const dependencies: Record<string, Case> = {
   'a job is not claimed before its parent has completed': async ({ store }) => {
@@ -51,14 +52,14 @@ export const dependencies: Record<string, Case> = {
     expect(ids(result.jobs)).toEqual(['child']);
   },
 
-  'a retry of the parent does not count as its end': async ({ store }) => {
+  'a parent that waits for a retry has not ended': async ({ store }) => {
     const parent = await running(store, 'parent');
     await store.insert([after('child', ['any:parent'])], NOW);
     await store.settle(ending(parent, failedWith(1)));
     expect(await states(store, 'parent', 'child')).toEqual(['failed', 'blocked']);
   },
 
-  'ok, any and notok decide what each end of a parent means for its children': async ({ store }) => {
+  'ok, any and notok decide after which ends of a parent its child runs': async ({ store }) => {
     const kinds = ['ok', 'any', 'notok'];
     for (const [end, expected] of [
       ['completed', ['pending', 'pending', 'cancelled']],
@@ -66,7 +67,7 @@ export const dependencies: Record<string, Case> = {
       ['cancelled', ['cancelled', 'pending', 'pending']],
       ['deleted', ['cancelled', 'cancelled', 'cancelled']],
     ] as const) {
-      await store.insert([jobSpec(end, { ...lastTry, priority: 1 })], NOW);
+      await store.insert([jobSpec(end, { ...oneAttempt, priority: 1 })], NOW);
       const children = kinds.map((kind) => `${end}-${kind}`);
       await store.insert(
         kinds.map((kind) => after(`${end}-${kind}`, [`${kind}:${end}`])),
@@ -104,16 +105,16 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a failed job cancels the whole chain after it, and each reason names the parent': async ({ store }) => {
-    const first = await running(store, 'a', lastTry);
+    const first = await running(store, 'a', oneAttempt);
     await store.insert([after('b', ['a']), after('c', ['b']), after('d', ['any:c'])], NOW);
     await store.settle(ending(first, failedWith(1)));
     expect(await states(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
     expect((await store.get('c'))?.lastError).toBe("parent job 'b' was cancelled");
-    expect(await store.cutOff('a')).toEqual(['b', 'c']);
+    expect(await store.cancelledDueTo('a')).toEqual(['b', 'c']);
   },
 
   'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
-    const parent = await running(store, 'parent', lastTry);
+    const parent = await running(store, 'parent', oneAttempt);
     await store.insert(
       [after('held', ['parent'], onFailure('hold')), after('run', ['parent'], onFailure('run'))],
       NOW,
@@ -125,10 +126,10 @@ export const dependencies: Record<string, Case> = {
     expect(ids(await claim(store))).toEqual(['held']);
   },
 
-  'a parent that has ended already counts at once': async ({ store }) => {
-    const good = await running(store, 'good', lastTry);
+  'a parent that has already ended makes a new job ready, cancelled or held at once': async ({ store }) => {
+    const good = await running(store, 'good', oneAttempt);
     await store.settle(ending(good, succeeded));
-    const bad = await running(store, 'bad', lastTry);
+    const bad = await running(store, 'bad', oneAttempt);
     await store.settle(ending(bad, failedWith(1)));
     const added = await store.insert(
       [
@@ -211,20 +212,20 @@ export const dependencies: Record<string, Case> = {
       expect(job!.id).toBe(id);
       await store.settle(ending(job!, failedWith(1)));
     };
-    await store.insert([jobSpec('parent', lastTry), after('child', ['parent'])], NOW);
+    await store.insert([jobSpec('parent', oneAttempt), after('child', ['parent'])], NOW);
     await fail('parent');
     await store.retry(['child', 'parent'], ['dead', 'cancelled'], NOW);
     expect(await states(store, 'parent', 'child')).toEqual(['pending', 'blocked']);
     await fail('parent');
-    expect(await store.cutOff('parent')).toEqual(['child']);
+    expect(await store.cancelledDueTo('parent')).toEqual(['child']);
     await store.retry(['child'], ['cancelled'], NOW);
     expect(await states(store, 'parent', 'child')).toEqual(['dead', 'pending']);
-    expect(await store.cutOff('parent')).toEqual([]);
+    expect(await store.cancelledDueTo('parent')).toEqual([]);
   },
 
   'a job that is retried in a separate step before its parent still waits for it': async ({ store }) => {
     await store.insert(
-      [jobSpec('parent', lastTry), after('child', ['parent']), after('last', ['child'])],
+      [jobSpec('parent', oneAttempt), after('child', ['parent']), after('last', ['child'])],
       NOW,
     );
     const [job] = await claim(store);
@@ -234,14 +235,14 @@ export const dependencies: Record<string, Case> = {
     expect(await runAll(store)).toEqual(['parent', 'child', 'last']);
   },
 
-  'a job that accepts any end of its parent waits for the next one when both are retried': async ({
+  'a job that accepts any end of its parent waits for the next end when both are retried': async ({
     store,
   }) => {
     await store.insert(
       [
-        jobSpec('parent', lastTry),
-        after('any', ['any:parent'], lastTry),
-        after('run', ['parent'], { ...lastTry, ...onFailure('run') }),
+        jobSpec('parent', oneAttempt),
+        after('any', ['any:parent'], oneAttempt),
+        after('run', ['parent'], { ...oneAttempt, ...onFailure('run') }),
       ],
       NOW,
     );
@@ -251,18 +252,18 @@ export const dependencies: Record<string, Case> = {
     expect(await states(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
   },
 
-  'a job that was cancelled by hand is not reported as cancelled by its parent': async ({ store }) => {
-    const parent = await running(store, 'parent', lastTry);
+  'cutOff omits a job that a user cancelled before its parent failed': async ({ store }) => {
+    const parent = await running(store, 'parent', oneAttempt);
     await store.insert([after('mine', ['parent']), after('lost', ['parent'])], NOW);
     await store.cancel(['mine'], NOW);
     await store.settle(ending(parent, failedWith(1)));
-    expect(await store.cutOff('parent')).toEqual(['lost']);
+    expect(await store.cancelledDueTo('parent')).toEqual(['lost']);
     expect((await store.get('mine'))?.lastError).toBe('cancelled before it ran');
   },
 
-  'a job held for its parent shows why until it is released, and one held before gets no second reason':
+  'a job held for its parent shows why until it is released, and a job held before gets no second event':
     async ({ store }) => {
-      const parent = await running(store, 'parent', lastTry);
+      const parent = await running(store, 'parent', oneAttempt);
       await store.insert(
         [after('a', ['parent'], onFailure('hold')), after('b', ['parent'], onFailure('hold'))],
         NOW,

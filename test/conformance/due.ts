@@ -11,7 +11,7 @@ export const due: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBeNull();
   },
 
-  'returns the earliest of the waiting jobs, scheduled or to be retried': async ({ store }) => {
+  'returns the earliest due time of jobs that are delayed or wait for a retry': async ({ store }) => {
     await store.insert(
       [jobSpec('late', { runAt: NOW + 90_000 }), jobSpec('early', { runAt: NOW + 60_000 })],
       NOW,
@@ -30,7 +30,7 @@ export const due: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBe(NOW + 60_000);
   },
 
-  'a released job counts as ready': async ({ store }) => {
+  'a job that was requeued by a stop counts as ready': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, { why: 'stopped' }, NOW + 500));
     expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW + 500);

@@ -17,11 +17,12 @@ const DAY = 86_400_000;
 const all = (store: Store, after = 0): Promise<StoreEvent[]> => store.events(after, 100_000);
 
 /** Returns the kind and the job of each event. */
-const short = (events: StoreEvent[]): string[] => events.map((one) => `${one.kind} ${one.jobId ?? '-'}`);
+const kindsAndJobs = (events: StoreEvent[]): string[] =>
+  events.map((one) => `${one.kind} ${one.jobId ?? '-'}`);
 
-/** Returns the events that a change makes. */
+/** Runs a change and returns its events. */
 async function eventsOf(store: Store, change: () => Promise<unknown>): Promise<StoreEvent[]> {
-  const before = await store.lastEvent();
+  const before = await store.lastEventNumber();
   await change();
   return all(store, before);
 }
@@ -30,7 +31,7 @@ const specs = (many: number, over = {}) => Array.from({ length: many }, (_, i) =
 
 export const events: Record<string, Case> = {
   'a new store has no events': async ({ store }) => {
-    expect([await all(store), await store.lastEvent()]).toEqual([[], 0]);
+    expect([await all(store), await store.lastEventNumber()]).toEqual([[], 0]);
   },
 
   'the events of a job are in order and numbered without a gap': async ({ store }) => {
@@ -39,23 +40,23 @@ export const events: Record<string, Case> = {
     await store.settle(ending(again, failedWith(4), NOW + 9000));
     const seen = await all(store);
     expect(seen.map((one) => one.number)).toEqual([1, 2, 3, 4, 5]);
-    expect(short(seen)).toEqual(['enqueued a', 'started a', 'failed a', 'started a', 'dead a']);
+    expect(kindsAndJobs(seen)).toEqual(['enqueued a', 'started a', 'failed a', 'started a', 'dead a']);
     expect(seen.map((one) => one.attempt)).toEqual([null, 1, 1, 2, 2]);
     expect(seen.map((one) => one.actor)).toEqual([null, 'w1', 'w1', 'w2', 'w2']);
     expect(seen.every((one) => one.queue === 'q')).toBe(true);
     expect(seen[2]!.detail).toMatchObject({ outcome: 'exited', exit_code: 3, error: 'exit code 3' });
     expect(seen[4]!.detail).toMatchObject({ exit_code: 4 });
-    expect(await store.lastEvent()).toBe(5);
+    expect(await store.lastEventNumber()).toBe(5);
   },
 
-  'the events of one job are found among all, newest first': async ({ store }) => {
+  'eventsOfJob returns the events of one job, newest first': async ({ store }) => {
     await store.insert([jobSpec('alone')], NOW);
     await store.insert([...specs(3), jobSpec('elsewhere', { queue: 'q' }), jobSpec('last')], NOW);
     await store.hold(['j1', 'alone', 'elsewhere'], NOW);
     await store.release(['j1'], NOW);
     await store.cancel(['j1', 'j2'], NOW);
     await store.remove(['j2'], ['cancelled'], NOW);
-    const last = await store.lastEvent();
+    const last = await store.lastEventNumber();
     const every = await all(store);
     for (const id of ['alone', 'j0', 'j1', 'elsewhere', 'last', 'nobody']) {
       const mine = every.filter((event) => event.jobId === id).reverse();
@@ -67,15 +68,15 @@ export const events: Record<string, Case> = {
         parts.push(...(await store.eventsOfJob(id, Math.max(0, to - 2), to, 100)));
       expect(parts).toEqual(mine);
     }
-    expect(short(await store.eventsOfJob('j2', 0, last, 100))).toEqual(['deleted j2', 'cancelled j2']);
+    expect(kindsAndJobs(await store.eventsOfJob('j2', 0, last, 100))).toEqual(['deleted j2', 'cancelled j2']);
   },
 
-  'a batch of jobs makes one event each, and reading can resume in the middle of it': async ({ store }) => {
+  'each job of a batch makes an event, and reading can resume inside the batch': async ({ store }) => {
     await store.insert([jobSpec('first')], NOW);
     await store.insert(specs(1234, { queue: 'bulk' }), NOW);
     await store.insert([jobSpec('last')], NOW);
     const names = ['first', ...specs(1234).map((job) => job.id), 'last'].map((id) => `enqueued ${id}`);
-    expect(short(await all(store))).toEqual(names);
+    expect(kindsAndJobs(await all(store))).toEqual(names);
     const pages: StoreEvent[] = [];
     for (let after = 0; pages.length <= names.length; after = pages.at(-1)!.number) {
       const page = await store.events(after, 100);
@@ -88,7 +89,7 @@ export const events: Record<string, Case> = {
     expect(new Set(pages.slice(1, -1).map((one) => one.queue))).toEqual(new Set(['bulk']));
   },
 
-  'only added jobs with a unique key make events, each with the queue of its job': async ({ store }) => {
+  'a job that is not added because of its unique key makes no event': async ({ store }) => {
     const unique = (key: string) => ({ unique: { key, while: 'active' as const, forMs: null } });
     await store.insert([jobSpec('u', unique('k'))], NOW);
     const given = [
@@ -125,18 +126,18 @@ export const events: Record<string, Case> = {
       throw new Error('no');
     };
     await store.set('x', '1', refuse).catch(() => {});
-    expect(short(await all(store))).toEqual(['enqueued a']);
+    expect(kindsAndJobs(await all(store))).toEqual(['enqueued a']);
     await store.insert([jobSpec('b')], NOW);
-    expect(short(await all(store))).toEqual(['enqueued a', 'enqueued b']);
-    expect(await store.lastEvent()).toBe(2);
+    expect(kindsAndJobs(await all(store))).toEqual(['enqueued a', 'enqueued b']);
+    expect(await store.lastEventNumber()).toBe(2);
   },
 
-  'the events of a removed job keep its id, except for an event of a batch': async ({ store }) => {
+  'the events of a removed job keep its id, except the enqueued event of a batch': async ({ store }) => {
     await store.insert([jobSpec('alone')], NOW);
     await store.insert(specs(3), NOW);
     await store.remove(['alone', 'j1'], ['pending'], NOW);
     const gone = ['deleted alone', 'deleted j1'];
-    expect(short(await all(store))).toEqual([
+    expect(kindsAndJobs(await all(store))).toEqual([
       'enqueued alone',
       'enqueued j0',
       'enqueued -',
@@ -174,7 +175,7 @@ export const events: Record<string, Case> = {
     ];
     const queue = ['queue-paused -', 'queue-resumed -', 'queue-set -', 'queue-set -'];
     const others = [...queue, 'setting-set -', 'setting-unset -'];
-    expect(short(seen)).toEqual([...jobs, ...others]);
+    expect(kindsAndJobs(seen)).toEqual([...jobs, ...others]);
     expect(new Set(seen.map((one) => one.actor))).toEqual(new Set(['me@here']));
     expect(seen[2]!.detail).toEqual({ fields: ['priority', 'name'] });
     expect(seen[9]).toMatchObject({ queue: 'q', detail: { concurrency: 2, rate: '10/s' } });
@@ -182,7 +183,7 @@ export const events: Record<string, Case> = {
     expect(seen[11]!.detail).toEqual({ key: 'lease', value: '1m' });
   },
 
-  'attempts make events when they are adopted, ended once and requeued': async ({ store }) => {
+  'each adoption, request to end, requeue and start makes one event': async ({ store }) => {
     const job = await running(store, 'a');
     const seen = await eventsOf(store, async () => {
       const mine = (await store.adopt(job.claim, 'w2'))!;
@@ -195,16 +196,16 @@ export const events: Record<string, Case> = {
       const next = await claimOne(store, 'w3', NOW + 1000);
       await store.settle(ending(next, { why: 'never-started' }));
     });
-    expect(short(seen)).toEqual(['adopted a', 'ending a', 'requeued a', 'started a', 'requeued a']);
+    expect(kindsAndJobs(seen)).toEqual(['adopted a', 'ending a', 'requeued a', 'started a', 'requeued a']);
     expect(seen.map((one) => one.actor)).toEqual(['w2', 'w2', 'w2', 'w3', 'w3']);
     expect(seen[1]!.detail).toEqual({ reason: 'stopped' });
   },
 
-  'a cancel of an attempt that never started ends the job once': async ({ store }) => {
+  'a cancelled job whose command never started makes one event at its end': async ({ store }) => {
     const job = await running(store, 'a');
     await store.cancel(['a'], NOW);
     const seen = await eventsOf(store, () => store.settle(ending(job, { why: 'never-started' })));
-    expect(short(seen)).toEqual(['cancelled a']);
+    expect(kindsAndJobs(seen)).toEqual(['cancelled a']);
   },
 
   'schedules and workers make events': async ({ store }) => {
@@ -223,7 +224,7 @@ export const events: Record<string, Case> = {
       await store.register(newWorker('w1'));
       await store.unregister('w1');
     });
-    expect(short(seen)).toEqual([
+    expect(kindsAndJobs(seen)).toEqual([
       ...['schedule-added -', 'enqueued t', 'tick t', 'tick -', 'enqueued now', 'tick now'],
       ...[
         'schedule-paused -',
@@ -245,7 +246,7 @@ export const events: Record<string, Case> = {
       await store.prune('completed', { ageMs: null, count: 0, bytes: null }, NOW);
       await store.prune('completed', { ageMs: null, count: 0, bytes: null }, NOW);
     });
-    expect(short(seen)).toEqual(['completed a', 'enqueued h', 'jobs-pruned -']);
+    expect(kindsAndJobs(seen)).toEqual(['completed a', 'enqueued h', 'jobs-pruned -']);
     expect(seen[2]!.detail).toEqual({ state: 'completed', jobs: 1, bytes: 0 });
   },
 
@@ -257,20 +258,20 @@ export const events: Record<string, Case> = {
     expect(seen).toMatchObject({ kind: 'operation-begun', actor: 'somebody', jobId: null, detail });
   },
 
-  'removing events by number keeps the newest, and numbers are never reused': async ({ store }) => {
+  'pruning events by count keeps the newest, and numbers are never reused': async ({ store }) => {
     for (const id of ['a', 'b', 'c']) await store.insert([jobSpec(id)], NOW);
     const keep = { ageMs: null, count: 1 };
     expect(await store.prunableEvents(keep, NOW)).toBe(2);
     expect(await store.pruneEvents(keep, NOW)).toBe(2);
     expect(await store.pruneEvents(keep, NOW)).toBe(0);
-    expect(short(await all(store))).toEqual(['enqueued c']);
+    expect(kindsAndJobs(await all(store))).toEqual(['enqueued c']);
     expect(await store.pruneEvents({ ageMs: null, count: 0 }, NOW)).toBe(1);
-    expect([await all(store), await store.lastEvent()]).toEqual([[], 3]);
+    expect([await all(store), await store.lastEventNumber()]).toEqual([[], 3]);
     await store.insert([jobSpec('d')], NOW);
     expect((await all(store)).map((one) => one.number)).toEqual([4]);
   },
 
-  'removing events by age works in small steps': async ({ store }) => {
+  'pruning events by age works in small steps': async ({ store }) => {
     await store.insert(specs(3), NOW);
     for (let i = 0; i < 1100; i++) await store.setQueue('q', { concurrency: 1 });
     const week = { ageMs: 7 * DAY, count: null };
@@ -284,11 +285,11 @@ export const events: Record<string, Case> = {
     expect(await all(store)).toEqual([]);
   },
 
-  'lastEventBefore returns the last event before a time': async ({ store }) => {
-    expect(await store.lastEventBefore(0)).toBe(0);
+  'lastEventNumberBefore returns the number of the last event before a time': async ({ store }) => {
+    expect(await store.lastEventNumberBefore(0)).toBe(0);
     const before = Date.now();
     await store.insert(specs(3), NOW);
-    expect(await store.lastEventBefore(before)).toBe(0);
-    expect(await store.lastEventBefore(Date.now() + DAY)).toBe(3);
+    expect(await store.lastEventNumberBefore(before)).toBe(0);
+    expect(await store.lastEventNumberBefore(Date.now() + DAY)).toBe(3);
   },
 };

@@ -9,7 +9,7 @@ import type { Case } from './topic.ts';
 
 const WORD = 'sample';
 const NUMBER = 1500;
-/** A store may insert this many jobs by another statement. */
+/** A batch of this many jobs, which a store may insert with another statement than a single job. */
 const BATCH = 60;
 
 /** Returns a value that a user could give and that is not the default. */
@@ -31,7 +31,7 @@ function sampleOf(schema: Schema, max: number): unknown {
   }
 }
 
-/** Reads a sample as an enqueue does. Only the working directory needs a slash. */
+/** Parses a sample like an enqueue. Only the sample of the working directory needs a slash. */
 function valueFor({ name, type, accepts = type, range, read }: NamedField): unknown {
   const sample = sampleOf(accepts!, Math.min(range?.max ?? NUMBER, NUMBER));
   return read(name === 'cwd' ? `/${sample}` : sample, name, NOW);
@@ -48,7 +48,7 @@ function jobWith(id: string, field: NamedField): JobSpec {
 
 const idOf = ({ id }: { id: string }): string => id;
 
-function isKept(field: NamedField): Case {
+function insertCase(field: NamedField): Case {
   return async ({ store }) => {
     // The sample of depends_on names this job.
     await store.insert([jobSpec(WORD)], NOW - 1);
@@ -67,7 +67,7 @@ function isKept(field: NamedField): Case {
   };
 }
 
-function isKeptByEdit(field: NamedField): Case {
+function editCase(field: NamedField): Case {
   return async ({ store }) => {
     await store.insert([jobSpec('job')], NOW);
     const value = valueFor(field);
@@ -76,10 +76,10 @@ function isKeptByEdit(field: NamedField): Case {
   };
 }
 
-/** Cases for each row of the table of job fields. The id is the one field that every job sets. */
+/** Cases for each row of the table of job fields, except the id, which every job sets. */
 export const fields: Record<string, Case> = Object.fromEntries(
   KEPT.filter((field) => field.name !== 'id').flatMap((field) => [
-    [`${field.name} is kept, of a job alone and of one in a batch`, isKept(field)],
-    ...(isEditable(field) ? [[`${field.name} is kept after an edit`, isKeptByEdit(field)] as const] : []),
+    [`${field.name} is stored for a single job and for a job in a batch`, insertCase(field)],
+    ...(isEditable(field) ? [[`${field.name} is stored by an edit`, editCase(field)] as const] : []),
   ]),
 );

@@ -55,13 +55,13 @@ async function total(store: Store): Promise<Figures> {
   return sum;
 }
 
-/** Changes jobs at random and keeps the `expected` figures by queue and name. */
-class Story {
+/** Changes jobs at random and computes the `expected` figures by queue and name. */
+class RandomChanges {
   now = NOW;
   claims: ClaimedJob[] = [];
   added = 0;
   readonly expected = new Map<string, Figures>();
-  /** The wait of a job whose attempt never started begins again. */
+  /** When jobs were requeued because their command never started. Their wait begins again then. */
   private readonly releasedAt = new Map<string, number>();
   private readonly store: Store;
   private readonly random: Random;
@@ -71,7 +71,7 @@ class Story {
     this.random = random;
   }
 
-  of(queue: string, name: string | null): Figures {
+  figuresOf(queue: string, name: string | null): Figures {
     const key = `${queue}/${name ?? ''}`;
     if (!this.expected.has(key)) this.expected.set(key, noFigures());
     return this.expected.get(key)!;
@@ -87,19 +87,19 @@ class Story {
       }),
     );
     await this.store.insert(specs, this.now);
-    for (const { queue, name } of specs) this.of(queue, name).enqueued++;
+    for (const { queue, name } of specs) this.figuresOf(queue, name).enqueued++;
   }
 
   async claim(): Promise<void> {
     this.claims.push(...(await claim(this.store, { limit: 3 }, this.now)));
   }
 
-  /** Some jobs are settled twice or with a lost claim. Those count once or not at all. */
+  /** Settles some jobs twice or with a lost claim. Only settlements that are applied count. */
   async settle(): Promise<void> {
     if (this.claims.length === 0) return;
     const job = pick(this.random, this.claims);
     const settlement = ending(job, pick(this.random, OUTCOMES), this.now);
-    const wanted = await this.wantsCancel(job);
+    const wanted = await this.isCancelRequested(job);
     const [answer] = (await this.store.claim(want({ limit: 0, settle: [settlement] }), this.now)).settled;
     if (answer === 'applied') this.count(job, settlement, wanted);
   }
@@ -109,16 +109,16 @@ class Story {
     if (jobs.length === 0) return;
     const job = pick(this.random, jobs);
     const { cancelled } = await this.store.cancel([job.id, 'nobody'], this.now);
-    if (cancelled.length > 0) this.of(job.queue, job.name).dropped++;
+    if (cancelled.length > 0) this.figuresOf(job.queue, job.name).dropped++;
   }
 
-  private async wantsCancel({ claim }: ClaimedJob): Promise<boolean> {
+  private async isCancelRequested({ claim }: ClaimedJob): Promise<boolean> {
     const held = await this.store.running();
     return held.some((one) => one.claim.attempt === claim.attempt && one.endReason === 'cancelled');
   }
 
   private count(job: ClaimedJob, { transition, why, finishedAt }: Settlement, cancelled: boolean): void {
-    const sum = this.of(job.queue, job.name);
+    const sum = this.figuresOf(job.queue, job.name);
     if (why === 'never-started') {
       if (cancelled) sum.dropped++;
       this.releasedAt.set(job.id, finishedAt);
@@ -138,20 +138,24 @@ class Story {
 }
 
 export const figuresOverTime: Record<string, Case> = {
-  'figures equal what happened, in every tier and over all connections, after random steps': async ({
-    store,
-    another,
-  }) => {
+  'figures match random changes, in every tier and on every connection': async ({ store, another }) => {
     const random = seededRandom('figures');
-    const story = new Story(store, random);
+    const changes = new RandomChanges(store, random);
     const other = await another();
-    const steps = [story.insert, story.claim, story.claim, story.settle, story.settle, story.cancel];
+    const steps = [
+      changes.insert,
+      changes.claim,
+      changes.claim,
+      changes.settle,
+      changes.settle,
+      changes.cancel,
+    ];
     for (let i = 0; i < 500; i++) {
-      story.now += below(random, 20 * 60_000);
-      await pick(random, steps).call(story);
+      changes.now += below(random, 20 * 60_000);
+      await pick(random, steps).call(changes);
     }
     const seen = new Map((await other.totals()).map(({ queue, name, ...one }) => [`${queue}/${name}`, one]));
-    expect(new Map([...seen].sort())).toEqual(new Map([...story.expected].sort()));
+    expect(new Map([...seen].sort())).toEqual(new Map([...changes.expected].sort()));
     const all = await total(store);
     for (const tier of Object.keys(TIERS) as Tier[]) {
       const rows = await other.series({ tier, ...ALWAYS });
@@ -171,16 +175,16 @@ export const figuresOverTime: Record<string, Case> = {
       for (const { at, ...row } of await store.series({ tier, ...ALWAYS, queue: 'x', name: 'mail' }))
         addFigures(summed, row);
       expect(x).toMatchObject({ queue: 'x', name: 'mail', ...summed });
-      expect(summed).toEqual(story.expected.get('x/mail') ?? noFigures());
+      expect(summed).toEqual(changes.expected.get('x/mail') ?? noFigures());
     }
   },
 
-  'figures equal the rows of the attempts': async ({ store }) => {
+  'figures match the stored attempts': async ({ store }) => {
     const random = seededRandom('attempts');
-    const story = new Story(store, random);
+    const changes = new RandomChanges(store, random);
     for (let i = 0; i < 200; i++) {
-      story.now += below(random, 5000);
-      await pick(random, [story.insert, story.claim, story.settle]).call(story);
+      changes.now += below(random, 5000);
+      await pick(random, [changes.insert, changes.claim, changes.settle]).call(changes);
     }
     const jobs = await store.list({}, { limit: 100_000 });
     const ended = (await Promise.all(jobs.map((job) => store.attempts(job.id))))
@@ -242,7 +246,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect(await total(store)).toEqual(figures({ enqueued: 2, dropped: 2 }));
   },
 
-  'names above the maximum share one row': async ({ store }) => {
+  'names beyond the maximum share one row in each queue': async ({ store }) => {
     const specs = Array.from({ length: MOST_NAMES + 5 }, (_, i) => jobSpec(`j${i}`, { name: `n${i}` }));
     await store.insert(specs, NOW);
     await store.insert([jobSpec('again', { name: 'n0', queue: 'second' }), jobSpec('none')], NOW);
@@ -259,9 +263,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect(others.map((row) => row.completed).sort()).toEqual([1, 5]);
   },
 
-  'old figures are removed in small steps, by the age limit of each tier, and totals stay': async ({
-    store,
-  }) => {
+  'figures older than the limit of their tier are removed, and totals stay': async ({ store }) => {
     for (const day of [0, 8, 100]) await store.insert([jobSpec(`d${day}`)], NOW + day * DAY);
     const left = async () =>
       Promise.all(
@@ -276,7 +278,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect((await total(store)).enqueued).toBe(3);
   },
 
-  'the oldest waiting job is ready or due, and not held, blocked or early': async ({ store }) => {
+  'oldestWaiting considers jobs that are ready or due, but not held or delayed jobs': async ({ store }) => {
     await store.insert(
       [
         jobSpec('past', { queue: 'a', runAt: NOW - 1e9 }),
@@ -296,7 +298,7 @@ export const figuresOverTime: Record<string, Case> = {
       { queue: 'd', since: null },
       { queue: 'e', since: NOW },
     ]);
-    // Jobs that became due later are before younger ones, but their wait starts when they are due.
+    // These jobs are claimed before younger ones, but their wait starts only when they are due.
     const line = ['one', 'two', 'three'].map((id) => jobSpec(id, { queue: 'f', runAt: NOW + 80 }));
     await store.insert(line, NOW);
     await store.insert([jobSpec('fresh', { queue: 'f' })], NOW + 60);
@@ -311,7 +313,7 @@ export const figuresOverTime: Record<string, Case> = {
     ]);
   },
 
-  'the write-ahead log has a size if there is one': async ({ store }) => {
+  'walBytes returns a positive size, or null if there is no write-ahead log': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     const bytes = await store.walBytes();
     if (bytes !== null) expect(bytes).toBeGreaterThan(0);

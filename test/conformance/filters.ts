@@ -51,7 +51,7 @@ export const filters: Record<string, Case> = {
       expect(await store.count({ text: 'a' }, 10)).toBe(3);
     },
 
-  'a list and a count can be limited to a range, and scanEnd returns where it ends': async ({ store }) => {
+  'lists and counts can be split into ranges, whose ends scanEnd returns': async ({ store }) => {
     const specs = Array.from({ length: 30 }, (_, i) =>
       jobSpec(`j${i}`, {
         queue: i % 3 === 0 ? 'third' : 'default',
@@ -79,7 +79,7 @@ export const filters: Record<string, Case> = {
         for (let before = Number.MAX_SAFE_INTEGER; ; ) {
           const above = await store.scanEnd(filter, many, before);
           const part = await store.list(filter, { limit: 100, before, above });
-          // The result may contain one more job for each queue and state.
+          // A range may contain one more job for each queue and state.
           expect(part.length).toBeLessThanOrEqual(many + 6);
           seen.push(...ids(part));
           counted += await store.count(filter, 100, { before, above });
@@ -107,7 +107,7 @@ export const filters: Record<string, Case> = {
     expect(await store.scanEnd({}, SEARCHED)).toBe(1);
   },
 
-  'dead jobs are returned with their errors': async ({ store }) => {
+  'deadJobs returns the dead jobs with their errors': async ({ store }) => {
     for (const [id, over] of [
       ['a', { name: 'kind' }],
       ['b', { queue: 'other' }],

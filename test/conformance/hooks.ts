@@ -19,7 +19,7 @@ const hook = (id: string) =>
 const all = async (store: Store): Promise<string[]> => ids(await store.list({}, { limit: 99 })).reverse();
 
 export const hooks: Record<string, Case> = {
-  'hooks are added only with a settlement that applies': async ({ store }) => {
+  'hooks are added only if their settlement is applied': async ({ store }) => {
     const job = await running(store, 'a');
     const settlement = ending(job, succeeded, NOW, { hooks: [hook('h1'), hook('h2')] });
     expect(await store.settle(settlement)).toBe('applied');
@@ -44,7 +44,7 @@ export const hooks: Record<string, Case> = {
     expect([result.settled, ids(result.jobs)]).toEqual([['applied'], ['h1']]);
   },
 
-  'an id that is taken prevents neither the hook nor the settlement': async ({ store }) => {
+  'a hook whose id is taken is still added, and the settlement is applied': async ({ store }) => {
     await store.insert([jobSpec('h1', { runAt: NOW + 1e6 })], NOW);
     const job = await running(store, 'a');
     expect(await store.settle(ending(job, succeeded, NOW, { hooks: [hook('h1')] }))).toBe('applied');
@@ -76,17 +76,16 @@ export const hooks: Record<string, Case> = {
     expect(await store.get('idle')).not.toBeNull();
   },
 
-  'jobs that are due later, held, in a paused queue or in the queue of hooks do not prevent it': async ({
-    store,
-  }) => {
-    const job = await running(store, 'a');
-    const paused = jobSpec('paused', { queue: 'paused' });
-    await store.insert([jobSpec('later', { runAt: NOW + 1e6 }), jobSpec('held'), paused, hook('h')], NOW);
-    await store.hold(['held'], NOW);
-    await store.setQueue('paused', { paused: { at: NOW, by: 'me' } });
-    await store.settle(ending(job, succeeded, NOW, { onIdle: hook('idle') }));
-    expect(await store.get('idle')).not.toBeNull();
-  },
+  'jobs that are due later, held, in a paused queue or in the queue of hooks do not prevent the idle hook':
+    async ({ store }) => {
+      const job = await running(store, 'a');
+      const paused = jobSpec('paused', { queue: 'paused' });
+      await store.insert([jobSpec('later', { runAt: NOW + 1e6 }), jobSpec('held'), paused, hook('h')], NOW);
+      await store.hold(['held'], NOW);
+      await store.setQueue('paused', { paused: { at: NOW, by: 'me' } });
+      await store.settle(ending(job, succeeded, NOW, { onIdle: hook('idle') }));
+      expect(await store.get('idle')).not.toBeNull();
+    },
 
   'an unblocked job prevents the idle hook, and the end of the last job adds it': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b', { dependsOn: [{ id: 'a', on: 'ok' }] })], NOW);

@@ -24,7 +24,7 @@ export const idempotency: Record<string, Case> = {
     expect(ids(await add(store, ['other'], { ...once, key: 'other' }))).toEqual(['other']);
   },
 
-  'the result has the order of the jobs, also of jobs that depend on each other': async ({ store }) => {
+  'the result has the order of the given jobs, even if they depend on each other': async ({ store }) => {
     const jobs = [
       jobSpec('b', { dependsOn: [{ id: 'a', on: 'ok' }] }),
       jobSpec('a'),
@@ -84,7 +84,7 @@ export const idempotency: Record<string, Case> = {
     expect(await all(store)).toEqual(['before', 'first']);
   },
 
-  'an existing job of a unique key is returned again, too': async ({ store }) => {
+  'a repeated insert also returns the existing job of a unique key': async ({ store }) => {
     const unique = { key: 'u', while: 'active', forMs: null } as const;
     await store.insert([jobSpec('holder', { unique })], NOW);
     const both = () => [jobSpec('plain'), jobSpec('second', { unique })];

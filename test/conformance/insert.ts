@@ -49,7 +49,7 @@ export const insert: Record<string, Case> = {
     expect(later).toMatchObject({ state: 'pending', dueAt: NOW + 5000, runAt: NOW + 5000 });
   },
 
-  'takes jobs from an iterable, in batches or not, and returns what `keep` makes of them': async ({
+  'takes jobs from an iterable of any length, and returns what `keep` returns for them': async ({
     store,
   }) => {
     for (const count of [1, 49, 50, 51, 230]) {
@@ -110,7 +110,7 @@ export const insert: Record<string, Case> = {
     }
   },
 
-  'ids differ by every character and by case': async ({ store }) => {
+  'ids that differ in one character or in case are different ids': async ({ store }) => {
     const alike = ['job', 'Job', 'job ', 'jöb', 'jo\u0308b', "j'ob", 'j%b', 'j_b'];
     await store.insert(
       alike.map((id) => jobSpec(id)),
@@ -130,7 +130,7 @@ export const insert: Record<string, Case> = {
     expect(await store.get('a')).toEqual(original!);
   },
 
-  'one refused job refuses the whole batch': async ({ store }) => {
+  'a batch with a taken id is refused as a whole': async ({ store }) => {
     await store.insert([jobSpec('taken')], NOW);
     const batch = [jobSpec('a', { queue: 'new' }), jobSpec('taken'), jobSpec('b')];
     await expect(store.insert(batch, NOW)).rejects.toMatchObject({ code: 'job-exists' });
@@ -139,7 +139,7 @@ export const insert: Record<string, Case> = {
     expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 1 }]);
   },
 
-  'an id twice in one batch refuses the batch': async ({ store }) => {
+  'a batch that contains an id twice is refused': async ({ store }) => {
     const batch = [jobSpec('a'), jobSpec('b'), jobSpec('a')];
     await expect(store.insert(batch, NOW)).rejects.toMatchObject({ code: 'job-exists' });
     expect(await store.list({}, { limit: 10 })).toEqual([]);

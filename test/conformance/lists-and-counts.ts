@@ -5,19 +5,19 @@ import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-/** Adds one job in each state to each of two queues, named `queue-state`, and returns their ids, oldest first. */
-async function everyState(store: Store): Promise<string[]> {
+/** Adds one job in each state to each of two queues. Returns their ids, such as `x-dead`, oldest first. */
+async function addEveryState(store: Store): Promise<string[]> {
   const made: string[] = [];
   for (const queue of ['x', 'y']) {
     for (const state of ['completed', 'failed', 'dead', 'cancelled', 'processing', 'pending'] as const) {
-      await bring(store, `${queue}-${state}`, queue, state);
+      await addInState(store, `${queue}-${state}`, queue, state);
       made.push(`${queue}-${state}`);
     }
   }
   return made;
 }
 
-async function bring(store: Store, id: string, queue: string, state: State): Promise<void> {
+async function addInState(store: Store, id: string, queue: string, state: State): Promise<void> {
   // The pending job is due later, so that it is never claimed.
   if (state === 'pending') return void (await store.insert([jobSpec(id, { queue, runAt: NOW + 1e9 })], NOW));
   const job = await running(store, id, { queue, maxRetries: state === 'dead' ? 1 : 3 });
@@ -26,7 +26,7 @@ async function bring(store: Store, id: string, queue: string, state: State): Pro
   if (state === 'cancelled') await store.settle(ending(job, { why: 'cancelled' }));
 }
 
-async function pages(
+async function readPages(
   store: Store,
   filter: JobFilter,
   limit: number,
@@ -58,7 +58,7 @@ export const lists: Record<string, Case> = {
   },
 
   'every filter finds its jobs and no others': async ({ store }) => {
-    const all = (await everyState(store)).toReversed();
+    const all = (await addEveryState(store)).toReversed();
     expect(ids(await store.list({}, { limit: 99 }))).toEqual(all);
     expect(ids(await store.list({ states: [] }, { limit: 99 }))).toEqual(all);
     expect(ids(await store.list({ states: STATES }, { limit: 99 }))).toEqual(all);
@@ -72,13 +72,13 @@ export const lists: Record<string, Case> = {
     expect(await store.list({ queue: 'nobody' }, { limit: 99 })).toEqual([]);
   },
 
-  'several states are merged, newest first, each job once': async ({ store }) => {
-    await everyState(store);
+  'a list of several states is newest first and contains each job once': async ({ store }) => {
+    await addEveryState(store);
     const wanted: State[] = ['dead', 'completed', 'dead'];
     const expected = ['y-dead', 'y-completed', 'x-dead', 'x-completed'];
     expect(ids(await store.list({ states: wanted }, { limit: 99 }))).toEqual(expected);
     expect(ids(await store.list({ states: wanted }, { limit: 3 }))).toEqual(expected.slice(0, 3));
-    expect(await pages(store, { states: wanted }, 1)).toEqual(expected);
+    expect(await readPages(store, { states: wanted }, 1)).toEqual(expected);
   },
 
   'pages have no gaps and no repeats while jobs are added': async ({ store }) => {
@@ -95,16 +95,16 @@ export const lists: Record<string, Case> = {
       );
     };
     for (const filter of [{}, { states: ['pending'] }, { states: ['pending', 'dead'] }] as const) {
-      const seen = await pages(store, filter, 4, addMore);
+      const seen = await readPages(store, filter, 4, addMore);
       expect(seen.filter((id) => id.startsWith('old'))).toEqual(old.toReversed());
       expect(new Set(seen).size).toBe(seen.length);
     }
-    const seen = await pages(store, { queue: 'q1', states: ['pending'] }, 3, addMore);
+    const seen = await readPages(store, { queue: 'q1', states: ['pending'] }, 3, addMore);
     expect(seen.filter((id) => id.startsWith('old'))).toEqual(old.filter((_, i) => i % 2 === 1).toReversed());
   },
 
   'count returns how many jobs a filter finds, up to the limit': async ({ store }) => {
-    await everyState(store);
+    await addEveryState(store);
     await store.insert([jobSpec('named', { queue: 'x', name: 'n', runAt: NOW + 1e9 })], NOW);
     const filters: JobFilter[] = [
       {},
@@ -122,7 +122,7 @@ export const lists: Record<string, Case> = {
 
   'counts returns the number of jobs of each queue and state': async ({ store }) => {
     expect(await store.counts()).toEqual([]);
-    await everyState(store);
+    await addEveryState(store);
     await store.insert([jobSpec('more', { queue: 'y', runAt: NOW + 1e9 })], NOW);
     const counts = new Map(
       (await store.counts()).map(({ queue, state, jobs }) => [`${queue}-${state}`, jobs]),

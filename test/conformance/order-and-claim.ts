@@ -89,7 +89,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(ids(await claim(store))).toEqual(['a']);
   },
 
-  'all jobs are claimed even if there are more than one promotion moves': async ({ store }) => {
+  'all due jobs are claimed, even if there are more than one promotion moves': async ({ store }) => {
     const many = Array.from({ length: 1100 }, (_, i) => jobSpec(`job-${i}`, { runAt: NOW + 1 }));
     await store.insert(many, NOW);
     const taken = new Set<string>();

@@ -3,7 +3,7 @@ import { claimOne, ending, failedWith, NOW, running, succeeded } from '../suppor
 import type { Case } from './topic.ts';
 
 export const output: Record<string, Case> = {
-  'stored output is returned byte by byte': async ({ store, another, close }) => {
+  'stored output is returned unchanged': async ({ store, another, close }) => {
     const bytes = Uint8Array.from({ length: 16 * 1024 }, (_, i) => i % 256);
     const job = await running(store, 'a');
     await store.settle(
@@ -15,7 +15,7 @@ export const output: Record<string, Case> = {
     expect(Buffer.from(read!).equals(bytes)).toBe(true);
   },
 
-  'output in a file is null, with its size and whether it was trimmed': async ({ store }) => {
+  'output in a file is returned as null, but its size and truncation are stored': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(
       ending(job, succeeded, NOW, { output: { bytes: 20_000_000, truncated: true, kept: null } }),

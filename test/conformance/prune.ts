@@ -9,14 +9,14 @@ import type { Case } from './topic.ts';
 const keep = (over: Partial<Retention>): Retention => ({ ageMs: null, count: null, bytes: null, ...over });
 
 /** Adds a job that ended at that time with this many bytes of output, in a file or in the store. */
-async function ended(
+async function addEnded(
   store: Store,
   id: string,
   at: number,
-  { bytes = 0, filed = false, outcome = succeeded, ...over }: Options = {},
+  { bytes = 0, inFile = false, outcome = succeeded, ...over }: Options = {},
 ): Promise<number> {
   const { claim } = await running(store, id, { maxRetries: 1, ...over });
-  const output = { bytes, truncated: false, kept: filed ? null : Buffer.alloc(bytes) };
+  const output = { bytes, truncated: false, kept: inFile ? null : Buffer.alloc(bytes) };
   const job = { ...(await store.running()).find((one) => one.id === id)! };
   await store.settle(ending(job, outcome, at, { output }));
   return claim.attempt;
@@ -24,16 +24,17 @@ async function ended(
 
 interface Options extends Partial<JobSpec> {
   bytes?: number;
-  filed?: boolean;
+  inFile?: boolean;
   outcome?: Outcome;
 }
 
-const left = async (store: Store): Promise<string[]> => ids(await store.list({}, { limit: 1000 })).sort();
+const remaining = async (store: Store): Promise<string[]> =>
+  ids(await store.list({}, { limit: 1000 })).sort();
 
 export const prune: Record<string, Case> = {
   'pruning by age removes jobs in the order of their end, not of their enqueue': async ({ store }) => {
     await store.insert([jobSpec('waited', { runAt: NOW + 500 })], NOW);
-    for (const [i, id] of ['a', 'b', 'c'].entries()) await ended(store, id, NOW + 1000 * i);
+    for (const [i, id] of ['a', 'b', 'c'].entries()) await addEnded(store, id, NOW + 1000 * i);
     const job = await claimOne(store, 'w1', NOW + 600);
     await store.settle(ending(job, succeeded, NOW + 5000));
     expect(await store.prunable('completed', keep({ ageMs: 1000 }), NOW + 2500)).toEqual({
@@ -41,20 +42,20 @@ export const prune: Record<string, Case> = {
       bytes: 0,
     });
     expect(await store.prune('completed', keep({ ageMs: 1000 }), NOW + 2500)).toMatchObject({ jobs: 2 });
-    expect(await left(store)).toEqual(['c', 'waited']);
+    expect(await remaining(store)).toEqual(['c', 'waited']);
     expect(await store.prune('completed', keep({ ageMs: 1000 }), NOW + 2500)).toMatchObject({ jobs: 0 });
   },
 
   'pruning by number keeps the newest jobs': async ({ store }) => {
-    for (const [i, id] of ['a', 'b', 'c', 'd'].entries()) await ended(store, id, NOW + i);
+    for (const [i, id] of ['a', 'b', 'c', 'd'].entries()) await addEnded(store, id, NOW + i);
     expect(await store.prunable('completed', keep({ count: 1 }), NOW)).toEqual({ jobs: 3, bytes: 0 });
     expect(await store.prune('completed', keep({ count: 1 }), NOW)).toMatchObject({ jobs: 3 });
-    expect(await left(store)).toEqual(['d']);
+    expect(await remaining(store)).toEqual(['d']);
   },
 
-  'stdin counts like output and is also removed in small steps': async ({ store }) => {
+  'the size of a job includes its stdin, and large jobs are pruned in small steps': async ({ store }) => {
     const stdin = 'x'.repeat(600_000);
-    for (const [i, id] of ['a', 'b', 'c'].entries()) await ended(store, id, NOW + i, { stdin, bytes: 10 });
+    for (const [i, id] of ['a', 'b', 'c'].entries()) await addEnded(store, id, NOW + i, { stdin, bytes: 10 });
     expect(await store.prunable('completed', keep({ bytes: 700_000 }), NOW)).toEqual({
       jobs: 2,
       bytes: 1_200_020,
@@ -63,25 +64,25 @@ export const prune: Record<string, Case> = {
     expect(await store.prune('completed', keep({ bytes: 700_000 }), NOW)).toMatchObject(one);
     expect(await store.prune('completed', keep({ bytes: 700_000 }), NOW)).toMatchObject(one);
     expect(await store.prune('completed', keep({ bytes: 700_000 }), NOW)).toMatchObject({ jobs: 0 });
-    expect(await left(store)).toEqual(['c']);
+    expect(await remaining(store)).toEqual(['c']);
   },
 
   'pruning by size counts stored output, in files and in the store, but not dropped output': async ({
     store,
   }) => {
-    await ended(store, 'file', NOW, { bytes: 50_000, filed: true });
-    await ended(store, 'kept', NOW + 1, { bytes: 10_000 });
+    await addEnded(store, 'file', NOW, { bytes: 50_000, inFile: true });
+    await addEnded(store, 'kept', NOW + 1, { bytes: 10_000 });
     const job = await running(store, 'cut');
     const output = { bytes: 9_000_000, truncated: true, kept: null, stored: 60_000 };
     await store.settle(ending(job, succeeded, NOW + 2, { output }));
     const most = keep({ bytes: 75_000 });
     expect(await store.prunable('completed', most, NOW)).toEqual({ jobs: 1, bytes: 50_000 });
     expect(await store.prune('completed', most, NOW)).toMatchObject({ jobs: 1, bytes: 50_000 });
-    expect(await left(store)).toEqual(['cut', 'kept']);
+    expect(await remaining(store)).toEqual(['cut', 'kept']);
     expect(await store.prune('completed', keep({ bytes: 0 }), NOW)).toMatchObject({ jobs: 2, bytes: 70_000 });
   },
 
-  'every attempt of a job counts, whichever state the job is in': async ({ store }) => {
+  'the size of a job includes every attempt, whichever state the job ended in': async ({ store }) => {
     const five = { output: { bytes: 5000, truncated: false, kept: null } };
     await store.settle(ending(await running(store, 'a', { maxRetries: 2 }), failedWith(1), NOW, five));
     await store.settle(ending(await claimOne(store, 'w1', NOW + 9000), failedWith(1), NOW + 9000, five));
@@ -93,30 +94,30 @@ export const prune: Record<string, Case> = {
   },
 
   'only jobs of the given state are pruned, and never one that waits or runs': async ({ store }) => {
-    await ended(store, 'done', NOW);
-    await ended(store, 'dead', NOW, { outcome: failedWith(1) });
+    await addEnded(store, 'done', NOW);
+    await addEnded(store, 'dead', NOW, { outcome: failedWith(1) });
     await store.insert([jobSpec('cancelled')], NOW);
     await store.cancel(['cancelled'], NOW);
-    await ended(store, 'failed', NOW, { outcome: failedWith(1), maxRetries: 2 });
+    await addEnded(store, 'failed', NOW, { outcome: failedWith(1), maxRetries: 2 });
     await running(store, 'runs');
     await store.insert([jobSpec('ready'), jobSpec('later', { runAt: NOW + 1 }), jobSpec('held')], NOW);
     await store.hold(['held'], NOW);
-    const all = await left(store);
+    const all = await remaining(store);
     for (const state of ['completed', 'cancelled', 'dead'] as const) {
       expect(await store.prune(state, keep({ count: 0, ageMs: 1, bytes: 0 }), NOW + 1e6)).toMatchObject({
         jobs: 1,
       });
     }
     const gone = ['done', 'dead', 'cancelled'];
-    expect(await left(store)).toEqual(all.filter((id) => !gone.includes(id)));
+    expect(await remaining(store)).toEqual(all.filter((id) => !gone.includes(id)));
   },
 
   'a pruned job is removed with its attempts and output, and attempts with files are returned': async ({
     store,
   }) => {
-    const kept = await ended(store, 'kept', NOW, { bytes: 10 });
-    const filed = await ended(store, 'filed', NOW, { bytes: 20_000, filed: true });
-    await ended(store, 'silent', NOW);
+    const kept = await addEnded(store, 'kept', NOW, { bytes: 10 });
+    const filed = await addEnded(store, 'filed', NOW, { bytes: 20_000, inFile: true });
+    await addEnded(store, 'silent', NOW);
     const pruned = await store.prune('completed', keep({ count: 0 }), NOW);
     expect(pruned).toEqual({ jobs: 3, bytes: 20_010, attempts: [filed] });
     expect(await store.output(kept)).toBeNull();
@@ -125,8 +126,8 @@ export const prune: Record<string, Case> = {
     expect(await store.counts()).toEqual([]);
   },
 
-  'pruning works in small steps, by jobs and by attempts': async ({ store }) => {
-    for (let i = 0; i < 150; i++) await ended(store, `job${i}`, NOW + i);
+  'one step of pruning is limited in jobs and in attempts': async ({ store }) => {
+    for (let i = 0; i < 150; i++) await addEnded(store, `job${i}`, NOW + i);
     const sizes: number[] = [];
     for (;;) {
       const { jobs } = await store.prune('completed', keep({ count: 20 }), NOW);
@@ -135,7 +136,7 @@ export const prune: Record<string, Case> = {
     }
     expect(sizes.reduce((a, b) => a + b, 0)).toBe(130);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
-    expect(await left(store)).toHaveLength(20);
+    expect(await remaining(store)).toHaveLength(20);
     for (let i = 0; i < 300; i++) {
       const job = i === 0 ? await running(store, 'often', { maxRetries: 1 }) : await claimOne(store);
       await store.settle(ending(job, failedWith(1), NOW));
@@ -149,7 +150,7 @@ export const prune: Record<string, Case> = {
   },
 
   'several prunes at the same time remove each job once': async ({ store, another }) => {
-    for (let i = 0; i < 120; i++) await ended(store, `job${i}`, NOW + i);
+    for (let i = 0; i < 120; i++) await addEnded(store, `job${i}`, NOW + i);
     const stores = [store, await another(), await another()];
     const removed = await Promise.all(
       stores.map(async (one) => {
@@ -163,6 +164,6 @@ export const prune: Record<string, Case> = {
       }),
     );
     expect(removed.reduce((a, b) => a + b, 0)).toBe(115);
-    expect(await left(store)).toHaveLength(5);
+    expect(await remaining(store)).toHaveLength(5);
   },
 };

@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import { claim, ending, failedWith, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const three = (queue: string, priority = 0) =>
+const jobsOf = (queue: string, priority = 0) =>
   ['1', '2', '3'].map((n) => jobSpec(`${queue}${n}`, { queue, priority }));
 
 export const queues: Record<string, Case> = {
@@ -35,8 +35,8 @@ export const queues: Record<string, Case> = {
     ]);
   },
 
-  'a paused queue gives no jobs and does not delay other queues': async ({ store }) => {
-    await store.insert([...three('mail', 10), ...three('other')], NOW);
+  'jobs of a paused queue are not claimed and do not delay other queues': async ({ store }) => {
+    await store.insert([...jobsOf('mail', 10), ...jobsOf('other')], NOW);
     await store.setQueue('mail', { paused: { at: NOW, by: 'me' } });
     expect(ids(await claim(store, { limit: 2 }))).toEqual(['other1', 'other2']);
     expect(await store.nextDue(['mail'], NOW)).toBeNull();
@@ -45,7 +45,7 @@ export const queues: Record<string, Case> = {
   },
 
   'no more jobs of a queue run than its limit, whichever worker claims': async ({ store }) => {
-    await store.insert([...three('mail', 10), ...three('other')], NOW);
+    await store.insert([...jobsOf('mail', 10), ...jobsOf('other')], NOW);
     await store.setQueue('mail', { concurrency: 2 });
     const first = await claim(store, { limit: 3, workerId: 'w1' });
     expect(ids(first)).toEqual(['mail1', 'mail2', 'other1']);
@@ -56,26 +56,26 @@ export const queues: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 3, queues: ['mail'] }))).toEqual(['mail3']);
   },
 
-  'a rate limit releases jobs one by one': async ({ store }) => {
-    await store.insert(three('api'), NOW);
+  'a rate limit starts jobs one at a time, evenly spaced': async ({ store }) => {
+    await store.insert(jobsOf('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 2, perMs: 1000 } });
     expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1']);
     expect(ids(await claim(store, { limit: 5 }))).toEqual([]);
     expect(await store.nextDue(null, NOW)).toBe(NOW + 500);
     expect(ids(await claim(store, { limit: 5 }, NOW + 499))).toEqual([]);
     expect(ids(await claim(store, { limit: 5 }, NOW + 500))).toEqual(['api2']);
-    // Capacity that was not used long ago is not saved up.
+    // Unused capacity is not saved up: after a minute without a start, still only one job starts.
     expect(ids(await claim(store, { limit: 5 }, NOW + 60_000))).toEqual(['api3']);
   },
 
-  'a high rate limit releases a few jobs together': async ({ store }) => {
-    await store.insert(three('api'), NOW);
+  'a high rate limit starts a few jobs together': async ({ store }) => {
+    await store.insert(jobsOf('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 20, perMs: 1000 } });
     expect(await claim(store, { limit: 5 })).toHaveLength(2);
   },
 
   'a clock that is set back does not block a rate-limited queue': async ({ store }) => {
-    await store.insert(three('api'), NOW);
+    await store.insert(jobsOf('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 1, perMs: 1000 } });
     expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1']);
     expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000))).toEqual(['api2']);
@@ -83,9 +83,9 @@ export const queues: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000 + 1000))).toEqual(['api3']);
   },
 
-  'a busy queue has jobs that run, are ready or wait for a retry, but not held, paused or later ones':
+  'busy returns queues with jobs that are ready or wait for a retry, but ignores held and delayed jobs':
     async ({ store }) => {
-      await store.insert([jobSpec('later', { queue: 'later', runAt: NOW + 1000 }), ...three('rate')], NOW);
+      await store.insert([jobSpec('later', { queue: 'later', runAt: NOW + 1000 }), ...jobsOf('rate')], NOW);
       await store.setQueue('rate', { rate: { jobs: 1, perMs: 1000 } });
       expect(await store.busy(NOW)).toEqual(['rate']);
       for (const job of await claim(store, { limit: 5 })) await store.settle(ending(job, failedWith(1)));
@@ -99,8 +99,8 @@ export const queues: Record<string, Case> = {
       expect(await store.busy(NOW + 1000)).toEqual(['later']);
     },
 
-  'no more jobs run in total than the given limit': async ({ store }) => {
-    await store.insert([...three('a'), ...three('b')], NOW);
+  'no more jobs run in total than max-concurrent-jobs allows': async ({ store }) => {
+    await store.insert([...jobsOf('a'), ...jobsOf('b')], NOW);
     await store.set('max-concurrent-jobs', '2', () => {});
     expect(await claim(store, { limit: 5 })).toHaveLength(2);
     expect(await claim(store, { limit: 5, workerId: 'w2' })).toEqual([]);

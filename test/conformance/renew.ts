@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import { ending, jobSpec, NOW, newWorker, running } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-/** Tests that a copy becomes a store of its own. */
+/** Tests that `renew` makes a copy a store of its own. */
 export const renew: Record<string, Case> = {
   async 'renew sets a new epoch and keeps the old one as the origin'({ store, another }) {
     const before = store.epoch;

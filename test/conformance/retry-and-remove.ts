@@ -16,7 +16,7 @@ import type { Case } from './topic.ts';
 
 const output = { output: { bytes: 4, truncated: false, kept: Buffer.from('oops') } };
 
-async function dead(store: Store, id: string): Promise<ClaimedJob> {
+async function addDead(store: Store, id: string): Promise<ClaimedJob> {
   const job = await running(store, id, { maxRetries: 1 });
   await store.settle(ending(job, failedWith(1), NOW + 1000, output));
   return job;
@@ -24,7 +24,7 @@ async function dead(store: Store, id: string): Promise<ClaimedJob> {
 
 export const retryAndRemove: Record<string, Case> = {
   'a retried job is pending, uncharged and due now': async ({ store }) => {
-    await dead(store, 'a');
+    await addDead(store, 'a');
     expect(await store.retry(['a'], ['dead'], NOW + 5000)).toEqual(['a']);
     expect(await store.get('a')).toMatchObject({
       state: 'pending',
@@ -65,7 +65,7 @@ export const retryAndRemove: Record<string, Case> = {
     expect((await store.attempts('a')).map((one) => one.ordinal)).toEqual([1, 2]);
   },
 
-  'a retry resets crashes, too': async ({ store }) => {
+  'a retry also resets the number of crashes': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     for (let i = 0; i < 5; i++) await store.settle(ending(await claimOne(store), { why: 'lost' }));
     expect((await store.get('a'))?.state).toBe('dead');
@@ -75,7 +75,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'only jobs of the given states are retried': async ({ store }) => {
-    await dead(store, 'dead');
+    await addDead(store, 'dead');
     await store.settle(ending(await running(store, 'completed'), succeeded));
     await store.settle(ending(await running(store, 'failed'), failedWith(1), NOW + 1e6));
     await running(store, 'processing');
@@ -95,11 +95,11 @@ export const retryAndRemove: Record<string, Case> = {
     expect(ids(await claim(store, {}, NOW + 1))).toEqual(['a']);
   },
 
-  'an at-most-once job that was started is retried only by its id': async ({ store }) => {
+  'a bulk retry omits at-most-once jobs that were started': async ({ store }) => {
     const policy = { atMostOnce: true };
     await store.insert([jobSpec('never', { policy, maxRetries: 1 })], NOW);
     await store.cancel(['never'], NOW);
-    await dead(store, 'plain');
+    await addDead(store, 'plain');
     for (const [id, outcome] of [
       ['failed', failedWith(1)],
       ['stopped', { why: 'stopped' }],
@@ -113,7 +113,7 @@ export const retryAndRemove: Record<string, Case> = {
     expect(await store.retry(all, ['dead', 'cancelled'], NOW)).toEqual(['failed', 'stopped', 'lost']);
   },
 
-  'a released at-most-once job counts as never started': async ({ store }) => {
+  'a bulk retry includes an at-most-once job whose command never started': async ({ store }) => {
     const job = await running(store, 'a', { policy: { atMostOnce: true } });
     await store.settle(ending(job, { why: 'never-started' }));
     await store.cancel(['a'], NOW + 2000);
@@ -121,7 +121,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'an old claim cannot act on a retried job': async ({ store }) => {
-    const old = await dead(store, 'a');
+    const old = await addDead(store, 'a');
     await store.retry(['a'], ['dead'], NOW + 5000);
     expect(await store.settle(ending(old, succeeded))).not.toBe('applied');
     expect((await store.get('a'))?.state).toBe('pending');
@@ -131,7 +131,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'a removed job is gone with its attempts and their output': async ({ store, another, close }) => {
-    const job = await dead(store, 'a');
+    const job = await addDead(store, 'a');
     expect(await store.remove(['a'], ['dead'], NOW)).toEqual({ ids: ['a'], attempts: [job.claim.attempt] });
     await close(store);
     const next = await another();
@@ -142,11 +142,11 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'remove returns every attempt of every job it removed': async ({ store }) => {
-    const a = await dead(store, 'a');
+    const a = await addDead(store, 'a');
     await store.retry(['a'], ['dead'], NOW);
     const again = await claimOne(store);
     await store.settle(ending(again, failedWith(1)));
-    const b = await dead(store, 'b');
+    const b = await addDead(store, 'b');
     const removed = await store.remove(['b', 'nobody', 'a'], ['dead'], NOW);
     expect(removed.ids.toSorted()).toEqual(['a', 'b']);
     const numbers = [a, again, b].map((job) => job.claim.attempt);
@@ -154,7 +154,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'only jobs of the given states are removed': async ({ store }) => {
-    await dead(store, 'dead');
+    await addDead(store, 'dead');
     await store.settle(ending(await running(store, 'completed'), succeeded));
     await store.insert([jobSpec('pending')], NOW);
     expect(await store.remove(['dead', 'completed', 'pending'], ['dead'], NOW)).toMatchObject({
@@ -174,7 +174,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'a removed id can be enqueued again, without the old history': async ({ store }) => {
-    const old = await dead(store, 'a');
+    const old = await addDead(store, 'a');
     await store.remove(['a'], ['dead'], NOW);
     const again = await running(store, 'a');
     expect(again.ordinal).toBe(1);

@@ -22,8 +22,8 @@ const add = (store: Store, over: Partial<ScheduleSpec> = {}): Promise<Schedule> 
 
 const current = async (store: Store): Promise<Schedule> => (await store.schedules())[0]!;
 
-/** Numbers the ids of jobs whose ticks waited, because their times are not known here. */
-let waited = 0;
+/** Numbers the jobs of waiting ticks, because `fire` does not know the times of these ticks. */
+let waitingJobs = 0;
 
 interface FireOptions {
   mayWait?: boolean;
@@ -32,9 +32,7 @@ interface FireOptions {
   job?: JobSpec;
 }
 
-/**
- * Fires the given seconds of a schedule, in its current or in an earlier version. The jobs are named by their ticks.
- */
+/** Fires the ticks at these seconds, for the current schedule or the version in `seen`. Job ids contain the second. */
 async function fire(
   store: Store,
   seconds: number[],
@@ -43,7 +41,7 @@ async function fire(
   const schedule = seen ?? (await current(store));
   const last = NOW + (seconds.at(-1) ?? 0) * SECOND;
   const ticks = seconds.map((second) => ({ at: NOW + second * SECOND, mayWait, jobId: `tick${second}` }));
-  const waitingJobIds = Array.from({ length: schedule.waiting }, () => `waited${++waited}`);
+  const waitingJobIds = Array.from({ length: schedule.waiting }, () => `waited${++waitingJobs}`);
   const next = nextAt === undefined ? last + SECOND : nextAt;
   return store.fire({ schedule, ticks, nextAt: next, waitingJobIds, job }, last);
 }
@@ -137,7 +135,7 @@ export const schedules: Record<string, Case> = {
     expect(await current(store)).toMatchObject({ waiting: 0 });
   },
 
-  'with overlap allow, ticks fire whatever runs': async ({ store }) => {
+  'with overlap allow, ticks fire even while jobs are unfinished': async ({ store }) => {
     await add(store, { overlap: 'allow' });
     expect(results(await fire(store, [1, 2]))).toEqual(['tick1', 'tick2']);
     expect(results(await fire(store, [3]))).toEqual(['tick3']);
@@ -155,7 +153,7 @@ export const schedules: Record<string, Case> = {
     expect(await store.get('of every tick')).toBeNull();
   },
 
-  'waiting ticks run together once jobs may overlap': async ({ store }) => {
+  'all waiting ticks fire once jobs may overlap': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2, 3], { mayWait: true });
     await store.editSchedule(spec({ overlap: 'allow' }), null);
@@ -186,7 +184,7 @@ export const schedules: Record<string, Case> = {
     expect(await store.nextTick()).toBe(NOW + 5 * SECOND);
   },
 
-  'an edited schedule has the new fields, and keeps its tick unless another is given': async ({ store }) => {
+  'an edit changes the fields of a schedule, and its next tick only if one is given': async ({ store }) => {
     const seen = await add(store, { job: { command: 'before' } });
     expect(await store.editSchedule(spec({ name: 'none' }), null)).toBeNull();
     const edited = await store.editSchedule(spec({ overlap: 'allow', job: { command: 'after' } }), null);
@@ -194,7 +192,7 @@ export const schedules: Record<string, Case> = {
     const cron = { kind: 'cron', cron: '0 3 * * *', zone: 'Europe/Berlin' } as const;
     const moved = await store.editSchedule(spec({ timing: cron }), NOW + 7 * SECOND);
     expect(moved).toMatchObject({ timing: cron, nextAt: NOW + 7 * SECOND, overlap: 'skip' });
-    // A caller that has the earlier version has nothing left to fire.
+    // The earlier version of the schedule cannot fire any more.
     expect(await fire(store, [1], { seen })).toBeNull();
     await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
     expect(await store.editSchedule(spec(), NOW + 9 * SECOND)).toMatchObject({
@@ -218,7 +216,7 @@ export const schedules: Record<string, Case> = {
     expect(await fire(store, [3], { seen })).toBeNull();
   },
 
-  'a run on request does not affect the ticks, and counts as unfinished': async ({ store }) => {
+  'fireNow does not change the next tick, and its job counts as unfinished': async ({ store }) => {
     await add(store);
     const at = NOW + SECOND;
     expect(await store.fireNow('none', jobSpec('x'), at)).toBeNull();
@@ -234,7 +232,7 @@ export const schedules: Record<string, Case> = {
     const tick = async (second: number) =>
       results(await fire(store, [second], { job: { ...jobSpec('keyed'), unique } }));
     expect(await tick(1)).toEqual(['tick1']);
-    const before = await store.lastEvent();
+    const before = await store.lastEventNumber();
     expect(await tick(2)).toEqual(['skipped']);
     expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
     expect(await store.events(before, 9)).toMatchObject([{ kind: 'tick', jobId: null }]);

@@ -7,10 +7,7 @@ export const seal: Record<string, Case> = {
     expect(await store.seal()).toBeNull();
   },
 
-  'a seal covers the attempts after the last one before its value was first stored': async ({
-    store,
-    another,
-  }) => {
+  'a seal covers the attempts that start after its value was first stored': async ({ store, another }) => {
     await store.register(newWorker('w1'));
     await store.insert([jobSpec('a'), jobSpec('b')], NOW);
     await store.storeSeal('one');

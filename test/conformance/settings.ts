@@ -8,7 +8,7 @@ export const settings: Record<string, Case> = {
     expect(await store.settings()).toEqual(new Map());
   },
 
-  'a setting is stored, replaced and removed, over connections': async ({ store, another, close }) => {
+  'a setting is stored, replaced and removed for all connections': async ({ store, another, close }) => {
     await store.set('max-retries', '5', accept);
     await store.set('lease', '30s', accept);
     await store.set('max-retries', '7', accept);
@@ -27,10 +27,10 @@ export const settings: Record<string, Case> = {
 
   'check gets all settings as they would be after the change': async ({ store }) => {
     const seen: Map<string, string>[] = [];
-    const look = (stored: Map<string, string>): void => void seen.push(new Map(stored));
-    await store.set('a', '1', look);
-    await store.set('b', '2', look);
-    await store.set('a', null, look);
+    const record = (stored: Map<string, string>): void => void seen.push(new Map(stored));
+    await store.set('a', '1', record);
+    await store.set('b', '2', record);
+    await store.set('a', null, record);
     expect(seen).toEqual([
       new Map([['a', '1']]),
       new Map([

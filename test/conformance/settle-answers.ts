@@ -4,7 +4,7 @@ import { claimOne, ending, failedWith, NOW, running, succeeded } from '../suppor
 import type { Case } from './topic.ts';
 
 /** Returns everything a store holds about one job, to show that nothing changed. */
-async function whole(store: Store, id: string): Promise<unknown> {
+async function everythingAbout(store: Store, id: string): Promise<unknown> {
   return [await store.get(id), await store.attempts(id), await store.running(), await store.counts()];
 }
 
@@ -16,9 +16,9 @@ export const settleAnswers: Record<string, Case> = {
         output: { bytes: 2, truncated: false, kept: Buffer.from('hi') },
       });
       expect(await store.settle(settlement)).toBe('applied');
-      const before = await whole(store, job.id);
+      const before = await everythingAbout(store, job.id);
       expect(await store.settle(settlement)).toBe('already-mine');
-      expect(await whole(store, job.id)).toEqual(before);
+      expect(await everythingAbout(store, job.id)).toEqual(before);
       if (outcome.why === 'lost') await store.settle(ending(await claimOne(store), succeeded));
     }
   },
@@ -33,18 +33,18 @@ export const settleAnswers: Record<string, Case> = {
     const settlement = ending(await running(store, 'a'), failedWith(1), NOW);
     await store.settle(settlement);
     const next = await claimOne(store, 'w2', NOW + 2000);
-    const before = await whole(store, 'a');
+    const before = await everythingAbout(store, 'a');
     expect(await store.settle(settlement)).toBe('already-mine');
-    expect(await whole(store, 'a')).toEqual(before);
+    expect(await everythingAbout(store, 'a')).toEqual(before);
     expect(await store.settle(ending(next, succeeded, NOW + 3000))).toBe('applied');
   },
 
   'a stale token changes nothing': async ({ store }) => {
     const old = await running(store, 'a');
     const adopted = await store.adopt(old.claim, 'w2');
-    const before = await whole(store, 'a');
+    const before = await everythingAbout(store, 'a');
     expect(await store.settle(ending(old, succeeded))).toBe('lost');
-    expect(await whole(store, 'a')).toEqual(before);
+    expect(await everythingAbout(store, 'a')).toEqual(before);
     expect(await store.settle(ending(adopted!, failedWith(1)))).toBe('applied');
     expect(await store.settle(ending(old, succeeded))).toBe('lost');
     expect((await store.get('a'))?.state).toBe('failed');
@@ -54,20 +54,20 @@ export const settleAnswers: Record<string, Case> = {
     const old = await running(store, 'a');
     await store.settle(ending(old, { why: 'lost' }));
     await claimOne(store, 'w2');
-    const before = await whole(store, 'a');
+    const before = await everythingAbout(store, 'a');
     expect(await store.settle(ending(old, succeeded))).toBe('lost');
-    expect(await whole(store, 'a')).toEqual(before);
+    expect(await everythingAbout(store, 'a')).toEqual(before);
   },
 
   'a settled job cannot be settled differently': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, succeeded));
-    const before = await whole(store, 'a');
+    const before = await everythingAbout(store, 'a');
     expect(await store.settle(ending(job, { why: 'timeout' }))).toBe('lost');
-    expect(await whole(store, 'a')).toEqual(before);
+    expect(await everythingAbout(store, 'a')).toEqual(before);
   },
 
-  'a future token, an unknown job and a removed job return lost': async ({ store }) => {
+  'a settlement with a future token or of an unknown or removed job returns lost': async ({ store }) => {
     const job = await running(store, 'a');
     const settlement = ending(job, succeeded);
     expect(await store.settle({ ...settlement, claim: { ...job.claim, token: job.claim.token + 1 } })).toBe(

@@ -27,7 +27,7 @@ import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
 import { start } from './start.ts';
-import type { Case, OpenedForTest, Setting } from './topic.ts';
+import type { Case, CaseContext, OpenedForTest } from './topic.ts';
 import { transfer } from './transfer.ts';
 import { unique } from './unique.ts';
 import { workers } from './workers.ts';
@@ -77,10 +77,10 @@ const TOPICS = Object.values(PARTS).flatMap((topics) => Object.entries(topics));
 
 /** Runs every case of the contract in src/store/contract/ on a store. */
 export function describeStore(name: string, { open, skip = {} }: StoreUnderTest): void {
-  refuseStaleSkips(skip);
+  checkSkips(skip);
   describe(name, () => {
     test('every store has its own epoch, which is the same over all connections', () =>
-      onFreshStore(open, (one) => onFreshStore(open, (two) => haveOwnEpochs(one, two))));
+      onFreshStore(open, (one) => onFreshStore(open, (two) => expectOwnEpochs(one, two))));
     for (const [part, topics] of Object.entries(PARTS))
       describe(part, () => {
         for (const [topic, cases] of Object.entries(topics))
@@ -122,12 +122,12 @@ async function onFreshStore(open: () => Promise<OpenedForTest>, run: Case): Prom
   }
 }
 
-async function haveOwnEpochs(one: Setting, two: Setting): Promise<void> {
+async function expectOwnEpochs(one: CaseContext, two: CaseContext): Promise<void> {
   expect(one.store.epoch).not.toBe(two.store.epoch);
   expect((await one.another()).epoch).toBe(one.store.epoch);
 }
 
-function refuseStaleSkips(skip: Record<string, string>): void {
+function checkSkips(skip: Record<string, string>): void {
   const known = TOPICS.flatMap(([topic, cases]) => Object.keys(cases).map((title) => `${topic} > ${title}`));
   const unknown = Object.keys(skip).filter((one) => !known.includes(one));
   if (unknown.length > 0) throw new Error(`no such case to skip: ${unknown.join(', ')}`);

@@ -8,7 +8,7 @@ export interface OpenedForTest {
   cleanup(): Promise<void> | void;
 }
 
-export interface Setting {
+export interface CaseContext {
   store: Store;
   /** Opens another connection to the same store, which the suite closes. */
   another(actor?: string): Promise<Store>;
@@ -17,4 +17,4 @@ export interface Setting {
 }
 
 /** Tests one promise of the contract on a new store. A topic is a table of cases. */
-export type Case = (setting: Setting) => Promise<void>;
+export type Case = (context: CaseContext) => Promise<void>;

@@ -4,7 +4,7 @@ import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-async function dumped(store: Store): Promise<ExportedRow[]> {
+async function dumpRows(store: Store): Promise<ExportedRow[]> {
   const rows: ExportedRow[] = [];
   await store.dump((row) => rows.push(row));
   return rows;
@@ -26,7 +26,7 @@ async function rowsOfEveryKind(store: Store): Promise<ExportedRow[]> {
   await store.settle(ending(job, succeeded, NOW + 1, { output: { bytes: 3, truncated: false, kept } }));
   await store.insert([jobSpec('waits', { queue: 'mail', tags: { a: 'ü' } })], NOW);
   await store.set('max-retries', '9', () => {});
-  const rows = await dumped(store);
+  const rows = await dumpRows(store);
   await store.remove(['done', 'waits'], ['completed', 'pending'], NOW);
   await store.set('max-retries', null, () => {});
   return rows;
@@ -45,7 +45,7 @@ export const transfer: Record<string, Case> = {
     expect((await claimOne(store)).id).toBe('waits');
   },
 
-  async 'an existing job refuses the load, or is skipped with all its rows'({ store }) {
+  async 'a load is refused if a job exists, or skips that job with all its rows'({ store }) {
     const rows = await rowsOfEveryKind(store);
     await store.insert([jobSpec('done', { command: 'mine' })], NOW);
     await expect(add(store, rows)).rejects.toMatchObject({ code: 'import-conflict' });
@@ -56,9 +56,9 @@ export const transfer: Record<string, Case> = {
     expect(await store.attempts('done')).toEqual([]);
   },
 
-  async 'a job that ran when it was dumped is settled by the given function'({ store }) {
+  async 'a job that was running when it was dumped is settled by settleLost'({ store }) {
     await running(store, 'runs');
-    const rows = await dumped(store);
+    const rows = await dumpRows(store);
     await store.renew(lost);
     await store.remove(['runs'], ['pending'], NOW);
     await add(store, rows);
@@ -66,9 +66,9 @@ export const transfer: Record<string, Case> = {
     expect(await store.attempts('runs')).toMatchObject([{ why: 'lost' }]);
   },
 
-  'a file gets the new number of its attempt, and is skipped with a skipped attempt': async ({ store }) => {
+  'an output file gets the new number of its attempt, and is skipped with it': async ({ store }) => {
     await running(store, 'runs');
-    const rows = await dumped(store);
+    const rows = await dumpRows(store);
     const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
     const file = { attempt: old, stream: 'stderr', bytes: new Uint8Array([1]) } as const;
     await store.renew(lost);
@@ -82,12 +82,10 @@ export const transfer: Record<string, Case> = {
     expect(attempt!.number).not.toBe(old);
   },
 
-  async 'a loaded job still waits for its parents, whatever their numbers, also for existing ones'({
-    store,
-  }) {
+  async 'a loaded job waits for its parents, whether they are loaded with it or exist already'({ store }) {
     const after = (id: string, parent: string) => jobSpec(id, { dependsOn: [{ id: parent, on: 'ok' }] });
     await store.insert([jobSpec('a', { stdin: 'text' }), after('b', 'a'), after('c', 'b')], NOW);
-    const rows = await dumped(store);
+    const rows = await dumpRows(store);
     await store.remove(['a', 'b', 'c'], ['pending'], NOW);
     await add(store, rows);
     expect((await store.get('b'))!.blocked).toBe(true);
@@ -106,7 +104,7 @@ export const transfer: Record<string, Case> = {
 
   async 'figures are loaded into a store without figures, and skipped if it has its own'({ store }) {
     await store.setQueue('mail', { concurrency: 3 });
-    const [queue] = (await dumped(store)).filter((one) => one.table === 'queue' && one.row.name === 'mail');
+    const [queue] = (await dumpRows(store)).filter((one) => one.table === 'queue' && one.row.name === 'mail');
     const figures: ExportedRow[] = [
       queue!,
       { table: 'rollup_kind', row: { number: 7, queue: queue!.row.number!, name: 'n' } },

@@ -3,23 +3,22 @@ import { STOP_ORDERS } from '../../src/core/stop-order.ts';
 import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const SEEN = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] };
-const MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'], programs: SEEN };
+const PROGRAMS = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] };
+const STOP_MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'], programs: PROGRAMS };
 
 export const workers: Record<string, Case> = {
-  'no attempt reuses a number at or below the given one, even if the store does not know it': async ({
-    store,
-  }) => {
-    for (const [id, used] of [
-      ['a', 70],
-      ['b', 20],
-    ] as const) {
-      await store.insert([jobSpec(id)], NOW);
-      await store.register(newWorker(`w-${id}`), used);
-      const job = await claimOne(store);
-      expect(job.claim.attempt).toBe(id === 'a' ? 71 : 72);
-    }
-  },
+  'new attempts have higher numbers than the one given to register, even if the store does not know it':
+    async ({ store }) => {
+      for (const [id, used] of [
+        ['a', 70],
+        ['b', 20],
+      ] as const) {
+        await store.insert([jobSpec(id)], NOW);
+        await store.register(newWorker(`w-${id}`), used);
+        const job = await claimOne(store);
+        expect(job.claim.attempt).toBe(id === 'a' ? 71 : 72);
+      }
+    },
   'a registered worker is stored unchanged': async ({ store, another }) => {
     const all = newWorker('w1');
     const some = newWorker('w2', {
@@ -94,7 +93,7 @@ export const workers: Record<string, Case> = {
     expect(await current()).toEqual([["b'"], ['c']]);
   },
 
-  'an order reaches the workers it names, through beat and ordered': async ({ store, another }) => {
+  'beat and ordered return a stop order to the workers that it names': async ({ store, another }) => {
     for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
     expect(await store.ordered('w1')).toBeNull();
     await (await another()).order(['w1', 'w3', 'nobody'], 'leave');
@@ -104,7 +103,7 @@ export const workers: Record<string, Case> = {
     expect((await store.workers()).map((worker) => worker.order)).toEqual(['leave', null, 'leave']);
   },
 
-  'an order to a supervisor applies to its workers, even those that register later': async ({ store }) => {
+  'a stop order to a supervisor also applies to workers that it registers later': async ({ store }) => {
     const { host, pid, startTime } = newWorker('w');
     await store.registerSupervisor({ id: 's', host, pid, startTime });
     await store.register(newWorker('before', { supervisor: 's' }));
@@ -116,7 +115,7 @@ export const workers: Record<string, Case> = {
     expect(await store.ordered('other')).toBeNull();
   },
 
-  'an order to all reaches workers and supervisors, including workers that register later': async ({
+  'a stop order to all reaches workers and supervisors, including workers that register later': async ({
     store,
     another,
   }) => {
@@ -124,14 +123,14 @@ export const workers: Record<string, Case> = {
     await store.registerSupervisor({ id: 's', host, pid, startTime });
     await store.register(newWorker('mine', { supervisor: 's' }));
     await store.register(newWorker('free', { supervisor: 'library' }));
-    await (await another()).orderAll('leave', MARK);
-    await store.orderAll('drain', MARK);
+    await (await another()).orderAll('leave', STOP_MARK);
+    await store.orderAll('drain', STOP_MARK);
     await store.register(newWorker('late', { supervisor: 's' }));
     for (const id of ['mine', 'free', 'late']) expect(await store.ordered(id)).toBe('leave');
     expect((await store.supervisors()).map((one) => one.order)).toEqual(['leave']);
   },
 
-  'a supervisor that registers gets the last order to all returned, but is not ordered itself': async ({
+  'registering a supervisor returns the last stop order to all, which does not apply to it': async ({
     store,
     another,
   }) => {
@@ -139,10 +138,10 @@ export const workers: Record<string, Case> = {
     expect(await store.registerSupervisor({ id: 'a', host, pid, startTime })).toBeNull();
     await store.order(['a'], 'drain');
     expect(await store.registerSupervisor({ id: 'b', host, pid, startTime })).toBeNull();
-    await store.orderAll('force', { ...MARK, at: 1 });
-    await store.orderAll('drain', MARK);
+    await store.orderAll('force', { ...STOP_MARK, at: 1 });
+    await store.orderAll('drain', STOP_MARK);
     const other = await another();
-    expect(await other.registerSupervisor({ id: 'c', host, pid, startTime })).toEqual(MARK);
+    expect(await other.registerSupervisor({ id: 'c', host, pid, startTime })).toEqual(STOP_MARK);
     const orders = (await store.supervisors()).map((one) => [one.id, one.order]);
     expect(orders).toEqual([
       ['a', 'force'],
@@ -165,7 +164,7 @@ export const workers: Record<string, Case> = {
     expect(await store.handOver('w1', ['heir'])).toBe(false);
   },
 
-  'orders only get stronger': async ({ store }) => {
+  'a stop order never replaces a stronger one': async ({ store }) => {
     for (const [i, first] of STOP_ORDERS.entries()) {
       for (const [j, second] of STOP_ORDERS.entries()) {
         const id = `${first}-${second}`;
@@ -177,14 +176,14 @@ export const workers: Record<string, Case> = {
     }
   },
 
-  'a heartbeat does not clear the order': async ({ store }) => {
+  'a heartbeat does not clear a stop order': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.order(['w1'], 'force');
     expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
     expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
   },
 
-  'a stop does not affect the next start': async ({ store }) => {
+  'a worker that registers again has no stop order': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.order(['w1'], 'force');
     await store.unregister('w1');

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { type BackoffPolicy, backoffMs } from '../../src/core/backoff.ts';
 
 const plain: BackoffPolicy = { strategy: 'exponential', base: 2, retryDelayMs: 5000, maxMs: null, jitter: 0 };
-const chance = () => 0.999;
+const random = () => 0.999;
 const waits = (policy: Partial<BackoffPolicy>, attempts = [1, 2, 3]) =>
-  attempts.map((n) => backoffMs({ ...plain, ...policy }, n, chance));
+  attempts.map((n) => backoffMs({ ...plain, ...policy }, n, random));
 
 describe('strategies', () => {
   test.each([

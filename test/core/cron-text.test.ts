@@ -24,7 +24,7 @@ test.each([
   expect(timingText({ kind: 'cron', cron, zone: 'UTC' })).toBe(words);
 });
 
-test('a fixed interval is shown as one', () => {
+test('a fixed interval is shown with its length', () => {
   expect(timingText({ kind: 'every', everyMs: 90_000, anchorAt: 0 })).toBe('every 90s');
 });
 
@@ -42,7 +42,7 @@ test.each([
   ],
   ['30 4 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00, but no run is affected'],
   ['*/20 * * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00, but the runs keep their interval'],
-])('%s is explained where the clocks change', async (cron, now, at, says) => {
+])('the effect of the next clock change on %s is explained', async (cron, now, at, says) => {
   const found = await clockChange(berlin(cron), now);
   expect(new Date(found!.at).toISOString()).toStartWith(at);
   expect(found!.says).toBe(`clocks in Europe/Berlin change ${says}`);

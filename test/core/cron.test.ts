@@ -25,7 +25,7 @@ describe('cron expressions', () => {
     ['0 0 13 * fri', '2030-01-04T00:00'],
   ];
   for (const [expression, next] of good) {
-    test(`'${expression}'`, async () => {
+    test(`'${expression}' next runs at ${next}`, async () => {
       const found = (await readCron(expression))(START);
       expect(toIso(found)?.slice(0, 16)).toBe(next);
     });

@@ -178,7 +178,7 @@ describe('a job with its own rules', () => {
     [{ retryOn: [75], noRetryOn: [75] }, exited(75), 'dead'],
     [{ noRetryOn: [0] }, exited(0), 'completed'],
   ];
-  test.each(cases)('%j after %j', (own, outcome, to) => {
+  test.each(cases)('with %j after %j: %s', (own, outcome, to) => {
     expect(judge({ policy: own }, outcome).to).toBe(to);
   });
 });
@@ -219,7 +219,7 @@ describe('an at-most-once job', () => {
     expect(mayStart({ ...fresh, attempts: 1 })).toBe(true);
   });
 
-  test('is dead after any exit code that would be retried', () => {
+  test('is dead after an exit code that is in retry_on', () => {
     expect(judge({ policy: { atMostOnce: true, retryOn: [75] } }, { why: 'exited', code: 75 }).to).toBe(
       'dead',
     );

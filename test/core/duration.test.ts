@@ -53,7 +53,7 @@ describe('parseDuration', () => {
     '٣',
     '5m\0',
   ];
-  test.each(REFUSED.map((text) => [text] as const))('%j is refused with its name', (text) => {
+  test.each(REFUSED.map((text) => [text] as const))('%j is refused, naming the field', (text) => {
     const error = caught(() => parseDuration(text, 'timeout'));
     expect(error.code).toBe('invalid-duration');
     expect(error.message).toBe(`timeout: invalid duration '${text}'`);

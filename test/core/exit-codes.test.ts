@@ -15,7 +15,7 @@ test.each([
     [1, 3, 4],
   ],
   [2, [2]],
-])('%j', (given, codes) => {
+])('%j is read as %j', (given, codes) => {
   expect(readExitCodes(given, 'retry_on')).toEqual(codes);
 });
 

@@ -8,7 +8,7 @@ import { failedWith, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 
 const ALL = new Map(['complete', 'failure', 'dead', 'idle'].map((event) => [`on-${event}`, `tell ${event}`]));
 
-function after(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL) {
+function hooksFor(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL) {
   const settings = resolveSettings(stored);
   const job = { ...jobSpec('job', { cwd: '/work' }), attempts: 0, crashes: 0, ...over } as ClaimedJob;
   const transition = decide(job, outcome, policyFromSettings(settings), NOW, () => 0);
@@ -17,7 +17,7 @@ function after(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL) {
   return hooksAfter(cause, { settings, newId: () => `h${++ids}`, directory: () => '/home' });
 }
 const names = (outcome: Outcome, over: Partial<ClaimedJob> = {}) => {
-  const { hooks, onIdle } = after(outcome, over);
+  const { hooks, onIdle } = hooksFor(outcome, over);
   return [...hooks, ...(onIdle === null ? [] : [onIdle])].map((hook) => hook.name).join(' ');
 };
 
@@ -25,41 +25,43 @@ describe('the hooks of an event', () => {
   test.each<[string, Outcome, Partial<ClaimedJob>, string]>([
     ['completed', succeeded, {}, 'on-complete on-idle'],
     ['failed, to be retried', failedWith(3), {}, 'on-failure on-idle'],
-    ['the last failure', failedWith(3), { attempts: 2 }, 'on-failure on-dead on-idle'],
+    ['failed, for the last time', failedWith(3), { attempts: 2 }, 'on-failure on-dead on-idle'],
     ['timed out for good', { why: 'timeout' }, { maxRetries: 1 }, 'on-failure on-dead on-idle'],
-    ['lost once too often', { why: 'lost' }, { crashes: 4 }, 'on-dead on-idle'],
+    ['lost for the last time', { why: 'lost' }, { crashes: 4 }, 'on-dead on-idle'],
     ['cancelled', { why: 'cancelled' }, {}, 'on-idle'],
     ['lost', { why: 'lost' }, {}, ''],
     ['stopped', { why: 'stopped' }, {}, ''],
     ['never started', { why: 'never-started' }, {}, ''],
-    ['a hook that completed', succeeded, { queue: 'hooks' }, ''],
-    ['a hook that died', failedWith(1), { queue: 'hooks', maxRetries: 1 }, ''],
-  ])('%s', (_, outcome, over, expected) => expect(names(outcome, over)).toBe(expected));
+    ['completed, of a hook', succeeded, { queue: 'hooks' }, ''],
+    ['dead, of a hook', failedWith(1), { queue: 'hooks', maxRetries: 1 }, ''],
+  ])('after an attempt that is %s', (_, outcome, over, expected) =>
+    expect(names(outcome, over)).toBe(expected),
+  );
 
   test('there are no hooks without a command', () => {
-    expect(after(failedWith(1), { maxRetries: 1 }, new Map())).toEqual({ hooks: [], onIdle: null });
+    expect(hooksFor(failedWith(1), { maxRetries: 1 }, new Map())).toEqual({ hooks: [], onIdle: null });
   });
 
   test("a job's own command replaces that of the setting and runs in the job's directory, and none disables it", () => {
     const hooks: JobHooks = { failure: 'none', dead: './own' };
-    const result = after(failedWith(1), { maxRetries: 1, hooks }).hooks;
+    const result = hooksFor(failedWith(1), { maxRetries: 1, hooks }).hooks;
     expect(result.map((hook) => [hook.command, hook.cwd])).toEqual([['./own', '/work']]);
-    expect(after(succeeded).hooks.map((hook) => [hook.command, hook.cwd])).toEqual([
+    expect(hooksFor(succeeded).hooks.map((hook) => [hook.command, hook.cwd])).toEqual([
       ['tell complete', '/home'],
     ]);
   });
 
   test('a job that a hook enqueues triggers no hooks of the settings', () => {
     const { hooks } = withoutHooks<{ hooks?: JobHooks }>({});
-    expect(after(succeeded, { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
-    expect(after(failedWith(1), { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
+    expect(hooksFor(succeeded, { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
+    expect(hooksFor(failedWith(1), { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
     const own = withoutHooks<{ hooks?: JobHooks }>({ hooks: { complete: 'x' } });
-    expect(after(succeeded, { hooks: own.hooks! }).hooks.map((hook) => hook.command)).toEqual(['x']);
+    expect(hooksFor(succeeded, { hooks: own.hooks! }).hooks.map((hook) => hook.command)).toEqual(['x']);
   });
 });
 
 test('the data of the event are in the environment and never in the command', () => {
-  const [failure, dead] = after(failedWith(3), { attempts: 2, queue: 'mail' }).hooks;
+  const [failure, dead] = hooksFor(failedWith(3), { attempts: 2, queue: 'mail' }).hooks;
   expect(dead).toMatchObject({ command: 'tell dead', argv: null, queue: 'hooks', tags: { job: 'job' } });
   expect(failure!.env.QUEUECTL_HOOK_EVENT).toBe('failure');
   expect(dead!.env).toEqual({
@@ -71,5 +73,5 @@ test('the data of the event are in the environment and never in the command', ()
     QUEUECTL_HOOK_QUEUE: 'mail',
     QUEUECTL_HOOK_ATTEMPTS: '3',
   });
-  expect(after({ why: 'lost' }, { crashes: 4 }).hooks[0]!.env.QUEUECTL_HOOK_EXIT_CODE).toBe('');
+  expect(hooksFor({ why: 'lost' }, { crashes: 4 }).hooks[0]!.env.QUEUECTL_HOOK_EXIT_CODE).toBe('');
 });

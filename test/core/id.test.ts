@@ -16,7 +16,7 @@ describe('ids', () => {
     },
   );
 
-  test('more than one millisecond can number continue in the next, still in order', () => {
+  test('that do not fit into one millisecond continue in the next one, still in order', () => {
     const make = idMaker(() => 0.999999999);
     let last = make(NOW);
     for (let i = 0; i < 600_000; i++) {
@@ -27,7 +27,7 @@ describe('ids', () => {
     expect(make(NOW + 2) > last).toBe(true);
   });
 
-  test('later ids sort after earlier ones, whatever the random value', () => {
+  test('sort by time, whatever the random value', () => {
     const chances = [0.9, 0.1, 0.5];
     const make = idMaker(() => chances.pop()!);
     const ids = [NOW, NOW + 1, NOW + 86_400_000].map(make);
@@ -74,7 +74,7 @@ describe('names', () => {
     ['129 emoji', '🎉'.repeat(129), 'must have at most 128 characters'],
     ['like a flag', '-rf', "must not start with '-'"],
     ['a dash', '-', "must not start with '-'"],
-  ] as const)('%s', (_, name, problem) => {
+  ] as const)('that are invalid are refused: %s', (_, name, problem) => {
     expect(caught(() => checkName(name, 'queue')).message).toBe(`queue ${problem}`);
   });
 
@@ -107,7 +107,7 @@ describe('names', () => {
     ['soft hyphen', '\u00ad'],
     ['line separator', '\u2028'],
     ['half a character', '\ud800'],
-  ] as const)('%s is refused everywhere', (_, character) => {
+  ] as const)('%s is refused in any position', (_, character) => {
     for (const name of [`${character}a`, `a${character}b`, `a${character}`]) {
       const error = caught(() => checkName(name, 'id'));
       expect(error.code).toBe('invalid-job');

@@ -16,22 +16,22 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     { ...minimal, tags: { b: '2', a: '1' } },
   ],
   ['another spelling of a duration', { ...minimal, delay: '1m' }, { ...minimal, delay: 60 }],
-  ['a time that counts from now, either way', { ...minimal, delay: '1m' }, { ...minimal, run_at: '+60s' }],
+  ['a delay and the same relative time', { ...minimal, delay: '1m' }, { ...minimal, run_at: '+60s' }],
   ['the key itself', { ...minimal, idempotency_key: 'k' }, minimal],
-  ['what queuectl owns', { ...minimal, state: 'dead', attempts: 3 }, minimal],
+  ['fields that queuectl sets itself', { ...minimal, state: 'dead', attempts: 3 }, minimal],
 ])('equal: %s', (_, one, two) => {
   expect(canonicalOf(one, NOW)).toBe(canonicalOf(two, NOW + 12_345));
 });
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ['another command', { ...minimal, command: 'echo b' }, minimal],
-  ['something more', { ...minimal, priority: 0 }, minimal],
+  ['an additional field', { ...minimal, priority: 0 }, minimal],
   ['another delay', { ...minimal, delay: 1 }, { ...minimal, delay: 2 }],
   ['a delay and a time', { ...minimal, delay: 1 }, { ...minimal, run_at: NOW + 1000 }],
   ['another time', { ...minimal, run_at: NOW + 1000 }, { ...minimal, run_at: NOW + 2000 }],
   ['another tag', { ...minimal, tags: { a: '1' } }, { ...minimal, tags: { a: '2' } }],
   ['another order of arguments', { argv: ['a', 'b', 'c'] }, { argv: ['a', 'c', 'b'] }],
-  ['an argument in two', { argv: ['a', 'b c'] }, { argv: ['a', 'b', 'c'] }],
+  ['an argument split into two', { argv: ['a', 'b c'] }, { argv: ['a', 'b', 'c'] }],
 ])('different: %s', (_, one, two) => {
   expect(canonicalOf(one)).not.toBe(canonicalOf(two));
 });

@@ -233,7 +233,7 @@ describe('unknown fields', () => {
     expect(read({ frobnicate: 1 }).warnings).toEqual(["unknown field 'frobnicate' was ignored"]);
   });
 
-  test('get suggestions only for the first of many', () => {
+  test('get suggestions only up to a maximum number', () => {
     const { warnings } = read(Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`queue${i}`, 1])));
     expect(warnings.filter((one) => one.includes('did you mean'))).toHaveLength(20);
     expect(warnings).toHaveLength(50);

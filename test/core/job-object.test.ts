@@ -154,7 +154,7 @@ describe('a printed job can be enqueued again', () => {
     });
   });
 
-  test('without its stdin is refused, because it would run without it', () => {
+  test('but not without its stdin, which the new job would lack', () => {
     const unread = toJobObject({ ...full, stdin: null });
     expect(() => readJobObject(JSON.parse(JSON.stringify(unread)), NOW)).toThrow(
       /stdin is missing.* 7 bytes/,

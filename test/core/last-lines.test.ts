@@ -25,7 +25,7 @@ describe('the last lines', () => {
     test(name, () => expect(last(text, count)).toBe(expected));
   }
 
-  test('are the same whatever the pieces', () => {
+  test('are the same however the text is split into pieces', () => {
     const text = Array.from({ length: 200 }, (_, i) => 'x'.repeat(i % 17)).join('\n');
     for (const size of [1, 2, 7, 64, 5000]) {
       for (const count of [1, 2, 50, 199, 200, 201]) {

@@ -50,7 +50,7 @@ test('jobs and schedules are masked with everything inside them', () => {
   });
 });
 
-test('a mask in the place of a secret is recognised', () => {
+test('holdsMask recognises a mask in the place of a secret', () => {
   expect([MASK, `psql a://b:${MASK}@c`].map(holdsMask)).toEqual([true, true]);
   expect([`echo ${MASK}`, 'a://b:c@d', ''].map(holdsMask)).toEqual([false, false, false]);
 });

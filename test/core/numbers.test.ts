@@ -50,7 +50,7 @@ describe('parseNumber accepts plain decimal numbers', () => {
   });
 
   test.each([['0.99'], ['10.01'], ['.5'], ['2.'], ['1e0']] as const)(
-    '%s is refused as a fraction',
+    '%s is refused where fractions are allowed',
     (text) => {
       expect(caught(() => parseNumber(text, 'base', ANY)).message).toContain(
         'base must be a number from 1 to 10',

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { answerFor, describeOutcome, exitCodeOf, type Outcome, signalOf } from '../../src/core/outcome.ts';
+import {
+  describeOutcome,
+  exitCodeForJob,
+  exitCodeOf,
+  type Outcome,
+  signalOf,
+} from '../../src/core/outcome.ts';
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -85,5 +91,5 @@ test.each([
   ['cancelled', null, 130],
   ['cancelled', 1, 130],
 ] as const)('waiting for a job that is %s with %p exits with %p', (state, exitCode, code) => {
-  expect(answerFor({ state, exitCode })).toBe(code);
+  expect(exitCodeForJob({ state, exitCode })).toBe(code);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { formatRetention, parseRetention, type Retention, surplus } from '../../src/core/retention.ts';
+import { countExcess, formatRetention, parseRetention, type Retention } from '../../src/core/retention.ts';
 import { caught } from '../support/caught.ts';
 
 const NONE: Retention = { ageMs: null, count: null, bytes: null };
@@ -21,7 +21,7 @@ describe('retention limits', () => {
     ['1.5k', { ...NONE, bytes: 1536 }, '1536B'],
     ['7d,100000', { ...NONE, ageMs: 7 * DAY, count: 100_000 }, '7d,100000'],
     ['1G, 7d ,5', { ageMs: 7 * DAY, count: 5, bytes: 2 ** 30 }, '7d,5,1G'],
-  ])('%j', (text, keep, written) => {
+  ])('%j is parsed as %j and written as %s', (text, keep, written) => {
     expect(parseRetention(text, 'keep')).toEqual(keep);
     expect(formatRetention(parseRetention(text, 'keep'))).toBe(written);
     expect(parseRetention(written, 'keep')).toEqual(keep);
@@ -47,7 +47,7 @@ describe('retention limits', () => {
     expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining('keep-completed')]);
   });
 
-  test('5m is refused, because it could be minutes or megabytes', () => {
+  test('500m is refused, because it could be minutes or megabytes', () => {
     const error = caught(() => parseRetention('500m', 'keep-dead'));
     expect(error.message).toContain('minutes or megabytes');
     expect(error.hint).toContain('500M');
@@ -56,38 +56,38 @@ describe('retention limits', () => {
 
 /** Returns jobs that ended at 1, 2, 3 … with these bytes of output. */
 const jobs = (...bytes: number[]) => bytes.map((size, i) => ({ finishedAt: i + 1, bytes: size }));
-const held = (list: { bytes: number }[]) => ({
+const totalOf = (list: { bytes: number }[]) => ({
   jobs: list.length,
   bytes: list.reduce((sum, one) => sum + one.bytes, 0),
 });
-const going = (keep: Partial<Retention>, list: ReturnType<typeof jobs>, now = 100): number =>
-  surplus({ ...NONE, ...keep }, held(list), list, now);
+const surplusOf = (keep: Partial<Retention>, list: ReturnType<typeof jobs>, now = 100): number =>
+  countExcess({ ...NONE, ...keep }, totalOf(list), list, now);
 
 describe('jobs to remove', () => {
   const five = jobs(0, 0, 0, 0, 0);
-  test('are none without a limit', () => expect(going({}, five)).toBe(0));
+  test('are none without a limit', () => expect(surplusOf({}, five)).toBe(0));
   test('are those older than the age', () => {
-    expect(going({ ageMs: 97 }, five)).toBe(2);
-    expect(going({ ageMs: 99 }, five)).toBe(0);
-    expect(going({ ageMs: 1 }, five)).toBe(5);
+    expect(surplusOf({ ageMs: 97 }, five)).toBe(2);
+    expect(surplusOf({ ageMs: 99 }, five)).toBe(0);
+    expect(surplusOf({ ageMs: 1 }, five)).toBe(5);
   });
-  test('are the oldest ones above the number', () => {
-    expect(going({ count: 2 }, five)).toBe(3);
-    expect(going({ count: 5 }, five)).toBe(0);
-    expect(going({ count: 0 }, five)).toBe(5);
+  test('are the oldest ones beyond the maximum number', () => {
+    expect(surplusOf({ count: 2 }, five)).toBe(3);
+    expect(surplusOf({ count: 5 }, five)).toBe(0);
+    expect(surplusOf({ count: 0 }, five)).toBe(5);
   });
-  test('are the oldest ones above the size of output and rows', () => {
-    expect(going({ bytes: 10_000 }, jobs(9000, 9000, 9000))).toBe(2);
-    expect(going({ bytes: 4 * 300 }, five)).toBe(1);
-    expect(going({ bytes: 0 }, five)).toBe(5);
+  test('are the oldest ones beyond the maximum size of output and rows', () => {
+    expect(surplusOf({ bytes: 10_000 }, jobs(9000, 9000, 9000))).toBe(2);
+    expect(surplusOf({ bytes: 4 * 300 }, five)).toBe(1);
+    expect(surplusOf({ bytes: 0 }, five)).toBe(5);
     // The limit also applies to a single job that is too large.
-    expect(going({ bytes: 1000 }, jobs(10, 5000))).toBe(2);
+    expect(surplusOf({ bytes: 1000 }, jobs(10, 5000))).toBe(2);
   });
   test('follow the strictest of several limits', () => {
-    expect(going({ ageMs: 98, count: 2 }, five)).toBe(3);
-    expect(going({ ageMs: 96, count: 4 }, five)).toBe(3);
+    expect(surplusOf({ ageMs: 98, count: 2 }, five)).toBe(3);
+    expect(surplusOf({ ageMs: 96, count: 4 }, five)).toBe(3);
   });
-  test('are not more than there are', () => {
-    expect(surplus({ ...NONE, count: 10 }, { jobs: 1000, bytes: 0 }, five, 100)).toBe(5);
+  test('are never more than the listed jobs', () => {
+    expect(countExcess({ ...NONE, count: 10 }, { jobs: 1000, bytes: 0 }, five, 100)).toBe(5);
   });
 });

@@ -18,7 +18,9 @@ describe('names of variables', () => {
   test.each(SECRET.split(/\s+/))('%s is the name of a secret', (name) =>
     expect(isSecretName(name)).toBe(true),
   );
-  test.each(PLAIN.split(/\s+/))('%s is not', (name) => expect(isSecretName(name)).toBe(false));
+  test.each(PLAIN.split(/\s+/))('%s is not the name of a secret', (name) =>
+    expect(isSecretName(name)).toBe(false),
+  );
 });
 
 describe('commands', () => {
@@ -46,7 +48,7 @@ describe('commands', () => {
     ["redis-cli -u 'redis://:hunter2@cache'", 'the password of a URL'],
     ['psql postgres://me:hun@ter2@db/x', 'the password of a URL'],
     [`x --token "${'a'.repeat(5000)}"`, '--token'],
-  ])('%s', (command, found) => expect(secretIn(command)).toBe(found));
+  ])('%s contains the secret %s', (command, found) => expect(secretIn(command)).toBe(found));
 
   test.each([
     'mysql --password="$PW"',
@@ -92,7 +94,7 @@ describe('commands', () => {
   ])('%s contains no secret', (command) => expect(secretIn(command)).toBeNull());
 });
 
-test('the warning says once what to do instead, and never the value', () => {
+test('the warning suggests --secret-env and never contains the value', () => {
   const of = (input: Parameters<typeof secretWarnings>[0]): string => secretWarnings(input).join('\n');
   expect(of({ command: 'true', env: { A_TOKEN: 'hunter2' } })).toMatch(/A_TOKEN .*--secret-env A_TOKEN/);
   expect(of({ argv: ['x', '--password', 'hunter2'] })).toMatch(/\(--password\).*--secret-env NAME/);

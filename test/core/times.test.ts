@@ -17,28 +17,28 @@ describe('runs around a clock change', () => {
   const lordHowe = 'Australia/Lord_Howe';
   const rows: [what: string, cron: string, zone: string, from: string, expected: string[]][] = [
     [
-      'a skipped time comes once, an hour later',
+      'a run at a skipped time starts once, an hour later',
       '30 2 * * *',
       berlin,
       '2030-03-30T12:00Z',
       ['03-31T01:30', '04-01T00:30'],
     ],
     [
-      'each of several skipped times comes once',
+      'runs at several skipped times start once each',
       '0,30 2 * * *',
       berlin,
       '2030-03-30T12:00Z',
       ['03-31T01:00', '03-31T01:30', '04-01T00:00'],
     ],
     [
-      'a skipped time that falls on another one comes with it',
+      'a delayed run at the time of another run does not start twice',
       '30 1-4 * * *',
       berlin,
       '2030-03-30T12:00Z',
       ['03-31T00:30', '03-31T01:30', '03-31T02:30', '03-31T23:30'],
     ],
     [
-      'skipped times and the next hour come in order',
+      'delayed runs and runs of the next hour start in order',
       '*/20 2,3 * * *',
       berlin,
       '2030-03-31T00:59Z',
@@ -52,14 +52,14 @@ describe('runs around a clock change', () => {
       ['03-31T00:30', '03-31T01:00', '03-31T01:30'],
     ],
     [
-      'a doubled time comes once, the first time',
+      'a run at a time that occurs twice starts only the first time',
       '30 2 * * *',
       berlin,
       '2030-10-26T12:00Z',
       ['10-27T00:30', '10-28T01:30'],
     ],
     [
-      'a doubled hour comes once',
+      'runs in an hour that occurs twice start only the first time',
       '*/30 1-3 * * *',
       berlin,
       '2030-10-26T23:29Z',
@@ -72,8 +72,8 @@ describe('runs around a clock change', () => {
       '2030-10-27T00:29Z',
       ['10-27T00:30', '10-27T01:00', '10-27T01:30', '10-27T02:00'],
     ],
-    ['half an hour skipped', '15 2 * * *', lordHowe, '2030-10-05T04:00Z', ['10-05T15:45', '10-06T15:15']],
-    ['half an hour doubled', '45 1 * * *', lordHowe, '2030-04-06T04:00Z', ['04-06T14:45', '04-07T15:15']],
+    ['a skipped half hour', '15 2 * * *', lordHowe, '2030-10-05T04:00Z', ['10-05T15:45', '10-06T15:15']],
+    ['a doubled half hour', '45 1 * * *', lordHowe, '2030-04-06T04:00Z', ['04-06T14:45', '04-07T15:15']],
     [
       'every quarter of an hour continues through a doubled half hour',
       '*/15 * * * *',
@@ -122,7 +122,7 @@ const MEANINGS: [cron: string, everyHour: boolean, matches: (wall: Date) => bool
 ];
 
 /** Computes the runs of a year minute by minute, using only the offset of the time zone from the code under test. */
-function byHand(zone: string, everyHour: boolean, matches: (wall: Date) => boolean): number[] {
+function expectedRuns(zone: string, everyHour: boolean, matches: (wall: Date) => boolean): number[] {
   const fires = new Set<number>();
   const shown = new Set<number>();
   let before = Number.NaN;
@@ -151,7 +151,7 @@ describe('a whole year, minute by minute', () => {
         const fires = await fireTimes({ kind: 'cron', cron, zone });
         const found: number[] = [];
         for (let at = fires.after(YEAR); at !== null && at < NEXT_YEAR; at = fires.after(at)) found.push(at);
-        expect({ cron, found }).toEqual({ cron, found: byHand(zone, everyHour, matches) });
+        expect({ cron, found }).toEqual({ cron, found: expectedRuns(zone, everyHour, matches) });
       }
     }, 60_000);
   }

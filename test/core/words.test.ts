@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { countOf, either, verbFor } from '../../src/core/words.ts';
 
-test('one has the singular and other numbers the plural', () => {
+test('texts use the singular for one and the plural for other numbers, and lists end with or', () => {
   expect([countOf(0), countOf(1), countOf(2), countOf(1, 'queue')]).toEqual([
     ...['0 jobs', '1 job', '2 jobs', '1 queue'],
   ]);

@@ -1,6 +1,12 @@
 import { expect, test } from 'bun:test';
 import { toEventObject } from '../../src/core/event-object.ts';
-import { attemptEnded, attemptEnding, EVENT_KINDS, ticked, type WorkerEvent } from '../../src/core/events.ts';
+import {
+  attemptEnded,
+  attemptEnding,
+  EVENT_KINDS,
+  tickEvent,
+  type WorkerEvent,
+} from '../../src/core/events.ts';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import { toWorkerEventObject } from '../../src/core/worker-event-object.ts';
 
@@ -82,7 +88,7 @@ test('the end of an attempt has the kind and the details of the log', () => {
 
 test('a tick and the ending of an attempt have the details of the log', () => {
   const tick = object({ type: 'tick', schedule: 's', at: NOW, jobId: 'job', waits: false });
-  expect(tick).toMatchObject({ kind: 'tick', job_id: 'job', ...ticked('s', NOW, false, false).detail });
+  expect(tick).toMatchObject({ kind: 'tick', job_id: 'job', ...tickEvent('s', NOW, false, false).detail });
   const ending = object({ type: 'attempt-ending', job, reason: 'cancelled' });
   expect(ending).toMatchObject({ kind: 'ending', ...attemptEnding('cancelled').detail });
 });

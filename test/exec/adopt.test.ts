@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { sight, untilOver } from '../../src/exec/adopt.ts';
+import { observe, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
 import { processes } from '../../src/exec/processes.ts';
@@ -59,7 +59,7 @@ describe('adoption', () => {
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
     }));
 
-  test('does not take the pid in a record for alive if it is another process now', () =>
+  test('returns lost if the pid in the record belongs to another process now', () =>
     inPlace(async (place) => {
       makePlace(place);
       // The test process lives, but it is not a frame of that attempt.
@@ -67,15 +67,15 @@ describe('adoption', () => {
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
     }));
 
-  test('does not take a missing or unwritten record for the end while its process lives', () =>
+  test('returns alive while the process lives, even if its record is missing or empty', () =>
     inPlace(async (place) => {
       const go = `${place.directory}.go`;
       const pid = await start(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
       const written = readFileSync(place.record);
       writeFileSync(place.record, '');
-      expect(sight(place)).toEqual({ kind: 'alive', pid });
+      expect(observe(place)).toEqual({ kind: 'alive', pid });
       rmSync(place.record);
-      expect(sight(place)).toEqual({ kind: 'alive', pid });
+      expect(observe(place)).toEqual({ kind: 'alive', pid });
       writeFileSync(place.record, written);
       writeFileSync(go, '');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6, signalled: false });
@@ -112,11 +112,11 @@ describe('ending', () => {
 
   test('leaves processes without the cookie alone, whatever their group', () =>
     inPlace(async (place) => {
-      const innocent = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
-      await until(() => processes.startTime(innocent.pid!) !== null, 'the job runs');
-      await endProcesses({ group: innocent.pid!, cookie: place.cookie }, 10);
-      expect(innocent.exitCode).toBeNull();
-      expect(processes.startTime(innocent.pid!)).not.toBeNull();
-      process.kill(-innocent.pid!, 'SIGKILL');
+      const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+      await until(() => processes.startTime(bystander.pid!) !== null, 'the bystander runs');
+      await endProcesses({ group: bystander.pid!, cookie: place.cookie }, 10);
+      expect(bystander.exitCode).toBeNull();
+      expect(processes.startTime(bystander.pid!)).not.toBeNull();
+      process.kill(-bystander.pid!, 'SIGKILL');
     }));
 });

@@ -91,7 +91,7 @@ describe('the frame', () => {
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 127 });
     }));
 
-  test('keeps its record private and of fixed width', () =>
+  test('writes a record of fixed width', () =>
     inPlace((place) => {
       run(place, 'exit 255');
       expect(readFileSync(place.record, 'latin1')).toHaveLength(19);

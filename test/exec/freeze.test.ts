@@ -14,7 +14,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 let next = 1;
 
-/** Runs a command in a frame, as a worker would, and ends whatever is left of it. */
+/** Runs a command in a frame, as a worker would, and ends all processes that are left of it. */
 function withFrame(
   command: string,
   body: (place: Place, frame: number, exit: Promise<unknown>) => Promise<void>,
@@ -66,7 +66,7 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'takes a command for ended although some of its processes are left',
+    'considers a command ended even if some of its processes are left',
     withFrame('sleep 60 & exit 0', async (place, frame, exit) => {
       await exit;
       expect(processes.find({ cookie: place.cookie, group: frame })).not.toEqual([]);
@@ -135,7 +135,7 @@ describe('freezeCommand', () => {
             .find((one) => one.group === one.pid && one.pid !== frame),
         'a process has left the session',
       );
-      await until(() => processes.childInSession(shell), 'the other one runs');
+      await until(() => processes.childInSession(shell), 'the other sleep runs');
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect(processes.stateOf(shell)).toBe('stopped');
       expect(processes.stateOf(left.pid)).not.toBe('stopped');
@@ -143,7 +143,7 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'returns true for the rest of a command whose frame was killed',
+    'returns true if the frame was killed and its command is left',
     withFrame('sleep 60', async (place, frame, exit) => {
       process.kill(frame, 'SIGKILL');
       await exit;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, linkSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sight, untilOver } from '../../src/exec/adopt.ts';
+import { observe, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { isOutOfSight, type Lifeline, makeLifeline, sweepLifelines } from '../../src/exec/lifeline.ts';
 import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
@@ -29,10 +29,7 @@ function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   });
 }
 
-/**
- * Starts a frame that looks as if it were in another pid namespace, with the same pipe under another name and no
- * cookie.
- */
+/** Starts a frame as if in another pid namespace: without a cookie, and with another name for the same pipe. */
 function startUnseen({ directory, place, lifeline }: Scene, command: string): number {
   linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
   const args = frameArguments({
@@ -44,14 +41,14 @@ function startUnseen({ directory, place, lifeline }: Scene, command: string): nu
 }
 
 describe('a lifeline', () => {
-  test('is held by the frame while it lives, so that an unseen attempt is not called lost', () =>
+  test('is held by the frame while it lives, so that an unseen attempt is not considered lost', () =>
     inScene(async (scene) => {
       const { place, lifeline } = scene;
       const pid = startUnseen(scene, 'sleep 1000');
       await until(() => readRecord(place)?.kind === 'running', 'the job runs');
       closeSync(lifeline.file);
       expect(isOutOfSight(place)).toBe(true);
-      expect(sight(place)).toEqual({ kind: 'unseen' });
+      expect(observe(place)).toEqual({ kind: 'unseen' });
       process.kill(-pid, 'SIGKILL');
       await until(() => !isOutOfSight(place), 'the lifeline is released');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
@@ -68,7 +65,7 @@ describe('a lifeline', () => {
       await until(() => {
         sweepLifelines(stateDirectory(directory), Date.now());
         return !existsSync(alias);
-      }, 'nobody holds it');
+      }, 'the lifeline is removed');
       process.kill(-pid, 'SIGKILL');
     }));
 
@@ -92,6 +89,6 @@ describe('a lifeline', () => {
       writeFileSync(place.record, `${'1'.padEnd(10)} run   ${lifeline.name}\n`);
       expect(readRecord(place)).toEqual({ kind: 'running', pid: 1, lifeline: lifeline.name });
       expect(isOutOfSight(place)).toBe(false);
-      expect(sight(place)).toEqual({ kind: 'lost', pid: 1 });
+      expect(observe(place)).toEqual({ kind: 'lost', pid: 1 });
     }));
 });

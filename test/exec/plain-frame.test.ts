@@ -79,7 +79,7 @@ function behaviour(way: keyof typeof WAYS, command: string) {
 }
 
 describe('a command without a shell of its own', () => {
-  test('is really started without one', () => {
+  test('is started without one', () => {
     expect(WAYS.plain('r', 'true').length).toBe(7);
     expect(WAYS.shell('r', 'true').length).toBe(8);
   });
@@ -93,18 +93,17 @@ describe('a command without a shell of its own', () => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
     for (const command of ['sleep 60', 'sleep 60; echo after', 'true && sleep 60 || echo after'])
       test(`ends as with a shell by ${signal} to its group: ${command}`, async () => {
-        const ends = [];
-        for (const way of ['plain', 'shell'] as const) ends.push(await signalled(way, command, signal));
-        expect(ends[0]).toEqual(ends[1]!);
+        const run = (way: keyof typeof WAYS) => resultAfterSignal(way, command, signal);
+        expect(await run('plain')).toEqual(await run('shell'));
       });
 });
 
-function signalled(way: keyof typeof WAYS, command: string, signal: NodeJS.Signals) {
+function resultAfterSignal(way: keyof typeof WAYS, command: string, signal: NodeJS.Signals) {
   return inPlace(async (place) => {
     const child = spawn('/bin/sh', WAYS[way](place.record, command), { detached: true, stdio: 'ignore' });
     const exit = once(child, 'exit');
     const group = child.pid!;
-    // When the program itself runs, the shells have finished their start.
+    // Once the program runs, all shells have started.
     await until(
       () => spawnSync('pgrep', ['-g', String(group), '-x', 'sleep']).status === 0,
       'the program runs',

@@ -4,7 +4,7 @@ import { createScan } from '../../src/exec/scan.ts';
 
 const FOUND: Found = { pid: 7, group: 7, startTime: '1', stopped: false };
 
-function counting(find: (attempt: Target) => Found[] = () => []) {
+function countingScan(find: (attempt: Target) => Found[] = () => []) {
   const passes: number[] = [];
   const scan = createScan((attempts) => {
     passes.push(attempts.length);
@@ -15,7 +15,7 @@ function counting(find: (attempt: Target) => Found[] = () => []) {
 
 describe('scan', () => {
   test('one pass answers all requests from before its start', async () => {
-    const { passes, scan } = counting(({ group }) => (group === 3 ? [FOUND] : []));
+    const { passes, scan } = countingScan(({ group }) => (group === 3 ? [FOUND] : []));
     const asked = Array.from({ length: 500 }, (_, i) => scan({ cookie: `c${i}`, group: i }));
     const found = await Promise.all(asked);
     expect(passes).toEqual([500]);
@@ -24,7 +24,7 @@ describe('scan', () => {
   });
 
   test('a request after the start of a pass gets a pass of its own', async () => {
-    const { passes, scan } = counting();
+    const { passes, scan } = countingScan();
     await scan({ cookie: 'a', group: 1 });
     await scan({ cookie: 'a', group: 1 });
     expect(passes).toEqual([1, 1]);

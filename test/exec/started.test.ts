@@ -44,12 +44,12 @@ test('startedBefore decides which programs had started when the order was given'
   // The shell had forked the process, but it was not the program yet.
   const fork = { process: '9:3', born: at, reached: at + 900 };
   expect(startedBefore(fork, order)).toBe(true);
-  // One is a subshell that became the program later, and one a process that was something else.
+  // The first is a subshell that became the program later, and the second was not listed.
   expect(startedBefore({ ...fork, reached: at + 2000 }, order)).toBe(false);
   expect(startedBefore({ ...fork, process: '10:1' }, order)).toBe(false);
   // This is the shell that gave the order and then became the program.
   expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, order)).toBe(false);
-  // One clock is of another boot, and one was set back.
+  // The first order is of another boot, and the time of the second one has not come yet.
   expect(startedBefore(start, { ...order, boot: 'another' })).toBe(false);
   expect(startedBefore(start, { ...order, at: processes.clock() + 60_000 })).toBe(false);
 });
@@ -61,12 +61,12 @@ for (const [what, programs] of Object.entries({
 }))
   test(`an order ${what} is compared by the age of the process`, () => {
     const { programs: _, ...rest } = order;
-    const bare = programs === undefined ? rest : { ...rest, programs };
-    expect(startedBefore(start, bare)).toBe(true);
-    expect(startedBefore({ ...start, born: at, reached: at + 900 }, bare)).toBe(true);
-    expect(startedBefore({ ...start, born: at + 10, reached: at + 20 }, bare)).toBe(false);
-    expect(startedBefore({ ...start, reached: at + 2000 }, bare)).toBe(false);
-    expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, bare)).toBe(false);
+    const unlisted = programs === undefined ? rest : { ...rest, programs };
+    expect(startedBefore(start, unlisted)).toBe(true);
+    expect(startedBefore({ ...start, born: at, reached: at + 900 }, unlisted)).toBe(true);
+    expect(startedBefore({ ...start, born: at + 10, reached: at + 20 }, unlisted)).toBe(false);
+    expect(startedBefore({ ...start, reached: at + 2000 }, unlisted)).toBe(false);
+    expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, unlisted)).toBe(false);
   });
 
 test.skipIf(process.platform !== 'linux')(
@@ -86,7 +86,7 @@ test.skipIf(process.platform !== 'linux')(
       expect(found.running).not.toContain(fork!);
       expect(processes.programs(processes.clock() + 10)!.forked).not.toContain(fork!);
       process.kill(pid, 'SIGSTOP');
-      await until(() => processes.programs(0)!.running.includes(fork!), 'a stopped fork is listed for good');
+      await until(() => processes.programs(0)!.running.includes(fork!), 'a stopped fork is a program');
       process.kill(pid, 'SIGKILL');
     } finally {
       shell.kill('SIGKILL');
@@ -94,7 +94,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('after the wait no new process is as old as the order', async () => {
+test('untilAfter waits until no new process can be as old as the order', async () => {
   const at = processes.clock();
   await untilAfter(at);
   expect(processes.clock()).toBeGreaterThan(at);

@@ -8,29 +8,29 @@ import { inTempDir } from '../support/temp-dir.ts';
 import { brokenInvariants, readChanges, startAudit } from './audit.ts';
 import { check, type Kind } from './checker.ts';
 
-/** Runs changes by the store and by hand on an audited queue, and returns the violations that the audit finds. */
-function audited(work: (store: Store, hand: DatabaseSync) => Promise<void>): Promise<Kind[]> {
+/** Runs `work` on an audited queue and returns the kinds of violations that the audit finds. */
+function violationsAfter(work: (store: Store, db: DatabaseSync) => Promise<void>): Promise<Kind[]> {
   return inTempDir(async (directory) => {
     const path = join(directory, 'queue.db');
     const { store } = await openSqlite(path);
     startAudit(path);
-    const hand = new DatabaseSync(path);
+    const db = new DatabaseSync(path);
     try {
       for (const id of ['w1', 'w2']) await store.register(newWorker(id));
-      await work(store, hand);
+      await work(store, db);
       const history = { enqueued: [], witness: [], jobs: [], logged: [], orphans: [], once: 'all' } as const;
       const changes = readChanges(path);
       const found = check({ ...history, enqueued: [], changes } as never);
       return [...found, ...brokenInvariants(path)].map((one) => one.kind);
     } finally {
-      hand.close();
+      db.close();
       await store.close();
     }
   });
 }
 
-/** Makes every kind of state change: jobs fail, are retried, adopted, cancelled, deleted and pruned. */
-async function muchWork(store: Store): Promise<void> {
+/** Makes many kinds of state changes: jobs fail, are retried, adopted, cancelled, deleted and pruned. */
+async function makeManyChanges(store: Store): Promise<void> {
   await store.insert(
     ['a', 'b', 'c', 'd', 'e'].map((id) => jobSpec(id)),
     NOW,
@@ -50,23 +50,23 @@ async function muchWork(store: Store): Promise<void> {
 }
 
 test('the audit finds nothing wrong with changes by the store', async () => {
-  expect(await audited(muchWork)).toEqual([]);
+  expect(await violationsAfter(makeManyChanges)).toEqual([]);
 });
 
 test('the audit finds an adoption without a new token, in the job and in the attempt', async () => {
   for (const table of ['job', 'attempt'])
     expect(
-      await audited(async (store, hand) => {
+      await violationsAfter(async (store, db) => {
         await store.insert([jobSpec('a')], NOW);
         await claimOne(store);
-        hand.exec(`UPDATE ${table} SET worker_id = 'w2'`);
+        db.exec(`UPDATE ${table} SET worker_id = 'w2'`);
       }),
     ).toEqual(['stale']);
 });
 
 test('the audit finds a settlement by a worker that does not hold the job', async () => {
   expect(
-    await audited(async (store) => {
+    await violationsAfter(async (store) => {
       await store.insert([jobSpec('a')], NOW);
       const job = await claimOne(store);
       await store.claim(want({ workerId: 'w2', limit: 0, settle: [ending(job, succeeded)] }), NOW);
@@ -74,16 +74,16 @@ test('the audit finds a settlement by a worker that does not hold the job', asyn
   ).toEqual(['stale']);
 });
 
-test('the audit finds a missing event, except for one that retention removed', async () => {
+test('the audit finds a missing event, unless retention removed it', async () => {
   expect(
-    await audited(async (store, hand) => {
-      await muchWork(store);
-      hand.exec("UPDATE event SET kind = 'edited' WHERE kind = 'failed'");
+    await violationsAfter(async (store, db) => {
+      await makeManyChanges(store);
+      db.exec("UPDATE event SET kind = 'edited' WHERE kind = 'failed'");
     }),
   ).toEqual(['invariant']);
   expect(
-    await audited(async (store) => {
-      await muchWork(store);
+    await violationsAfter(async (store) => {
+      await makeManyChanges(store);
       await store.pruneEvents({ ageMs: null, count: 3 }, NOW);
     }),
   ).toEqual([]);

@@ -1,11 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Change, JobRow, Violation } from './checker.ts';
-import { byCounters, byEvents } from './event-log.ts';
+import { countsFromCounters, countsFromEvents } from './event-log.ts';
 
 /**
- * Records every change of a job's state, token or holder by triggers of the test. They show what processes did to the
- * rows, whatever their logs say. An attempt changes its holder with its job, so the same rule applies to its row.
- * `actor` is taken from the event of the change.
+ * Triggers that record every change of a job's phase, token or holder, and of the token or holder of an attempt. They
+ * show what processes did to the rows, whatever their logs say. `actor` is copied from the event of the change.
  */
 const TRIGGERS = `
 CREATE TABLE IF NOT EXISTS audit (
@@ -35,12 +34,10 @@ CREATE TRIGGER IF NOT EXISTS audit_removed AFTER DELETE ON job BEGIN
   INSERT INTO audit (job, of, from_state, from_token) VALUES (OLD.id, 'job', OLD.state, OLD.token);
 END;`;
 
-const LONGEST_WAIT = 'PRAGMA busy_timeout = 30000';
-
 function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path);
   try {
-    db.exec(LONGEST_WAIT);
+    db.exec('PRAGMA busy_timeout = 30000');
     return work(db);
   } finally {
     db.close();
@@ -53,13 +50,13 @@ export function startAudit(path: string): void {
 
 /** Returns the number of jobs that have not ended. */
 export function unfinished(path: string): number {
-  return openWork(path).left;
+  return openWork(path).unfinished;
 }
 
-/** Returns the number of jobs that have not ended, and the current claims. */
-export function openWork(path: string): { left: number; claims: string[] } {
+/** Returns the number of jobs that have not ended, and a description of each current claim. */
+export function openWork(path: string): { unfinished: number; claims: string[] } {
   return withDatabase(path, (db) => ({
-    left: Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
+    unfinished: Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
     claims: db
       .prepare("SELECT id, token FROM job WHERE phase = 'running'")
       .all()
@@ -82,13 +79,13 @@ export function storedSettings(path: string): Map<string, string> {
 
 export function readJobs(path: string): JobRow[] {
   const sql = `SELECT id, state, attempts, max_retries AS maxRetries, crashes,
-    (SELECT group_concat(why || coalesce(' ' || exit_code, ''), ', ') FROM attempt WHERE job = job.number) AS ends
+    (SELECT group_concat(why || coalesce(' ' || exit_code, ''), ', ') FROM attempt WHERE job = job.number) AS results
     FROM job ORDER BY number`;
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as JobRow[]);
 }
 
-/** Returns the number of running attempts with a request to end. */
-export function askedToEnd(path: string): number {
+/** Returns the number of running attempts that were requested to end. */
+export function countEndRequests(path: string): number {
   const sql = 'SELECT count(*) AS n FROM attempt WHERE end_reason IS NOT NULL AND finished_at IS NULL';
   return withDatabase(path, (db) => Number(db.prepare(sql).get()!.n));
 }
@@ -99,7 +96,7 @@ export function readChanges(path: string): Change[] {
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as Change[]);
 }
 
-/** Lists what must hold in the file itself. Each query must find nothing. */
+/** Maps each invariant of the database to a query that must return no rows. */
 const INVARIANTS: Record<string, string> = {
   'foreign keys': 'PRAGMA foreign_key_check',
   'counters = rows': `SELECT * FROM
@@ -110,12 +107,12 @@ const INVARIANTS: Record<string, string> = {
       (SELECT to_state AS state, 1 AS step FROM audit WHERE to_state IS NOT NULL
        UNION ALL SELECT from_state, -1 FROM audit WHERE from_state IS NOT NULL) GROUP BY state HAVING sum(step) <> 0)
     EXCEPT SELECT state, sum(jobs) FROM counter GROUP BY state`,
-  'no attempt is open without its job': `SELECT attempt.number FROM attempt JOIN job ON job.number = attempt.job
+  'an open attempt belongs to a running job': `SELECT attempt.number FROM attempt JOIN job ON job.number = attempt.job
     WHERE attempt.finished_at IS NULL AND (job.phase <> 'running' OR job.attempt IS NOT attempt.number)`,
-  'one holder a job': `SELECT job.id FROM job WHERE phase = 'running' AND
+  'a running job has one open attempt': `SELECT job.id FROM job WHERE phase = 'running' AND
     (SELECT count(*) FROM attempt WHERE attempt.job = job.number AND attempt.finished_at IS NULL) <> 1`,
   'a token is used once': 'SELECT job, token FROM attempt GROUP BY job, token HAVING count(*) > 1',
-  'attempts are counted': `SELECT id FROM job WHERE attempts + crashes >
+  'every charged attempt has a row': `SELECT id FROM job WHERE attempts + crashes >
     (SELECT count(*) FROM attempt WHERE attempt.job = job.number)`,
 };
 
@@ -129,9 +126,12 @@ export function brokenInvariants(path: string): Violation[] {
       if (rows.length > 0)
         found.push({ kind: 'invariant', what: `${name}: ${JSON.stringify(rows.slice(0, 3))}` });
     }
-    const fromEvents = byEvents(db);
-    if (fromEvents !== null && fromEvents !== byCounters(db))
-      found.push({ kind: 'invariant', what: `counters = event log: ${byCounters(db)}, but ${fromEvents}` });
+    const fromEvents = countsFromEvents(db);
+    if (fromEvents !== null && fromEvents !== countsFromCounters(db))
+      found.push({
+        kind: 'invariant',
+        what: `counters = event log: ${countsFromCounters(db)}, but ${fromEvents}`,
+      });
     return found;
   });
 }

@@ -20,7 +20,7 @@ function change(over: Partial<Change> = {}): Change {
 }
 
 /** Returns the history of one job that ran once and completed. */
-function sound(over: Partial<History> = {}): History {
+function correctHistory(over: Partial<History> = {}): History {
   return {
     enqueued: [{ id: 'a', outcome: 'ok' }],
     witness: [line('S'), line('E')],
@@ -36,10 +36,10 @@ function sound(over: Partial<History> = {}): History {
   };
 }
 
-const kinds = (over: Partial<History>): Kind[] => check(sound(over)).map((one) => one.kind);
+const kinds = (over: Partial<History>): Kind[] => check(correctHistory(over)).map((one) => one.kind);
 
 test('the checker finds nothing wrong with a correct history', () => {
-  expect(check(sound())).toEqual([]);
+  expect(check(correctHistory())).toEqual([]);
   expect(kinds({ once: 'all' })).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ test('unexpected covers jobs that exist or ran although their enqueue failed or 
   expect(kinds({ enqueued: [], jobs: [] })).toEqual(['unexpected']);
 });
 
-test('twice covers a second run of an at-most-once job, after a success, or under one claim', () => {
+test('twice covers a second run of an at-most-once job, a run after a success, and two runs under one claim', () => {
   const again = [line('S'), line('E', 1, { code: 1 }), line('S', 2), line('E', 2)];
   expect(kinds({ witness: again })).toEqual([]);
   expect(kinds({ witness: again, once: 'all' })).toEqual(['twice']);
@@ -80,13 +80,13 @@ test('overlap covers a run that ends after the next one has started', () => {
   expect(kinds({ witness: [line('S'), line('S', 2), line('E', 2)] })).toEqual([]);
 });
 
-test('stuck, orphan, overcharged and rewritten jobs are found', () => {
+test('stuck and overcharged jobs, orphan processes and rewritten results are found', () => {
   expect(kinds({ jobs: [row({ state: 'processing' })] })).toEqual(['stuck']);
   expect(kinds({ orphans: [{ pid: 1, job: 'a' }] })).toEqual(['orphan']);
   expect(kinds({ jobs: [row({ attempts: 4 })] })).toEqual(['overcharged']);
   const again = change({ from: 'completed', to: 'failed', fromHolder: null, actor: null });
-  expect(kinds({ changes: [...sound().changes, again] })).toEqual(['rewritten']);
-  expect(kinds({ changes: [...sound().changes, { ...again, to: 'pending' }] })).toEqual([]);
+  expect(kinds({ changes: [...correctHistory().changes, again] })).toEqual(['rewritten']);
+  expect(kinds({ changes: [...correctHistory().changes, { ...again, to: 'pending' }] })).toEqual([]);
 });
 
 test('stale covers a settlement by a worker without the claim, and a token that did not rise', () => {
@@ -97,7 +97,7 @@ test('stale covers a settlement by a worker without the claim, and a token that 
   const settled = change({ fromToken: 2, toToken: 2, fromHolder: 'w2', actor: 'w2' });
   expect(kinds({ logged, changes: [{ ...taken, toToken: 2 }, settled] })).toEqual([]);
   expect(kinds({ logged, changes: [taken, settled] })).toEqual(['stale']);
-  // A worker that lost the job settles it. Its log also contains the worker that holds the job.
+  // The worker that lost the job settles it. It shares its log with the worker that holds the job.
   expect(
     kinds({
       logged,

@@ -1,6 +1,6 @@
 import type { WitnessLine } from './witness.ts';
 
-/** The result of an enqueue for its client. `info` means that it was cut off, so both results are allowed. */
+/** The result that the client of an enqueue saw. `info` means that it saw none, so the job may exist or not. */
 export interface Enqueued {
   id: string;
   outcome: 'ok' | 'fail' | 'info';
@@ -12,11 +12,11 @@ export interface JobRow {
   attempts: number;
   maxRetries: number;
   crashes: number;
-  /** A description of how its attempts ended. */
-  ends?: string | null;
+  /** The reasons and exit codes with which the attempts ended, separated by commas. */
+  results?: string | null;
 }
 
-/** One change of a job's row, as a trigger recorded it. */
+/** One change of the row of a job or of its attempt, as a trigger recorded it. */
 export interface Change {
   job: string;
   from: string;
@@ -30,13 +30,13 @@ export interface Change {
   actor: string | null;
 }
 
-/** A settlement in a worker's log. It is by one of these workers, which share the log. */
+/** A settlement in a log. One of `workers`, which share the log, made it. */
 export interface LoggedSettlement {
   job: string;
   workers: string[];
 }
 
-/** Everything that is known after the last fault, when the queue has come to rest. */
+/** Everything that is known after the last fault, when all workers have stopped. */
 export interface History {
   enqueued: Enqueued[];
   witness: WitnessLine[];
@@ -44,7 +44,7 @@ export interface History {
   changes: Change[];
   logged: LoggedSettlement[];
   orphans: { pid: number; job: string }[];
-  /** The jobs that may run only once in any case: all of them, or the listed ones. */
+  /** The jobs that may start at most once: all of them, or the listed ones. */
   once: 'all' | ReadonlySet<string>;
 }
 
@@ -88,7 +88,7 @@ function violation(kind: Kind, what: string): Violation {
   return { kind, what };
 }
 
-/** Finds acknowledged jobs that have not ended, and completed jobs that did not run to their end. */
+/** Finds acknowledged jobs that are missing or still waiting, and completed jobs that never ended with exit code 0. */
 function lost(
   { enqueued }: History,
   jobs: Map<string, JobRow>,
@@ -107,7 +107,7 @@ function lost(
   return found;
 }
 
-/** Finds jobs that exist or ran without an enqueue. */
+/** Finds jobs that exist or ran although their enqueue failed or never happened. */
 function unexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobRow>): Violation[] {
   const asked = new Set(enqueued.filter((one) => one.outcome !== 'fail').map((one) => one.id));
   const found = new Set([...witness.map((line) => line.job), ...jobs.map((job) => job.id)]);
@@ -119,7 +119,7 @@ function unexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobR
 function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow): Violation[] {
   const starts = lines.filter((line) => line.what === 'S');
   if ((once === 'all' || once.has(id)) && starts.length > 1)
-    return [violation('twice', `${id} ran ${starts.length} times (${row?.ends ?? 'no attempts'})`)];
+    return [violation('twice', `${id} ran ${starts.length} times (${row?.results ?? 'no attempts'})`)];
   const done = lines.findIndex((line) => line.what === 'E' && line.code === 0);
   if (done !== -1 && lines.slice(done).some((line) => line.what === 'S'))
     return [violation('twice', `${id} ran again after it had succeeded`)];
@@ -128,7 +128,7 @@ function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow
   return [];
 }
 
-/** Finds a run that ends after another one has started, because both lived at that moment. */
+/** Finds a run that ends after the next run of the job has started. Both ran at that moment. */
 function overlap(id: string, lines: WitnessLine[]): Violation[] {
   let last: WitnessLine | null = null;
   for (const line of lines) {
@@ -149,8 +149,8 @@ function overcharged(job: JobRow): Violation[] {
 }
 
 /**
- * Finds settlements by workers that did not hold the job, in the rows and in the logs, and tokens that did not rise
- * with a new holder.
+ * Finds settlements by workers that did not hold the job, in the rows and in the logs, and tokens that fell or did not
+ * rise with a new holder.
  */
 function stale({ changes, logged }: History): Violation[] {
   const holders = new Map<string, Set<string>>();
@@ -173,7 +173,7 @@ function stale({ changes, logged }: History): Violation[] {
   return found;
 }
 
-/** Finds ended jobs that changed without a retry. */
+/** Finds jobs that changed after they had ended, other than by a retry, which makes them pending. */
 function rewritten(change: Change): Violation[] {
   if (!FINAL.has(change.from) || change.to === 'pending') return [];
   return [violation('rewritten', `${change.job} went from ${change.from} to ${change.to}`)];

@@ -2,17 +2,14 @@ import { inTempDir } from '../support/temp-dir.ts';
 import type { Fault } from './fault.ts';
 import { type Patch, patchedProgram } from './patched.ts';
 
-/** The program without one safeguard, under a fault that needs it. The checker must find a violation. */
+/** A patched program, mostly without a safeguard, and a fault that the real program withstands. */
 export interface Control {
   name: string;
   patches: Patch[];
   fault: Fault;
   scale: number;
-  /**
-   * One of these kinds must be found. If the list is empty, nothing may be found, because the patch alone is
-   * harmless.
-   */
-  found: string[];
+  /** The fault must find one of these kinds of violations, or none if the list is empty. */
+  expected: string[];
 }
 
 /** Returns the kinds of violations that the fault finds in the patched program. */

@@ -16,9 +16,7 @@ import { plainProgramsEnd } from './f51-plain-programs.ts';
 import { patchAt, patchWithin } from './marks.ts';
 import type { Patch } from './patched.ts';
 
-/**
- * Delays recovery between its check of the record and its check of the process, so that jobs often end in between.
- */
+/** Delays recovery between its checks of the record and of the process, so that jobs often end in between. */
 const SLOW_CHECK: Patch = patchAt(
   'first-record',
   'const before = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
@@ -31,34 +29,31 @@ const LOST_BY_TIME: Patch = patchWithin(
   "if (process.pid > 0) return { outcome: { why: 'lost' } }; const exit",
 );
 
-const NOT_TRIED_AGAIN: Patch = patchWithin('busy-retry', 'if (!isBusy(error)) throw', 'if (error) throw');
+const NO_BUSY_RETRY: Patch = patchWithin('busy-retry', 'if (!isBusy(error)) throw', 'if (error) throw');
 
 /**
- * Waits for a lock inside SQLite, as most programs do. Our own loop repeats the whole transaction, so a DEFERRED one
- * alone does no harm.
+ * Waits for a lock inside SQLite, as most programs do. queuectl's own loop repeats the whole transaction, so with that
+ * loop DEFERRED transactions do no harm.
  */
-const WAITS_IN_SQLITE: Patch[] = [
-  NOT_TRIED_AGAIN,
-  patchAt('busy-timeout', 'const BUSY_TIMEOUT_MS = 30_000;'),
-];
+const WAITS_IN_SQLITE: Patch[] = [NO_BUSY_RETRY, patchAt('busy-timeout', 'const BUSY_TIMEOUT_MS = 30_000;')];
 
-/** Reads first and finds out later that another process has written, which no waiting can resolve. */
+/** Takes the write lock only at the first write. If another process wrote since the first read, waiting cannot help. */
 const DEFERRED: Patch = patchAt('begin', "db.exec(begin === 'BEGIN IMMEDIATE' ? 'BEGIN' : begin);");
 
-/** Takes the request to end for the cause of the end, even if the command ended by itself. */
+/** Treats the request to end an attempt as the cause of its end, even if the command ended by itself. */
 const BLAMES_REQUEST: Patch[] = [
   patchAt('ended-before', ''),
   patchAt('ended-frozen', 'await freezeCommand(target, hasEnded);'),
   patchWithin('success-on-stop', "reason === 'stopped' && exit?.code === 0", 'exit === undefined'),
 ];
 
-/** Makes a worker that continues handle requests to end its jobs before the ends of the jobs. */
+/** Makes a worker that was frozen handle requests to end its jobs before the exits of these jobs. */
 const LATE_EXIT: Patch[] = [
   patchAt('exit-event', "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 1500);"),
   patchAt('watchdog', 'const WATCHDOG_MS = 500_000;'),
 ];
 
-/** Lists the controls. Each removes one safeguard. */
+/** Lists the controls. Each removes a safeguard, or shows that a patch of another control is harmless alone. */
 export const CONTROLS: Control[] = [
   {
     name: 'a settlement is applied without a check of its token (F7c)',
@@ -71,12 +66,12 @@ export const CONTROLS: Control[] = [
     ],
     fault: frozenBeforeSettlement,
     scale: 4,
-    found: ['rewritten', 'stale'],
+    expected: ['rewritten', 'stale'],
   },
   {
-    name: 'a settlement without its token while the job still runs (F7c)',
+    name: 'a settlement of a job that still runs is applied without a check of its token (F7c)',
     patches: [
-      // The delay lets the worker that lost the job come first.
+      // The delay lets the worker that lost the job settle it first.
       patchWithin(
         'adopt-ended',
         'exit: Promise.resolve(seen)',
@@ -86,24 +81,24 @@ export const CONTROLS: Control[] = [
     ],
     fault: frozenBeforeSettlement,
     scale: 8,
-    found: ['stale'],
+    expected: ['stale'],
   },
   {
-    name: 'an adoption that keeps the old token (F3)',
+    name: 'an adoption keeps the old token (F3)',
     patches: [
       patchWithin('adopt-token', 'token = token + 1, ', ''),
       patchWithin('adopt-attempt-token', 'token = token + 1, ', ''),
     ],
     fault: killedAfterSpawn,
     scale: 4,
-    found: ['stale'],
+    expected: ['stale'],
   },
   {
     name: 'jobs of a dead worker are not adopted (F3)',
     patches: [patchAt('recovered-jobs', 'const running: ClaimedJob[] = [];')],
     fault: killedAfterSpawn,
     scale: 1,
-    found: ['late'],
+    expected: ['late'],
   },
   {
     name: 'a command starts without passing the gate (F7b)',
@@ -114,37 +109,37 @@ export const CONTROLS: Control[] = [
     ],
     fault: frozenBeforeStart,
     scale: 12,
-    found: ['twice', 'overlap'],
+    expected: ['twice', 'overlap'],
   },
   {
     name: 'recovery reads the record before it looks for the process (F3)',
     patches: [SLOW_CHECK, patchAt('last-record', 'return fromRecord(before);')],
     fault: killedAfterSpawn,
     scale: 16,
-    found: ['twice'],
+    expected: ['twice'],
   },
   {
-    name: 'recovery is only slow, in the right order (F3)',
+    name: 'recovery is slow, but checks in the right order (F3)',
     patches: [SLOW_CHECK],
     fault: killedAfterSpawn,
     scale: 16,
-    found: [],
+    expected: [],
   },
   {
     name: 'a live job of a worker without heartbeats counts as lost (F7)',
     patches: [LOST_BY_TIME],
     fault: frozenWorker,
     scale: 4,
-    found: ['twice', 'overlap'],
+    expected: ['twice', 'overlap'],
   },
-  // A worker sends its heartbeats from its event loop, so a blocked one loses its claims. That is safe only because
-  // its jobs are adopted. This control removes the adoption.
+  // A worker sends its heartbeats from its event loop, so it loses its claims if the loop is blocked. That is safe only
+  // because its jobs are adopted. This control removes the adoption.
   {
     name: 'a live job of a worker with a blocked event loop counts as lost (F33)',
     patches: [LOST_BY_TIME],
     fault: blockedLoop,
     scale: 4,
-    found: ['twice', 'overlap'],
+    expected: ['twice', 'overlap'],
   },
   {
     name: 'only the process group of a job is ended (F27)',
@@ -153,70 +148,70 @@ export const CONTROLS: Control[] = [
     ],
     fault: stubbornJobs,
     scale: 8,
-    found: ['orphan'],
+    expected: ['orphan'],
   },
   {
     name: 'a transaction is not repeated when the database is busy (F11)',
-    patches: [NOT_TRIED_AGAIN],
+    patches: [NO_BUSY_RETRY],
     fault: busyStorm,
     scale: 100,
-    found: ['invariant', 'lost'],
+    expected: ['invariant', 'lost'],
   },
   {
     name: 'transactions are DEFERRED, and SQLite waits for locks itself (F11)',
     patches: [...WAITS_IN_SQLITE, DEFERRED],
     fault: busyStorm,
     scale: 100,
-    found: ['invariant', 'lost'],
+    expected: ['invariant', 'lost'],
   },
   {
     name: 'transactions are IMMEDIATE, and SQLite waits for locks itself (F11)',
     patches: WAITS_IN_SQLITE,
     fault: busyStorm,
     scale: 100,
-    found: [],
+    expected: [],
   },
   {
     name: 'leases expire by the wall clock (F9)',
-    patches: [patchAt('lease-clock', 'return Date.now() - worker.lastHeartbeat > input.leaseMs;')],
+    patches: [patchAt('lease-clock', 'return Date.now() - worker.lastHeartbeat > observer.leaseMs;')],
     fault: clockSteps,
     scale: clockSteps.small,
-    found: ['lease expired'],
+    expected: ['lease expired'],
   },
   {
     name: 'commits are not synced (synchronous=NORMAL) (F13)',
     patches: [patchWithin('sync-commits', 'synchronous = FULL', 'synchronous = NORMAL')],
     fault: powerCut,
     scale: powerCut.small,
-    found: ['lost'],
+    expected: ['lost'],
   },
   {
     name: 'the directories of a new store are not synced (F13)',
     patches: [patchAt('sync-new-store', '')],
     fault: powerCut,
     scale: powerCut.small,
-    found: ['lost'],
+    expected: ['lost'],
   },
   {
     name: 'a restore replaces the store before its second name is synced (F13b)',
     patches: [patchAt('sync-before-rename', '')],
     fault: restoreCut,
     scale: restoreCut.small,
-    found: ['lost'],
+    expected: ['lost'],
   },
   {
     name: 'a process in another pid namespace counts as dead (F47)',
     patches: [patchAt('foreign-lifeline', 'return false;')],
     fault: namespaces,
     scale: 1,
-    found: ['twice', 'overlap'],
+    expected: ['twice', 'overlap'],
   },
   {
-    name: 'an attempt is judged without waiting for its own stop (F49)',
+    name: 'a worker judges an attempt without waiting for its own stop signal (F49)',
     patches: [patchWithin('own-stop', '(stopped || (await stopsSoon(context)))', 'stopped')],
     fault: stopOfEverything,
     scale: 6,
-    found: ['charged'],
+    expected: ['charged'],
   },
   {
     name: 'the frame does not record signals (F49)',
@@ -226,21 +221,21 @@ export const CONTROLS: Control[] = [
     ],
     fault: stopOfEverything,
     scale: 6,
-    found: ['charged'],
+    expected: ['charged'],
   },
   {
     name: 'a timeout counts although the command had ended (F51)',
     patches: [...BLAMES_REQUEST, ...LATE_EXIT],
     fault: endedBeforeTimeout,
     scale: 2,
-    found: ['misjudged'],
+    expected: ['misjudged'],
   },
   {
     name: 'a forced stop counts although the command had ended (F51b)',
     patches: BLAMES_REQUEST,
     fault: endedBeforeForce,
     scale: 6,
-    found: ['twice'],
+    expected: ['twice'],
   },
   {
     name: 'only the shell around a program is stopped (F51d)',
@@ -252,22 +247,22 @@ export const CONTROLS: Control[] = [
     ],
     fault: plainProgramsEnd,
     scale: 4,
-    found: ['twice'],
+    expected: ['twice'],
   },
   {
     name: 'a cancel counts although the command had ended (F51c)',
     patches: [...BLAMES_REQUEST, ...LATE_EXIT],
     fault: endedBeforeCancel,
     scale: 2,
-    found: ['misjudged'],
+    expected: ['misjudged'],
   },
   {
-    name: 'a worker leaves without a last check for jobs that were handed to it (F48)',
+    name: 'a worker exits without a last check for jobs that were handed to it (F48)',
     patches: [
       patchAt('last-look', ''),
       patchWithin('siblings', '!(worker.siblingsStop && ', '!(!worker.siblingsStop && '),
       patchWithin('running-heir', 'AND heir.draining = 0 AND heir.stop_order = 0', ''),
-      // The delay lets other workers hand over to one that is about to leave.
+      // The delay lets other workers hand jobs over to a worker that is about to exit.
       patchAt(
         'unregister',
         'await new Promise((done) => setTimeout(done, 500)); await app.store.unregister(id);',
@@ -275,20 +270,20 @@ export const CONTROLS: Control[] = [
     ],
     fault: stoppedAdopters,
     scale: stoppedAdopters.small,
-    found: ['left'],
+    expected: ['left'],
   },
   {
-    name: 'a supervisor ignores a stop that was given while it started (F50)',
+    name: 'a supervisor ignores a stop that was requested while it started (F50)',
     patches: [patchAt('early-stop', '')],
     fault: stopMeetsStart,
     scale: 8,
-    found: ['missed'],
+    expected: ['missed'],
   },
   {
     name: 'a supervisor compares a stop only with the age of its process (F50)',
     patches: [patchAt('start-order', 'return start.born <= at && isQuick;')],
     fault: stopMeetsStart,
     scale: 16,
-    found: ['missed', 'poisoned'],
+    expected: ['missed', 'not run'],
   },
 ];

@@ -2,18 +2,19 @@ import type { Running } from '../support/queuectl.ts';
 import { unfinished } from './audit.ts';
 import type { Lab, Supervisor } from './lab.ts';
 
-const CONFLICT = 4;
-const DIED = -1;
+/** The exit codes for `not found` and for a conflict, which a command returns if its work is already done. */
+const DONE_BEFORE = [3, 4];
+const KILLED = -1;
 
-/** Kills the first process that reaches the crash point. Later processes live. */
+/** Starts processes. The first one that reaches the crash point is killed, and later ones are not. */
 export interface Crash {
   readonly died: boolean;
-  /** Runs a command, and repeats it if it died, as a user would who does not know how far it came. */
+  /** Runs a command. Repeats it if it was killed, like a user who cannot tell how far it got. */
   run(...args: string[]): Promise<void>;
   supervisor(...args: string[]): Supervisor;
   server(): Running;
-  /** Returns whether the process or one of its workers has died by now. */
-  look(started: Running): boolean;
+  /** Checks whether this process or one of its workers was killed, and returns the new value of `died`. */
+  checkDeath(started: Running): boolean;
 }
 
 export function crashAt(lab: Lab, point: string): Crash {
@@ -26,35 +27,35 @@ export function crashAt(lab: Lab, point: string): Crash {
     async run(...args) {
       const first = await lab.box.run(args, { env: env() });
       if (first.code === 0) return;
-      if (first.code !== DIED) throw new Error(`${args.join(' ')}: exit ${first.code}: ${first.stderr}`);
+      if (first.code !== KILLED) throw new Error(`${args.join(' ')}: exit ${first.code}: ${first.stderr}`);
       died = true;
       const again = await lab.box.run(args);
       // The repeated command may be refused because the first one had finished its work. No other error is allowed.
-      if (again.code !== 0 && again.code !== CONFLICT && again.code !== 3)
+      if (again.code !== 0 && !DONE_BEFORE.includes(again.code))
         throw new Error(`${args.join(' ')} again: exit ${again.code}: ${again.stderr}`);
     },
     supervisor: (...args) => lab.supervisor(args, env()),
     server: () => lab.box.start(['serve', '--port', '0'], { env: env() }),
-    look(started) {
+    checkDeath(started) {
       died ||= started.child.signalCode === 'SIGKILL' || started.output().includes('exited (SIGKILL)');
       return died;
     },
   };
 }
 
-/** Waits until every job has ended and `more` holds. A supervisor that died is replaced. */
-export async function recovered(
+/** Waits until every job has ended and `condition` holds. Starts another supervisor if this one died. */
+export async function waitForRecovery(
   lab: Lab,
   supervisor: Supervisor,
-  more: () => boolean = () => true,
+  condition: () => boolean = () => true,
 ): Promise<void> {
   let replaced = false;
-  await lab.rest(() => {
+  await lab.waitForJobs(() => {
     const dead = supervisor.child.exitCode !== null || supervisor.child.signalCode !== null;
     if (dead && !replaced) {
       lab.supervisor(['--count', '2']);
       replaced = true;
     }
-    return unfinished(lab.database) === 0 && more();
+    return unfinished(lab.database) === 0 && condition();
   });
 }

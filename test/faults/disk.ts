@@ -8,8 +8,8 @@ export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
 const SECTOR = 512;
 
 type Change = Extract<Op, { kind: 'write' | 'truncate' }>;
-/** An entry of the file system's journal, which is kept completely or not at all. */
-type Naming = { names: [path: string, file: File | 'directory' | null][]; done: number };
+/** An entry of the file system's journal: names with their new files. It is kept completely or not at all. */
+type JournalEntry = { names: [path: string, file: File | 'directory' | null][]; done: number };
 
 interface File {
   synced: Uint8Array;
@@ -23,8 +23,8 @@ interface File {
  */
 export interface Disk {
   apply(op: Op): void;
-  /** Whether something is unsynced. Otherwise all power cuts leave the same files. */
-  readonly restless: boolean;
+  /** Whether some changes are not synced. If none are, all power cuts leave the same files. */
+  readonly hasUnsynced: boolean;
   /** Returns the files with their contents after a power cut at this moment. */
   cut(kept: Kept, random: Random): Map<string, Uint8Array>;
 }
@@ -33,27 +33,27 @@ export function createDisk(root: string): Disk {
   /** `names` is what processes see, and `safe` is what is on stable storage. */
   const names = new Map<string, File | 'directory'>();
   const safe = new Map<string, File | 'directory'>();
-  let naming: Naming[] = [];
+  let journal: JournalEntry[] = [];
   const fileAt = (path: string): File | null => {
     const found = names.get(path);
     return found === undefined || found === 'directory' ? null : found;
   };
-  const rename = (done: number, ...changed: Naming['names']): void => {
-    const one = { names: changed, done };
-    name(names, one);
-    naming.push(one);
+  const rename = (done: number, ...changed: JournalEntry['names']): void => {
+    const entry = { names: changed, done };
+    applyNames(names, entry);
+    journal.push(entry);
   };
   const sync = (path: string, begun: number): void => {
     const file = fileAt(path);
     if (file !== null) {
-      for (const change of file.pending) if (change.done < begun) put(file, change);
+      for (const change of file.pending) if (change.done < begun) applyChange(file, change);
       file.pending = file.pending.filter((change) => change.done >= begun);
       return;
     }
-    const here = (one: Naming): boolean =>
-      one.done < begun && one.names.some(([changed]) => dirname(changed) === path);
-    for (const one of naming.filter(here)) name(safe, one);
-    naming = naming.filter((one) => !here(one));
+    const isSynced = (entry: JournalEntry): boolean =>
+      entry.done < begun && entry.names.some(([changed]) => dirname(changed) === path);
+    for (const entry of journal.filter(isSynced)) applyNames(safe, entry);
+    journal = journal.filter((entry) => !isSynced(entry));
   };
   return {
     apply(op) {
@@ -78,42 +78,44 @@ export function createDisk(root: string): Disk {
           return sync(op.path, op.begun);
       }
     },
-    get restless() {
+    get hasUnsynced() {
       return (
-        naming.length > 0 || [...names.values()].some((one) => one !== 'directory' && one.pending.length > 0)
+        journal.length > 0 || [...names.values()].some((one) => one !== 'directory' && one.pending.length > 0)
       );
     },
     cut(kept, random) {
       const found = new Map(safe);
-      for (const one of naming) if (keeps(kept, random)) name(found, one);
-      const whole = (path: string): boolean => path === root || (found.has(path) && whole(dirname(path)));
+      for (const entry of journal) if (isKept(kept, random)) applyNames(found, entry);
+      const isReachable = (path: string): boolean =>
+        path === root || (found.has(path) && isReachable(dirname(path)));
       const contents = new Map<string, Uint8Array>();
       for (const [path, file] of found) {
-        if (file !== 'directory' && whole(path)) contents.set(path, after(file, kept, random));
+        if (file !== 'directory' && isReachable(path))
+          contents.set(path, contentAfterCut(file, kept, random));
       }
       return contents;
     },
   };
 }
 
-function name(names: Map<string, File | 'directory'>, { names: changed }: Naming): void {
+function applyNames(names: Map<string, File | 'directory'>, { names: changed }: JournalEntry): void {
   for (const [path, file] of changed) {
     if (file === null) names.delete(path);
     else names.set(path, file);
   }
 }
 
-function keeps(kept: Kept, random: Random): boolean {
+function isKept(kept: Kept, random: Random): boolean {
   return kept === 'all' || (kept !== 'none' && random() < 0.5);
 }
 
-function after(file: File, kept: Kept, random: Random): Uint8Array {
+function contentAfterCut(file: File, kept: Kept, random: Random): Uint8Array {
   const copy: File = { synced: file.synced.slice(0, file.size), size: file.size, pending: [] };
   for (const change of file.pending) {
     if (kept !== 'some sectors' || change.kind === 'truncate') {
-      if (keeps(kept, random)) put(copy, change);
+      if (isKept(kept, random)) applyChange(copy, change);
     } else {
-      for (const part of sectors(change)) if (random() < 0.5) put(copy, part);
+      for (const part of sectors(change)) if (random() < 0.5) applyChange(copy, part);
     }
   }
   return copy.synced.subarray(0, copy.size);
@@ -129,7 +131,7 @@ function* sectors(change: Extract<Op, { kind: 'write' }>): Generator<Change> {
   }
 }
 
-function put(file: File, change: Change): void {
+function applyChange(file: File, change: Change): void {
   const size = change.kind === 'truncate' ? change.size : Math.max(file.size, change.at + change.data.length);
   if (size > file.synced.length) {
     const larger = new Uint8Array(Math.max(size, file.synced.length * 2));

@@ -1,4 +1,4 @@
-/* Sleeps for the milliseconds of its first argument, appends a line to the file of its second, and exits at once. */
+/* Sleeps for the milliseconds in its first argument, appends a line to the file that its second names, and exits. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -8,14 +8,14 @@ interface EventRow {
   detail: string;
 }
 
-/** Maps each kind of event to the state of its job after it. Other kinds do not change the state. */
+/** Maps the kind of an event to the state of its job after it. `enqueued` and `jobs-pruned` are handled below. */
 const STATE_AFTER: Record<string, string> = {
   ...{ started: 'processing', requeued: 'pending', retried: 'pending' },
   ...{ completed: 'completed', failed: 'failed', dead: 'dead', cancelled: 'cancelled', deleted: 'gone' },
 };
 
-/** Returns the number of jobs in each state, by the event log alone, or null if retention has cut it. */
-export function byEvents(db: DatabaseSync): string | null {
+/** Returns a text with the number of jobs in each state, from the event log alone, or null if events were pruned. */
+export function countsFromEvents(db: DatabaseSync): string | null {
   const states = new Map<string, string>();
   const counts = new Map<string, number>();
   const add = (state: string, jobs: number): void => void counts.set(state, (counts.get(state) ?? 0) + jobs);
@@ -40,8 +40,8 @@ export function byEvents(db: DatabaseSync): string | null {
   return asText(counts);
 }
 
-/** Returns the number of jobs in each state, by the counters. */
-export function byCounters(db: DatabaseSync): string {
+/** Returns a text with the number of jobs in each state, from the counters. */
+export function countsFromCounters(db: DatabaseSync): string {
   const rows = db.prepare('SELECT state, sum(jobs) AS jobs FROM counter GROUP BY state').all();
   return asText(new Map(rows.map(({ state, jobs }) => [String(state), Number(jobs)])));
 }

@@ -9,9 +9,9 @@ const JOBS_PER_KILL = 20;
 const WORKERS = 8;
 const SUPERVISORS = 2;
 /** One kill in this many hits a supervisor. Its workers finish and exit, and another supervisor is started. */
-const SUPERVISOR_IN = 10;
+const KILLS_PER_SUPERVISOR_KILL = 10;
 
-/** Kills random workers and supervisors with SIGKILL until the kills or the jobs run out. */
+/** Kills random workers and supervisors with SIGKILL while the queue has jobs. */
 export const killStorm: Fault = {
   id: 'F1',
   title: 'Random SIGKILLs of workers and supervisors',
@@ -39,17 +39,17 @@ export const killStorm: Fault = {
             roundDone();
           }
           while (lab.supervisors().length < SUPERVISORS) start();
-          if (unfinished(lab.database) === 0) await lab.enqueue(more(killed));
+          if (unfinished(lab.database) === 0) await lab.enqueue(furtherJobs(killed));
         }
-        await lab.rest();
+        await lab.waitForJobs();
         return { jobs: lab.enqueued.length, faults: killed, violations: await lab.judge() };
       },
       program,
     ),
 };
 
-/** Adds jobs, so that no kill hits an empty queue. */
-function more(round: number): { id: string; command: string }[] {
+/** Returns further jobs, so that no kill hits an empty queue. */
+function furtherJobs(round: number): { id: string; command: string }[] {
   return Array.from({ length: JOBS_PER_KILL }, (_, i) => ({
     id: `k${round}-${i}`,
     command: witnessed(0.05),
@@ -59,7 +59,7 @@ function more(round: number): { id: string; command: string }[] {
 function kill(lab: Lab, nth: number): boolean {
   const supervisors = lab.supervisors();
   const workers = supervisors.flatMap((one) => one.workers());
-  const victims = (nth + 1) % SUPERVISOR_IN === 0 ? supervisors.map((one) => one.pid) : workers;
+  const victims = (nth + 1) % KILLS_PER_SUPERVISOR_KILL === 0 ? supervisors.map((one) => one.pid) : workers;
   if (victims.length === 0) return false;
   process.kill(pick(lab.random, victims), 'SIGKILL');
   return true;

@@ -6,33 +6,33 @@ import { workersOf } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import { readJobs } from './audit.ts';
-import { keeping, onFullDisk } from './care-scenes.ts';
 import type { Violation } from './checker.ts';
-import { type Crash, crashAt, recovered } from './crash.ts';
+import { type Crash, crashAt, waitForRecovery } from './crash.ts';
 import type { Fault } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
-import { ADOPTER, ready } from './moments.ts';
+import { copyWithOutput, deleteOnFullDisk } from './maintenance-scenes.ts';
+import { ADOPT_ONLY, untilReady } from './moments.ts';
 import { mayMount } from './mounts.ts';
 import { allPoints } from './points.ts';
 import { inLanes, shuffled } from './rounds.ts';
-import { serving } from './serving-scene.ts';
+import { releaseByServer } from './server-scene.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
 const FLOOD = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0.8; say E 0';
 const TICK = witnessed(0);
-const ALL_SEEDS = 20;
+const ROUNDS_PER_POINT = 20;
 
-/** The crash points of a migration have a test of their own, and a full disk is not possible everywhere. */
+/** Returns all crash points except those of a migration, which F36 tests, and those of a full disk if it cannot mount. */
 const points = (): string[] =>
   allPoints().filter(
     (point) => !point.endsWith('-migrate') && (mayMount || !point.endsWith('-free-ballast')),
   );
 
-/** Kills a process at each crash point, whatever it is doing, and expects the others to finish its work. */
+/** Kills a process at each crash point and expects other processes to finish its work. */
 export const crashPoints: Fault = crashPointsOf(points());
 
-/** Selects crash points by name or by their last part: `mark` is before, in and after it. */
+/** Selects crash points by name or by the start or end of it: `mark` selects before-mark, in-mark and after-mark. */
 export function crashPointsNamed(names: string[]): Fault {
   const chosen = points().filter((point) =>
     names.some((name) => point === name || point.endsWith(`-${name}`) || point.startsWith(`${name}-`)),
@@ -46,7 +46,7 @@ function crashPointsOf(chosen: string[]): Fault {
     id: 'F2',
     title: 'SIGKILL at every crash point',
     small: Math.min(8, chosen.length),
-    full: chosen.length * ALL_SEEDS,
+    full: chosen.length * ROUNDS_PER_POINT,
     async run(rounds, seed, program) {
       const order = shuffled(chosen, seed);
       const results = await inLanes(rounds, (i) => round(order[i % order.length]!, seed + i, program));
@@ -67,7 +67,7 @@ async function round(
 ): Promise<{ jobs: number; violations: Violation[] }> {
   for (const scene of scenesFor(point)) {
     const played = inLab(seed, (lab) => play(lab, point, scene), program);
-    // A scene that fails is a finding like any other, and the other rounds continue.
+    // A scene that throws counts as a violation, so that the other rounds continue.
     const result = await played.catch((error: Error) => ({
       jobs: 0,
       violations: [{ kind: 'invariant' as const, what: `${point}: ${error.message}` }],
@@ -79,24 +79,24 @@ async function round(
 
 type Scene = (lab: Lab, crash: Crash) => Promise<void>;
 
-/** Returns the scenes for a crash point. The scene that is known to pass it comes first. */
+/** Returns the scenes for a crash point. The first one is the most likely to reach it. */
 function scenesFor(point: string): Scene[] {
-  if (/-(adopt|gate|settle)$/.test(point)) return [adopting, cancelling, working];
+  if (/-(adopt|gate|settle)$/.test(point)) return [adoptClaims, cancelOrphan, runJobs];
   if (
     /-(set|setQueue|removeQueue|insert|hold|release|edit|cancel|retry|remove|prune|\w*Schedule|fireNow)$/.test(
       point,
     )
   )
-    return [asking, working];
-  if (/-(pruneEvents|forgetKeys|forgetRollups|renew|load)$/.test(point)) return [caring];
-  if (/-(backup|restoring|(keep|move|import)-output)$|^swap-|^in-touch$/.test(point)) return [keeping];
-  if (point.endsWith('-free-ballast')) return [onFullDisk];
-  if (point.endsWith('-note')) return [serving];
-  if (point.endsWith('-handOver')) return [handingOver];
-  return [working, adopting, cancelling, asking];
+    return [runUserCommands, runJobs];
+  if (/-(pruneEvents|forgetKeys|forgetRollups|renew|load)$/.test(point)) return [pruneAndCopy];
+  if (/-(backup|restoring|(keep|move|import)-output)$|^swap-|^in-touch$/.test(point)) return [copyWithOutput];
+  if (point.endsWith('-free-ballast')) return [deleteOnFullDisk];
+  if (point.endsWith('-note')) return [releaseByServer];
+  if (point.endsWith('-handOver')) return [handOverJob];
+  return [runJobs, adoptClaims, cancelOrphan, runUserCommands];
 }
 
-/** Plays a scene and returns its result, or null if no process passed the crash point. */
+/** Plays a scene and returns its result, or null if no process reached the crash point. */
 async function play(
   lab: Lab,
   point: string,
@@ -112,17 +112,17 @@ async function play(
   await scene(lab, crash);
   if (!crash.died) return null;
   const known = new Set(lab.enqueued.map((one) => one.id));
-  for (const { id } of readJobs(lab.database)) if (!known.has(id)) lab.note(id, 'ok');
+  for (const { id } of readJobs(lab.database)) if (!known.has(id)) lab.recordEnqueue(id, 'ok');
   const violations = await lab.judge(new Set(known));
   const about = (one: Violation): Violation => ({ ...one, what: `${point}: ${one.what}` });
   return { jobs: lab.enqueued.length, violations: violations.map(about) };
 }
 
-/** Runs commands of users without a worker. */
-async function asking(lab: Lab, crash: Crash): Promise<void> {
+/** Runs commands of users, and starts workers only after the last of them. */
+async function runUserCommands(lab: Lab, crash: Crash): Promise<void> {
   const add = async (id: string, command: string): Promise<void> => {
     await crash.run('enqueue', '--id', id, '--command', command);
-    lab.note(id, 'ok');
+    lab.recordEnqueue(id, 'ok');
   };
   await crash.run('config', 'set', 'max-retries', '2');
   await crash.run('queue', 'set', 'q', '--concurrency', '2');
@@ -143,23 +143,23 @@ async function asking(lab: Lab, crash: Crash): Promise<void> {
   await crash.run('schedule', 'pause', 's');
   await crash.run('schedule', 'run', 's');
   await crash.run('schedule', 'remove', 's');
-  // This cancelled job may be removed now.
+  // `prune` removes this cancelled job.
   await lab.box.json(['enqueue', '--id', 'old', '--command', 'true']);
   await lab.box.json(['cancel', 'old']);
   await lab.configure({ 'keep-cancelled': '1ms' });
   await crash.run('prune');
   const workers = lab.supervisor(['--count', '2']);
-  await recovered(lab, workers);
+  await waitForRecovery(lab, workers);
 }
 
-/** Removes old events and keys, and copies, exports and restores the queue. */
-async function caring(lab: Lab, crash: Crash): Promise<void> {
+/** Prunes old events, keys and rollups, backs up another queue, and exports and imports this one. */
+async function pruneAndCopy(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([
     { id: 'one', command: witnessed(0) },
     { id: 'two', command: witnessed(0) },
   ]);
   await lab.box.json(['enqueue', '--id', 'keyed', '--idempotency-key', 'k', '--command', witnessed(0)]);
-  lab.note('keyed', 'ok');
+  lab.recordEnqueue('keyed', 'ok');
   const db = new DatabaseSync(lab.database);
   db.exec('UPDATE idempotency SET used_at = 1; INSERT INTO rollup (tier, at, kind) VALUES (1, 0, 1)');
   db.close();
@@ -173,12 +173,12 @@ async function caring(lab: Lab, crash: Crash): Promise<void> {
   writeFileSync(everything, (await lab.box.run(['export'])).stdout);
   await crash.run('import', '--on-conflict', 'skip', everything);
   const workers = lab.supervisor(['--count', '2']);
-  await recovered(lab, workers);
+  await waitForRecovery(lab, workers);
 }
 
-/** Runs jobs of every kind on workers, with the leftovers of a worker long gone. */
-async function working(lab: Lab, crash: Crash): Promise<void> {
-  leaveLifeline(lab);
+/** Runs jobs that end in different ways, beside the lifeline of a worker that is long gone. */
+async function runJobs(lab: Lab, crash: Crash): Promise<void> {
+  createOldLifeline(lab);
   const jobs = [
     ...Array.from({ length: 4 }, (_, i) => ({ id: `ok${i}`, command: witnessed(0.02 * i) })),
     { id: 'dead', command: witnessed(0, 1), max_retries: 1 },
@@ -187,32 +187,32 @@ async function working(lab: Lab, crash: Crash): Promise<void> {
     { id: 'fed', command: witnessed(0), stdin: 'food' },
   ];
   await lab.enqueue(jobs);
-  // The checker allows this job to run again.
+  // The lab does not know this job, so the checker allows it to run again.
   const retried = '. ./witness.sh; witnessed 0 $((QUEUECTL_ATTEMPT < 2))';
   await lab.box.json(['enqueue', '--id', 'retried', '--command', retried]);
   await lab.box.json(['schedule', 'add', 's', '--every', '1s', TICK]);
   const workers = crash.supervisor('--count', '2', '--concurrency', '2');
   const fired = (): boolean => readJobs(lab.database).length > jobs.length + 1;
-  await recovered(lab, workers, fired);
+  await waitForRecovery(lab, workers, fired);
   await lab.box.json(['schedule', 'remove', 's']);
-  await recovered(lab, workers);
+  await waitForRecovery(lab, workers);
   const [one] = await workersOf(lab.box);
   await crash.run('worker', 'stop', one!.id, '--timeout', '20s');
   await crash.run('worker', 'stop', '--timeout', '20s');
   await lab.box.run(['worker', 'stop', '--timeout', '20s']);
   await workers.exit;
-  crash.look(workers);
+  crash.checkDeath(workers);
 }
 
-function leaveLifeline({ database }: Lab): void {
+function createOldLifeline({ database }: Lab): void {
   const path = join(`${database}.d`, 'lifelines', '1-0123456789ab');
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   execFileSync('mkfifo', [path]);
   utimesSync(path, 1, 1);
 }
 
-/** Leaves claims of a dead worker: after its job ended, while it runs, and before it started. */
-async function adopting(lab: Lab, crash: Crash): Promise<void> {
+/** Leaves three claims of a dead worker: of a job that has ended, of one that runs, and of one that has not started. */
+async function adoptClaims(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([
     { id: 'ended', command: witnessed(0) },
     { id: 'alive', command: witnessed(0.5) },
@@ -220,25 +220,25 @@ async function adopting(lab: Lab, crash: Crash): Promise<void> {
   ]);
   await unsupervisedWorker(lab, 'before-place:3').exit;
   const workers = crash.supervisor('--count', '2');
-  await recovered(lab, workers);
-  crash.look(workers);
+  await waitForRecovery(lab, workers);
+  crash.checkDeath(workers);
 }
 
-/** Stops a worker that has adopted a job, while another continues. */
-async function handingOver(lab: Lab, crash: Crash): Promise<void> {
+/** Stops a worker that has adopted a job, while another worker continues. */
+async function handOverJob(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([{ id: 'alive', command: witnessed(2) }]);
   await unsupervisedWorker(lab, 'after-spawn').exit;
   const workers = crash.supervisor();
   await until(() => workers.output().includes('job=alive attempt=1 queue=default adopted'), 'adopted');
-  await ready(lab.supervisor(ADOPTER));
+  await untilReady(lab.supervisor(ADOPT_ONLY));
   process.kill(workers.pid, 'SIGTERM');
   await workers.exit;
-  crash.look(workers);
-  await lab.rest();
+  crash.checkDeath(workers);
+  await lab.waitForJobs();
 }
 
-/** Leaves the claim of a dead worker, which only a cancel can take over. */
-async function cancelling(lab: Lab, crash: Crash): Promise<void> {
+/** Cancels a job that a dead worker claimed, while no worker runs that could adopt it. */
+async function cancelOrphan(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([{ id: 'alive', command: witnessed(60) }]);
   await unsupervisedWorker(lab, 'after-spawn').exit;
   await crash.run('cancel', 'alive');

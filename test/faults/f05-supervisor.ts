@@ -1,6 +1,6 @@
 import { below } from '../support/random.ts';
 import type { Fault } from './fault.ts';
-import { gone, QUICK, ready, started } from './moments.ts';
+import { QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -24,14 +24,14 @@ export const supervisorKilled: Fault = {
         }));
         await lab.enqueue(jobs);
         const supervisor = lab.supervisor(['--count', '2']);
-        await ready(supervisor, 2);
-        await started(lab, jobs[0]!.id);
+        await untilReady(supervisor, 2);
+        await untilStarted(lab, jobs[0]!.id);
         const workers = supervisor.workers();
         const alone = round % 2 === 0;
         process.kill(supervisor.pid, 'SIGKILL');
         if (!alone) for (const pid of workers) process.kill(pid, 'SIGKILL');
         // Everything takes longer on two busy cores. The limit only shows that the workers exit by themselves.
-        if (alone) await gone(workers, 10 * (NOTICE_MS + LONGEST_JOB_MS));
+        if (alone) await untilGone(workers, 10 * (NOTICE_MS + LONGEST_JOB_MS));
         const next = lab.supervisor(['--drain', '--count', '2']);
         await next.exit;
       },

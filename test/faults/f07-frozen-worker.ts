@@ -2,15 +2,12 @@ import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { ADOPTER, freeze, gone, isStopped, QUICK, ready, started } from './moments.ts';
+import { ADOPT_ONLY, freeze, isStopped, QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
-/**
- * Crash points after the claim and before the command runs. A worker that continues too late must find the gate
- * taken.
- */
+/** Crash points between the claim and the start. A worker that continues too late must find the gate taken. */
 const BEFORE_START = [
   'after-claim:1',
   'before-place:1',
@@ -21,10 +18,10 @@ const BEFORE_START = [
 /** At this crash point the job has ended, and its settlement comes too late. */
 const BEFORE_SETTLEMENT = ['before-claim:2'];
 
-/** A round is repeated up to this often, until the job got another worker. */
+/** A round is tried up to this many times, until another worker adopts the job. */
 const TRIES = 20;
 
-/** Freezes a worker at one of the crash points and continues it when another worker has its job. */
+/** Freezes a worker at one of the crash points. Continues it when another worker has adopted or ended its job. */
 function frozenAt(points: string[]): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
@@ -33,14 +30,14 @@ function frozenAt(points: string[]): Fault['run'] {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(below(lab.random, 300) / 1000) }]);
         const frozen = unsupervisedWorker(lab, `${pick(lab.random, points)}:stop`);
-        await until(() => isStopped(frozen.pid), 'the worker stands still');
+        await until(() => isStopped(frozen.pid), 'the worker is suspended');
         const other = lab.supervisor();
-        if (below(lab.random, 2) === 0) await lab.rest();
+        if (below(lab.random, 2) === 0) await lab.waitForJobs();
         else
           await until(() => other.output().includes(`job=${id} attempt=1 queue=default adopted`), 'adopted');
         process.kill(frozen.pid, 'SIGCONT');
-        await gone([frozen.pid]);
-        await lab.rest();
+        await untilGone([frozen.pid]);
+        await lab.waitForJobs();
         await lab.box.json(['worker', 'stop']);
       },
     });
@@ -62,7 +59,7 @@ export const frozenBeforeSettlement: Fault = {
   run: frozenAt(BEFORE_SETTLEMENT),
 };
 
-/** Freezes a worker for longer than its lease. When it continues, another worker has its job. */
+/** Freezes a worker for longer than its lease. When it continues, another worker has adopted its job. */
 export const frozenWorker: Fault = {
   id: 'F7',
   title: 'A worker is suspended with SIGSTOP for longer than its lease, then continued',
@@ -72,30 +69,30 @@ export const frozenWorker: Fault = {
     roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       async open(lab) {
-        const adopter = lab.supervisor(ADOPTER);
+        const adopter = lab.supervisor(ADOPT_ONLY);
         const frozen = lab.supervisor();
-        await ready(adopter);
+        await untilReady(adopter);
         /** Returns false if the job was over before the worker was frozen, as happens on a busy machine. */
-        const take = async (id: string): Promise<boolean> => {
+        const freezeDuringJob = async (id: string): Promise<boolean> => {
           await lab.enqueue([{ id, command: witnessed(0.4 + below(lab.random, 2500) / 1000) }]);
-          await started(lab, id);
+          await untilStarted(lab, id);
           const pid = await until(() => frozen.workers()[0], 'a worker');
-          const readies = frozen.output().split(' ready ').length;
+          const readyCount = frozen.output().split(' ready ').length;
           freeze(lab, pid);
           const adopted = (): boolean =>
             adopter.output().includes(`job=${id} attempt=1 queue=default adopted`);
           await until(() => adopted() || unfinished(lab.database) === 0, 'adopted');
-          // The worker continues before or after the other one has settled the job.
-          if (below(lab.random, 2) === 0) await lab.rest();
+          // The worker continues before or after the adopter has settled the job.
+          if (below(lab.random, 2) === 0) await lab.waitForJobs();
           process.kill(pid, 'SIGCONT');
           if (!adopted()) return false;
-          await gone([pid]);
-          await lab.rest();
-          await ready(frozen, readies);
+          await untilGone([pid]);
+          await lab.waitForJobs();
+          await untilReady(frozen, readyCount);
           return true;
         };
         return async (_, round) => {
-          for (let i = 0; i < TRIES; i++) if (await take(`j${round}-${i}`)) return;
+          for (let i = 0; i < TRIES; i++) if (await freezeDuringJob(`j${round}-${i}`)) return;
           throw new Error(`no worker could be frozen in time, ${TRIES} times in a row`);
         };
       },

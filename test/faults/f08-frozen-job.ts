@@ -1,11 +1,11 @@
 import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { groupOf, QUICK, started } from './moments.ts';
+import { groupOf, QUICK, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-/** Stops a job. Its worker keeps it past its lease, and its timeout still ends it. */
+/** Suspends a job for longer than a lease. Its worker keeps it, and its timeout still ends it. */
 export const frozenJob: Fault = {
   id: 'F8',
   title: 'All processes of a job are suspended with SIGSTOP, and the timeout still applies',
@@ -20,7 +20,7 @@ export const frozenJob: Fault = {
         return async (_, round) => {
           const id = `j${round}`;
           await lab.enqueue([{ id, command: witnessed(60), timeout_ms: 1500, max_retries: 1 }]);
-          const { pid } = await started(lab, id);
+          const { pid } = await untilStarted(lab, id);
           process.kill(-groupOf(pid), 'SIGSTOP');
           await until(
             () => readJobs(lab.database).find((job) => job.id === id)?.state === 'dead',

@@ -10,24 +10,20 @@ import type { Fault, Figures } from './fault.ts';
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
 const STEP_MS = 100;
+/** All jobs must complete within LIMIT_MS plus MS_PER_JOB for each job. */
 const LIMIT_MS = 60_000;
 const MS_PER_JOB = 300;
-/** The jobs run while the clock moves. If leases expired by it, they would be adopted. */
+/** The first jobs run for this long while the clock moves. If leases expired by that clock, they would be adopted. */
 const LONG_SECONDS = 3;
 
-/**
- * Lists the clock offset at each tenth of a second. The first steps leave it unchanged, so that jobs run when it
- * moves.
- */
+/** Maps each step to an offset of the clock in ms. Single jumps come after one second, when jobs are running. */
 const CASES: [string, (step: number, random: Random) => number][] = [
   ['one hour forward', (step) => (step < 10 ? 0 : HOUR)],
   ['one hour back', (step) => (step < 10 ? 0 : -HOUR)],
   ['one year forward', (step) => (step < 10 ? 0 : YEAR)],
   ['a jump every 100ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
 ];
-/**
- * After this many steps the clock stays ahead of all earlier values, because due times are those of the wall clock.
- */
+/** After this many steps the clock stays later than ever before, so that all due times have passed. */
 const UNSTEADY_STEPS = 50;
 
 /** Moves the wall clock of workers and commands by a preloaded library. The monotonic clock is unchanged. */
@@ -37,15 +33,15 @@ export const clockSteps: Fault = {
   small: 40,
   full: 1000,
   missing: async () => ((await inTempDir(buildClock)) === null ? 'no C compiler on Linux' : null),
-  run: underClocks,
+  run: runCases,
 };
 
-async function underClocks(jobs: number, seed: number, program?: string): Promise<Figures> {
+async function runCases(jobs: number, seed: number, program?: string): Promise<Figures> {
   const one = async ([name, offset]: (typeof CASES)[number], i: number) => {
     const random = randomFrom(seed + i);
     const box = sandbox();
     try {
-      const { violations, steps } = await underClock(box, jobs, (step) => offset(step, random), program);
+      const { violations, steps } = await runCase(box, jobs, (step) => offset(step, random), program);
       return { steps, violations: violations.map(({ kind, what }) => ({ kind, what: `${name}: ${what}` })) };
     } finally {
       await box.cleanup();
@@ -60,14 +56,14 @@ async function underClocks(jobs: number, seed: number, program?: string): Promis
   };
 }
 
-/** Builds the library. Returns null without a compiler, or if programs here do not ask the C library for the time. */
+/** Builds the library that moves the clock. Returns null if this is not Linux or there is no C compiler. */
 function buildClock(directory: string): string | null {
   const library = join(directory, 'clock.so');
   const args = ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.dir, 'clock.c')];
   return process.platform === 'linux' && spawnSync('cc', args).status === 0 ? library : null;
 }
 
-async function underClock(
+async function runCase(
   box: Sandbox,
   count: number,
   offset: (step: number) => number,
@@ -86,7 +82,7 @@ async function underClock(
   const added = await box.run(['enqueue', '--file', list], { env });
   if (added.code !== 0 || added.stderr.includes('warning')) throw new Error(added.stderr);
 
-  // Replaces the executable, which is the first of the arguments.
+  // Runs `program` instead of the executable, which is the first argument of the shell script.
   const through = program === undefined ? [] : ['sh', '-c', 'shift; exec "$0" "$@"', program];
   const args = ['worker', 'start', '--count', '2', '--concurrency', '6'];
   const workers = box.start(args, { env, through });

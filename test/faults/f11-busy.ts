@@ -6,10 +6,10 @@ import { witnessed } from './witness.ts';
 
 const BUSY = /busy|locked/i;
 const BATCH = 20;
-/** Each job is added, claimed and settled. */
-const OPERATIONS = 3;
+/** The operations on each job: it is added, claimed and settled. */
+const OPERATIONS_PER_JOB = 3;
 
-/** Runs workers, enqueuers and a process that locks the database for seconds. No process may see an error. */
+/** Runs workers and enqueues jobs while the test locks the database for seconds. No process may report an error. */
 export const busyStorm: Fault = {
   id: 'F11',
   title: 'Many writers, and one that holds the lock in bursts',
@@ -30,20 +30,20 @@ export const busyStorm: Fault = {
         });
         enqueuing = false;
         const bursts = await holder;
-        if (refused === '') await lab.rest();
+        if (refused === '') await lab.waitForJobs();
         const output = workers.output();
         const violations = await lab.judge();
         if (refused !== '') violations.push({ kind: 'invariant', what: refused });
         if (BUSY.test(output))
           violations.push({ kind: 'invariant', what: 'a worker reported a busy database' });
-        const notes = `${OPERATIONS * jobs} operations, slowest enqueue ${Math.round(slowest)}ms`;
+        const notes = `${OPERATIONS_PER_JOB * jobs} operations, slowest enqueue ${Math.round(slowest)}ms`;
         return { jobs, faults: bursts, violations, notes };
       },
       program,
     ),
 };
 
-/** Enqueues each job by a process of its own, and returns the time of the slowest. */
+/** Enqueues jobs in batches from several clients at a time. Returns the time of the slowest batch in milliseconds. */
 export async function enqueueFromMany(lab: Lab, jobs: number, clients: number, name = 'j'): Promise<number> {
   let next = 0;
   let slowest = 0;

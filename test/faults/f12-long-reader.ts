@@ -4,17 +4,17 @@ import { unfinished } from './audit.ts';
 import { enqueueFromMany } from './f11-busy.ts';
 import type { Fault, Figures } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
-import { ready } from './moments.ts';
+import { untilReady } from './moments.ts';
 
 const MIB = 1024 ** 2;
-/** The log shrinks to this size when nothing reads. doctor warns of a larger one. */
-const LIMIT = 64 * MIB;
-/** Twice the size that is written between two checkpoints. */
+/** The write-ahead log shrinks to this size when nothing reads. doctor warns if it is larger. */
+const LOG_LIMIT = 64 * MIB;
+/** The log may exceed its bound by this much, which is twice the size that is written between two checkpoints. */
 const SLACK = 8 * MIB;
 
 /**
- * Reads with another program during the load. Writes must continue, and doctor must report the log. Afterwards the
- * same load must not let the log grow, and neither may our own readers.
+ * Keeps a read transaction open during the load. Writes must continue, and doctor must report a large log. After the
+ * read, neither the same load nor queuectl's own readers may let the log grow.
  */
 export const longReader: Fault = {
   id: 'F12',
@@ -26,35 +26,35 @@ export const longReader: Fault = {
       seed,
       async (lab) => {
         const workers = lab.supervisor(['--count', '4']);
-        await ready(workers, 4);
+        await untilReady(workers, 4);
         const wrong: Figures['violations'] = [];
         const reader = new DatabaseSync(lab.database);
         reader.exec('BEGIN');
         reader.prepare('SELECT count(*) FROM job').get();
         await enqueueFromMany(lab, jobs, 2, 'read');
-        await lab.rest();
+        await lab.waitForJobs();
         const during = walSize(lab);
         const left = unfinished(lab.database);
         if (left > 0) wrong.push({ kind: 'stuck', what: `${left} jobs waited for a reader` });
-        if (during >= LIMIT && !(await doctorWarns(lab)))
+        if (during >= LOG_LIMIT && !(await doctorWarns(lab)))
           wrong.push({ kind: 'unclear', what: `doctor says nothing of a log of ${during} bytes` });
         reader.exec('COMMIT');
         reader.close();
 
         await enqueueFromMany(lab, jobs, 2, 'after');
-        await lab.rest();
+        await lab.waitForJobs();
         const after = walSize(lab);
-        const bound = Math.min(during, LIMIT) + SLACK;
+        const bound = Math.min(during, LOG_LIMIT) + SLACK;
         if (after > bound)
           wrong.push({ kind: 'growth', what: `a log of ${after} bytes; ${bound} are allowed` });
 
         let busy = true;
-        const readers = readOurselves(lab, () => busy);
+        const readers = runOwnReaders(lab, () => busy);
         await enqueueFromMany(lab, Math.ceil(jobs / 4), 2, 'ours');
-        await lab.rest();
+        await lab.waitForJobs();
         busy = false;
         const ours = await readers;
-        if (ours > 2 * LIMIT)
+        if (ours > 2 * LOG_LIMIT)
           wrong.push({ kind: 'growth', what: `a log of ${ours} bytes under our readers` });
 
         const violations = [...(await lab.judge()), ...wrong];
@@ -67,7 +67,7 @@ export const longReader: Fault = {
 };
 
 /** Runs exports and lists one after the other. Returns the largest size of the log. */
-async function readOurselves(lab: Lab, goOn: () => boolean): Promise<number> {
+async function runOwnReaders(lab: Lab, goOn: () => boolean): Promise<number> {
   let largest = 0;
   while (goOn()) {
     for (const args of [['export'], ['list', '--limit', '1000', '--json'], ['status']]) {

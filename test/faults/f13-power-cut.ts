@@ -4,14 +4,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import { count, type Fault, type Figures } from './fault.ts';
-import { cuts, type Report, VARIANTS, withBench } from './power-cuts.ts';
+import { type Fault, type Figures, formatCount } from './fault.ts';
+import { type Append, cuts, VARIANTS, withScratch } from './power-cuts.ts';
 import { hasTool, type Op, record } from './syscalls.ts';
 
-/** A small run checks this many states, chosen at random. */
+/** A small run checks about this many states, chosen at random, and all before the first acknowledgement. */
 const SMALL_STATES = 400;
 /** One state in this many is also opened by queuectl, and so is every state before the first acknowledgement. */
-const OPENED_BY_US = 50;
+const STATES_PER_OPEN = 50;
 
 /** Cuts the power at every system call of processes that enqueue, claim and settle. */
 export const powerCut: Fault = {
@@ -43,10 +43,7 @@ function filesOf(database: string): string[] {
   return ['', '-wal', '-journal'].map((end) => database + end);
 }
 
-/**
- * Returns a script that creates a new store, so that its creation is cut too. Processes run one after another and in
- * parallel.
- */
+/** Returns a script that creates and uses a store. Its processes run one after another and in parallel. */
 function script(rounds: number, program: string, directory: string): string {
   const file = join(directory, 'jobs');
   const many = Array.from({ length: 10 * rounds }, (_, i) => ({ id: `m${i}`, command: 'true' }));
@@ -70,18 +67,19 @@ done
 wait`;
 }
 
-interface Promised {
+/** The ids of jobs whose enqueue or completion was reported. */
+interface Acknowledged {
   enqueued: Set<string>;
   completed: Set<string>;
 }
 
-/** Records what was acknowledged to users, which must hold from that moment on. */
-function recordPromise(promised: Promised, op: Report): void {
+/** Records what was acknowledged to users. It must survive every later power cut. */
+function recordAcknowledgement(acknowledged: Acknowledged, op: Append): void {
   for (const line of op.text.split('\n')) {
     if (basename(op.path) === 'log') {
       const [, id] = line.match(/ job=(\S+) .* completed /) ?? [];
-      if (id !== undefined) promised.completed.add(id);
-    } else if (line !== '') promised.enqueued.add(line);
+      if (id !== undefined) acknowledged.completed.add(id);
+    } else if (line !== '') acknowledged.enqueued.add(line);
   }
 }
 
@@ -89,47 +87,47 @@ async function judge(
   trace: Op[],
   root: string,
   database: string,
-  most: number | null,
+  maxStates: number | null,
   seed: number,
 ): Promise<Figures> {
-  const promised: Promised = { enqueued: new Set(), completed: new Set() };
-  const reported = (op: Report): void => recordPromise(promised, op);
-  const share = most === null ? 1 : most / (trace.length * VARIANTS.length);
-  const shareNow = (): number => (promised.enqueued.size === 0 ? 1 : share);
-  const known = (): string => `${promised.enqueued.size} ${promised.completed.size}`;
+  const acknowledged: Acknowledged = { enqueued: new Set(), completed: new Set() };
+  const onAppend = (op: Append): void => recordAcknowledgement(acknowledged, op);
+  const share = maxStates === null ? 1 : maxStates / (trace.length * VARIANTS.length);
+  const shareNow = (): number => (acknowledged.enqueued.size === 0 ? 1 : share);
+  const known = (): string => `${acknowledged.enqueued.size} ${acknowledged.completed.size}`;
   const violations: Figures['violations'] = [];
   let states = 0;
-  await withBench(async (bench) => {
-    for (const { files, when } of cuts(trace, root, { seed, share: shareNow, reported, known })) {
+  await withScratch(async (scratch) => {
+    for (const { files, when } of cuts(trace, root, { seed, share: shareNow, onAppend, known })) {
       states++;
-      const openToo = promised.enqueued.size === 0 || states % OPENED_BY_US === 0;
-      const wrong = await look(bench, files, database, promised, openToo);
+      const openToo = acknowledged.enqueued.size === 0 || states % STATES_PER_OPEN === 0;
+      const wrong = await inspectState(scratch, files, database, acknowledged, openToo);
       for (const one of wrong) violations.push({ ...one, what: `${one.what} (${when})` });
     }
   });
-  const { enqueued, completed } = promised;
-  const notes = `${count(states)} states after ${count(trace.length)} calls; ${enqueued.size} jobs and ${completed.size} results acknowledged`;
+  const { enqueued, completed } = acknowledged;
+  const notes = `${formatCount(states)} states after ${formatCount(trace.length)} calls; ${enqueued.size} jobs and ${completed.size} results acknowledged`;
   return { jobs: enqueued.size, faults: states, violations, notes };
 }
 
-async function look(
-  bench: string,
+async function inspectState(
+  scratch: string,
   files: Map<string, Uint8Array>,
   database: string,
-  promised: Promised,
+  acknowledged: Acknowledged,
   openToo: boolean,
 ): Promise<Figures['violations']> {
-  const copy = join(bench, 'queue.db');
+  const copy = join(scratch, 'queue.db');
   const writeFiles = (): void => {
     for (const path of [...filesOf(copy), `${copy}-shm`, `${copy}.d`])
       rmSync(path, { recursive: true, force: true });
-    for (const [path, data] of files) writeFileSync(join(bench, basename(path)), data);
+    for (const [path, data] of files) writeFileSync(join(scratch, basename(path)), data);
   };
   writeFiles();
   if (!files.has(database))
-    return [...promised.enqueued].map((id) => ({ kind: 'lost', what: `${id}: there is no database` }));
+    return [...acknowledged.enqueued].map((id) => ({ kind: 'lost', what: `${id}: there is no database` }));
   try {
-    const wrong = inspect(copy, promised);
+    const wrong = inspectDatabase(copy, acknowledged);
     if (openToo) {
       writeFiles();
       await (await openSqlite(copy)).store.close();
@@ -140,7 +138,7 @@ async function look(
   }
 }
 
-function inspect(path: string, promised: Promised): Figures['violations'] {
+function inspectDatabase(path: string, acknowledged: Acknowledged): Figures['violations'] {
   const wrong: Figures['violations'] = [];
   const db = new DatabaseSync(path);
   try {
@@ -150,10 +148,12 @@ function inspect(path: string, promised: Promised): Figures['violations'] {
     if (found.join() !== 'ok') wrong.push({ kind: 'corrupt', what: found.join('; ') });
     for (const row of rows('PRAGMA foreign_key_check'))
       wrong.push({ kind: 'corrupt', what: `no parent for a row of ${row.table}` });
-    const made = rows("SELECT name FROM sqlite_schema WHERE name = 'job'").length > 0;
-    const states = new Map(made ? rows('SELECT id, state FROM job').map((row) => [row.id, row.state]) : []);
-    for (const id of promised.enqueued) if (!states.has(id)) wrong.push({ kind: 'lost', what: id });
-    for (const id of promised.completed)
+    const hasTables = rows("SELECT name FROM sqlite_schema WHERE name = 'job'").length > 0;
+    const states = new Map(
+      hasTables ? rows('SELECT id, state FROM job').map((row) => [row.id, row.state]) : [],
+    );
+    for (const id of acknowledged.enqueued) if (!states.has(id)) wrong.push({ kind: 'lost', what: id });
+    for (const id of acknowledged.completed)
       if (states.get(id) !== 'completed') wrong.push({ kind: 'lost', what: `the end of ${id}` });
   } finally {
     db.close();

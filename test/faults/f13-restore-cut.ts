@@ -4,15 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { finishKilledSwap } from '../../src/store/sqlite/care/swap.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import { count, type Fault, type Figures } from './fault.ts';
-import { cuts, VARIANTS, withBench } from './power-cuts.ts';
+import { type Fault, type Figures, formatCount } from './fault.ts';
+import { cuts, VARIANTS, withScratch } from './power-cuts.ts';
 import { hasTool, type Op, record } from './syscalls.ts';
 
-/** A small run checks this many states, chosen at random. */
+/** A small run checks about this many states, chosen at random, and all after a link or rename. */
 const SMALL_STATES = 300;
 const BACKUP = 'backup.db';
 
-/** Cuts the power at every system call of a backup over an older one with a WAL, and of a restore. */
+/** Cuts the power at every system call of a backup that replaces an older one with a WAL, and of a restore. */
 export const restoreCut: Fault = {
   id: 'F13b',
   title: 'Power cut at every system call of backup and restore',
@@ -30,11 +30,11 @@ async function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE)
     all.faults += one.faults;
     all.violations.push(...one.violations);
   }
-  return { ...all, notes: `${count(all.faults)} states` };
+  return { ...all, notes: `${formatCount(all.faults)} states` };
 }
 
 /** Runs one round. In odd rounds the last writer of the store was killed, so that a WAL is left beside it. */
-function cutRound(round: number, most: number | null, seed: number, program: string): Promise<Figures> {
+function cutRound(round: number, maxStates: number | null, seed: number, program: string): Promise<Figures> {
   return inTempDir(async (directory) => {
     const root = join(directory, 'root');
     mkdirSync(root);
@@ -61,7 +61,7 @@ echo restored >>acks`;
       isWanted(path, root, acks),
     );
     const old = ['a', 'b', 'last', ...names].sort().join(' ');
-    const { states, violations } = await judge(trace, root, home, old, most, seed);
+    const { states, violations } = await judge(trace, root, home, old, maxStates, seed);
     return { jobs: names.length + 3, faults: states, violations };
   });
 }
@@ -79,50 +79,50 @@ async function judge(
   root: string,
   home: string,
   old: string,
-  most: number | null,
+  maxStates: number | null,
   seed: number,
 ): Promise<{ states: number; violations: Figures['violations'] }> {
   let stage: Stage = 'nothing';
-  const share = most === null ? 1 : most / (trace.length * VARIANTS.length);
+  const share = maxStates === null ? 1 : maxStates / (trace.length * VARIANTS.length);
   const choice = {
     seed,
     share: ({ kind }: Op) => (stage === 'nothing' ? 0 : kind === 'link' || kind === 'rename' ? 1 : share),
-    reported: (op: Extract<Op, { kind: 'append' }>) => {
+    onAppend: (op: Extract<Op, { kind: 'append' }>) => {
       if (basename(op.path) === 'acks') stage = op.text.trim() as Stage;
     },
     known: () => stage,
   };
   const violations: Figures['violations'] = [];
   let states = 0;
-  await withBench(async (bench) => {
+  await withScratch(async (scratch) => {
     for (const { files, when } of cuts(trace, root, choice)) {
       states++;
-      for (const name of readdirSync(bench)) rmSync(join(bench, name), { recursive: true });
+      for (const name of readdirSync(scratch)) rmSync(join(scratch, name), { recursive: true });
       for (const [path, data] of files)
-        if (dirname(path) === home) writeFileSync(join(bench, basename(path)), data);
-      for (const what of await look(bench, stage, old))
+        if (dirname(path) === home) writeFileSync(join(scratch, basename(path)), data);
+      for (const what of await inspectState(scratch, stage, old))
         violations.push({ kind: 'lost', what: `${what} (${stage}, ${when})` });
     }
   });
   return { states, violations };
 }
 
-/** Lists what the backup may hold at each stage. Once it is replaced, only the new content is allowed. */
-const WHOLE: Partial<Record<Stage, string[]>> = { one: ['a', 'a there'], used: ['a there', 'a b'] };
+/** Lists the job ids that the backup may hold at a stage. At later stages it must hold `a b`. */
+const BACKUP_IDS: Partial<Record<Stage, string[]>> = { one: ['a', 'a there'], used: ['a there', 'a b'] };
 
-async function look(bench: string, stage: Stage, old: string): Promise<string[]> {
+async function inspectState(scratch: string, stage: Stage, old: string): Promise<string[]> {
   const wrong: string[] = [];
-  const backup = idsIn(join(bench, BACKUP));
-  if (!(WHOLE[stage] ?? ['a b']).includes(backup)) wrong.push(`the backup holds ${backup}`);
+  const backup = idsIn(join(scratch, BACKUP));
+  if (!(BACKUP_IDS[stage] ?? ['a b']).includes(backup)) wrong.push(`the backup holds ${backup}`);
   if (stage !== 'begin' && stage !== 'restored') return wrong;
-  const db = join(bench, 'queue.db');
+  const db = join(scratch, 'queue.db');
   await finishKilledSwap(db).catch((error: Error) =>
     wrong.push(`the swap cannot be finished: ${error.message}`),
   );
   const now = idsIn(db);
   if (now !== 'a b' && (stage === 'restored' || now !== old)) wrong.push(`the store holds ${now}`);
-  const kept = readdirSync(bench).filter((name) => /^queue\.db\.before-\w+$/.test(name));
-  if (now !== old && !kept.some((name) => idsIn(join(bench, name)) === old))
+  const kept = readdirSync(scratch).filter((name) => /^queue\.db\.before-\w+$/.test(name));
+  if (now !== old && !kept.some((name) => idsIn(join(scratch, name)) === old))
     wrong.push(`the old store is not in ${kept.join(' ')}`);
   return wrong;
 }

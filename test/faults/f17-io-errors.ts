@@ -7,8 +7,8 @@ import { below, pick, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
 import { hasTool } from './syscalls.ts';
 
-/** The number of commands for each round of workers. */
-const ENQUEUES = 4;
+/** There is one round with workers for this many enqueue commands. */
+const ENQUEUES_PER_WORKER_ROUND = 4;
 const JOBS = 20;
 const LIMIT_MS = 90_000;
 /** The exit code of `store-unavailable`. */
@@ -23,10 +23,10 @@ export const ioErrors: Fault = {
   small: 6,
   full: 100,
   missing: () => (hasTool('strace') ? null : 'no strace'),
-  run: underFire,
+  run: runWithErrors,
 };
 
-async function underFire(enqueues: number, seed: number): Promise<Figures> {
+async function runWithErrors(enqueues: number, seed: number): Promise<Figures> {
   const random = randomFrom(seed);
   const violations: Violations = [];
   let faults = 0;
@@ -36,9 +36,9 @@ async function underFire(enqueues: number, seed: number): Promise<Figures> {
     faults += one.faults;
     jobs += one.jobs;
   };
-  add(await inBox((box) => enqueueUnderFire(box, enqueues, random)));
-  for (let round = 0; round * ENQUEUES < enqueues; round++)
-    add(await inBox((box) => workUnderFire(box, random)));
+  add(await inBox((box) => enqueueWithErrors(box, enqueues, random)));
+  for (let round = 0; round * ENQUEUES_PER_WORKER_ROUND < enqueues; round++)
+    add(await inBox((box) => workWithErrors(box, random)));
   return { jobs, faults, violations, notes: 'EIO on fsync and pwrite64' };
 }
 
@@ -54,7 +54,7 @@ async function inBox<T>(work: (box: Sandbox) => Promise<T>): Promise<T> {
 interface Injected {
   call: 'fsync' | 'pwrite64';
   file: string;
-  /** The call of each process that fails, counted from 1. */
+  /** Which call fails in each process, counted from 1. */
   nth: number;
 }
 
@@ -88,8 +88,8 @@ interface Call {
   failed: boolean;
 }
 
-/** Returns the calls of each process in order. */
-function traced(box: Sandbox): Map<string, Call[]> {
+/** Returns the traced calls of each process in order, by its pid. */
+function tracedCalls(box: Sandbox): Map<string, Call[]> {
   const calls = new Map<string, Call[]>();
   for (const line of readFileSync(join(box.directory, 'trace'), 'latin1').split('\n')) {
     const [, pid, name] = /^(\d+) +(?:<\.\.\. )?(\w+)/.exec(line) ?? [];
@@ -99,8 +99,8 @@ function traced(box: Sandbox): Map<string, Call[]> {
   return calls;
 }
 
-/** Expects that a job is acknowledged and stored, or that it is not and the reason is printed in one line. */
-async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
+/** Expects that each job is acknowledged and stored, or that the reason of the failure is printed in one line. */
+async function enqueueWithErrors(box: Sandbox, rounds: number, random: Random) {
   const violations: Violations = [];
   const acknowledged: string[] = [];
   let faults = 0;
@@ -111,12 +111,12 @@ async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
     const fault = { call, file, nth: 1 + below(random, call === 'fsync' ? 3 : 12) };
     const id = `job-${round}`;
     const result = await box.run(['enqueue', 'true', '--id', id], { through: strace(box, fault) });
-    const hit = [...traced(box).values()].some((calls) => calls.some((one) => one.failed));
+    const hit = [...tracedCalls(box).values()].some((calls) => calls.some((one) => one.failed));
     if (hit) faults++;
     if (result.code === 0) acknowledged.push(id);
     else if (!hit || result.code !== UNAVAILABLE || !/^error: .*input\/output error\n/.test(result.stderr))
       violations.push({ kind: 'unclear', what: `${JSON.stringify(fault)}: ${JSON.stringify(result)}` });
-    // The commit is written to the log and synced. Without that nothing may be acknowledged.
+    // A commit is written to the WAL and synced. Unless both succeed, nothing may be acknowledged.
     if (result.code === 0 && hit && fault.file === 'queue.db-wal' && fault.nth === 1)
       violations.push({ kind: 'false acknowledgement', what: JSON.stringify(fault) });
   }
@@ -126,8 +126,8 @@ async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
   return { violations, faults, jobs: rounds };
 }
 
-/** Lets each worker process fail after some commits, and starts others until every job has run once. */
-async function workUnderFire(box: Sandbox, random: Random) {
+/** Lets each worker process fail after some commits. The supervisor replaces them until every job has run once. */
+async function workWithErrors(box: Sandbox, random: Random) {
   const witness = join(box.directory, 'witness');
   const file = join(box.directory, 'jobs');
   const specs = Array.from({ length: JOBS }, (_, i) => ({
@@ -159,13 +159,13 @@ async function workUnderFire(box: Sandbox, random: Random) {
     if (job.state !== 'completed')
       violations.push({ kind: 'stuck', what: `${what}: ${job.id} is ${job.state}` });
   let faults = 0;
-  for (const [pid, calls] of traced(box)) {
+  for (const [pid, calls] of tracedCalls(box)) {
     const first = calls.findIndex((one) => one.failed);
     if (first === -1) continue;
     faults++;
-    // The process must not commit anything more. The last process that closes the store still syncs the log and folds
-    // it into the database. That is safe: it folds only commits that were synced before, and the log is removed with
-    // the failed one.
+    // The process must not commit anything more. The last process that closes the store still syncs the WAL and copies
+    // it to the database. That is safe: it copies only commits that were synced before, and the failed commit is
+    // removed with the WAL.
     if (calls.slice(first + 1).some((one) => one.name === 'pwrite64'))
       violations.push({ kind: 'went on after EIO', what: `${what}: process ${pid}` });
   }

@@ -1,7 +1,4 @@
-/**
- * F18 fills the disk under running workers and frees it again: for the database, for the output of jobs, and for
- * both.
- */
+/** F18 fills the disk of running workers and frees it again: that of the database, of the output, and of both. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';
@@ -9,7 +6,7 @@ import type { Fault, Figures } from './fault.ts';
 import { fill, mayMount, mountSmall, unmount } from './mounts.ts';
 import { roundDone, startProgress } from './progress.ts';
 
-const MOST_ON_FULL = 100;
+const MAX_ENQUEUES_ON_FULL = 100;
 
 export const diskFull: Fault = {
   id: 'F18',
@@ -23,7 +20,7 @@ export const diskFull: Fault = {
 async function fillAndFree(cycles: number): Promise<Figures> {
   const violations: Figures['violations'] = [];
   const wrong = (kind: string, what: string): void => void violations.push({ kind, what });
-  // Not every cycle counts here, because other processes may use the space that the ballast frees.
+  // Each of these must happen, but not in every cycle: other processes may use the space that the ballast frees.
   const seen = { refused: 0, deleted: 0, 'ballast freed': 0 };
   const box = sandbox();
   const attempts = join(box.home, 'queue.db.d', 'attempts');
@@ -41,7 +38,7 @@ async function fillAndFree(cycles: number): Promise<Figures> {
         'enqueue',
         '--id',
         id,
-        // A job whose output finds no space fails and is retried, which is not a violation.
+        // Without `|| true` a job whose output finds no space would fail and run again.
         `echo ${id} >>${traces}; echo some output || true`,
       ]);
       if (code === 0) known.push(id);
@@ -59,7 +56,7 @@ async function fillAndFree(cycles: number): Promise<Figures> {
       // The old log and the freed ballast provide some space, so the test adds jobs until one is refused.
       const refused = seen.refused;
       const enough = (i: number): boolean => i >= 4 && (cycle % 3 === 1 || seen.refused > refused);
-      for (let i = 0; i < MOST_ON_FULL && !enough(i); i++) {
+      for (let i = 0; i < MAX_ENQUEUES_ON_FULL && !enough(i); i++) {
         for (const file of full) fill(file);
         await add(`full${cycle}-${i}`);
       }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import { mayMount, mountSmall, unmount } from './mounts.ts';
-import { playScenes, refused } from './scenes.ts';
+import { expectRefused, playScenes } from './scenes.ts';
 import { hasTool } from './syscalls.ts';
 
-/** Uses up all inodes. The job is requeued uncharged, and runs when there are inodes again. */
+/** Uses up all inodes. The next job is requeued uncharged, and runs when there are inodes again. */
 async function noInodes(box: Sandbox): Promise<void> {
   mountSmall(box.home, 'size=8m,nr_inodes=40');
   try {
@@ -23,7 +23,7 @@ async function noInodes(box: Sandbox): Promise<void> {
     }
     const traces = join(box.directory, 'traces');
     await enqueue(box, 'second', `echo ran >>${traces}`, { max_retries: 1 });
-    await until(() => workers.output().includes('requeued'), 'it is given back');
+    await until(() => workers.output().includes('requeued'), 'the job is requeued');
     rmSync(clutter, { recursive: true });
     const { attempts, crashes } = await untilState(box, 'second', 'completed');
     deepEqual({ attempts, crashes }, { attempts: 1, crashes: 0 });
@@ -34,13 +34,13 @@ async function noInodes(box: Sandbox): Promise<void> {
   }
 }
 
-/** Limits the size of files. The error must be reported, and no process may die of a signal. */
-async function limitedFiles(box: Sandbox): Promise<void> {
+/** Limits the size of files. The error must be reported, and no process may be killed by a signal. */
+async function limitFileSize(box: Sandbox): Promise<void> {
   const limited = (size: number) => ({ through: ['prlimit', `--fsize=${size}`] });
   await enqueue(box, 'there', 'true');
   writeFileSync(join(box.directory, 'jobs'), `echo ${'x'.repeat(20_000)}\n`.repeat(20));
   for (const size of [0, 4096, 100_000])
-    refused(await box.run(['enqueue', '--file', 'jobs'], limited(size)), 5, /queue\.db/);
+    expectRefused(await box.run(['enqueue', '--file', 'jobs'], limited(size)), 5, /queue\.db/);
   equal((await box.json<unknown[]>(['list'])).length, 1);
   equal((await box.run(['db', 'check'])).stdout, 'ok\n');
   equal((await box.run(['worker', 'start', '--drain'])).code, 0);
@@ -49,7 +49,7 @@ async function limitedFiles(box: Sandbox): Promise<void> {
 
 const SCENES = {
   ...(mayMount ? { 'no inodes': noInodes } : {}),
-  ...(hasTool('prlimit') ? { 'a limit on file sizes': limitedFiles } : {}),
+  ...(hasTool('prlimit') ? { 'a limit on file sizes': limitFileSize } : {}),
 };
 
 export const noRoom: Fault = {

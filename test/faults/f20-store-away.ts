@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { enqueue, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import { mayMount, unmount } from './mounts.ts';
-import { playScenes, refused, type Scene } from './scenes.ts';
+import { expectRefused, playScenes, type Scene } from './scenes.ts';
 
-/** Moves the store away. Workers must report it, create no other store, not spin, and continue when it is back. */
+/** Moves the store away. Workers must report it, create no other store, restart rarely, and continue when it is back. */
 async function movedAway(box: Sandbox): Promise<void> {
   await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
   const workers = await box.startWorkers();
@@ -27,7 +27,7 @@ async function movedAway(box: Sandbox): Promise<void> {
   equal((await box.run(['db', 'check'])).stdout, 'ok\n');
 }
 
-/** Makes the store read-only. The error must be clear, and no job may be charged. */
+/** Makes the store read-only. Commands must report it, and an attempt that cannot start is not charged. */
 async function readOnly(box: Sandbox): Promise<void> {
   const workers = await box.startWorkers();
   await enqueue(box, 'due', 'true', { delay: 1, max_retries: 1 });
@@ -38,8 +38,8 @@ async function readOnly(box: Sandbox): Promise<void> {
     equal(spawnSync('mount', args).status, 0);
   try {
     for (const command of [['enqueue', 'true'], ['list'], ['delete', 'due']])
-      refused(await box.run(command), 6, /read-only|is not writable/);
-    await until(() => workers.output().includes('requeued'), 'it could not be started');
+      expectRefused(await box.run(command), 6, /read-only|is not writable/);
+    await until(() => workers.output().includes('requeued'), 'the job is requeued');
   } finally {
     unmount(box.home);
   }
@@ -50,28 +50,28 @@ async function readOnly(box: Sandbox): Promise<void> {
 const asNobody =
   process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 
-/** Removes the permissions of the attempt directories. No job may be charged an attempt. */
-async function forbidden(box: Sandbox): Promise<void> {
+/** Removes all permissions of the `attempts` directory. An attempt that cannot start is not charged. */
+async function inaccessible(box: Sandbox): Promise<void> {
   chmodSync(box.directory, 0o1777);
   const home = { cwd: '/', through: asNobody };
   const run = (...args: string[]) => box.run(args, home);
   const done = async (): Promise<string> => (await run('list', '--state', 'completed', '-q')).stdout;
   equal((await run('enqueue', '--id', 'before', '--cwd', '/', 'true')).code, 0);
   const workers = box.start(['worker', 'start'], home);
-  await until(async () => (await done()) === 'before\n', 'it works');
+  await until(async () => (await done()) === 'before\n', 'the first job has completed');
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   chmodSync(attempts, 0);
   equal((await run('enqueue', '--id', 'job', '--cwd', '/', '--max-retries', '1', 'true')).code, 0);
-  await until(() => workers.output().includes('requeued'), 'it is given back');
+  await until(() => workers.output().includes('requeued'), 'the second job is requeued');
   chmodSync(attempts, 0o700);
-  await until(async () => (await done()).includes('job'), 'it has run');
+  await until(async () => (await done()).includes('job'), 'the second job has completed');
   await run('worker', 'stop', '--force');
 }
 
 const SCENES: Record<string, Scene> = {
   'moved away and back': movedAway,
   ...(mayMount ? { 'a read-only file system': readOnly } : {}),
-  'an inaccessible directory': forbidden,
+  'an inaccessible directory': inaccessible,
 };
 
 export const storeAway: Fault = {

@@ -1,4 +1,3 @@
-/** F21 damages a real store in many ways and checks what the commands report. */
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -16,36 +15,34 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { claim, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
-import { randomFrom } from '../support/random.ts';
+import { below, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
 import { roundDone, startProgress } from './progress.ts';
 
 const EXECUTABLE = resolve(import.meta.dirname, '../../dist/queuectl');
 const JOBS = 90;
 /** This many jobs are only in the WAL. */
-const IN_WAL = 20;
+const JOBS_IN_WAL = 20;
 const PAGE = 4096;
 
-interface Found {
+interface DamageResults {
   /** Commands that ended without a message or by a signal. */
   crashes: string[];
-  /** Jobs that were lost although every command and `db check` reported no problem. */
+  /** Damaged stores that lost jobs although no command reported a problem. */
   silent: string[];
-  /** Repairs that reported too little, or left a store that does not pass its check. */
+  /** Repairs that did not report a loss, removed the damaged file, or left a wrong store. */
   badRepairs: string[];
   detected: number;
   repaired: number;
-  /** Repairs that recovered no job, reported it and changed nothing. */
+  /** Repairs that ended with an error message. */
   beyondRepair: number;
 }
 
 type Mutation = [kind: string, harm: (db: string, random: () => number) => void];
 
-const at = (random: () => number, size: number): number => Math.floor(random() * size);
-
 function flip(file: string, random: () => number, bits: number, from = 0): void {
   const bytes = readFileSync(file);
-  for (let i = 0; i < bits; i++) bytes[from + at(random, bytes.length - from)]! ^= 1 << at(random, 8);
+  for (let i = 0; i < bits; i++) bytes[from + below(random, bytes.length - from)]! ^= 1 << below(random, 8);
   writeFileSync(file, bytes);
 }
 
@@ -55,36 +52,36 @@ function overwrite(file: string, from: number, length: number, value: () => numb
   writeFileSync(file, bytes);
 }
 
-const pageAt = (file: string, random: () => number): number => PAGE * at(random, statSync(file).size / PAGE);
+const pageAt = (file: string, random: () => number): number =>
+  PAGE * below(random, statSync(file).size / PAGE);
 
 const MUTATIONS: Mutation[] = [
   ['one bit', (db, random) => flip(db, random, 1)],
-  ['some bits', (db, random) => flip(db, random, 2 + at(random, 30))],
-  ['many bits', (db, random) => flip(db, random, 100 + at(random, 900))],
-  ['cut', (db, random) => truncateSync(db, at(random, statSync(db).size))],
+  ['some bits', (db, random) => flip(db, random, 2 + below(random, 30))],
+  ['many bits', (db, random) => flip(db, random, 100 + below(random, 900))],
+  ['cut', (db, random) => truncateSync(db, below(random, statSync(db).size))],
   ['cut to nothing', (db) => truncateSync(db, 0)],
   ['zeroed page', (db, random) => overwrite(db, pageAt(db, random), PAGE, () => 0)],
   ['zeroed first page', (db) => overwrite(db, 0, PAGE, () => 0)],
-  ['page of noise', (db, random) => overwrite(db, pageAt(db, random), PAGE, () => at(random, 256))],
-  ['wrong header', (db, random) => overwrite(db, 0, 16 + at(random, 85), () => at(random, 256))],
-  ['bit of the WAL', (db, random) => flip(`${db}-wal`, random, 1 + at(random, 20))],
-  ['cut WAL', (db, random) => truncateSync(`${db}-wal`, at(random, statSync(`${db}-wal`).size))],
+  ['page of noise', (db, random) => overwrite(db, pageAt(db, random), PAGE, () => below(random, 256))],
+  ['wrong header', (db, random) => overwrite(db, 0, 16 + below(random, 85), () => below(random, 256))],
+  ['bit of the WAL', (db, random) => flip(`${db}-wal`, random, 1 + below(random, 20))],
+  ['cut WAL', (db, random) => truncateSync(`${db}-wal`, below(random, statSync(`${db}-wal`).size))],
   ['no WAL', (db) => rmSync(`${db}-wal`)],
   ['no shared memory', (db) => rmSync(`${db}-shm`, { force: true })],
   ['bits of the shared memory', (db, random) => existsSync(`${db}-shm`) && flip(`${db}-shm`, random, 50)],
 ];
 
-const FEWER_ALLOWED = new Set(['bit of the WAL', 'cut WAL', 'no WAL']);
+/** These kinds of damage may lose the jobs in the WAL without an error. */
+const MAY_LOSE_WAL = new Set(['bit of the WAL', 'cut WAL', 'no WAL']);
 
-/**
- * Makes a store with jobs in every state, output and schedules. Its last jobs are only in its WAL, as after a crash.
- */
+/** Makes a store with pending, completed and failed jobs. Its last jobs are only in its WAL, as after a crash. */
 async function makeBase(directory: string): Promise<void> {
   const live = join(directory, 'live.db');
   const { store } = await openSqlite(live);
   await store.register(newWorker('w1'));
   await store.set('max-retries', '4', () => {});
-  for (let i = 0; i < JOBS - IN_WAL; i++) {
+  for (let i = 0; i < JOBS - JOBS_IN_WAL; i++) {
     const long = i % 7 === 0 ? 'x'.repeat(3000) : '';
     await store.insert([jobSpec(`job${i}`, { command: `echo ${i} ${long}`, tags: { n: String(i) } })], NOW);
   }
@@ -99,7 +96,7 @@ async function makeBase(directory: string): Promise<void> {
   const checkpoint = new DatabaseSync(live);
   checkpoint.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   checkpoint.close();
-  for (let i = JOBS - IN_WAL; i < JOBS; i++) await store.insert([jobSpec(`job${i}`)], NOW);
+  for (let i = JOBS - JOBS_IN_WAL; i < JOBS; i++) await store.insert([jobSpec(`job${i}`)], NOW);
   // No other process has the files open, so copying them violates no lock.
   for (const end of ['', '-wal', '-shm'])
     writeFileSync(join(directory, `base.db${end}`), readFileSync(live + end));
@@ -134,20 +131,20 @@ function run(db: string, ...args: string[]): Promise<CommandResult> {
 const isError = (result: CommandResult): boolean =>
   result.code !== 0 && /^\{"error":|^error: /.test(result.stderr);
 
-/** Checks damaged copies, with each kind of damage in turn. */
+/** Damages copies of a store, with each kind of damage in turn, and checks what the commands report. */
 export const corruption: Fault = {
   id: 'F21',
   title: 'Damaged database files',
   small: 56,
   full: 2000,
   async run(mutants, seed) {
-    const { crashes, silent, badRepairs, ...seen } = await damage(mutants, seed);
+    const { crashes, silent, badRepairs, ...seen } = await damageCopies(mutants, seed);
     const violations = [
       ...crashes.map((what) => ({ kind: 'crash', what })),
       ...silent.map((what) => ({ kind: 'silent', what })),
       ...badRepairs.map((what) => ({ kind: 'repair', what })),
     ];
-    // Most of the damage must be noticed, or the fault would test nothing.
+    // At least a sixth must be detected and a twelfth repaired. Otherwise the fault would test nothing.
     if (seen.detected * 6 < mutants || seen.repaired * 12 < mutants)
       violations.push({ kind: 'idle', what: JSON.stringify(seen) });
     const notes = `${seen.detected} detected, ${seen.repaired} repaired, ${seen.beyondRepair} reported as beyond repair`;
@@ -155,8 +152,8 @@ export const corruption: Fault = {
   },
 };
 
-async function damage(scale: number, seed: number): Promise<Found> {
-  const figures: Found = {
+async function damageCopies(scale: number, seed: number): Promise<DamageResults> {
+  const figures: DamageResults = {
     crashes: [],
     silent: [],
     badRepairs: [],
@@ -182,7 +179,7 @@ async function damage(scale: number, seed: number): Promise<Found> {
   return figures;
 }
 
-async function tryMutant(base: string, n: number, seed: number, figures: Found): Promise<void> {
+async function tryMutant(base: string, n: number, seed: number, figures: DamageResults): Promise<void> {
   const [kind, harm] = MUTATIONS[n % MUTATIONS.length]!;
   const name = `${kind}, mutant ${n} of seed ${seed}`;
   const directory = join(base, String(n));
@@ -205,10 +202,10 @@ async function tryMutant(base: string, n: number, seed: number, figures: Found):
       figures.crashes.push(`${name}: ${what}: ${JSON.stringify(result).slice(0, 300)}`);
 
   const seen = lists.code === 0 ? (JSON.parse(lists.stdout) as unknown[]).length : null;
-  const well = check.code === 0 && lists.code === 0 && status.code === 0 && added.code === 0;
-  const least = FEWER_ALLOWED.has(kind) ? JOBS - IN_WAL : JOBS;
-  if (well && seen! < least) figures.silent.push(`${name}: ${seen} of ${JOBS} jobs`);
-  if (!well) {
+  const noProblem = check.code === 0 && lists.code === 0 && status.code === 0 && added.code === 0;
+  const least = MAY_LOSE_WAL.has(kind) ? JOBS - JOBS_IN_WAL : JOBS;
+  if (noProblem && seen! < least) figures.silent.push(`${name}: ${seen} of ${JOBS} jobs`);
+  if (!noProblem) {
     figures.detected++;
     await tryRepair(db, name, least, before, figures);
   }
@@ -220,7 +217,7 @@ async function tryRepair(
   name: string,
   least: number,
   before: Buffer,
-  figures: Found,
+  figures: DamageResults,
 ): Promise<void> {
   const repair = await run(db, 'db', 'repair', '--json');
   const bad = (why: string): void =>
@@ -236,7 +233,7 @@ async function tryRepair(
   }
   const { jobs, lost, kept } = JSON.parse(repair.stdout) as { jobs: number; lost: string[]; kept: string };
   figures.repaired++;
-  if (jobs < least && lost.length === 0) bad('lost jobs without a word');
+  if (jobs < least && lost.length === 0) bad('lost jobs without reporting it');
   if (jobs === 0) bad('an empty queue');
   if (!existsSync(kept)) bad('the damaged file is gone');
   const list = await run(db, 'list', '--json');

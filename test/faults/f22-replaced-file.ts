@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { QUICK, ready, started } from './moments.ts';
+import { QUICK, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 const MESSAGE = 'was removed or replaced while in use';
 
-/** Moves the database away under its workers, with or without another in its place. They must stop writing. */
+/** Moves the database away while workers use it, sometimes with another in its place. They must report that. */
 export const replacedFile: Fault = {
   id: 'F22',
   title: 'The database file is removed or replaced while in use',
@@ -22,8 +22,8 @@ export const replacedFile: Fault = {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0.7) }]);
         const supervisor = lab.supervisor();
-        await ready(supervisor);
-        await started(lab, id);
+        await untilReady(supervisor);
+        await untilStarted(lab, id);
         const aside = join(lab.box.directory, `aside${round}`);
         mkdirSync(aside);
         moveDatabase(lab.box.home, aside);
@@ -38,15 +38,15 @@ export const replacedFile: Fault = {
     }),
 };
 
-const files = (directory: string): string[] =>
+const databaseFiles = (directory: string): string[] =>
   readdirSync(directory).filter((name) => /^queue\.db(-wal|-shm)?$/.test(name));
 
 function moveDatabase(from: string, to: string): void {
-  for (const name of files(from)) renameSync(join(from, name), join(to, name));
+  for (const name of databaseFiles(from)) renameSync(join(from, name), join(to, name));
 }
 
 function putBack(lab: Lab, aside: string): void {
-  for (const name of files(lab.box.home)) rmSync(join(lab.box.home, name));
+  for (const name of databaseFiles(lab.box.home)) rmSync(join(lab.box.home, name));
   moveDatabase(aside, lab.box.home);
   if (!existsSync(lab.database)) throw new Error('the database is not back');
 }

@@ -1,18 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import type { Fault } from './fault.ts';
 import { inLab } from './lab.ts';
-import { inProcessGroup, noProcessLimit } from './process-limit.ts';
+import { inControlGroup, whyNoProcessLimit } from './process-limit.ts';
 import { witnessed } from './witness.ts';
 
 const SLOTS = 50;
 const OPEN_FILES = 64;
 const PROCESSES = 60;
 
-/**
- * Starts many more jobs than the machine has processes for. A job that cannot start is requeued uncharged and runs
- * later.
- */
-function exhausted(through: string[]): Fault['run'] {
+/** Starts more jobs than the limit in `through` allows. A job that cannot start is requeued uncharged and runs later. */
+function runBeyondLimit(through: string[]): Fault['run'] {
   return (jobs, seed, program) =>
     inLab(
       seed,
@@ -20,11 +17,11 @@ function exhausted(through: string[]): Fault['run'] {
         const job = (i: number) => ({ id: `j${i}`, command: witnessed(0.1), max_retries: 1 });
         await lab.enqueue(Array.from({ length: jobs }, (_, i) => job(i)));
         const workers = lab.supervisor(['--concurrency', String(SLOTS), '--drain'], {}, through);
-        await lab.rest();
+        await lab.waitForJobs();
         await workers.exit;
         const violations = await lab.judge();
-        const short = workers.output().split('requeued (never-started)').length - 1;
-        return { jobs, faults: short, violations, notes: `${short} starts postponed` };
+        const postponed = workers.output().split('requeued (never-started)').length - 1;
+        return { jobs, faults: postponed, violations, notes: `${postponed} starts postponed` };
       },
       program,
     );
@@ -36,7 +33,7 @@ export const openFilesExhausted: Fault = {
   small: 150,
   full: 1000,
   missing: () => (spawnSync('prlimit', ['--version']).status === 0 ? null : 'no prlimit'),
-  run: exhausted(['prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`]),
+  run: runBeyondLimit(['prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`]),
 };
 
 export const processesExhausted: Fault = {
@@ -44,7 +41,7 @@ export const processesExhausted: Fault = {
   title: `${SLOTS} slots with a limit of ${PROCESSES} processes`,
   small: 150,
   full: 500,
-  missing: noProcessLimit,
+  missing: whyNoProcessLimit,
   run: (jobs, seed, program) =>
-    inProcessGroup(PROCESSES, (through) => exhausted(through)(jobs, seed, program)),
+    inControlGroup(PROCESSES, (through) => runBeyondLimit(through)(jobs, seed, program)),
 };

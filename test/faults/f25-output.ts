@@ -14,15 +14,16 @@ import {
 import { below, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
 
-/** Returns the sizes for this many megabytes per job, and how many jobs print at the same time. */
+/** Returns the size of the slow job in MiB, the number of jobs, which print at the same time, and the output limit. */
 const sizes = (megabytes: number) =>
   megabytes > 50 ? { slow: 10, jobs: 10, limit: '10M' } : { slow: 0.25, jobs: 4, limit: '1M' };
-const WORKER_MB = 150;
+/** A worker may use at most this much memory. */
+const MAX_WORKER_MIB = 150;
 const LIMIT_MS = 100_000;
-const RECORD = 16;
+const RECORD_BYTES = 16;
 const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
 
-/** Lists the forms of the output. It consists of counted records of 16 bytes, so that each byte can be checked. */
+/** Lists the forms of the output, which consists of numbered records, so that each byte can be checked. */
 const FORMS = [
   { name: 'lines', filter: 'cat', byte: (one: number) => one },
   { name: 'no newline', filter: "tr '\\n' ' '", byte: (one: number) => (one === 10 ? 32 : one) },
@@ -33,17 +34,17 @@ const FORMS = [
   },
 ];
 
-/** Lets jobs print a lot at the same time. Nothing may stop them, and dropped output must be marked. */
+/** Lets jobs print a lot at the same time. All must succeed, and dropped output must be marked. */
 export const floods: Fault = {
   id: 'F25',
   title: 'Jobs with very large output',
   small: 5,
   full: 110,
   missing: () => (process.platform === 'linux' ? null : 'no /proc'),
-  run: inSandbox,
+  run: floodInSandbox,
 };
 
-async function inSandbox(megabytes: number, seed: number): Promise<Figures> {
+async function floodInSandbox(megabytes: number, seed: number): Promise<Figures> {
   const box = sandbox();
   try {
     return await flood(box, megabytes, seed);
@@ -67,8 +68,8 @@ async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Fig
     const form = FORMS[i % FORMS.length]!;
     // The last job writes one byte at a time.
     const isSlow = i === jobs - 1;
-    const size = (isSlow ? slow : megabytes) * 2 ** 20 + below(random, 5000) * RECORD;
-    const records = Math.floor(size / RECORD);
+    const size = (isSlow ? slow : megabytes) * 2 ** 20 + below(random, 5000) * RECORD_BYTES;
+    const records = Math.floor(size / RECORD_BYTES);
     const last = isSlow ? ' | dd bs=1 status=none' : '';
     const command = `seq -f '%015.0f' 0 ${records - 1} | ${form.filter}${last} && echo j${i} >>'${witness}'`;
     return { id: `j${i}`, records, form, command };
@@ -83,8 +84,8 @@ async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Fig
   const [worker] = await workersOf(box);
   const violations: Figures['violations'] = [];
   const all = async (): Promise<JobJson[]> => box.json<JobJson[]>(['list', '--limit', '1000']);
-  const running = async () => (await all()).every((job) => !['pending', 'processing'].includes(job.state));
-  await until(running, 'all jobs have ended', LIMIT_MS).catch((error: Error) =>
+  const allEnded = async () => (await all()).every((job) => !['pending', 'processing'].includes(job.state));
+  await until(allEnded, 'all jobs have ended', LIMIT_MS).catch((error: Error) =>
     violations.push({ kind: 'stuck', what: error.message }),
   );
   const seconds = (performance.now() - start) / 1000;
@@ -92,11 +93,12 @@ async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Fig
     if (job.state !== 'completed')
       violations.push({ kind: 'disturbed', what: `${job.id} is ${job.state}: ${job.last_error}` });
   if (new Set(lines(witness)).size !== jobs)
-    violations.push({ kind: 'disturbed', what: 'not all came to their end' });
+    violations.push({ kind: 'disturbed', what: 'not all jobs ran to their end' });
   const peak = peakMegabytes(worker!.pid);
-  if (peak > WORKER_MB) violations.push({ kind: 'memory', what: `the worker took ${peak.toFixed(0)} MB` });
+  if (peak > MAX_WORKER_MIB)
+    violations.push({ kind: 'memory', what: `the worker took ${peak.toFixed(0)} MB` });
   for (const printer of printers) violations.push(...judgeLog(box, printer));
-  const bytes = printers.reduce((sum, one) => sum + one.records * RECORD, 0);
+  const bytes = printers.reduce((sum, one) => sum + one.records * RECORD_BYTES, 0);
   const notes = `${(bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(1)}s, worker memory at most ${peak.toFixed(0)} MiB`;
   return { jobs, faults: jobs, violations, notes };
 }
@@ -106,7 +108,7 @@ function peakMegabytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)![1]) / 1024;
 }
 
-/** Checks that the log is what was printed, or its head and tail with the gap between them marked. */
+/** Checks that the log is what was printed, or its head and tail with a mark for the dropped bytes. */
 function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violations'] {
   const path = join(box.directory, 'log');
   const file = openSync(path, 'w');
@@ -125,25 +127,25 @@ function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violat
   const after = mark === null ? log.length : mark.index + mark[0].length;
   const dropped = mark === null ? 0 : Number(mark[1]);
   const total = from + dropped + (log.length - after);
-  if (total !== records * RECORD)
-    return wrong(`${records * RECORD} bytes were written, the log has ${total}`);
+  if (total !== records * RECORD_BYTES)
+    return wrong(`${records * RECORD_BYTES} bytes were written, the log has ${total}`);
   if (!isPrinted(log.subarray(0, from), 0, form.byte)) return wrong('its head is not what was written');
   if (!isPrinted(log.subarray(after), from + dropped, form.byte))
     return wrong('its tail is not what was written');
   return [];
 }
 
-/** Returns whether this is what was printed from the given position on. */
+/** Returns whether `found` is what was printed from the position `from` on. */
 function isPrinted(found: Uint8Array, from: number, byte: (one: number) => number): boolean {
   let record = -1;
   let text = Buffer.alloc(0);
   for (let i = 0; i < found.length; i++) {
     const at = from + i;
-    if (Math.floor(at / RECORD) !== record) {
-      record = Math.floor(at / RECORD);
-      text = Buffer.from(`${String(record).padStart(RECORD - 1, '0')}\n`).map(byte) as typeof text;
+    if (Math.floor(at / RECORD_BYTES) !== record) {
+      record = Math.floor(at / RECORD_BYTES);
+      text = Buffer.from(`${String(record).padStart(RECORD_BYTES - 1, '0')}\n`).map(byte) as typeof text;
     }
-    if (found[i] !== text[at % RECORD]) return false;
+    if (found[i] !== text[at % RECORD_BYTES]) return false;
   }
   return true;
 }

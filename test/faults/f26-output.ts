@@ -1,7 +1,7 @@
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import type { Fault } from './fault.ts';
-import { QUICK, started } from './moments.ts';
+import { QUICK, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 
 const BLOCKS = 20;
@@ -12,10 +12,7 @@ const printing = (lines: number): string =>
    while [ $i -lt ${lines} ]; do echo "line $n"; i=$((i+1)); n=$((n+1)); done
    sleep 0.02; b=$((b+1)); done; say E 0`;
 
-/**
- * Kills the worker of a job that prints. The command writes to its file and not through the worker, so nothing is
- * lost.
- */
+/** Kills the worker of a job that prints. Nothing is lost, because the command writes to the file by itself. */
 export const killedWhilePrinting: Fault = {
   id: 'F26',
   title: 'A worker is killed while its job writes output',
@@ -30,14 +27,14 @@ export const killedWhilePrinting: Fault = {
           const id = `j${round}`;
           const lines = 1 + below(lab.random, 200);
           await lab.enqueue([{ id, command: printing(lines), max_retries: 1 }]);
-          await started(lab, id);
+          await untilStarted(lab, id);
           await new Promise((done) => setTimeout(done, below(lab.random, 300)));
           const [pid] = await until(() => {
             const workers = supervisor.workers();
             return workers.length > 0 && workers;
           }, 'a worker');
           process.kill(pid!, 'SIGKILL');
-          await lab.rest();
+          await lab.waitForJobs();
           const { stdout } = await lab.box.run(['logs', id]);
           const wanted = Array.from({ length: lines * BLOCKS }, (_, i) => `line ${i}\n`).join('');
           if (stdout !== wanted) throw new Error(`${id}: ${stdout.length} bytes of ${wanted.length}`);

@@ -1,7 +1,7 @@
 import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { QUICK, started } from './moments.ts';
+import { QUICK, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 
 const FOREVER = 'while :; do sleep 0.1; done';
@@ -36,7 +36,7 @@ export const stubbornJobs: Fault = {
           const cancel = Math.floor(round / KINDS.length) % 2 === 1;
           const command = `. ./witness.sh; say S -; ${STUBBORN[kind]}`;
           await lab.enqueue([{ id, command, max_retries: 1, ...(cancel ? {} : { timeout_ms: 400 }) }]);
-          await started(lab, id);
+          await untilStarted(lab, id);
           if (cancel) await lab.box.json(['cancel', id]);
           const over = (): boolean =>
             ['dead', 'cancelled'].includes(readJobs(lab.database).find((job) => job.id === id)!.state);

@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts';
 import { orphansOf } from './orphans.ts';
 import { roundsInLabs } from './rounds.ts';
 
-/** Lists what is left running: in the group of the command, outside it, and both. */
+/** Lists shell code that leaves processes running: in the group of the command, outside it, and both. */
 const LEFT = ['(sleep 60 &)', '(setsid sleep 60 &)', '(sleep 60 &); (setsid sleep 60 &)'];
 
 /** Leaves processes of a successful job running with its output open. The job must end when its command does. */

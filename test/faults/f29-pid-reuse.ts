@@ -4,7 +4,7 @@ import { isAlive } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { groupOf, QUICK, started } from './moments.ts';
+import { groupOf, QUICK, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
@@ -12,7 +12,7 @@ import { witnessed } from './witness.ts';
 const LAST_PID = '/proc/sys/kernel/ns_last_pid';
 const TRIES = 100;
 
-/** Gives the pid in the record, or that of the dead worker, to another process, which must never be signalled. */
+/** Gives the pid of the dead job or worker to another process, which must never be signalled. */
 export const pidReuse: Fault = {
   id: 'F29',
   title: 'The pid of a dead job or worker is reused by another process',
@@ -32,38 +32,36 @@ export const pidReuse: Fault = {
       // The rounds run one at a time, because they would take each other's pids.
       ...{ rounds, seed, program, settings: QUICK, once, lanes: 1 },
       open: () => async (lab, round) => {
-        for (let i = 0; !(await spares(lab, `j${round}-${i}`, round)); i++) {
-          if (i === 20) throw new Error('the pid was never to be had');
+        for (let i = 0; !(await testReuse(lab, `j${round}-${i}`, round)); i++) {
+          if (i === 20) throw new Error('no process ever got the pid');
         }
       },
     });
   },
 };
 
-/** Returns false if another process got the pid first, so that nothing was tested. */
-async function spares(lab: Lab, id: string, round: number): Promise<boolean> {
+/** Throws if recovery signals a process with a reused pid. Returns false if no process got the pid. */
+async function testReuse(lab: Lab, id: string, round: number): Promise<boolean> {
   await lab.enqueue([{ id, command: witnessed(0.5) }]);
   const worker = unsupervisedWorker(lab, 'after-spawn');
-  const { pid } = await started(lab, id);
+  const { pid } = await untilStarted(lab, id);
   const frame = groupOf(pid);
   await worker.exit;
   process.kill(-frame, 'SIGKILL');
   // Not even a zombie may be left, because it would keep the pid.
   await until(() => !existsSync(`/proc/${frame}`) && !existsSync(`/proc/${pid}`), 'reaped');
-  const innocent = await processWithPid(round % 2 === 0 ? frame : worker.pid);
+  const bystander = await processWithPid(round % 2 === 0 ? frame : worker.pid);
   // Both recovery and a cancel look for processes of the attempt.
   if (round % 4 < 2) await lab.supervisor(['--drain']).exit;
   else await lab.box.json(['cancel', id]);
-  if (innocent === null) return false;
-  const spared = isAlive(innocent.pid!);
-  innocent.kill('SIGKILL');
-  if (!spared) throw new Error(`${id}: the innocent process was signalled`);
+  if (bystander === null) return false;
+  const spared = isAlive(bystander.pid!);
+  bystander.kill('SIGKILL');
+  if (!spared) throw new Error(`${id}: the bystander process was signalled`);
   return true;
 }
 
-/**
- * Sets the last pid of the kernel until one of our processes gets the wanted pid, because others start processes too.
- */
+/** Starts processes until one of them gets the pid. Other programs start processes too, so that needs several tries. */
 async function processWithPid(pid: number): Promise<ChildProcess | null> {
   for (let i = 0; i < TRIES; i++) {
     writeFileSync(LAST_PID, String(pid - 1));

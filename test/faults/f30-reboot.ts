@@ -4,14 +4,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import type { Fault } from './fault.ts';
-import { freeze, gone, groupOf, ready, started } from './moments.ts';
+import { freeze, groupOf, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 const MOUNT = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
 
-/** Simulates a restart of the machine. All claims from before are void at once, however long the lease. */
+/** Simulates a restart of the machine. Claims from before must be recovered at once, however long the lease. */
 export const reboot: Fault = {
   id: 'F30',
   title: 'A reboot (simulated by another boot id), with a lease of one hour',
@@ -19,7 +19,7 @@ export const reboot: Fault = {
   full: 20,
   missing() {
     const tried = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '/etc/hostname', 'true']);
-    return tried.status === 0 ? null : 'no mount namespace to be had';
+    return tried.status === 0 ? null : 'no mount namespaces';
   },
   run: (rounds, seed, program) =>
     roundsInLabs({
@@ -28,14 +28,14 @@ export const reboot: Fault = {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(1) }]);
         const before = lab.supervisor();
-        await ready(before);
-        const { pid } = await started(lab, id);
-        // The old worker lives, which it could not after a real restart. So only the boot id shows that it is gone.
+        await untilReady(before);
+        const { pid } = await untilStarted(lab, id);
+        // The old worker stays alive, unlike after a real restart, so that only the boot id voids its claims.
         const [worker] = before.workers();
         freeze(lab, worker!);
         process.kill(before.pid, 'SIGKILL');
         process.kill(-groupOf(pid), 'SIGKILL');
-        await gone([pid]);
+        await untilGone([pid]);
         const file = join(lab.box.directory, `boot${round}`);
         writeFileSync(file, `${randomUUID()}\n`);
         const through = ['unshare', '-m', 'sh', '-c', MOUNT, file];

@@ -2,14 +2,14 @@ import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK, ready, started } from './moments.ts';
+import { QUICK, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-type Way = 'drain' | 'force' | 'crash';
+type Effect = 'drain' | 'force' | 'crash';
 
-/** Lists ways to stop a supervisor and what each means for its job. */
-const SIGNALS: [string, Way, (supervisor: Supervisor) => Promise<void> | void][] = [
+/** Lists ways to stop a supervisor, each with its effect: a graceful stop, a forced one or a crash. */
+const SIGNALS: [string, Effect, (supervisor: Supervisor) => Promise<void> | void][] = [
   ['SIGTERM', 'drain', (one) => void process.kill(one.pid, 'SIGTERM')],
   ['SIGTERM twice', 'force', (one) => twice(one, 'SIGTERM')],
   ['SIGINT to the group', 'drain', (one) => void process.kill(-one.pid, 'SIGINT')],
@@ -22,15 +22,15 @@ const SIGNALS: [string, Way, (supervisor: Supervisor) => Promise<void> | void][]
 
 async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<void> {
   process.kill(-supervisor.pid, signal);
-  await until(() => supervisor.output().includes('another signal stops them'), 'the first was taken');
+  await until(() => supervisor.output().includes('another signal stops them'), 'the first was handled');
   // Two signals within a fifth of a second count as one.
   await new Promise((done) => setTimeout(done, 250));
   process.kill(-supervisor.pid, signal);
 }
 
 /**
- * Stops workers gracefully or by force. The exit code must be 0, nothing is charged, and the next start runs the
- * rest.
+ * Stops workers in different ways. Unless they crash, the exit code must be 0. After a graceful stop the job must be
+ * completed, and after a forced one pending and uncharged.
  */
 export const stopSignals: Fault = {
   id: 'F31',
@@ -42,18 +42,18 @@ export const stopSignals: Fault = {
     return roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK, once },
       open: () => async (lab, round) => {
-        const [name, way, stop] = SIGNALS[round % SIGNALS.length]!;
+        const [name, effect, stop] = SIGNALS[round % SIGNALS.length]!;
         const id = `j${round}`;
-        if (way !== 'force') once.add(id);
-        await lab.enqueue([{ id, command: witnessed(way === 'force' ? 3 : 0.7) }]);
+        if (effect !== 'force') once.add(id);
+        await lab.enqueue([{ id, command: witnessed(effect === 'force' ? 3 : 0.7) }]);
         const supervisor = lab.supervisor();
-        await ready(supervisor);
-        await started(lab, id);
+        await untilReady(supervisor);
+        await untilStarted(lab, id);
         await stop(supervisor);
         const code = await supervisor.exit;
-        if (way !== 'crash' && code !== 0) throw new Error(`${name}: exit code ${code}`);
-        if (way !== 'crash') expectState(lab, id, way === 'drain' ? 'completed' : 'pending', name);
-        if (way === 'force') await lab.box.json(['cancel', id]);
+        if (effect !== 'crash' && code !== 0) throw new Error(`${name}: exit code ${code}`);
+        if (effect !== 'crash') expectState(lab, id, effect === 'drain' ? 'completed' : 'pending', name);
+        if (effect === 'force') await lab.box.json(['cancel', id]);
         else await lab.supervisor(['--drain']).exit;
       },
     });

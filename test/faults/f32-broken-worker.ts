@@ -1,10 +1,10 @@
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
-import { ADOPTER, QUICK } from './moments.ts';
+import { ADOPT_ONLY, QUICK } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-/** Lists places where an unexpected error is thrown: in a loop, in an event, before and after a commit. */
+/** Lists crash points at which an unexpected error is thrown: in a loop, in an event, before and after a commit. */
 const THROWS = [
   ...[
     'before-register:1',
@@ -17,24 +17,24 @@ const THROWS = [
   ...['before-claim:2', 'after-exit:1', 'before-touch:1', 'before-remove-place:1', 'before-unregister:1'],
   ...['in-unregister:1', 'after-unregister:1'],
 ];
-/** Lists places where the worker blocks for three leases. */
+/** Lists crash points at which the worker blocks its event loop for three leases. */
 const BLOCKS = ['after-spawn:1', 'after-beat:1', 'before-claim:2', 'after-claim:1'];
 const JOBS = 3;
 
-/** Breaks a worker from within. Its jobs continue, and other workers settle them. */
+/** Makes a worker throw or block. Its jobs continue, and other workers settle them. */
 function brokenWorker(points: string[], how: string): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open(lab) {
-        lab.supervisor(ADOPTER);
+        lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {
           const env = { QUEUECTL_CRASH_AT: `${points[round % points.length]}:${how}` };
           await lab.enqueue(
             Array.from({ length: JOBS }, (_, i) => ({ id: `j${round}-${i}`, command: witnessed(0.2 * i) })),
           );
           const supervisor = lab.supervisor(['--concurrency', '2'], env);
-          await lab.rest();
+          await lab.waitForJobs();
           process.kill(supervisor.pid, 'SIGTERM');
           await until(() => supervisor.child.exitCode !== null, 'the workers have stopped', 20_000);
         };

@@ -8,9 +8,7 @@ const POINTS = ['before-insert', 'in-insert', 'after-insert', 'before-touch'];
 const LONGEST_MS = 25;
 const CONFLICT = 4;
 
-/**
- * Kills `enqueue` at a random moment and repeats it with the same id or unique key. There must be one job, never two.
- */
+/** Kills `enqueue` at a random moment and repeats it with the same id or unique key. There must be exactly one job. */
 export const killedEnqueue: Fault = {
   id: 'F34',
   title: '`enqueue` is killed at any moment and tried again',
@@ -37,7 +35,7 @@ export const killedEnqueue: Fault = {
         const added = readJobs(lab.database).filter((job) => !known.has(job.id));
         if (added.length !== 1)
           throw new Error(`${id}: ${added.length} jobs, ${before} before the second try`);
-        lab.note(added[0]!.id, 'ok');
+        lab.recordEnqueue(added[0]!.id, 'ok');
       },
     });
     return { ...figures, faults: killed };

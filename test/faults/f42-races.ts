@@ -8,10 +8,10 @@ import type { Store } from '../../src/store/store.ts';
 import { COMMANDS } from '../model/commands.ts';
 import { type Model, newModel } from '../model/model.ts';
 import { newWorker } from '../support/jobs.ts';
-import { count, type Fault, type Figures } from './fault.ts';
+import { type Fault, type Figures, formatCount } from './fault.ts';
 import { roundDone, startProgress } from './progress.ts';
 
-const LONGEST = 60;
+const MAX_COMMANDS = 60;
 
 /** Runs random interleavings of workers, recovery and users. Each step is taken by a model and by the real store. */
 export const races: Fault = {
@@ -19,10 +19,10 @@ export const races: Fault = {
   title: 'Random interleavings of operations, compared with a model',
   small: 250,
   full: 100_000,
-  run: (interleavings, seed) => raceIn(openSqlite, interleavings, seed),
+  run: (interleavings, seed) => raceStore(openSqlite, interleavings, seed),
 };
 
-export async function raceIn(open: typeof openSqlite, numRuns: number, seed: number): Promise<Figures> {
+export async function raceStore(open: typeof openSqlite, numRuns: number, seed: number): Promise<Figures> {
   // The store is in memory if possible, because this test needs no disk.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'queuectl-races-'));
   const path = join(directory, 'queue.db');
@@ -32,7 +32,7 @@ export async function raceIn(open: typeof openSqlite, numRuns: number, seed: num
   let steps = 0;
   startProgress(numRuns);
   const property = fc.asyncProperty(
-    fc.commands(COMMANDS, { maxCommands: LONGEST, size: 'max' }),
+    fc.commands(COMMANDS, { maxCommands: MAX_COMMANDS, size: 'max' }),
     async (commands) => {
       await plain.write('migrate', () =>
         plain.exec('DELETE FROM job; DELETE FROM rollup; DELETE FROM rollup_kind; DELETE FROM queue'),
@@ -48,7 +48,7 @@ export async function raceIn(open: typeof openSqlite, numRuns: number, seed: num
       jobs: 0,
       faults: details.numRuns,
       violations: details.failed ? [{ kind: 'race', what: report(details) }] : [],
-      notes: `${count(steps)} steps`,
+      notes: `${formatCount(steps)} steps`,
     };
   } finally {
     plain.close();

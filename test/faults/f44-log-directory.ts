@@ -73,7 +73,7 @@ async function runTampered(box: Sandbox, user: string[], id: string, tampering: 
   const at = (name: string): string => join(box.directory, `${id}.${name}`);
   writeFileSync(at('victim'), SECRET);
   if (user.length > 0) chownSync(at('victim'), NOBODY, NOBODY);
-  // The command runs long enough for its output to be trimmed afterwards.
+  // The command runs so long that its output is trimmed after the tampering.
   const command = `echo before; echo \${QUEUECTL_RUN%-*} >'${at('started')}'
     until test -e '${at('go')}'; do sleep 0.05; done
     head -c 1000000 /dev/zero | tr '\\0' x; sleep 1.5; echo after; echo ran >>'${at('witness')}'`;

@@ -2,66 +2,66 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Fault } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { gone, groupOf, QUICK, ready, started } from './moments.ts';
+import { groupOf, QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-const ELSEWHERE = ['unshare', '-pf', '--mount-proc'];
-/** The first process of a namespace ends all others with it, so this one stays. */
-const UNDER_INIT = [...ELSEWHERE, 'sh', '-c', '"$@" & sleep 1000', 'sh'];
-/** This is well above the lease, so a worker that considers only time would start the job again. */
-const SECONDS = 3;
+const IN_NAMESPACE = ['unshare', '-pf', '--mount-proc'];
+/** The exit of the first process of a namespace kills all others, so this shell stays as the first. */
+const IN_NAMESPACE_WITH_INIT = [...IN_NAMESPACE, 'sh', '-c', '"$@" & sleep 1000', 'sh'];
+/** Jobs run for much longer than the lease, so a worker that considers only time would start them again. */
+const JOB_SECONDS = 3;
 
 type Scene = (lab: Lab, id: string) => Promise<void>;
 
-/** Kills workers and supervisor outside. Their job continues where the next worker cannot see it. */
-const livesOutside: Scene = async (lab, id) => {
+/** Kills workers and supervisor. Their job continues, and the next worker, in a namespace, cannot see it. */
+const jobSurvivesOutside: Scene = async (lab, id) => {
   const before = lab.supervisor();
   await killWorkers(lab, id, before);
-  await lab.supervisor(['--drain'], {}, ELSEWHERE).exit;
+  await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
-/** Kills the job as well. The next worker cannot see that, but it may not wait forever. */
-const diesOutside: Scene = async (lab, id) => {
+/** Kills the job as well. The next worker, in a namespace, cannot see that, but it may not wait forever. */
+const jobDiesOutside: Scene = async (lab, id) => {
   const before = lab.supervisor();
   const pid = await killWorkers(lab, id, before);
   process.kill(-groupOf(pid), 'SIGKILL');
-  await lab.supervisor(['--drain'], {}, ELSEWHERE).exit;
+  await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
-/** Kills workers in a namespace of their own, whose processes are visible from outside. */
-const livesInside: Scene = async (lab, id) => {
-  const before = lab.supervisor([], {}, UNDER_INIT);
-  await started(lab, id);
+/** Kills workers in a namespace. Their job continues, and the next worker, outside, can see it. */
+const jobSurvivesInside: Scene = async (lab, id) => {
+  const before = lab.supervisor([], {}, IN_NAMESPACE_WITH_INIT);
+  await untilStarted(lab, id);
   const [init] = before.workers();
   const [supervisor] = childrenNamed(init!, 'queuectl');
   process.kill(supervisor!, 'SIGKILL');
-  await gone([supervisor!]);
+  await untilGone([supervisor!]);
   const workers = childrenNamed(init!, 'queuectl');
   for (const pid of workers) process.kill(pid, 'SIGKILL');
-  await gone(workers);
+  await untilGone(workers);
   await lab.supervisor(['--drain']).exit;
   process.kill(init!, 'SIGKILL');
   await before.exit;
 };
 
-/** Ends a whole namespace, as a container does, and starts another one. */
-const diesInside: Scene = async (lab, id) => {
-  const before = lab.supervisor([], {}, ELSEWHERE);
-  await started(lab, id);
+/** Kills all processes of a namespace, like the end of a container, and starts a worker in another one. */
+const jobDiesInside: Scene = async (lab, id) => {
+  const before = lab.supervisor([], {}, IN_NAMESPACE);
+  await untilStarted(lab, id);
   process.kill(before.workers()[0]!, 'SIGKILL');
   await before.exit;
-  await lab.supervisor(['--drain'], {}, ELSEWHERE).exit;
+  await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
-const SCENES = [livesOutside, diesOutside, livesInside, diesInside];
+const SCENES = [jobSurvivesOutside, jobDiesOutside, jobSurvivesInside, jobDiesInside];
 
 async function killWorkers(lab: Lab, id: string, supervisor: Supervisor): Promise<number> {
-  await ready(supervisor);
-  const { pid } = await started(lab, id);
+  await untilReady(supervisor);
+  const { pid } = await untilStarted(lab, id);
   const workers = supervisor.workers();
   for (const one of [supervisor.pid, ...workers]) process.kill(one, 'SIGKILL');
-  await gone(workers);
+  await untilGone(workers);
   return pid;
 }
 
@@ -80,21 +80,21 @@ function nameOf(pid: number): string {
   }
 }
 
-/** Runs workers of several pid namespaces on one state directory. None of them sees the processes of all. */
+/** Runs workers of several pid namespaces on one state directory. Those in a namespace see no process outside it. */
 export const namespaces: Fault = {
   id: 'F47',
   title: 'Two pid namespaces share a state directory; workers in one are killed',
   small: 4,
   full: 80,
   missing: () =>
-    spawnSync('unshare', ['-pf', '--mount-proc', 'true']).status === 0 ? null : 'no pid namespace to be had',
+    spawnSync('unshare', ['-pf', '--mount-proc', 'true']).status === 0 ? null : 'no pid namespaces',
   run: (rounds, seed, program) => {
-    const lives = Array.from({ length: rounds }, (_, i) => i).filter((i) => i % 2 === 0);
+    const surviving = Array.from({ length: rounds }, (_, i) => i).filter((i) => i % 2 === 0);
     return roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK, once: new Set(lives.map((i) => `j${i}`)) },
+      ...{ rounds, seed, program, settings: QUICK, once: new Set(surviving.map((i) => `j${i}`)) },
       open: () => async (lab, round) => {
         const id = `j${round}`;
-        await lab.enqueue([{ id, command: witnessed(SECONDS) }]);
+        await lab.enqueue([{ id, command: witnessed(JOB_SECONDS) }]);
         await SCENES[round % SCENES.length]!(lab, id);
         const { state } = await lab.box.json<{ state: string }>(['show', id]);
         if (state !== 'completed') throw new Error(`${id} is ${state} after a drain`);

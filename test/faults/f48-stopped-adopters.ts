@@ -6,14 +6,14 @@ import { below } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { gone, QUICK, ready, started } from './moments.ts';
+import { QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 
 const LONGEST_PAUSE_MS = 300;
 
 type Stop = (lab: Lab, supervisors: Supervisor[]) => Promise<unknown>;
 
-/** Lists ways to stop the workers that adopted the jobs, and by how many supervisors they were started. */
+/** Lists ways to stop the workers that adopted the jobs, each with the number of their supervisors. */
 const STOPS: [number, Stop][] = [
   [1, async (_, [one]) => process.kill(one!.pid, 'SIGTERM')],
   [1, (lab) => lab.box.run(['worker', 'stop'])],
@@ -34,7 +34,7 @@ const STOPS: [number, Stop][] = [
   [2, async (_, all) => send([...pidsOf(all), ...all.flatMap((one) => one.workers())], 'SIGTERM')],
 ];
 
-/** Kills workers, lets others adopt their jobs, and stops those. No job may be left without a worker. */
+/** Kills workers, and stops the workers that adopt their jobs. No job may be left without a worker. */
 export const stoppedAdopters: Fault = {
   id: 'F48',
   title: 'Workers are killed, and the workers that adopt their jobs are then stopped',
@@ -53,9 +53,9 @@ export const stoppedAdopters: Fault = {
         await lab.enqueue(jobs);
         const count = (): string => String(1 + below(lab.random, 3));
         const first = lab.supervisor(['--count', count()]);
-        await ready(first);
-        await started(lab, jobs[0]!.id);
-        const adopters = await killed(lab, first, supervisors, count);
+        await untilReady(first);
+        await untilStarted(lab, jobs[0]!.id);
+        const adopters = await killWorkers(lab, first, supervisors, count);
         if (below(lab.random, 2) === 0) await pause(lab);
         const stopping = stop(lab, adopters);
         await pause(lab);
@@ -77,7 +77,7 @@ export const stoppedAdopters: Fault = {
 };
 
 /** Kills the workers, alone or with their supervisor. Returns the supervisors whose workers adopt the jobs. */
-async function killed(
+async function killWorkers(
   lab: Lab,
   first: Supervisor,
   supervisors: number,
@@ -86,22 +86,22 @@ async function killed(
   const workers = first.workers();
   const alone = below(lab.random, 2) === 0;
   if (alone) {
-    const readies = first.output().split(' ready ').length;
+    const readyCount = first.output().split(' ready ').length;
     for (const pid of workers) process.kill(pid, 'SIGKILL');
-    // In half of the rounds the supervisor is stopped while it replaces its workers.
-    if (below(lab.random, 2) === 0) await ready(first, readies);
+    // In half of these cases the supervisor may be stopped while it replaces its workers.
+    if (below(lab.random, 2) === 0) await untilReady(first, readyCount);
   } else {
     process.kill(-first.pid, 'SIGKILL');
-    await gone([first.pid, ...workers]);
+    await untilGone([first.pid, ...workers]);
   }
   const others = Array.from({ length: supervisors - (alone ? 1 : 0) }, () =>
     lab.supervisor(['--count', count()]),
   );
-  await Promise.all(others.map((one) => ready(one)));
+  await Promise.all(others.map((one) => untilReady(one)));
   return alone ? [first, ...others] : others;
 }
 
-/** Stops workers by id. One that was still starting is found in the next pass. */
+/** Stops workers by id. A worker that was still starting is found in the next pass. */
 async function stopByIds(lab: Lab, all: Supervisor[]): Promise<void> {
   const over = (): boolean => all.every(({ child }) => child.exitCode !== null);
   await until(async () => {

@@ -6,7 +6,7 @@ import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK, ready } from './moments.ts';
+import { QUICK, untilReady } from './moments.ts';
 import { roundsInLabs, shuffled } from './rounds.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -15,18 +15,19 @@ const ORDERS = ['jobs first', 'workers first', 'supervisor first', 'jobs last', 
 /** The longest pause between two groups of processes. The signals of one stop arrive close together. */
 const LONGEST_GAP_MS = 60;
 
-/** The first attempt of each command sleeps until it is signalled, and every later one succeeds at once. */
-const FIRST = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
+/** Makes every attempt but the first succeed at once. The first one goes on and sleeps until it is signalled. */
+const RETRY_OK = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
+/** The commands, each with the number of `sleep` processes that run before the signals are sent. */
 const COMMANDS: Record<string, { command: string; sleeps: number }> = {
-  plain: { command: `${FIRST}; sleep 60`, sleeps: 1 },
-  group: { command: `${FIRST}; sleep 60 & sleep 60`, sleeps: 2 },
-  traps: { command: `trap 'exit 1' TERM INT HUP; ${FIRST}; sleep 60 & wait $!`, sleeps: 1 },
+  plain: { command: `${RETRY_OK}; sleep 60`, sleeps: 1 },
+  group: { command: `${RETRY_OK}; sleep 60 & sleep 60`, sleeps: 2 },
+  traps: { command: `trap 'exit 1' TERM INT HUP; ${RETRY_OK}; sleep 60 & wait $!`, sleeps: 1 },
   // This command leaves no process behind, because processes of a successful job are not ended.
-  graceful: { command: `trap 'exit 0' TERM INT HUP; ${FIRST}; while :; do sleep 0.02; done`, sleeps: 0 },
+  graceful: { command: `trap 'exit 0' TERM INT HUP; ${RETRY_OK}; while :; do sleep 0.02; done`, sleeps: 0 },
 };
 const KINDS = Object.keys(COMMANDS);
 
-/** A shell waits for its foreground child before it dies of SIGINT, so the signal has to reach every process. */
+/** Returns whether all processes of the job run. A shell dies of SIGINT only after its child, so both need the signal. */
 function hasBegun(lab: Lab, id: string): boolean {
   const { sleeps } = COMMANDS[id.split('-')[0]!]!;
   const own = processesOfJob(lab.box, id).filter((pid) => nameOf(pid) === 'sleep');
@@ -41,8 +42,8 @@ function nameOf(pid: number): string {
   }
 }
 
-/** Sends one signal to supervisor, workers, frames and jobs at the same moment, as a service manager does. */
-function signalEverything(once: boolean): Fault['run'] {
+/** Sends one signal to supervisor, workers, frames and jobs at almost the same time, as a service manager does. */
+function signalEverything(atMostOnce: boolean): Fault['run'] {
   return async (rounds, seed, program): Promise<Figures> => {
     const wrong: Figures['violations'] = [];
     const figures = await roundsInLabs({
@@ -51,21 +52,22 @@ function signalEverything(once: boolean): Fault['run'] {
         const kinds = KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]!);
         const jobs = kinds.map((kind, i) => ({
           ...{ id: `${kind}-${round}-${i}`, command: COMMANDS[kind]!.command, max_retries: 1 },
-          ...(once ? { at_most_once: true } : {}),
+          ...(atMostOnce ? { at_most_once: true } : {}),
         }));
         await lab.enqueue(jobs);
         const supervisor = lab.supervisor(['--count', '2', '--concurrency', '2']);
-        await ready(supervisor, 2);
+        await untilReady(supervisor, 2);
         await until(() => jobs.every(({ id }) => hasBegun(lab, id)), 'every job has begun');
         await signalAll(lab, supervisor);
         const code = await supervisor.exit;
         if (code !== 0) wrong.push({ kind: 'exit', what: `round ${round}: the stop exited with ${code}` });
-        for (const { id } of jobs) wrong.push(...judge(lab, id, once));
-        if (!once) await lab.supervisor(['--drain', '--concurrency', '4']).exit;
+        for (const { id } of jobs) wrong.push(...judge(lab, id, atMostOnce));
+        if (!atMostOnce) await lab.supervisor(['--drain', '--concurrency', '4']).exit;
       },
     });
     return {
       ...figures,
+      // These jobs write no witness, so the checker reports completed ones as lost.
       violations: [...figures.violations.filter(({ kind }) => kind !== 'lost'), ...wrong],
     };
   };
@@ -92,15 +94,15 @@ async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
 }
 
 /**
- * Exit code 0 is a success, whatever was signalled. Any other job was stopped: it is released uncharged, or dead if
- * at most once.
+ * A job that exited with 0 must be completed, whatever was signalled. Any other job must be pending and uncharged, or
+ * dead if it is at-most-once.
  */
 function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
   const job = readJobs(lab.database).find((one) => one.id === id)!;
   const graceful = id.startsWith('graceful');
   const [state, attempts] = graceful ? ['completed', 1] : once ? ['dead', job.attempts] : ['pending', 0];
   if (job.state === state && job.attempts === attempts && job.crashes === 0) return [];
-  return [{ kind: 'charged', what: `${id} is ${job.state} after ${job.attempts} attempts (${job.ends})` }];
+  return [{ kind: 'charged', what: `${id} is ${job.state} after ${job.attempts} attempts (${job.results})` }];
 }
 
 export const stopOfEverything: Fault = {

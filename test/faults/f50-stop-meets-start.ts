@@ -14,24 +14,25 @@ const PAUSES = ['0', '0', '0.002', '0.005', '0.01', '0.02', '0.03', '0.05', '0.1
 const BACKGROUND = '"$0" "$@" & start=$!; sleep $PAUSE; "$0" worker stop $FLAG; wait $start';
 const DETACHED = '("$0" "$@" --detach || :) & sleep $PAUSE; "$0" worker stop $FLAG; wait';
 /** Suspends the program while it starts, for longer than a program takes to start. */
-const STOPPED =
-  '"$0" "$@" & start=$!; sleep $BRIEFLY; kill -STOP $start; "$0" worker stop $FLAG & sleep 1.5; kill -CONT $start; wait';
+const SUSPENDED =
+  '"$0" "$@" & start=$!; sleep $SHORT_PAUSE; kill -STOP $start; "$0" worker stop $FLAG & sleep 1.5; kill -CONT $start; wait';
 const EXEC = '"$0" worker stop $FLAG; exec "$0" "$@" --drain';
-/** An older process becomes the program after the stop. */
-const LATER =
+/** A process that is older than the stop becomes the program after the stop. */
+const EXEC_IN_OLDER =
   'sh -c \'touch $GO.up; until [ -e $GO ]; do sleep 0.05; done; exec "$0" "$@" --drain\' "$0" "$@" & until [ -e $GO.up ]; do sleep 0.01; done; "$0" worker stop $FLAG; touch $GO; wait $!';
-/** The stop runs in a process without a parent. */
-const APART =
+/** The stop runs in another session than the start. */
+const STOP_IN_OTHER_SESSION =
   'setsid -f sh -c \'"$0" worker stop $FLAG; touch $GO\' "$0"; until [ -e $GO ]; do sleep 0.05; done; exec "$0" "$@" --drain';
 
-const STOP_DURING_START = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, STOPPED];
-const STOP_BEFORE_START = [EXEC, LATER, APART];
-const SHAPES = [...STOP_DURING_START, ...STOP_BEFORE_START];
-/** This many of the pauses are so short that the program has not registered yet. */
-const BRIEF = 5;
+const STOP_DURING_START = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, SUSPENDED];
+const STOP_BEFORE_START = [EXEC, EXEC_IN_OLDER, STOP_IN_OTHER_SESSION];
+const SCRIPTS = [...STOP_DURING_START, ...STOP_BEFORE_START];
+/** After these pauses a program that was started has not registered yet. */
+const SHORT_PAUSES = PAUSES.slice(0, 5);
 
 /**
- * Stops workers while they start, which must stop them. A start after a stop, even in the same process, must succeed.
+ * Runs `worker stop` while workers start, and expects that none is left. A `worker start` after the stop, even in the
+ * same process, must run the job.
  */
 export const stopMeetsStart: Fault = {
   id: 'F50',
@@ -43,39 +44,39 @@ export const stopMeetsStart: Fault = {
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
-        const starts = round % SHAPES.length >= STOP_DURING_START.length;
-        const script = SHAPES[round % SHAPES.length]!;
+        const startsAfterStop = round % SCRIPTS.length >= STOP_DURING_START.length;
+        const script = SCRIPTS[round % SCRIPTS.length]!;
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0) }]);
         const env = {
           ...{ PAUSE: pick(lab.random, PAUSES), FLAG: pick(lab.random, ['', '', '--leave']) },
-          ...{ BRIEFLY: pick(lab.random, PAUSES.slice(0, BRIEF)), GO: `go${round}` },
+          ...{ SHORT_PAUSE: pick(lab.random, SHORT_PAUSES), GO: `go${round}` },
         };
         const count = String(1 + below(lab.random, 4));
-        const both = lab.supervisor(['--count', count], env, ['sh', '-c', script]);
+        const shell = lab.supervisor(['--count', count], env, ['sh', '-c', script]);
         const missed = await until(async () => {
-          if (both.child.exitCode !== null) return 'none';
-          return starts ? null : await missedBy(lab, both.output());
-        }, 'the stop has reached the start');
+          if (shell.child.exitCode !== null) return 'none';
+          return startsAfterStop ? null : await missedBy(lab, shell.output());
+        }, 'the script has ended or the stop has missed a worker');
         const about = `round ${round}, a pause of ${env.PAUSE} s: ${script}`;
         if (missed === 'some') {
           wrong.push({ kind: 'missed', what: about });
           await lab.box.run(['worker', 'stop']);
         }
-        const code = await both.exit;
+        const code = await shell.exit;
         if (code !== 0) wrong.push({ kind: 'code', what: `exit code ${code}: ${about}` });
         if ((await workersOf(lab.box)).length > 0) wrong.push({ kind: 'missed', what: about });
-        if (starts && stateOf(lab, id) !== 'completed') wrong.push({ kind: 'poisoned', what: about });
+        if (startsAfterStop && stateOf(lab, id) !== 'completed') wrong.push({ kind: 'not run', what: about });
         await lab.supervisor(['--drain']).exit;
         if (stateOf(lab, id) !== 'completed')
-          wrong.push({ kind: 'poisoned', what: `the next start: ${about}` });
+          wrong.push({ kind: 'not run', what: `the next start: ${about}` });
       },
     });
     return { ...figures, violations: [...wrong, ...figures.violations] };
   },
 };
 
-/** Returns 'some' if a worker is not stopping after the stop has returned. */
+/** Returns 'some' if the stop has returned and a worker is not stopping. */
 async function missedBy(lab: Lab, output: string): Promise<'some' | null> {
   if (!/^(no workers were running|stopped \d)/m.test(output)) return null;
   const workers = await workersOf(lab.box);

@@ -2,20 +2,20 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
-import { askedToEnd, readJobs, unfinished } from './audit.ts';
+import { countEndRequests, readJobs, unfinished } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { freeze, ready } from './moments.ts';
+import { freeze, untilReady } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { readWitness, witnessed } from './witness.ts';
 
 const JOBS = 8;
 /** This is long enough for a slow machine to start all jobs of a round and freeze their worker. */
 const TIMEOUT_MS = 5000;
-/** A frozen worker keeps its jobs, because no other worker could adopt them. */
+/** The lease is so long that a frozen worker keeps its jobs. */
 const SETTINGS = { 'kill-grace': '1s', lease: '1h' };
 
-function ended(lab: Lab, ids: string[]): boolean {
+function haveEnded(lab: Lab, ids: string[]): boolean {
   const over = new Set(
     readWitness(lab.box.directory)
       .filter(({ what }) => what === 'E')
@@ -25,11 +25,11 @@ function ended(lab: Lab, ids: string[]): boolean {
 }
 
 /**
- * Freezes a worker over the end of its jobs, while `meanwhile` requests their end. Half of the jobs succeed and half
- * fail by themselves.
+ * Freezes a worker until its jobs have ended by themselves, half of them successfully, and `requestEnd` has requested
+ * their end. That function returns another one, which returns the wrong answers to its requests.
  */
-function overTheEnd(
-  meanwhile: (lab: Lab, ids: string[]) => Promise<() => Promise<string[]>>,
+function frozenDuringEnd(
+  requestEnd: (lab: Lab, ids: string[]) => Promise<() => Promise<string[]>>,
   expected: { succeeded: string; failed: string; maxRetries: number },
 ): Fault['run'] {
   return async (rounds, seed, program): Promise<Figures> => {
@@ -44,15 +44,15 @@ function overTheEnd(
         }));
         const ids = jobs.map(({ id }) => id);
         const supervisor = lab.supervisor(['--concurrency', String(JOBS)]);
-        await ready(supervisor);
+        await untilReady(supervisor);
         await lab.enqueue(jobs);
         const begun = (i: number): boolean => existsSync(join(lab.box.directory, `begun-${round}-${i}`));
         await until(() => ids.every((_, i) => begun(i)), 'every job has begun');
         const [worker] = supervisor.workers();
         freeze(lab, worker!);
         writeFileSync(join(lab.box.directory, go), '');
-        await until(() => ended(lab, ids), 'every job has ended by itself');
-        const finish = await meanwhile(lab, ids);
+        await until(() => haveEnded(lab, ids), 'every job has ended by itself');
+        const finish = await requestEnd(lab, ids);
         process.kill(worker!, 'SIGCONT');
         wrong.push(...(await finish()).map((what) => ({ kind: 'answer', what })));
         await until(() => unfinished(lab.database) === 0, 'every job is settled');
@@ -61,11 +61,11 @@ function overTheEnd(
         for (const [i, id] of ids.entries()) {
           const job = readJobs(lab.database).find((one) => one.id === id)!;
           const state = i % 2 === 0 ? expected.succeeded : expected.failed;
-          const ends = i % 2 === 0 ? 'exited 0' : 'exited 3';
-          if (job.state !== state || job.ends !== ends)
+          const results = i % 2 === 0 ? 'exited 0' : 'exited 3';
+          if (job.state !== state || job.results !== results)
             wrong.push({
               kind: 'misjudged',
-              what: `${id} is ${job.state} (${job.ends}), not ${state} (${ends})`,
+              what: `${id} is ${job.state} (${job.results}), not ${state} (${results})`,
             });
         }
       },
@@ -79,9 +79,9 @@ export const endedBeforeTimeout: Fault = {
   title: 'A worker is frozen while its jobs end and their timeouts pass',
   small: 4,
   full: 200,
-  run: overTheEnd(
+  run: frozenDuringEnd(
     async () => {
-      // The deadlines have certainly passed when this much time has passed since the start of the last job.
+      // All jobs have started by now, so their deadlines have passed after another TIMEOUT_MS.
       const start = performance.now();
       await until(() => performance.now() - start > TIMEOUT_MS, 'the deadlines have passed');
       return async () => [];
@@ -94,10 +94,10 @@ const SLOTS = 16;
 const STOPS = 3;
 
 /**
- * Returns a short command that ignores SIGTERM from just before its last line on. If it wrote that line, it exits
- * with 0 whatever signal arrives. So a repeated line means that a successful command was repeated.
+ * Returns a short command that ignores SIGTERM from just before it records its end. If it recorded that, it exits with
+ * 0 even after SIGTERM. So a repeated record means that a successful command was repeated.
  */
-const SHORT = (ms: number): string => `sleep ${ms / 1000}; trap '' TERM; ${witnessed(0)}`;
+const shortCommand = (ms: number): string => `sleep ${ms / 1000}; trap '' TERM; ${witnessed(0)}`;
 
 export const endedBeforeForce: Fault = {
   id: 'F51b',
@@ -111,14 +111,14 @@ export const endedBeforeForce: Fault = {
         for (let stop = 0; stop < STOPS; stop++) {
           const jobs = Array.from({ length: 3 * SLOTS }, (_, i) => ({
             ...{ id: `j${round}-${stop}-${i}`, max_retries: 1 },
-            command: SHORT(below(lab.random, 90)),
+            command: shortCommand(below(lab.random, 90)),
           }));
           const supervisor = lab.supervisor(['--concurrency', String(SLOTS)]);
-          await ready(supervisor);
+          await untilReady(supervisor);
           await lab.enqueue(jobs);
           await until(
             () => readWitness(lab.box.directory).some(({ job }) => job.startsWith(`j${round}-${stop}-`)),
-            'one has run',
+            'one job has started',
           );
           await lab.box.json(['worker', 'stop', '--force']);
           await supervisor.exit;
@@ -133,10 +133,13 @@ export const endedBeforeCancel: Fault = {
   title: '`cancel` after a job ends and before its result is recorded',
   small: 4,
   full: 200,
-  run: overTheEnd(
+  run: frozenDuringEnd(
     async (lab, ids) => {
       const cancels = ids.map((id) => lab.box.run(['cancel', id]));
-      await until(() => askedToEnd(lab.database) === ids.length, 'the wishes to cancel are in the store');
+      await until(
+        () => countEndRequests(lab.database) === ids.length,
+        'the cancel requests are in the store',
+      );
       return async () =>
         (await Promise.all(cancels)).flatMap(({ code, stdout, stderr }, i) =>
           code === (i % 2 === 0 ? 4 : 0)

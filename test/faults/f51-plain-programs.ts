@@ -7,23 +7,21 @@ import { inTempDir } from '../support/temp-dir.ts';
 import { unfinished } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import { inLab } from './lab.ts';
-import { ready } from './moments.ts';
+import { untilReady } from './moments.ts';
 import { inLanes } from './rounds.ts';
 
 const SLOTS = 16;
 const STOPS = 3;
 const LONGEST_MS = 200;
 
-/**
- * Lists how a job runs the program: in the frame's subshell, as the last program of a script, and without a shell.
- */
+/** Lists how a job runs the program: in the frame's subshell, at the end of a script, and without a shell. */
 const FORMS: ((program: string, ms: number, file: string) => object)[] = [
   (program, ms, file) => ({ command: `${program} ${ms} ${file}` }),
   (program, ms, file) => ({ command: `/bin/sh last.sh ${program} ${ms} ${file}` }),
   (program, ms, file) => ({ argv: [program, String(ms), file] }),
 ];
 
-/** Builds the program. Returns null without a compiler. */
+/** Builds the program and returns its path, or null without a C compiler. */
 function build(directory: string): string | null {
   const program = join(directory, 'end');
   return spawnSync('cc', ['-O2', '-o', program, join(import.meta.dir, 'end.c')]).status === 0
@@ -46,10 +44,10 @@ async function round(seed: number, program?: string): Promise<Figures> {
           ...FORMS[i % FORMS.length]!(end, below(lab.random, LONGEST_MS), file(`j${stop}-${i}`)),
         }));
         const supervisor = lab.supervisor(['--concurrency', String(SLOTS)]);
-        await ready(supervisor);
+        await untilReady(supervisor);
         await lab.enqueue(jobs as unknown as { id: string; command: string }[]);
         const ran = (): boolean => jobs.some(({ id }) => lines(join(directory, file(id))).length > 0);
-        await until(ran, 'one has run');
+        await until(ran, 'one job has run');
         await lab.box.json(['worker', 'stop', '--force']);
         await supervisor.exit;
       }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Fault } from './fault.ts';
-import { QUICK, ready, started } from './moments.ts';
+import { QUICK, untilReady, untilStarted } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -17,11 +17,11 @@ export const removedFiles: Fault = {
     roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       async open(lab) {
-        await ready(lab.supervisor(['--count', '2']), 2);
+        await untilReady(lab.supervisor(['--count', '2']), 2);
         return async (_, round) => {
           const id = `j${round}`;
           await lab.enqueue([{ id, command: witnessed(0.5) }]);
-          await started(lab, id);
+          await untilStarted(lab, id);
           for (const end of REMOVED[round % REMOVED.length]!) rmSync(lab.database + end, { force: true });
           for (let i = 0; i < LATER_JOBS; i++)
             await lab.enqueue([{ id: `${id}-${i}`, command: witnessed(0.1) }]);

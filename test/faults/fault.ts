@@ -4,7 +4,7 @@ export interface Figures {
   faults: number;
   /** Empty if every promise held. */
   violations: { kind: string; what: string }[];
-  /** Details for the table of figures. */
+  /** Details for the result column of the table of figures. */
   notes?: string;
 }
 
@@ -16,12 +16,12 @@ export interface Fault {
   full: number;
   /** Returns why this machine cannot run the fault, or null if it can. */
   missing?: () => string | null | Promise<string | null>;
-  /** `scale` is the number of rounds, jobs or kills. The seed determines every random choice. */
+  /** `scale` is the number of rounds, jobs or kills. `program` replaces the built executable. */
   run(scale: number, seed: number, program?: string): Promise<Figures>;
 }
 
 /** Returns a count with thousands separators, for the table of figures. */
-export function count(number: number): string {
+export function formatCount(number: number): string {
   return number.toLocaleString('en');
 }
 

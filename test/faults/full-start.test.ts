@@ -5,7 +5,7 @@ import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { fill, mayMount, mountSmall, unmount } from './mounts.ts';
 
-/** Prepares a store that can be opened, on a disk without space for another byte. */
+/** Runs `work` with a store that can be opened, on a disk without space for another byte. */
 async function onFullDisk(box: Sandbox, work: (free: () => void) => Promise<void>): Promise<void> {
   mountSmall(box.home, 'size=8m');
   try {
@@ -22,7 +22,7 @@ async function onFullDisk(box: Sandbox, work: (free: () => void) => Promise<void
 }
 
 test.skipIf(!mayMount)(
-  'worker start --detach on a full disk fails with the reason and leaves nothing, and with space it starts',
+  'worker start --detach on a full disk fails with the reason, leaves no files, and succeeds once there is space',
   inSandbox((box) =>
     onFullDisk(box, async (free) => {
       expectRefusal(await box.run(['worker', 'start', '--detach']), 5, /disk is full/);
@@ -40,9 +40,9 @@ test.skipIf(!mayMount)(
   inSandbox((box) =>
     onFullDisk(box, async (free) => {
       const workers = box.start(['worker', 'start']);
-      await until(() => /cannot start workers yet: .*disk is full/.test(workers.output()), 'it says why');
+      await until(() => /cannot start workers yet: .*disk is full/.test(workers.output()), 'the reason');
       free();
-      await until(() => workers.output().includes(' ready '), 'it is ready');
+      await until(() => workers.output().includes(' ready '), 'the worker is ready');
     }),
   ),
 );

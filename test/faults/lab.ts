@@ -11,29 +11,29 @@ import { watchStandstill } from './standstill.ts';
 import { readWitness, writeWitnessScript } from './witness.ts';
 
 export interface Supervisor extends Running {
-  /** Returns its live worker processes, by the kernel's list. */
+  /** Returns the pids of its live child processes, which are its workers. */
   workers(): number[];
 }
 
-/** A queue under attack, with everything that is needed to judge it afterwards. */
+/** A queue to which a fault happens, with everything that is needed to check it afterwards. */
 export interface Lab {
   box: Sandbox;
   random: Random;
   database: string;
   enqueued: Enqueued[];
-  /** Adds jobs together and records that they were acknowledged. */
+  /** Enqueues jobs with one command and records that they were acknowledged. */
   enqueue(jobs: { id: string; command: string; [field: string]: unknown }[]): Promise<void>;
-  /** Records the result of an enqueue for its client. */
-  note(id: string, outcome: Enqueued['outcome']): void;
+  /** Records the result that the client of an enqueue saw. */
+  recordEnqueue(id: string, outcome: Enqueued['outcome']): void;
   configure(settings: Record<string, string>): Promise<void>;
   supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
   supervisors(): Supervisor[];
   /**
-   * Waits after the last fault until every job has ended, or `over` holds, or no worker is left. A standstill that is
-   * longer than the lease allows ends the wait and is part of the verdict.
+   * Waits until `over` returns true, by default until every job has ended, or until no supervisor is left. A
+   * standstill that is longer than the lease allows ends the wait and counts as a violation.
    */
-  rest(over?: () => boolean): Promise<void>;
-  /** Stops what still runs and returns the violations. */
+  waitForJobs(over?: () => boolean): Promise<void>;
+  /** Stops the workers, checks everything that happened and returns the violations. */
   judge(once?: History['once']): Promise<Violation[]>;
 }
 
@@ -64,7 +64,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   await box.create();
   const slowest = await probe();
   startAudit(database);
-  const note = (id: string, outcome: Enqueued['outcome']): void => {
+  const recordEnqueue = (id: string, outcome: Enqueued['outcome']): void => {
     enqueued.push({ id, outcome });
     appendFileSync(join(box.directory, 'client.log'), `${outcome} ${id}\n`);
   };
@@ -73,12 +73,12 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
     random: randomFrom(seed),
     database,
     enqueued,
-    note,
+    recordEnqueue,
     async enqueue(jobs) {
       const stdin = jobs.map((job) => JSON.stringify(job)).join('\n');
       const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
       if (code !== 0) throw new Error(`enqueue exited with ${code}: ${stderr}`);
-      for (const { id } of jobs) note(id, 'ok');
+      for (const { id } of jobs) recordEnqueue(id, 'ok');
     },
     async configure(settings) {
       for (const [key, value] of Object.entries(settings)) await box.json(['config', 'set', key, value]);
@@ -90,11 +90,11 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
       return supervisor;
     },
     supervisors: () => started.filter(isRunning),
-    async rest(over = () => unfinished(database) === 0) {
+    async waitForJobs(over = () => unfinished(database) === 0) {
       const standstill = watchStandstill(database, slowest, probe);
       const done = async (): Promise<boolean> => {
         if (over() || late.length > 0 || (started.length > 0 && !started.some(isRunning))) return true;
-        const what = await standstill.look();
+        const what = await standstill.check();
         if (what !== null) late.push({ kind: 'late', what });
         return what !== null;
       };
@@ -134,7 +134,7 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** Returns the settlements in this log, with the workers that share it. */
+/** Returns the settlements in a log, each with all workers that share the log. */
 export function settlementsIn(log: string): LoggedSettlement[] {
   const workers = [...log.matchAll(/ worker=(\w+) ready /g)].map(([, id]) => id!);
   const settled = /^\S+ job=(\S+) attempt=\d+ queue=\S+ (?:completed|failed|dead|cancelled|requeued) /gm;

@@ -29,8 +29,8 @@ const PROGRESS_MS = 30_000;
 const text = { type: 'string' } as const;
 const options = { only: text, seed: text, scale: text, points: text, out: text };
 const { values } = parseArgs({ options });
-const whole = values.scale === undefined && values.points === undefined;
-const RESULTS = values.out ?? (whole ? join(import.meta.dir, 'results.json') : null);
+const isFullRun = values.scale === undefined && values.points === undefined;
+const RESULTS = values.out ?? (isFullRun ? join(import.meta.dir, 'results.json') : null);
 const only = values.only?.toUpperCase().split(',');
 const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.toUpperCase())).map(
   (fault) =>
@@ -40,7 +40,7 @@ const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
 /** Turns an error that ended a fault early into a violation, so that the other faults still run. */
-function broken(error: Error): Figures {
+function errorFigures(error: Error): Figures {
   return { jobs: 0, faults: 0, violations: [{ kind: 'error', what: error.message }] };
 }
 
@@ -55,7 +55,7 @@ async function run(fault: Fault): Promise<FaultResult & { skipped: boolean }> {
     const passed = Math.round((performance.now() - start) / 1000);
     process.stderr.write(`  ${fault.id}: ${progress()} after ${passed} s\n`);
   }, PROGRESS_MS);
-  const figures = await fault.run(Number(values.scale ?? fault.full), seed).catch(broken);
+  const figures = await fault.run(Number(values.scale ?? fault.full), seed).catch(errorFigures);
   clearInterval(timer);
   const seconds = Math.round((performance.now() - start) / 1000);
   const { jobs, faults, violations, notes } = figures;

@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test';
 import { CONTROLS } from './controls.ts';
 import { markedPlaces, patchAt, patchWithin, placesIn } from './marks.ts';
 
-/** The control of F42 alone uses this mark, see f42-races-control.test.ts. */
-const ELSEWHERE = ['mark-token'];
+/** Marks that only f42-races-control.test.ts uses. */
+const USED_BY_F42 = ['mark-token'];
 
 test('every mark in the source occurs once and is used by a control', () => {
   const patched = CONTROLS.flatMap(({ patches }) => patches.map(({ from }) => from.split(' ').at(-1)!));
   const names = markedPlaces().map(({ name }) => name);
-  expect(names.toSorted()).toEqual([...new Set([...patched, ...ELSEWHERE])].toSorted());
+  expect(names.toSorted()).toEqual([...new Set([...patched, ...USED_BY_F42])].toSorted());
 });
 
 test('a mark covers its line, or the whole template literal that ends there', () => {

@@ -5,7 +5,7 @@ import type { Patch } from './patched.ts';
 const SOURCE = resolve(import.meta.dir, '../../src');
 const MARK = / \/\/ fault-control: ([\w-]+)$/;
 
-/** A place of the source that ends with `// fault-control: NAME`, because a control removes a safeguard there. */
+/** A place in the source that ends with `// fault-control: NAME`, because a control removes a safeguard there. */
 export interface MarkedPlace {
   name: string;
   file: string;
@@ -13,7 +13,7 @@ export interface MarkedPlace {
   code: string;
 }
 
-/** Returns every marked place, so that a mark that occurs twice is there twice. */
+/** Returns every marked place. A mark that occurs twice is returned twice. */
 export function markedPlaces(): MarkedPlace[] {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' });
   const written = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.generated.ts'));
@@ -26,7 +26,9 @@ export function placesIn(file: string, text: string): MarkedPlace[] {
   return lines.flatMap((line, last) => {
     const name = MARK.exec(line)?.[1];
     if (name === undefined) return [];
-    const first = opensLiteral(line) ? lines.findLastIndex((one, i) => i < last && opensLiteral(one)) : last;
+    const first = isLiteralEdge(line)
+      ? lines.findLastIndex((one, i) => i < last && isLiteralEdge(one))
+      : last;
     return [
       {
         name,
@@ -40,8 +42,8 @@ export function placesIn(file: string, text: string): MarkedPlace[] {
   });
 }
 
-/** Tells whether a template literal begins or ends on this line and continues on another one. */
-function opensLiteral(line: string): boolean {
+/** Returns whether a template literal of several lines begins or ends on this line. */
+function isLiteralEdge(line: string): boolean {
   return line.split('`').length % 2 === 0;
 }
 

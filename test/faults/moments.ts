@@ -5,30 +5,30 @@ import { until } from '../support/queuectl.ts';
 import type { Lab, Supervisor } from './lab.ts';
 import { readWitness, type WitnessLine } from './witness.ts';
 
-/** Flags of a worker that serves no queue with jobs, so that it only adopts. */
-export const ADOPTER = ['--queue', 'nothing'];
+/** Flags of a worker that serves no queue with jobs, so that it only adopts jobs. */
+export const ADOPT_ONLY = ['--queue', 'nothing'];
 /** Settings under which workers quickly notice that others are gone. */
 export const QUICK = { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' };
 
-/** Waits for the start of a job by its witness, and returns it. */
-export function started(lab: Lab, job: string): Promise<WitnessLine> {
+/** Waits until a job has recorded its start, and returns that line. */
+export function untilStarted(lab: Lab, job: string): Promise<WitnessLine> {
   const first = (): WitnessLine | undefined =>
     readWitness(lab.box.directory).find((line) => line.what === 'S' && line.job === job);
   return until(first, `${job} has started`);
 }
 
-export async function ready(supervisor: Supervisor, count = 1): Promise<void> {
+export async function untilReady(supervisor: Supervisor, count = 1): Promise<void> {
   await until(() => supervisor.output().split(' ready ').length > count, 'the workers are ready');
 }
 
-/** Stops a process, but never while it holds the database, which would stop all others. */
+/** Suspends a process, but not while it holds the write lock, which would block all others. */
 export function freeze(lab: Lab, pid: number): void {
-  do stopNow(pid);
+  do suspend(pid);
   while (!canWrite(lab.database));
 }
 
-/** A process that is signalled inside a system call stops only at its end, and may take a lock before. */
-function stopNow(pid: number): void {
+/** Suspends a process and waits for that, because a process in a system call goes on until the call returns. */
+function suspend(pid: number): void {
   process.kill(pid, 'SIGCONT');
   process.kill(pid, 'SIGSTOP');
   const deadline = performance.now() + 5000;
@@ -47,7 +47,7 @@ function canWrite(database: string): boolean {
   }
 }
 
-export async function gone(pids: number[], limitMs?: number): Promise<void> {
+export async function untilGone(pids: number[], limitMs?: number): Promise<void> {
   await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`, limitMs);
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** True if a small file system can be mounted, which needs a permission. */
+/** Whether this process may mount a file system. */
 export const mayMount = (() => {
   const probe = mkdtempSync(join(tmpdir(), 'queuectl-mount-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe]);
@@ -29,7 +29,7 @@ export function unmount(directory: string): void {
   spawnSync('umount', ['-l', directory]);
 }
 
-/** Fills the file system completely. */
+/** Makes this file so large that its file system is full. */
 export function fill(file: string): void {
   spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=4k'], { stdio: 'ignore' });
   spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1', 'oflag=append', 'conv=notrunc', 'count=8192'], {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { freshDatabase, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import type { Violation } from './checker.ts';
 
-/** Creates a database as this version does, for its next version to migrate, with this many waiting jobs. */
+/** Creates a database of the current version with this many waiting jobs, for the next version to migrate. */
 export function makeOldStore(path: string, jobs: number): void {
   rmSync(dirname(path), { recursive: true, force: true });
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -18,7 +18,7 @@ export function makeOldStore(path: string, jobs: number): void {
   db.close();
 }
 
-/** Checks that the schema is the old or the new one, nothing in between, and that every job is there. */
+/** Checks that the schema is the new one, or completely the old one if that is allowed, and that no job is missing. */
 export function checkVersions(path: string, allowed: 'either' | 'new', jobs: number): Violation[] {
   const db = new DatabaseSync(path);
   try {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { EXECUTABLE } from '../../scripts/executable.ts';
+import { EXECUTABLE_FLAGS } from '../../scripts/executable.ts';
 
 /** A piece of the source and its replacement. It is an error if the piece does not occur exactly once. */
 export interface Patch {
@@ -31,7 +31,7 @@ export function patchSource(directory: string, patches: Patch[]): string {
 export function patchedProgram(directory: string, patches: Patch[]): string {
   const source = patchSource(directory, patches);
   const program = join(directory, 'queuectl');
-  const args = ['build', ...EXECUTABLE, 'src/cli/main.ts', '--outfile', program];
+  const args = ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', program];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: source, encoding: 'utf8' });
   if (status !== 0) throw new Error(`cannot build the patched program: ${stderr}`);
   return program;

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ROOT = `${import.meta.dir}/../../src`;
-/** Matches the call however its line is broken. */
+/** Matches a call of crashPoint, even if it spans several lines. */
 const POINT = /\bcrashPoint\(\s*'([\w-]+)'\s*,?\s*\)/g;
 const WRITE = /(?:\.write|\beach)\(\s*'(\w+)'\s*,/g;
 
-/** Returns every crash point in the source: three for each write of the store, and those that are written out. */
+/** Returns every crash point in the source: three for each write of the store, and those of crashPoint calls. */
 export function allPoints(): string[] {
   const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),

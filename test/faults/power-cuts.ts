@@ -5,10 +5,10 @@ import { createDisk, type Kept } from './disk.ts';
 import { roundDone, startProgress } from './progress.ts';
 import type { Op } from './syscalls.ts';
 
-/** Lists the variants that are checked after every call. */
+/** Lists what power cuts after a call keep. The random variants are tried twice. */
 export const VARIANTS: Kept[] = ['none', 'all', 'some writes', 'some writes', 'some sectors', 'some sectors'];
 
-export type Report = Extract<Op, { kind: 'append' }>;
+export type Append = Extract<Op, { kind: 'append' }>;
 
 interface Cut {
   files: Map<string, Uint8Array>;
@@ -17,14 +17,14 @@ interface Cut {
 
 interface Choice {
   seed: number;
-  /** Returns the share of the states after this call that is chosen at random. */
+  /** Returns the share of the states after this call that is chosen at random, from 0 to 1. */
   share(op: Op): number;
-  reported(op: Report): void;
-  /** Returns what was acknowledged so far. The same files are another state after another acknowledgement. */
+  onAppend(op: Append): void;
+  /** Returns a text for what was acknowledged so far. Equal files are a new state after a new acknowledgement. */
   known(): string;
 }
 
-/** Yields what power cuts after each call of a trace would leave, each state once. */
+/** Yields the files that power cuts after each call of a trace would leave. Each state is yielded once. */
 export function* cuts(trace: Op[], root: string, choice: Choice): Generator<Cut> {
   const random = randomFrom(choice.seed);
   const disk = createDisk(root);
@@ -32,9 +32,9 @@ export function* cuts(trace: Op[], root: string, choice: Choice): Generator<Cut>
   startProgress(trace.length);
   for (const [i, op] of trace.entries()) {
     roundDone();
-    if (op.kind === 'append') choice.reported(op);
+    if (op.kind === 'append') choice.onAppend(op);
     else disk.apply(op);
-    for (const kept of disk.restless ? variantsAfter(op) : (['all'] as const)) {
+    for (const kept of disk.hasUnsynced ? variantsAfter(op) : (['all'] as const)) {
       const share = choice.share(op);
       if (share < 1 && random() > share) continue;
       const files = disk.cut(kept, random);
@@ -46,7 +46,7 @@ export function* cuts(trace: Op[], root: string, choice: Choice): Generator<Cut>
   }
 }
 
-/** Returns the variants after a call. Few names are unsynced at a time, so all their combinations are tried. */
+/** Returns the variants after a call. Those of a link or rename are repeated, so that most combinations occur. */
 function variantsAfter({ kind }: Op): Kept[] {
   return kind === 'link' || kind === 'rename' ? Array(8).fill(VARIANTS).flat() : VARIANTS;
 }
@@ -58,13 +58,13 @@ function fingerprint(files: Map<string, Uint8Array>): string {
     .join();
 }
 
-/** Runs the work with a directory in memory if possible, because each state is written there anew. */
-export async function withBench(work: (bench: string) => Promise<void>): Promise<void> {
-  const bench = join(existsSync('/dev/shm') ? '/dev/shm' : '/tmp', `queuectl-state-${process.pid}`);
-  mkdirSync(bench, { recursive: true });
+/** Runs `work` with a temporary directory, in memory if possible, because every state is written to it. */
+export async function withScratch(work: (scratch: string) => Promise<void>): Promise<void> {
+  const scratch = join(existsSync('/dev/shm') ? '/dev/shm' : '/tmp', `queuectl-state-${process.pid}`);
+  mkdirSync(scratch, { recursive: true });
   try {
-    await work(bench);
+    await work(scratch);
   } finally {
-    rmSync(bench, { recursive: true, force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
 }

@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { until } from '../support/queuectl.ts';
 
-/** Lists where control groups with a limit of processes are created, in version 1 and 2. */
+/** Lists the directories in which control groups are created, of version 1 and of version 2. */
 const ROOTS = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'];
 
-function root(): string | null {
+function writableRoot(): string | null {
   const usable = (path: string): boolean => {
     try {
       accessSync(`${path}/cgroup.procs`, constants.W_OK);
@@ -17,15 +17,13 @@ function root(): string | null {
 }
 
 /** Returns why processes cannot be limited, or null if they can. */
-export function noProcessLimit(): string | null {
-  return root() === null ? 'no control groups to be had' : null;
+export function whyNoProcessLimit(): string | null {
+  return writableRoot() === null ? 'no control groups' : null;
 }
 
-/**
- * Runs the work with a command prefix that starts programs in a group with at most this many processes and threads.
- */
-export async function inProcessGroup<T>(limit: number, work: (through: string[]) => Promise<T>): Promise<T> {
-  const group = `${root()}/queuectl-test-${process.pid}`;
+/** Runs `work` with a command prefix for programs in a control group of at most `limit` processes and threads. */
+export async function inControlGroup<T>(limit: number, work: (through: string[]) => Promise<T>): Promise<T> {
+  const group = `${writableRoot()}/queuectl-test-${process.pid}`;
   mkdirSync(group);
   try {
     if (!existsSync(`${group}/pids.max`)) throw new Error('the group has no limit of processes');

@@ -1,4 +1,4 @@
-/** Holds the progress of the running fault. The rounds update it, and the long runs print it. */
+/** Holds the progress of the running fault. The rounds update it, and main.ts prints it. */
 let now = { done: 0, all: 0 };
 
 export function startProgress(all: number): void {

@@ -4,11 +4,10 @@ import type { Figures } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
 import { roundDone, startProgress } from './progress.ts';
 
+/** This many rounds run at a time, because they mostly wait. */
 const LANES = 4;
 
-/**
- * Runs a few rounds at a time, because they wait more than they work. Returns the results in the order of the rounds.
- */
+/** Runs the rounds in parallel lanes. Returns the results in the order of the rounds. */
 export async function inLanes<T>(rounds: number, work: (round: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
@@ -37,7 +36,7 @@ export interface Rounds {
   lanes?: number;
 }
 
-/** Runs the rounds on a few queues at a time, and judges each queue after its last round. */
+/** Runs the rounds in parallel lanes with a queue each, and judges each queue after its last round. */
 export async function roundsInLabs(plan: Rounds): Promise<Figures> {
   const lanes = Math.min(plan.lanes ?? LANES, plan.rounds);
   startProgress(plan.rounds);
@@ -53,7 +52,7 @@ export async function roundsInLabs(plan: Rounds): Promise<Figures> {
             roundDone();
           }
           if (lab.supervisors().length === 0) await lab.supervisor(['--drain']).exit;
-          await lab.rest();
+          await lab.waitForJobs();
           const violations = await lab.judge(plan.once);
           return { jobs: lab.enqueued.length, violations };
         },

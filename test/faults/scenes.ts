@@ -26,11 +26,11 @@ export async function playScenes(scenes: Record<string, Scene>, rounds: number):
   return { jobs: rounds, faults: rounds, violations, notes: all.map(([name]) => name).join(', ') };
 }
 
-/** Expects one clear line, the exit code of the error table, and nothing on stdout. */
-export function refused({ code, stdout, stderr }: Result, expected: number, says: RegExp): void {
+/** Expects the exit code, an error line that matches `message`, no stack trace, and nothing on stdout. */
+export function expectRefused({ code, stdout, stderr }: Result, expected: number, message: RegExp): void {
   strictEqual(code, expected, stderr);
   strictEqual(stdout, '');
   match(stderr.split('\n')[0]!, /^error: /);
-  match(stderr.split('\n')[0]!, says);
+  match(stderr.split('\n')[0]!, message);
   ok(!/^\s+at /m.test(stderr), stderr);
 }

@@ -5,7 +5,7 @@ import { seedOf } from './seed.ts';
 
 const LIMIT_MS = 115_000;
 
-/** Tests the faults with these numbers in their smallest meaningful form. */
+/** Tests the faults with these numbers in their small form. */
 export async function testSmallForms(first: number, last: number): Promise<void> {
   for (const fault of FAULTS.filter((one) => numberOf(one) >= first && numberOf(one) <= last)) {
     const missing = (await fault.missing?.()) ?? null;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** What processes did to files, in order. Positions are line numbers of the trace. */
+/** One operation on a file. `begun` and `done` are line numbers of the trace. */
 export type Op =
   | { kind: 'write'; path: string; at: number; data: Uint8Array; done: number }
   | { kind: 'truncate'; path: string; size: number; done: number }
@@ -9,9 +9,9 @@ export type Op =
   | { kind: 'unlink'; path: string; done: number }
   | { kind: 'rename'; path: string; to: string; done: number }
   | { kind: 'link'; path: string; to: string; done: number }
-  /** Everything that was done before `begun` is on stable storage from here on. */
+  /** Everything that was done to this file or directory before `begun` is on stable storage now. */
   | { kind: 'sync'; path: string; begun: number }
-  /** A write to a file that is opened to append, which reports something to a user. */
+  /** A write to a file that is opened for appending, which reports something to a user. */
   | { kind: 'append'; path: string; text: string };
 
 const TRACED =
@@ -124,7 +124,7 @@ function toOp({ name, args, result, begun, done }: Call, isWanted: (path: string
     case 'link':
       return { kind: name, path, to: quoted[1]!.toString(), done };
     default:
-      throw new Error(`${name} on ${path}: not known how to do that again`);
+      throw new Error(`${name} on ${path}: this call cannot be replayed`);
   }
 }
 

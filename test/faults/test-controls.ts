@@ -6,10 +6,7 @@ import { seedOf } from './seed.ts';
 
 const LIMIT_MS = 115_000;
 
-/**
- * Tests the controls of the faults with these numbers. They are split over several files, so that they run in
- * parallel.
- */
+/** Tests the controls of the faults with these numbers. Several files call this, so that they run in parallel. */
 export async function testControls(first: number, last: number): Promise<void> {
   for (const control of CONTROLS) {
     if (numberOf(control.fault) < first || numberOf(control.fault) > last) continue;
@@ -17,8 +14,8 @@ export async function testControls(first: number, last: number): Promise<void> {
     const name = `control: ${control.name}${missing === null ? '' : ` (skipped: ${missing})`}`;
     const body = async () => {
       const kinds = await runControl(control, seedOf(control.name));
-      if (control.found.length === 0) expect(kinds).toEqual([]);
-      else expect(kinds.filter((kind) => control.found.includes(kind))).not.toEqual([]);
+      if (control.expected.length === 0) expect(kinds).toEqual([]);
+      else expect(kinds.filter((kind) => control.expected.includes(kind))).not.toEqual([]);
     };
     test.skipIf(missing !== null)(name, body, LIMIT_MS);
   }

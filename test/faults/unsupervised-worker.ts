@@ -2,8 +2,8 @@ import type { Running } from '../support/queuectl.ts';
 import type { Lab } from './lab.ts';
 
 /**
- * Starts a worker without a supervisor, so that it is not replaced, with slots for three jobs. It dies at the crash
- * point.
+ * Starts a worker with three slots and without a supervisor, so that it is not replaced. It is killed at the crash
+ * point, or suspended if `point` ends with `:stop`.
  */
 export function unsupervisedWorker(lab: Lab, point: string): Running {
   const args = ['__worker', '--db', lab.database, '--supervisor', 'none', '--concurrency', '3'];

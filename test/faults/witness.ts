@@ -9,15 +9,15 @@ export interface WitnessLine {
   attempt: number;
   fence: number;
   pid: number;
-  /** The start time of the process, as the kernel counts it. */
+  /** The start time of the process, in clock ticks since boot. */
   born: string;
-  /** The exit code it is about to end with, or null at its start. */
+  /** The exit code with which the job is about to end, or null at its start. */
   code: number | null;
 }
 
 const LOG = 'witness.log';
 
-/** A line needs no extra process, and each is one write with O_APPEND, so that parallel writers do not mix lines. */
+/** Writes each line without an extra process and with one write to the end of the log, so that lines do not mix. */
 const SCRIPT = `read -r stat </proc/$$/stat
 set -- $stat
 born=\${22}

@@ -44,7 +44,7 @@ test('the file has no name before it is complete, and its draft is removed when 
   }));
 
 test.skipIf(!hasTool('strace'))(
-  'without hard links the first writer wins, too, unless links are needed',
+  'without hard links the first writer also wins, and a write that needs links fails',
   () =>
     inTempDir(async (directory) => {
       const file = join(directory, 'file');

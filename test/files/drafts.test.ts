@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { newDraft, removeDraft, removeDrafts } from '../../src/files/drafts.ts';
+import { newDraft, removeDraft, sweepDrafts } from '../../src/files/drafts.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 test('a draft is removed with its directory', () =>
@@ -21,6 +21,6 @@ test('a link in the place of a draft directory is not followed', () =>
     renameSync(dirname(draft), join(directory, 'moved'));
     symlinkSync(victim, dirname(draft));
     removeDraft(draft);
-    removeDrafts(directory);
+    sweepDrafts(directory);
     expect(existsSync(join(victim, 'key'))).toBe(true);
   }));

@@ -20,7 +20,7 @@ test('checking the mount of a database keeps the locks that this process holds o
     db.close();
   }));
 
-test('a file that is a mount point is recognised', () => {
+test('isMountPoint recognises a mount point', () => {
   expect(isMountPoint('/proc')).toBe(true);
   expect(isMountPoint('/proc/self/status')).toBe(false);
   expect(isMountPoint('/nowhere')).toBe(false);

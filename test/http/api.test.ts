@@ -67,14 +67,14 @@ test(
 );
 
 test(
-  'after its store was replaced the server shows, follows and changes the new one',
+  'after its store was replaced, the server reads, follows and changes the new one',
   inSandbox(async (own) => {
     const site = await serve(own);
     await add(site, { id: 'saved', command: 'true', ...later });
     const file = join(own.home, 'queue.db');
     const copy = join(own.directory, 'copy.db');
     expect((await own.run(['backup', copy])).code).toBe(0);
-    await add(site, many('lost', 30));
+    await add(site, manyJobs('lost', 30));
     const before = await site.events();
     for (const end of ['', '-wal', '-shm']) renameSync(file + end, `${file}.old${end}`);
     copyFileSync(copy, file);
@@ -93,11 +93,11 @@ test(
   }),
 );
 
-const many = (name: string, jobs: number): object[] =>
+const manyJobs = (name: string, jobs: number): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${name}-${i}`, command: 'true', ...later }));
 
 test.skipIf(process.platform !== 'linux')(
-  'a server still has its store locked after the doctor has examined it',
+  'a server still has a lock on its store after running doctor',
   inSandbox(async (own) => {
     const site = await serve(own);
     await add(site, { id: 'there', command: 'true', ...later });
@@ -109,7 +109,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(locks()).toBe(1);
     const { checks } = await ok(site, 'GET', '/api/v1/doctor');
     expect(checks).toContainEqual({ check: 'journal mode', status: 'ok', says: 'wal', fix: null });
-    // Closing a descriptor drops all locks of its process, and another process could then remove the WAL.
+    // Closing any descriptor of the file would drop this lock, and another process could then remove the WAL.
     expect(locks()).toBe(1);
   }),
 );
@@ -155,12 +155,12 @@ describe('the OpenAPI document', () => {
       }).not.toThrow();
   });
 
-  test('documents no answer that no test has seen', async () => {
-    for (const { method, path } of ROUTES) await askForBadRequest(method, path.replaceAll(/\{\w+\}/g, 'x'));
+  test('documents only answers that a test has received', async () => {
+    for (const { method, path } of ROUTES) await expectBadRequest(method, path.replaceAll(/\{\w+\}/g, 'x'));
     expect(untestedAnswers()).toEqual([]);
   });
 });
 
-async function askForBadRequest(method: string, path: string): Promise<void> {
+async function expectBadRequest(method: string, path: string): Promise<void> {
   expect((await api.site.call(method, `${path}?nonsense=1`)).status).toBe(400);
 }

@@ -15,16 +15,16 @@ afterAll(() => box.cleanup());
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'FOO'];
 const pathOf = (route: Route): string => route.path.replaceAll(/\{\w+\}/g, 'nobody');
 const PATHS = [...new Set(ROUTES.map((route) => route.path))];
-const closed = ROUTES.filter((route) => route.access !== 'open');
+const protectedRoutes = ROUTES.filter((route) => route.access !== 'open');
 
-const isProblem = (answer: Answer, status: number, code: string): void => {
+const expectError = (answer: Answer, status: number, code: string): void => {
   expect({ status: answer.status, code: answer.json?.code }).toEqual({ status, code });
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   // The answer must not reveal internals such as a stack, a path or SQL.
   expect(answer.text).not.toMatch(/node_modules|\.ts|SELECT|sqlite|\/tmp|\/home|\/root/i);
 };
 
-test('every method but GET changes something, and only the health checks need no token', () => {
+test('all routes but GET change the store, except for sessions, and only the health checks need no token', () => {
   const routesWhere = (of: (route: Route) => boolean) =>
     ROUTES.filter(of).map(({ method, path }) => `${method} ${path}`);
   expect(routesWhere(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
@@ -36,7 +36,7 @@ test('every method but GET changes something, and only the health checks need no
 });
 
 describe('every route of the table', () => {
-  for (const route of closed) {
+  for (const route of protectedRoutes) {
     const name = `${route.method} ${route.path}`;
     test(`${name} needs the token`, async () => {
       const how = route.body === undefined ? {} : { body: {} };
@@ -55,11 +55,11 @@ describe('every route of the table', () => {
         `localhost.:${site.port}`,
       ]) {
         const answer = await site.call(route.method, pathOf(route), { headers: { host } });
-        isProblem(answer, 421, 'wrong-host');
+        expectError(answer, 421, 'wrong-host');
       }
     });
     if (route.method !== 'GET') {
-      test(`${name} is refused for other sites`, async () => {
+      test(`${name} is refused for requests from other sites`, async () => {
         const body = route.body === undefined ? {} : { body: {} };
         for (const headers of [
           { origin: 'null' },
@@ -68,7 +68,7 @@ describe('every route of the table', () => {
           { 'sec-fetch-site': 'cross-site' },
           { 'sec-fetch-site': 'same-site' },
         ] as Record<string, string>[]) {
-          isProblem(await site.call(route.method, pathOf(route), { ...body, headers }), 403, 'not-allowed');
+          expectError(await site.call(route.method, pathOf(route), { ...body, headers }), 403, 'not-allowed');
         }
       });
     }
@@ -84,10 +84,10 @@ describe('every route of the table', () => {
             body: '{}',
             headers: { 'content-type': type },
           });
-          isProblem(answer, 415, 'unsupported-type');
+          expectError(answer, 415, 'unsupported-type');
         }
         for (const body of ['{', '[[[', 'nope', '\ufeff'])
-          isProblem(await site.call(route.method, pathOf(route), { body }), 400, 'invalid-json');
+          expectError(await site.call(route.method, pathOf(route), { body }), 400, 'invalid-json');
       });
     }
   }
@@ -98,7 +98,7 @@ describe('every route of the table', () => {
       const url = path.replaceAll(/\{\w+\}/g, 'nobody');
       const isOpen = ROUTES.every((route) => route.path !== path || route.access === 'open');
       for (const method of METHODS.filter((one) => !known.includes(one))) {
-        // No client library sends these methods, so they are written byte by byte.
+        // fetch does not send these methods, so the request is written to a socket.
         if (method === 'TRACE' || method === 'FOO') {
           for (const token of [site.token, 'wrong']) {
             const bytes = `${method} ${url} HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
@@ -109,14 +109,14 @@ describe('every route of the table', () => {
           continue;
         }
         const answer = await site.call(method, url);
-        isProblem(answer, 405, 'wrong-method');
+        expectError(answer, 405, 'wrong-method');
         expect(answer.headers.get('allow')).toBe(known.join(', '));
         const withoutToken = await site.call(method, url, { token: null });
         if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
       }
       const heads = await site.call('HEAD', url);
       expect(heads.text).toBe('');
-      expect(heads.status).toBe(known.includes('GET') ? (await looked(url)).status : 405);
+      expect(heads.status).toBe(known.includes('GET') ? await statusOf(url) : 405);
       const withoutToken = await site.call('HEAD', url, { token: null });
       if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
     });
@@ -126,24 +126,24 @@ describe('every route of the table', () => {
     test(`${route.method} ${route.path} refuses unknown queries and tokens in the URL`, async () => {
       const how = route.body === undefined ? {} : { body: {} };
       for (const query of ['nonsense=1', `token=${site.token}`])
-        isProblem(await site.call(route.method, `${pathOf(route)}?${query}`, how), 400, 'invalid-request');
+        expectError(await site.call(route.method, `${pathOf(route)}?${query}`, how), 400, 'invalid-request');
     });
   }
 });
 
-/** Returns the status of a GET; of a stream only the head is read. */
-async function looked(path: string): Promise<{ status: number }> {
+/** Returns the status of a GET request without reading the body, which may be an endless stream. */
+async function statusOf(path: string): Promise<number> {
   const stop = new AbortController();
   const { status } = await fetch(`http://127.0.0.1:${site.port}${path}`, {
     signal: stop.signal,
     headers: { authorization: `Bearer ${site.token}` },
   });
   stop.abort();
-  return { status };
+  return status;
 }
 
-test('no GET changes anything, even with headers that override the method', async () => {
-  const before = await everything();
+test('no GET or HEAD changes anything, even with headers that override the method', async () => {
+  const before = await exportAll();
   for (const path of PATHS.map((one) => one.replaceAll(/\{\w+\}/g, 'there'))) {
     for (const method of ['GET', 'HEAD']) {
       const stop = new AbortController();
@@ -160,14 +160,14 @@ test('no GET changes anything, even with headers that override the method', asyn
       stop.abort();
     }
   }
-  expect(await everything()).toBe(before);
+  expect(await exportAll()).toBe(before);
 });
 
-/** Returns the whole store and its events. */
-async function everything(): Promise<string> {
+/** Returns the content of the store and its events. */
+async function exportAll(): Promise<string> {
   const [dump, events] = [await box.run(['export']), await box.run(['events', '--json'])];
   expect([dump.code, events.code]).toEqual([0, 0]);
-  // The first line has the time of the export.
+  // The first line is left out, because it contains the time of the export.
   return dump.stdout.slice(dump.stdout.indexOf('\n')) + events.stdout;
 }
 
@@ -180,14 +180,14 @@ test('the server accepts each of its own names, in upper or lower case', async (
 });
 
 test('a read-only server, token or session changes nothing on any route', async () => {
-  const quiet = await serve(box, '--read-only');
+  const readOnlySite = await serve(box, '--read-only');
   const logIn = async (where: Site, token: string): Promise<string> =>
     (await where.call('POST', '/api/v1/session', { token })).json.session;
-  const [full, readOnly] = [site.token, quiet.token];
+  const [full, readOnly] = [site.token, readOnlySite.token];
   expect(readOnly).not.toBe(full);
   const pairs: [where: Site, token: string][] = [
-    ...[full, readOnly, await logIn(quiet, full), await logIn(quiet, readOnly)].map(
-      (token): [Site, string] => [quiet, token],
+    ...[full, readOnly, await logIn(readOnlySite, full), await logIn(readOnlySite, readOnly)].map(
+      (token): [Site, string] => [readOnlySite, token],
     ),
     [site, readOnly],
     [site, await logIn(site, readOnly)],
@@ -196,35 +196,35 @@ test('a read-only server, token or session changes nothing on any route', async 
     expect((await where.call('GET', '/api/v1/server', { token })).json.read_only).toBe(true);
     for (const route of ROUTES.filter((one) => one.access === 'change')) {
       const how = route.body === undefined ? { token } : { body: {}, token };
-      isProblem(await where.call(route.method, pathOf(route), how), 403, 'read-only');
+      expectError(await where.call(route.method, pathOf(route), how), 403, 'read-only');
     }
   }
-  // The answers for both roles are kept apart.
+  // Answers for a read-only token are not reused for a full token.
   for (const token of [full, await logIn(site, full)])
     expect((await site.call('GET', '/api/v1/server', { token })).json.read_only).toBe(false);
 });
 
-test('the right token is never refused because of wrong ones', async () => {
-  // On a slow machine as many guesses may be allowed meanwhile, so the guesses are repeated.
+test('the right token is accepted while guesses are refused', async () => {
+  // The limit is a rate, so a slow machine may need more than 60 guesses to exceed it.
   const slowed = await until(async () => {
     const wrong = Array.from({ length: 60 }, (_, i) => ({ token: `wrong${i}` }));
     const answers = await Promise.all(wrong.map((one) => site.call('GET', '/api/v1/jobs', one)));
     return answers.find((answer) => answer.status === 429);
-  }, 'it is too much');
+  }, 'a guess is refused');
   expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
 });
 
-describe('malformed requests', () => {
+describe('malformed requests are refused', () => {
   const own = (): string => `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
   const rows: [what: string, request: () => string, status: RegExp][] = [
     [
-      'two Hosts',
+      'two Host headers',
       () => `GET /api/v1/jobs HTTP/1.1\r\n${own()}Host: evil.example\r\n\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
     [
-      'no Host',
+      'no Host header',
       () => `GET /api/v1/jobs HTTP/1.1\r\nAuthorization: Bearer ${site.token}\r\n\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
@@ -233,33 +233,33 @@ describe('malformed requests', () => {
       () => `GET http://evil.example/api/v1/jobs HTTP/1.1\r\n${own()}\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
-    ['dots', () => `GET /api/v1/../v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['escaped dots', () => `GET /%2e%2e/etc/passwd HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['two slashes', () => `GET //etc/passwd HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['a backslash', () => `GET /..\\..\\etc HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['NUL', () => `GET /api/v1/jobs/%00 HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
+    ['dots in the path', () => `GET /api/v1/../v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
+    ['escaped dots in the path', () => `GET /%2e%2e/etc/passwd HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
+    ['two slashes in the path', () => `GET //etc/passwd HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
+    ['a backslash in the path', () => `GET /..\\..\\etc HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
+    ['a NUL in the path', () => `GET /api/v1/jobs/%00 HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
     ['overlong UTF-8', () => `GET /api/v1/jobs/%c0%af HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['bad escapes', () => `GET /api/v1/jobs/%zz HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
+    ['invalid escapes', () => `GET /api/v1/jobs/%zz HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
     [
       'a long URL',
       () => `GET /api/v1/jobs?queue=${'x'.repeat(9000)} HTTP/1.1\r\n${own()}\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
     [
-      'two Authorizations',
+      'two Authorization headers',
       () => `GET /api/v1/jobs HTTP/1.1\r\n${own()}Authorization: Bearer x\r\n\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
     [
-      'length and chunks at once',
+      'Content-Length with a chunked body',
       () =>
         `POST /api/v1/jobs HTTP/1.1\r\n${own()}Content-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
-    ['a method that nobody knows', () => `FOO /api/v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 4\d\d/],
+    ['an unknown method', () => `FOO /api/v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 4\d\d/],
     ['TRACE', () => `TRACE /api/v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 4\d\d/],
     ['CONNECT', () => `CONNECT evil.example:443 HTTP/1.1\r\n${own()}\r\n`, /^(HTTP\/1.1 4\d\d|$)/],
-    ['rubbish', () => 'nonsense\r\n\r\n', /^(HTTP\/1.1 4\d\d|$)/],
+    ['bytes that are not HTTP', () => 'nonsense\r\n\r\n', /^(HTTP\/1.1 4\d\d|$)/],
   ];
   for (const [what, request, status] of rows) {
     test(what, async () => {
@@ -270,14 +270,14 @@ describe('malformed requests', () => {
     });
   }
 
-  test('a body that is too long is refused before it is read', async () => {
+  test('a body that is too long, before it is read', async () => {
     const head = `POST /api/v1/jobs HTTP/1.1\r\n${own()}Content-Type: application/json\r\nContent-Length: 1073741824\r\n\r\n`;
     expect(await site.raw(head, /\r\n\r\n/)).toMatch(/^HTTP\/1.1 413/);
   });
 });
 
 describe('every answer has security headers', () => {
-  const hasSecurityHeaders = (headers: Headers): void => {
+  const expectSecurityHeaders = (headers: Headers): void => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -304,7 +304,7 @@ describe('every answer has security headers', () => {
             },
             headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
           });
-          hasSecurityHeaders(headers);
+          expectSecurityHeaders(headers);
           expect(headers.get('cache-control')).toBe('no-store');
         }
       }
@@ -325,7 +325,7 @@ describe('every answer has security headers', () => {
     ] as [string, string, number][]) {
       const answer = await site.call(method, path);
       expect({ path, status: answer.status }).toEqual({ path, status });
-      hasSecurityHeaders(answer.headers);
+      expectSecurityHeaders(answer.headers);
     }
     const output = await site.call('GET', '/api/v1/jobs/there/output');
     expect(output.headers.get('content-security-policy')).toContain('sandbox');
@@ -335,16 +335,16 @@ describe('every answer has security headers', () => {
   test('on malformed requests', async () => {
     const own = `Host: 127.0.0.1:${site.port}\r\n`;
     const rows: [what: string, bytes: string, status: number][] = [
-      ['rubbish', 'nonsense\r\n\r\n', 400],
+      ['bytes that are not HTTP', 'nonsense\r\n\r\n', 400],
       ['no Host', 'GET / HTTP/1.1\r\n\r\n', 421],
-      ['a Host with a name', `GET / HTTP/1.1\r\nHost: x@127.0.0.1:${site.port}\r\n\r\n`, 400],
+      ['a Host with a user name', `GET / HTTP/1.1\r\nHost: x@127.0.0.1:${site.port}\r\n\r\n`, 400],
       ['a Host with a path', `GET / HTTP/1.1\r\nHost: 127.0.0.1:${site.port}/x\r\n\r\n`, 400],
       ['another Host', 'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421],
-      ['a header without end', `GET / HTTP/1.1\r\n${own}X: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
-      ['chunks that are none', `POST /api/v1/jobs HTTP/1.1\r\n${own}Transfer-Encoding: odd\r\n\r\n`, 400],
-      ['an odd wish', `GET /healthz HTTP/1.1\r\n${own}Expect: nonsense\r\n\r\n`, 200],
+      ['a header that is too long', `GET / HTTP/1.1\r\n${own}X: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
+      ['an unknown encoding', `POST /api/v1/jobs HTTP/1.1\r\n${own}Transfer-Encoding: odd\r\n\r\n`, 400],
+      ['an unknown expectation', `GET /healthz HTTP/1.1\r\n${own}Expect: nonsense\r\n\r\n`, 200],
       [
-        'too much',
+        'a body that is too long',
         `POST /api/v1/jobs HTTP/1.1\r\n${own}Authorization: Bearer ${site.token}\r\nContent-Length: 1073741824\r\n\r\n`,
         413,
       ],
@@ -353,7 +353,7 @@ describe('every answer has security headers', () => {
       const text = await site.raw(bytes, /\r\n\r\n/);
       const [first, ...lines] = text.split('\r\n\r\n', 1)[0]!.split('\r\n');
       expect({ what, status: first?.split(' ')[1] }).toEqual({ what, status: String(status) });
-      hasSecurityHeaders(
+      expectSecurityHeaders(
         new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string])),
       );
     }

@@ -6,15 +6,15 @@ import { ROUTES } from '../../src/http/routes.ts';
 
 const text = readFileSync(join(import.meta.dir, '../../docs/http-api.md'), 'utf8');
 
-test('docs/http-api.md has every route of the table and no other', () => {
+test('docs/http-api.md lists every route of the table and no others', () => {
   const documented = [...text.matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \S+)` \| (.*) \|$/gm)];
   const routes = documented.map(([, route, summary]) => `${route} ${summary}`);
   expect(routes).toEqual(ROUTES.map(({ method, path, summary }) => `${method} ${path} ${summary}`));
 });
 
-test('docs/http-api.md has every status that a client can get', () => {
+test('docs/http-api.md lists every error status that a client can get', () => {
   const rows = [...text.matchAll(/^\| (\d{3}(?:, \d{3})*) \|/gm)].flatMap(([, list]) => list!.split(', '));
-  // These statuses occur only on the command line or for unexpected errors.
+  // Errors with these statuses are unexpected or occur only on the command line.
   const never = [500, 501, 504];
   // The HTTP parser answers 431 itself, without an error of queuectl.
   const statuses = [...new Set([431, ...Object.values(ERRORS).map((row) => row.status)])];

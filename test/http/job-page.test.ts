@@ -22,7 +22,7 @@ async function fill(store: Store): Promise<void> {
   await store.insert(specs, NOW);
 }
 
-/** Creates an app whose clock advances by this much with every reading. */
+/** Creates an app whose clock advances by `stepMs` with every reading. */
 function appOf(store: Store, stepMs: number): App {
   let now = 0;
   const monotonic = (): number => {
@@ -58,13 +58,13 @@ test('a page that reaches its time limit returns its position, and the next page
       expect(pages.flatMap((page) => page.jobs.map((job) => job.id))).toEqual(all);
       expect(pages.length).toBeGreaterThan(3);
       expect(pages.some((page) => page.jobs.length === 0 && page.next_cursor !== null)).toBe(true);
-      // The page was not counted to the end, so the count is marked as capped.
+      // The count stopped at the time limit, so it is marked as capped.
       expect(pages[0]!.count.capped).toBe(true);
       expect(pages[0]!.count.value).toBeLessThan(3);
     }
   }));
 
-test('with enough time one page has all jobs, counted to the end', () =>
+test('with enough time one page has all matching jobs and their exact count', () =>
   withSqlite(async (store) => {
     await fill(store);
     for (const filter of FILTERS) {
@@ -72,7 +72,7 @@ test('with enough time one page has all jobs, counted to the end', () =>
       expect(more).toEqual([]);
       expect(page!.jobs).toHaveLength(3);
       expect(page!.count).toEqual({ value: 3, capped: false });
-      // Jobs of the first page are not counted twice.
+      // Every page has the count of all matching jobs.
       const first = (await pagesOf(appOf(store, 0), filter, 2)).map((one) => [
         one.jobs.length,
         one.count.value,

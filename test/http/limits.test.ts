@@ -1,4 +1,4 @@
-/** Tests S36 and S45: the limits of a server and its answers above them. */
+/** Tests the limits of a server and its answers above them. */
 import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { bucket } from '../../src/http/guard.ts';
@@ -6,8 +6,8 @@ import { type Site, serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
 import { add, later, ok, refused } from './api/topic.ts';
 
-/** Opens connections that send `first` and then nothing. */
-function idlers(site: Site, count: number, first = ''): { sockets: Socket[]; open(): number } {
+/** Opens connections that send `first` and then nothing. `open` returns how many are still open. */
+function openIdleConnections(site: Site, count: number, first = ''): { sockets: Socket[]; open(): number } {
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(site.port, '127.0.0.1', () => socket.write(first));
     socket.on('error', () => {});
@@ -16,14 +16,14 @@ function idlers(site: Site, count: number, first = ''): { sockets: Socket[]; ope
   return { sockets, open: () => sockets.filter((socket) => !socket.closed).length };
 }
 
-test('idle connections lock nobody out, because those idle for longest are closed first', async () => {
-  // The server may open only a few files; without a connection limit it could not open another one.
+test('idle connections do not block other clients, because the longest idle ones are closed first', async () => {
+  // The server may open only 120 files. Without a connection limit, the idle connections would use up all of them.
   const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
   try {
     const site = await serve(box);
     const stream = await site.events();
     for (const first of ['', 'GET / HTTP/1.1\r\n', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n']) {
-      const { sockets, open } = idlers(site, 300, first);
+      const { sockets, open } = openIdleConnections(site, 300, first);
       await until(() => open() <= 60, 'most are let go');
       for (let i = 0; i < 10; i++) {
         expect((await site.call('GET', '/healthz', { token: null })).status).toBe(200);
@@ -31,7 +31,7 @@ test('idle connections lock nobody out, because those idle for longest are close
       }
       for (const socket of sockets) socket.destroy();
     }
-    // A connection with a valid token that is being served stays open.
+    // A stream of a client with a valid token stays open.
     await add(site, { id: 'seen', command: 'true', ...later });
     await until(() => stream.seen.length > 0, 'the stream goes on');
     expect(stream.over).toBe(false);
@@ -41,12 +41,12 @@ test('idle connections lock nobody out, because those idle for longest are close
   }
 });
 
-test('when all connections are busy with valid tokens, a new one is refused', async () => {
+test('when all connections serve clients with valid tokens, a new one is refused', async () => {
   const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
   try {
     const site = await serve(box);
     const head = `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
-    const { sockets, open } = idlers(site, 100, `GET /api/v1/events HTTP/1.1\r\n${head}\r\n`);
+    const { sockets, open } = openIdleConnections(site, 100, `GET /api/v1/events HTTP/1.1\r\n${head}\r\n`);
     await until(() => open() <= 60, 'some were sent away');
     const text = await site.raw(`GET /healthz HTTP/1.1\r\n${head}\r\n`, /\n$/);
     expect(text).toMatch(/^HTTP\/1\.1 503 /);
@@ -61,7 +61,7 @@ test('when all connections are busy with valid tokens, a new one is refused', as
   }
 });
 
-test('a token bucket allows bursts, counts what exceeds it as debt, and refills', () => {
+test('a token bucket allows bursts, can go into debt with one large request, and refills', () => {
   let now = 0;
   const take = bucket(() => now, 10, 100);
   for (let i = 0; i < 100; i++) expect(take()).toBe(0);
@@ -79,7 +79,7 @@ test(
   inSandbox(async (box) => {
     const site = await serve(box, '--max-rate', '1');
     const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${i}`, command: 'true', ...later }));
-    // One array may be larger than the bucket, because nothing may be refused forever.
+    // An array may have more jobs than the bucket holds. Otherwise it could never be added.
     await add(site, jobs);
     const body = { id: 'more', command: 'true' };
     const refusal = await refused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
@@ -102,7 +102,7 @@ test(
 );
 
 test(
-  'the number of parallel operations is limited, and each that ends frees a place',
+  'at most 16 operations run at a time, and another can start when one ends',
   inSandbox(async (box) => {
     const site = await serve(box);
     await add(site, { id: 'a', command: 'true', ...later });
@@ -125,7 +125,7 @@ test(
 );
 
 test(
-  'the start, actor and end of an operation are recorded, even if the server ends before it',
+  'the start, actor and end of an operation are recorded, even if the server is stopped before the operation ends',
   inSandbox(async (box) => {
     const site = await serve(box);
     await add(

@@ -1,4 +1,4 @@
-/** Tests S33 and S43: sessions of a running server and what ends them. */
+/** Tests the sessions of a running server and what ends them. */
 import { expect, test } from 'bun:test';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -10,11 +10,11 @@ import { add, later, ok, refused } from './api/topic.ts';
 const logIn = (site: Site): Promise<{ session: string; role: string }> =>
   ok(site, 'POST', '/api/v1/session', undefined, 201);
 
-const denied = (site: Site, token: string, code: string) =>
+const expectDenied = (site: Site, token: string, code: string) =>
   refused(site, ['GET', '/api/v1/jobs'], { token }, [401, code]);
 
 test(
-  'a session has the rights of its token and ends with its streams at logout',
+  'a session has the rights of its token, and logout ends it and its streams',
   inSandbox(async (box) => {
     const site = await serve(box);
     const first = await logIn(site);
@@ -26,11 +26,11 @@ test(
     const streams = await Promise.all(
       [first.session, second.session, site.token].map((token) => site.events(null, token)),
     );
-    // Only a token starts sessions, and only a session logs out.
+    // Only a token can log in, and only a session can log out.
     await refused(site, ['POST', '/api/v1/session'], { token: first.session }, [403, 'not-allowed']);
     await refused(site, ['DELETE', '/api/v1/session'], {}, [400, 'invalid-request']);
     expect((await site.call('DELETE', '/api/v1/session', { token: first.session })).status).toBe(204);
-    await denied(site, first.session, 'session-ended');
+    await expectDenied(site, first.session, 'session-ended');
     await until(() => streams[0]!.over, 'its stream ends');
     await add(site, { id: 'b', command: 'true', ...later });
     await until(() => streams.slice(1).every((one) => one.seen.length > 0), 'the others go on');
@@ -45,15 +45,15 @@ test(
   inSandbox(async (box) => {
     const site = await serve(box);
     const { session } = await logIn(site);
-    await denied(await serve(box), session, 'server-restarted');
+    await expectDenied(await serve(box), session, 'server-restarted');
     process.kill(site.server.pid, 'SIGKILL');
     await site.server.exit;
     const next = await connectTo(box.start(['serve', '--port', String(site.port)]));
-    await denied(next, session, 'server-restarted');
+    await expectDenied(next, session, 'server-restarted');
     await refused(next, ['POST', '/api/v1/session'], { token: session }, [401, 'server-restarted']);
     // An old session is not counted as a guess and causes no delay.
-    for (let i = 0; i < 50; i++) await denied(next, session, 'server-restarted');
-    await denied(next, 'wrong', 'no-token');
+    for (let i = 0; i < 50; i++) await expectDenied(next, session, 'server-restarted');
+    await expectDenied(next, 'wrong', 'no-token');
   }),
 );
 
@@ -66,7 +66,7 @@ test(
     const slowed = await until(async () => {
       const guesses = Array.from({ length: 60 }, () => site.call('GET', '/api/v1/jobs', { token: guess }));
       return (await Promise.all(guesses)).find((answer) => answer.status === 429);
-    }, 'it is too much');
+    }, 'a guess is refused');
     expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await site.call('GET', '/api/v1/jobs', { token: session })).status).toBe(200);
     await logIn(site);
@@ -74,24 +74,24 @@ test(
 );
 
 test(
-  'when the token is replaced, the old token, its sessions and its streams end',
+  'when the token is replaced, the old token becomes invalid, and its sessions and streams end',
   inSandbox(async (box) => {
     const site = await serve(box);
     const { session } = await logIn(site);
     const streams = [await site.events(), await site.events(null, session)];
-    // The streams end without a request.
+    // The streams end even if no request follows.
     const { token } = await serve(box, '--rotate-token');
     await until(() => streams.every((one) => one.over), 'the streams end');
-    await denied(site, site.token, 'no-token');
-    await denied(site, session, 'session-ended');
+    await expectDenied(site, site.token, 'no-token');
+    await expectDenied(site, session, 'session-ended');
     expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
-    // A request that comes at once is refused, too.
+    // A request right after the replacement is refused, too.
     const again = (await site.call('POST', '/api/v1/session', { token })).json.session;
     const file = join(box.home, 'queue.db.d/token');
     writeFileSync(`${file}.new`, `${'n'.repeat(43)}\n`);
     renameSync(`${file}.new`, file);
-    await denied(site, again, 'session-ended');
-    await denied(site, token, 'no-token');
+    await expectDenied(site, again, 'session-ended');
+    await expectDenied(site, token, 'no-token');
     expect((await site.call('GET', '/api/v1/jobs', { token: 'n'.repeat(43) })).status).toBe(200);
   }),
 );
@@ -137,7 +137,7 @@ test(
       'Transfer-Encoding: chunked',
     ];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
-    // An answer on another connection proves that the server has read what came before.
+    // An answer on another connection shows that the server has read the bytes above.
     await ok(site, 'GET', '/api/v1/jobs');
     const file = join(`${box.home}/queue.db.d`, 'token');
     writeFileSync(`${file}.new`, 'A'.repeat(43), { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** S7: a client of the HTTP API never reads the value of a variable that looks secret. */
+/** Tests that a client of the HTTP API never gets the value of a variable that looks secret. */
 import { expect, test } from 'bun:test';
 import { MASK } from '../../src/core/mask.ts';
 import { ROUTES } from '../../src/http/routes.ts';
@@ -8,23 +8,23 @@ import { add, later, ok, refused } from './api/topic.ts';
 
 const SECRET = 'hunter2-7f3a91';
 const env = { DB_PASSWORD: SECRET, PATH: '/bin' };
-const shown = { DB_PASSWORD: MASK, PATH: '/bin' };
+const masked = { DB_PASSWORD: MASK, PATH: '/bin' };
 
 test(
-  'secret values are masked in every answer and kept in the store, and a mask is refused as a value',
+  'S7: secret values are masked in every answer and kept in the store, and a mask is refused as a value',
   inSandbox(async (box) => {
     const site = await serve(box);
     const stream = await site.events(0);
-    expect((await add(site, { id: 'x', command: 'true', env, ...later })).env).toEqual(shown);
+    expect((await add(site, { id: 'x', command: 'true', env, ...later })).env).toEqual(masked);
     const [one] = await add(site, [{ id: 'y', command: 'true', env, ...later }]);
-    expect(one.env).toEqual(shown);
+    expect(one.env).toEqual(masked);
     const schedule = { name: 'x', every: '1d', job: { command: 'true', env } };
-    expect((await ok(site, 'POST', '/api/v1/schedules', schedule, 201)).job.env).toEqual(shown);
-    expect((await ok(site, 'POST', '/api/v1/schedules/x/run', undefined, 201)).env).toMatchObject(shown);
+    expect((await ok(site, 'POST', '/api/v1/schedules', schedule, 201)).job.env).toEqual(masked);
+    expect((await ok(site, 'POST', '/api/v1/schedules/x/run', undefined, 201)).env).toMatchObject(masked);
     for (const verb of ['hold', 'release', 'cancel', 'retry'])
-      expect((await ok(site, 'POST', `/api/v1/jobs/x/${verb}`)).env).toEqual(shown);
-    expect((await ok(site, 'PATCH', '/api/v1/jobs/x', { priority: 1 })).env).toEqual(shown);
-    expect((await ok(site, 'PATCH', '/api/v1/schedules/x', { paused: true })).job.env).toEqual(shown);
+      expect((await ok(site, 'POST', `/api/v1/jobs/x/${verb}`)).env).toEqual(masked);
+    expect((await ok(site, 'PATCH', '/api/v1/jobs/x', { priority: 1 })).env).toEqual(masked);
+    expect((await ok(site, 'PATCH', '/api/v1/schedules/x', { paused: true })).job.env).toEqual(masked);
     for (const { method, path } of ROUTES) {
       if (method !== 'GET' || path.endsWith('/events')) continue;
       const { text } = await site.call('GET', path.replace(/\{\w+\}/, 'x'));
@@ -37,10 +37,10 @@ test(
     const { id: _, ...again } = await ok(site, 'GET', '/api/v1/jobs/x');
     const duplicate = await refused(site, ['POST', '/api/v1/jobs'], { body: again }, [400, 'invalid-job']);
     expect(duplicate.json.detail).toContain('the value of DB_PASSWORD is •••');
-    const body = { ...schedule, name: 'z', job: { command: 'true', env: shown } };
+    const body = { ...schedule, name: 'z', job: { command: 'true', env: masked } };
     await refused(site, ['POST', '/api/v1/schedules'], { body }, [400, 'invalid-job']);
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
-    // The owner and the command have the value.
+    // The command line of the owner and the command of the job get the real value.
     expect(await box.json(['show', 'x'])).toMatchObject({ env });
     await add(site, { id: 'w', command: 'echo "$DB_PASSWORD"', env: { DB_PASSWORD: SECRET } });
     await box.run(['worker', 'start', '--drain', '--quiet']);

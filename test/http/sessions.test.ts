@@ -34,7 +34,7 @@ test('a session ends after 12 hours without use, unless it has an open stream', 
   expect(sessions.find(busy)).toBeNull();
 });
 
-test('above the maximum the session that was unused for longest ends', () => {
+test('above the maximum number of sessions, the least recently used one ends', () => {
   const sessions = createSessions(() => 0, 3);
   const [a, b, c] = [1, 2, 3].map(() => sessions.begin('full', forever())) as [string, string, string];
   const { ended } = sessions.find(b)!;
@@ -45,7 +45,7 @@ test('above the maximum the session that was unused for longest ends', () => {
   expect(ended.aborted).toBe(true);
 });
 
-test('a session ends with its token or by itself', () => {
+test('a session ends with its token or by end()', () => {
   const token = new AbortController();
   const sessions = createSessions(() => 0);
   const [a, b, other] = [token.signal, token.signal, forever()].map((until) => sessions.begin('full', until));
@@ -58,7 +58,7 @@ test('a session ends with its token or by itself', () => {
   expect(sessions.find(other!)).not.toBeNull();
 });
 
-test('sessions of one role do not end those of another', () => {
+test('the maximum number of sessions applies to each role separately', () => {
   const sessions = createSessions(() => 0, 2);
   const never = new AbortController().signal;
   const full = sessions.begin('full', never);

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { createSharedAnswers } from '../../src/http/shared-answers.ts';
 
-/** Creates a question whose answer takes `costMs`, with a clock that only the question moves. */
-function question(costMs: number) {
+/** Creates shared answers that take `costMs` each to compute. Only computing them and `advance` move their clock. */
+function answersThatTake(costMs: number) {
   let now = 0;
   let made = 0;
   const shared = createSharedAnswers(() => now);
@@ -15,40 +15,40 @@ function question(costMs: number) {
     shared,
     make,
     ask: async (key = 'a') => Number(await (await shared.answer(key, make)).text()),
-    rest: (ms: number) => {
+    advance: (ms: number) => {
       now += ms;
     },
   };
 }
 
 test('a cheap answer is computed for every request', async () => {
-  const { ask, rest } = question(1);
+  const { ask, advance } = answersThatTake(1);
   for (let i = 1; i <= 200; i++) {
     expect(await ask()).toBe(i);
-    rest(50);
+    advance(50);
   }
 });
 
-test('an expensive answer is repeated for a moment', async () => {
-  const { ask, rest, shared, make } = question(10);
+test('an expensive answer is reused for a short time', async () => {
+  const { ask, advance, shared, make } = answersThatTake(10);
   const answers: number[] = [];
   for (let i = 0; i < 100; i++) {
     answers.push(await ask());
-    rest(1);
+    advance(1);
   }
   expect(answers.slice(0, 5)).toEqual([1, 2, 3, 4, 5]);
   expect(answers.slice(5)).toEqual(Array(95).fill(5));
   const again = await shared.answer('a', make);
   expect(again.status).toBe(200);
   expect(again.headers.get('content-type')).toBe('application/json');
-  // Another question has a budget of its own.
+  // Another key has a budget of its own.
   expect(await ask('b')).toBe(6);
-  rest(300);
+  advance(300);
   expect(await ask()).toBe(7);
 });
 
-test('parallel requests share an answer that is computed after the last of them', async () => {
-  const { shared } = question(0);
+test('parallel requests share an answer that is started after the last of them', async () => {
+  const { shared } = answersThatTake(0);
   let seen = 'too early';
   let made = 0;
   const make = async (): Promise<Response> => new Response(`${seen}, ${++made}`);
@@ -60,8 +60,8 @@ test('parallel requests share an answer that is computed after the last of them'
   expect(await (await shared.answer('a', make)).text()).toBe('in time, 3');
 });
 
-test('after a change no answer is used that was started before it', async () => {
-  const { ask, shared } = question(100);
+test('after forget() no answer is reused that was started before it', async () => {
+  const { ask, shared } = answersThatTake(100);
   expect(await ask()).toBe(1);
   expect(await ask()).toBe(1);
   shared.forget();
@@ -83,10 +83,10 @@ test('after a change no answer is used that was started before it', async () => 
   expect(await ask()).toBe(3);
 });
 
-test('a failed answer is not repeated', async () => {
-  const { ask, shared, rest } = question(100);
+test('a failed answer is not reused', async () => {
+  const { ask, shared, advance } = answersThatTake(100);
   const fails = (): Promise<Response> => {
-    rest(1000);
+    advance(1000);
     return Promise.reject(new Error('away'));
   };
   const both = await Promise.allSettled([shared.answer('a', fails), shared.answer('a', fails)]);

@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'an invalid token file is refused and replaced on request, and a readable one causes a warning',
+  'an invalid token file is refused and replaced on request, and one that other users can read causes a warning',
   inSandbox(async (box) => {
     const { token } = await serve(box);
     const file = join(box.home, 'queue.db.d/token');
@@ -110,7 +110,7 @@ test(
 );
 
 test(
-  '--host accepts every name of this machine and no others',
+  '--host accepts loopback names and addresses and no others',
   inSandbox(async (box) => {
     for (const host of ['127.0.0.2', 'LOCALHOST', 'localhost']) {
       const { server } = await serve(box, '--host', host);
@@ -122,9 +122,9 @@ test(
 );
 
 test(
-  'the token is in no process listing, no log and no other file',
+  'the token is in no process listing and no log, and only in its file and the page for the browser',
   inSandbox(async (box) => {
-    // Replaces the browser by a script that records its arguments.
+    // This script runs instead of the browser and records its arguments.
     const called = join(box.directory, 'called');
     const browser = join(box.directory, 'xdg-open');
     writeFileSync(browser, `#!/bin/sh\necho "$@" > '${called}.draft'; mv '${called}.draft' '${called}'\n`);
@@ -151,7 +151,7 @@ test(
     await site.call('GET', `/api/v1/jobs?token=${token}`);
     await until(
       async () => (await site.call('GET', '/api/v1/jobs/env')).json.state === 'completed',
-      'the browser script ran',
+      'the job has run',
     );
     expect((await site.call('GET', '/api/v1/jobs/env/output')).text).not.toContain(token);
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
@@ -173,7 +173,7 @@ test(
 );
 
 test(
-  'other machines are allowed only with an explicit flag',
+  'an address that other machines can reach is allowed only with --allow-remote',
   inSandbox(async (box) => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
       const { code, stderr, stdout } = await box.run(['serve', '--port', '0', '--host', host]);
@@ -188,7 +188,7 @@ test(
 );
 
 test(
-  'a taken or invalid port is refused with one clear line',
+  'a port that is in use or invalid is refused with a clear error',
   inSandbox(async (box) => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', () => resolve()));

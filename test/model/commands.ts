@@ -1,12 +1,12 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import fc from 'fast-check';
 import {
+  DEPENDENCY_CONDITIONS,
   type Dependency,
   type EndReason,
   FINAL_STATES,
   PARENT_FAILURES,
   type State,
-  WANTED_ENDS,
 } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
@@ -14,11 +14,11 @@ import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ending, failedWith, ids, jobSpec, succeeded, want } from '../support/jobs.ts';
 import * as m from './model.ts';
-import { sameAs } from './same.ts';
+import { expectSame } from './same.ts';
 
 type Command = fc.AsyncCommand<m.Model, Store>;
 
-/** There are few of each, so that the steps affect the same jobs. */
+/** There are few ids, queues and workers, so that the steps affect the same jobs. */
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 const QUEUES = ['one', 'two'];
 const WORKERS = ['w1', 'w2', 'w3'];
@@ -32,7 +32,7 @@ const OUTCOMES: Outcome[] = [
   { why: 'lost' },
 ];
 const REASONS: EndReason[] = ['timeout', 'cancelled', 'stopped'];
-const AGAIN: State[][] = [['dead'], ['dead', 'cancelled', 'failed'], ['completed', 'pending', 'processing']];
+const FROM: State[][] = [['dead'], ['dead', 'cancelled', 'failed'], ['completed', 'pending', 'processing']];
 
 /** Defines a step of both the model and the store, after which they must be equal. */
 function step<T>(
@@ -45,7 +45,7 @@ function step<T>(
     check: (model) => isPossible(model, input),
     run: async (model, store) => {
       await run(model, store, input);
-      await sameAs(model, store);
+      await expectSame(model, store);
     },
     toString: () => `${name}(${JSON.stringify(input)})`,
   }));
@@ -72,7 +72,7 @@ const enqueue = step(
       { weight: 2, arbitrary: fc.constant<Dependency[]>([]) },
       {
         weight: 1,
-        arbitrary: fc.uniqueArray(fc.record({ id, on: fc.constantFrom(...WANTED_ENDS) }), {
+        arbitrary: fc.uniqueArray(fc.record({ id, on: fc.constantFrom(...DEPENDENCY_CONDITIONS) }), {
           ...{ minLength: 1, maxLength: 2, selector: (one) => one.id },
         }),
       },
@@ -162,7 +162,7 @@ const mark = step(
   },
 );
 
-/** Adopts with a claim that was seen some time ago. */
+/** Adopts a job with the current or an older claim. */
 const adopt = step(
   fc.record({ claim: claimIndex, worker }),
   'adopt',
@@ -218,7 +218,7 @@ const act = step(
   fc.record({
     id,
     verb: fc.constantFrom('cancel', 'hold', 'release', 'retry', 'remove'),
-    from: fc.constantFrom(...AGAIN),
+    from: fc.constantFrom(...FROM),
     bulk: fc.boolean(),
   }),
   'act',
@@ -226,8 +226,8 @@ const act = step(
   async (model, store, input) => {
     const job = model.jobs.get(input.id);
     const { now } = model;
-    const changed = (answer: string[], isDue: (job: m.ModelJob) => boolean): void =>
-      deepEqual(answer, job !== undefined && isDue(job) ? [input.id] : []);
+    const changed = (answer: string[], applies: (job: m.ModelJob) => boolean): void =>
+      deepEqual(answer, job !== undefined && applies(job) ? [input.id] : []);
     switch (input.verb) {
       case 'cancel': {
         const expected = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };

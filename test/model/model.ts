@@ -106,7 +106,7 @@ export function insert(
     if (parent.phase === 'ended') parentEnded(model, parent, parent.state as ParentEnd);
 }
 
-/** Returns the jobs that a claim must return, best first. */
+/** Returns the jobs that a claim must return, in their order. */
 export function claimable(model: Model, limit: number, queues: string[] | null): ModelJob[] {
   return [...model.jobs.values()]
     .filter((job) => job.phase === 'waits' && job.dueAt! <= model.now)
@@ -250,8 +250,8 @@ export function retry(model: Model, job: ModelJob, from: readonly State[], bulk:
 }
 
 /**
- * Blocks a retried job by its parents again, and by it the children that its failure had affected and that have not
- * started.
+ * Makes a retried or released job wait again for its unfinished parents. Its children whose dependency had failed, and
+ * that neither run nor have ended, wait for it again.
  */
 function waitAgain(model: Model, job: ModelJob): void {
   for (const one of job.dependsOn)
@@ -296,9 +296,9 @@ export function prune(model: Model, state: State, keep: number): ModelJob[] {
   const ended = [...model.jobs.values()]
     .filter((job) => job.phase === 'ended' && job.state === state)
     .sort((a, b) => a.finishedAt! - b.finishedAt! || a.number - b.number);
-  const going = ended.slice(0, Math.max(0, ended.length - keep));
-  for (const job of going) forget(model, job);
-  return going;
+  const removed = ended.slice(0, Math.max(0, ended.length - keep));
+  for (const job of removed) forget(model, job);
+  return removed;
 }
 
 function forget(model: Model, job: ModelJob): void {

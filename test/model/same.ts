@@ -3,7 +3,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { Model } from './model.ts';
 
 /** Expects that the store holds what the model holds: every job, its holder and claim, and the counters. */
-export async function sameAs(model: Model, store: Store): Promise<void> {
+export async function expectSame(model: Model, store: Store): Promise<void> {
   const jobs = [...model.jobs.values()].sort((a, b) => b.number - a.number);
   const real = await store.list({}, { limit: 100 });
   deepEqual(

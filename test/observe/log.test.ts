@@ -5,12 +5,12 @@ import { logLine } from '../../src/observe/log.ts';
 
 const NOW = Date.UTC(2030, 0);
 
-function started(job: Partial<ClaimedJob>): string {
+function startedLine(job: Partial<ClaimedJob>): string {
   const claimed = { id: 'job', queue: 'default', ordinal: 1, ...job } as ClaimedJob;
   return logLine({ type: 'attempt-started', job: claimed, pid: 7 } as WorkerEvent, NOW);
 }
 
-/** Parses `key=value` pairs of a line; quoted values may contain anything. */
+/** Parses the `key=value` pairs of a line. Quoted values may contain any text. */
 function pairsOf(line: string): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const [, key, value] of line.matchAll(/(?<=^| )(\w+)=("(?:\\.|[^"\\])*"|[^\s"=]+)/g)) {
@@ -21,7 +21,7 @@ function pairsOf(line: string): Record<string, string> {
 }
 
 test('plain names are not quoted', () => {
-  expect(started({ id: 'nightly:42', queue: 'größe/a' })).toBe(
+  expect(startedLine({ id: 'nightly:42', queue: 'größe/a' })).toBe(
     '2030-01-01T00:00:00.000Z job=nightly:42 attempt=1 queue=größe/a started pid=7',
   );
 });
@@ -30,12 +30,12 @@ test.each(['a b', 'x" queue=other pid=1 "', 'x queue=other attempt=9', 'back\\sl
   'the name %p cannot be mistaken for further pairs',
   (name) => {
     const pairs = { job: name, attempt: '1', queue: name, pid: '7' };
-    expect(pairsOf(started({ id: name, queue: name }))).toEqual(pairs);
+    expect(pairsOf(startedLine({ id: name, queue: name }))).toEqual(pairs);
   },
 );
 
-test('a line stays one line, whatever a foreign store contains', () => {
-  const line = started({ id: 'a\n2030-01-01T00:00:00.000Z job=b completed', queue: '\x1b[2J\u202e' });
+test('a log line stays one line, whatever names and messages contain', () => {
+  const line = startedLine({ id: 'a\n2030-01-01T00:00:00.000Z job=b completed', queue: '\x1b[2J\u202e' });
   expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(logLine({ type: 'worker-error', workerId: 'w', message: 'a\nb' } as WorkerEvent, NOW)).toEndWith(
     'worker=w error: a\\nb',

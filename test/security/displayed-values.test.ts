@@ -1,4 +1,4 @@
-/** Tests what is shown to people: secrets are masked, cells are not formulas, names are visible. */
+/** Tests displayed values: secrets are masked, CSV cells are not formulas, and names are visible. */
 import { expect, test } from 'bun:test';
 import { MASK } from '../../src/core/mask.ts';
 import { serve } from '../support/http.ts';
@@ -9,7 +9,7 @@ const URL = `postgres://me:${SECRET}@db.example.org/x`;
 const MASKED = `postgres://me:${MASK}@db.example.org/x`;
 
 test(
-  'the password of a URL is masked in commands, hooks, errors and variables, but not in JSON for the owner',
+  'the password of a URL is masked in tables and in the API, but --json prints it in commands and variables',
   inSandbox(async (box) => {
     const env = ['--env', `DATABASE_URL=${URL}`, '--env', `OPTIONS=-p ${URL}`];
     const hook = ['--on-dead', `true ${URL}`];
@@ -18,7 +18,7 @@ test(
     await box.run(['config', 'set', 'on-failure', `true ${URL}`]);
     await box.run(['worker', 'start', '--drain', '--quiet']);
     const site = await serve(box);
-    const looks = [
+    const views = [
       ...[['list'], ['list', '--format', 'table'], ['list', '--format', '{command} {env}'], ['show', 'x']],
       ...[
         ['dlq', 'list'],
@@ -33,7 +33,7 @@ test(
         ['__complete', 'show', ''],
       ],
     ];
-    for (const args of looks) {
+    for (const args of views) {
       const { stdout, stderr } = await box.run(args);
       expect({ args, leaks: `${stdout}${stderr}`.includes(SECRET) }).toEqual({ args, leaks: false });
     }
@@ -60,7 +60,7 @@ test(
       last_error: `exit code 3: ${MASKED}`,
     });
 
-    // A masked value that was copied from there is refused.
+    // Input that contains a masked value is refused, because it was copied from a display.
     const again = await box.run(['enqueue', `psql ${MASKED}`]);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`command contains ${MASK}`)]);
     const body = { command: `psql ${MASKED}` };
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  'invisible names are refused everywhere',
+  'ids, tags and names with invisible characters are refused',
   inSandbox(async (box) => {
     for (const args of [
       ['enqueue', '--id', '\u3164', 'true'],

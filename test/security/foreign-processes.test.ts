@@ -20,12 +20,13 @@ import {
 import { IS_ROOT, type Stranger, startStranger } from '../support/stranger.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-/** Sets how often each attack is tried. TRIES=50 is the full test. */
+/** Each attack is tried this many times. TRIES=50 is the full test. */
 const TRIES = Number(process.env.TRIES ?? 2);
+/** Has the form of a message authentication code, but is made up. */
 const MAC = 'a'.repeat(32);
 
-/** Runs a job to its end and returns the name of its attempt. */
-async function nameOfNext(box: Sandbox, id: string): Promise<{ epoch: string; number: number }> {
+/** Runs a job to its end and returns the epoch and number of its attempt. */
+async function runJob(box: Sandbox, id: string): Promise<{ epoch: string; number: number }> {
   const file = join(box.directory, `${id}.run`);
   await enqueue(box, id, `echo $QUEUECTL_RUN >${file}`);
   await box.run(['worker', 'start', '--drain']);
@@ -33,6 +34,7 @@ async function nameOfNext(box: Sandbox, id: string): Promise<{ epoch: string; nu
   return { epoch: epoch!, number: Number(number) };
 }
 
+/** Does the work while the other process runs, and expects that process to survive it. */
 async function whileRunning(stranger: Stranger, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -42,8 +44,8 @@ async function whileRunning(stranger: Stranger, work: () => Promise<void>): Prom
   }
 }
 
-/** Reads the name of an attempt as another user can, from the arguments of the job's frame. */
-function nameOf(box: Sandbox, job: string): string {
+/** Returns the name of an attempt. It is in the arguments of the job's frame, where other users can read it. */
+function attemptNameOf(box: Sandbox, job: string): string {
   const text = processesOfJob(box, job).flatMap(argumentsOf).join();
   return /attempts\/([0-9a-f]{12}-\d+)\/rec/.exec(text)![1]!;
 }
@@ -51,15 +53,15 @@ function nameOf(box: Sandbox, job: string): string {
 test.concurrent.skipIf(!IS_ROOT)(
   'a process of another user does not change the numbers of attempts',
   inSandbox(async (box) => {
-    const { epoch } = await nameOfNext(box, 'first');
+    const { epoch } = await runJob(box, 'first');
     for (let i = 0; i < TRIES; i++) {
       const name = `${epoch}-99999999999${String(i).padStart(4, '0')}`;
       const stranger = await startStranger(
         `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${MAC} sleep 1000 & wait`,
       );
-      await until(() => processesWith(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it carries the cookie');
+      await until(() => processesWith(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it has the cookie');
       await whileRunning(stranger, async () =>
-        expect(await nameOfNext(box, `job${i}`)).toMatchObject({ number: i + 2 }),
+        expect(await runJob(box, `job${i}`)).toMatchObject({ number: i + 2 }),
       );
     }
   }),
@@ -68,30 +70,30 @@ test.concurrent.skipIf(!IS_ROOT)(
 test.concurrent(
   'no process can raise the attempt numbers above the usable range',
   inSandbox(async (box) => {
-    const { epoch } = await nameOfNext(box, 'first');
+    const { epoch } = await runJob(box, 'first');
     const env = { ...process.env, QUEUECTL_HOME: box.home, QUEUECTL_RUN: `${epoch}-999999999999999` };
     const own = spawn('sleep', ['1000'], { env, stdio: 'ignore' });
-    expect(await nameOfNext(box, 'second')).toMatchObject({ number: 2 });
+    expect(await runJob(box, 'second')).toMatchObject({ number: 2 });
     own.kill('SIGKILL');
   }),
 );
 
 test.concurrent.skipIf(!IS_ROOT)(
-  'a process of another user neither keeps a cancelled job running nor is signalled for it',
+  'a process of another user neither delays the cancelling of a job nor gets its signals',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
     await box.startWorkers();
     for (let i = 0; i < TRIES; i++) {
       await startGatedJob(box, `job${i}`);
-      const name = nameOf(box, `job${i}`);
-      // Processes start all the time, so waiting until none is left would never end.
+      const name = attemptNameOf(box, `job${i}`);
+      // This starts processes all the time, so waiting until none is left would never end.
       const again = `while :; do QUEUECTL_RUN=${name} sleep 0.2 & sleep 0.01; done`;
       const lasting = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
       await whileRunning(lasting, async () =>
         whileRunning(await startStranger(again), async () => {
           await until(
             () => processesWith(`QUEUECTL_RUN=${name}`).length > 2,
-            'its processes carry the cookie',
+            'the processes have the cookie',
           );
           await box.run(['cancel', `job${i}`]);
           await untilState(box, `job${i}`, 'cancelled', 20_000);
@@ -102,12 +104,12 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.concurrent.skipIf(!IS_ROOT)(
-  'a job whose worker and processes were killed does not count as running because of another user',
+  'a process of another user does not make a job count as running after its own processes were killed',
   inSandbox(async (box) => {
     for (let i = 0; i < TRIES; i++) {
       const workers = await box.startWorkers();
       const job = await startGatedJob(box, `job${i}`);
-      const name = nameOf(box, job.id);
+      const name = attemptNameOf(box, job.id);
       await box.run(['worker', 'stop', '--leave']);
       await workers.exit;
       await killAll(processesOfJob(box, job.id));
@@ -124,7 +126,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.concurrent.skipIf(!IS_ROOT)(
-  'a process that a job started as another user is ended with it, also after leaving the session',
+  'a process that a job started as another user ends with the job, even in a session of its own',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
     await box.startWorkers();
@@ -140,7 +142,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.skipIf(!IS_ROOT)(
-  'an open file in a directory named like an attempt does not make a process part of it',
+  'an open file in a directory named like an attempt does not make a process part of that attempt',
   () =>
     inTempDir(async (directory) => {
       const place = placeOf(stateDirectory(join(directory, 'state')), '0123456789ab', 7);
@@ -153,7 +155,7 @@ test.skipIf(!IS_ROOT)(
         `umask 077; mkdir ${join(fake, 'attempts', basename(place.directory))}; exec sleep 1000 >${file}`,
       );
       await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
-      // The process leads a session whose number was a frame's before.
+      // The search uses the pid as the group of the attempt, as if that pid had been reused.
       expect(processes.find({ cookie: place.cookie, group: stranger.pid })).toEqual([]);
       stranger.end();
       rmSync(fake, { recursive: true });
@@ -161,7 +163,7 @@ test.skipIf(!IS_ROOT)(
 );
 
 test.concurrent(
-  'neither the environment of a job nor the arguments of its frame contain the key',
+  'neither the environment of a job nor the arguments of its frame contain the secret key',
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'job');

@@ -14,15 +14,15 @@ import {
 } from '../support/queuectl.ts';
 import { backupOf, dbOf } from '../support/replaced-store.ts';
 
-/** Lists records that a command might write over its own. The first number is the pid. */
+/** What a command records instead of the truth, and how it prints that record. The first number is a pid. */
 const FORGED: [string, string][] = [
-  ['that it ended', "printf '%-10s 0    \\n' $PPID"],
-  ['that a process which is gone ended', "printf '%-10s 0    \\n' 4194303"],
+  ['its own end', "printf '%-10s 0    \\n' $PPID"],
+  ['the end of a process that does not exist', "printf '%-10s 0    \\n' 4194303"],
   ['that it never started', "printf '%-10s gate \\n' 0"],
 ];
 
-/** Returns a command that overwrites its own record and continues until it is released. */
-function forging(record: string): string {
+/** Returns a command that overwrites its own record and continues until the test releases it. */
+function forgingCommand(record: string): string {
   // The shell that runs the command is a child of the frame or of a subshell that the frame forked.
   const find = `for p in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do tr '\\0' '\\n' </proc/$p/cmdline; done | grep '/rec$' | head -n 1`;
   const write = `record=$(${find}); ${record} 1<>"$record"; echo start >>log`;
@@ -30,7 +30,7 @@ function forging(record: string): string {
 }
 
 async function startForging(box: Sandbox, record: string, more: Record<string, unknown> = {}): Promise<void> {
-  await enqueue(box, 'job', forging(record), { max_retries: 1, ...more });
+  await enqueue(box, 'job', forgingCommand(record), { max_retries: 1, ...more });
   await until(() => traces(box).includes('start'), 'it has started');
 }
 
@@ -39,7 +39,7 @@ const release = (box: Sandbox): void => writeFileSync(join(box.directory, 'go'),
 
 for (const [what, record] of FORGED) {
   test.concurrent(
-    `the adopter waits for a command that records ${what}`,
+    `a worker that adopts a job waits for a command that records ${what}`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '100ms', lease: '1s' });
       const first = await box.startWorkers();
@@ -56,7 +56,7 @@ for (const [what, record] of FORGED) {
   );
 
   test.concurrent(
-    `a cancel ends a command that records ${what}, with a worker and without`,
+    `a cancel ends a command that records ${what}, with and without a worker`,
     inSandbox(async (box) => {
       await configure(box, { 'kill-grace': '100ms' });
       const workers = await box.startWorkers();
@@ -76,14 +76,14 @@ for (const [what, record] of FORGED) {
   );
 }
 
-const [, ENDED] = FORGED[0]!;
+const [, OWN_END] = FORGED[0]!;
 
 test.concurrent(
   'the timeout ends a command that records its own end',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
     await box.startWorkers();
-    await startForging(box, ENDED, { timeout: '1s' });
+    await startForging(box, OWN_END, { timeout: '1s' });
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ last_error: 'timed out after 1s' });
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(traces(box)).toEqual(['start']);
@@ -91,10 +91,10 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a command that records its own end is not settled while its worker watches it',
+  'a job is not settled while its worker watches a command that records its own end',
   inSandbox(async (box) => {
     await box.startWorkers();
-    await startForging(box, ENDED);
+    await startForging(box, OWN_END);
     const { id } = await untilWorkerOf(box, 'job');
     // Both the watchdog and the heartbeat run every five seconds.
     await untilHeartbeats(box, 2);
@@ -105,14 +105,14 @@ test.concurrent(
 );
 
 test.concurrent(
-  'restore without a store waits for a command that records its own end',
+  'without a store, restore is refused while a command runs that has recorded its own end',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
-    await startForging(box, ENDED);
+    await startForging(box, OWN_END);
     await box.json(['backup', backupOf(box)]);
     await box.run(['worker', 'stop', '--leave']);
     await workers.exit;
-    // Now only the files on disk show what runs.
+    // Now only the files of the attempt show that it runs.
     rmSync(dbOf(box));
     const refused = await box.run(['restore', '--yes', backupOf(box)]);
     expect(refused.stderr).toContain('is still running');

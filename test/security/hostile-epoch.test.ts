@@ -20,7 +20,7 @@ for (const [key, value] of [
   ['epoch', '0123456789AB'],
 ] as const)
   test.concurrent(
-    `a store whose ${key} is '${value}' is refused, and nothing elsewhere is removed`,
+    `a store whose ${key} is '${value}' is refused, and no directory outside of it is removed`,
     inSandbox(async (box) => {
       await enqueue(box, 'loud', 'seq 10000');
       await box.run(['worker', 'start', '--drain', '--quiet']);

@@ -1,17 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const PAGE_SIZE_AT = 16;
+const PAGE_SIZE_OFFSET = 16;
 const SECTOR = 512;
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
 
 /** Writes a hot journal that turns any database beside it into `database` when SQLite rolls it back. */
 export function writeHotJournal(database: string, journal: string): void {
   const bytes = readFileSync(database);
-  const pageSize = bytes.readUInt16BE(PAGE_SIZE_AT);
+  const pageSize = bytes.readUInt16BE(PAGE_SIZE_OFFSET);
   const pages = bytes.length / pageSize;
   const header = Buffer.alloc(SECTOR);
   MAGIC.copy(header);
-  // These are the number of records, the start of the checksums, and the sizes of database, sector and page.
+  // The fields are the number of records, the initial checksum, and the sizes of database, sector and page.
   for (const [i, value] of [pages, 0, pages, SECTOR, pageSize].entries())
     header.writeUInt32BE(value, 8 + 4 * i);
   const records = Array.from({ length: pages }, (_, i) => {

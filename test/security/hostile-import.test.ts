@@ -6,8 +6,8 @@ import { expectRefusal } from '../support/refusal.ts';
 
 type Line = Record<string, Record<string, unknown>>;
 
-/** Lists values in an export that no queue can hold, or that would leave no room for later ones. */
-const LINES: [table: string, column: string, value: number][] = [
+/** Values that are out of range, or so high that no later number would fit. */
+const BAD_VALUES: [table: string, column: string, value: number][] = [
   ['job', 'priority', 9007199254740994],
   ['job', 'number', 2 ** 53 - 1],
   ['job', 'number', -1],
@@ -25,7 +25,7 @@ const LINES: [table: string, column: string, value: number][] = [
 ];
 
 test.concurrent(
-  'import refuses numbers and times out of range, names line and column, and adds nothing',
+  'import refuses numbers and times out of range, names their line and column, and adds nothing',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['schedule', 'add', 'nightly', '--every', '1d', '--', 'true']);
@@ -35,7 +35,7 @@ test.concurrent(
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
     const into = ['--db', join(box.directory, 'new', 'queue.db')];
     await Promise.all(
-      LINES.map(async ([table, column, value], i) => {
+      BAD_VALUES.map(async ([table, column, value], i) => {
         const at = lines.findIndex((line) => table in JSON.parse(line));
         const changed = JSON.parse(lines[at]!) as Line;
         changed[table]![column] = value;

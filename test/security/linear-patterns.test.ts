@@ -1,4 +1,4 @@
-/** Tests that the time of every regular expression on user text grows linearly with the text. */
+/** Tests that the run time of every regular expression grows linearly with the text. */
 import { expect, test } from 'bun:test';
 import { errorSignature } from '../../src/core/error-signature.ts';
 import { maskUrls } from '../../src/core/mask.ts';
@@ -17,17 +17,18 @@ import {
   worstAttack,
 } from '../support/patterns.ts';
 
+/** Lengths of texts, in characters. */
 const SHORT = 2048;
 const LONG = 200_000;
-/** Linear patterns differ by at most this factor. A quadratic one needs a thousand times more. */
-const MOST = 50;
+/** A pattern may take this many times as long as linearTime(). A quadratic pattern takes a thousand times as long. */
+const FACTOR = 50;
 
 function problemOf({ where, regex }: Pattern): string | null {
-  const limit = MOST * linearTime(SHORT);
+  const limit = FACTOR * linearTime(SHORT);
   const worst = worstAttack(regex, attacksOn(regex), SHORT, limit);
   if (worst.time > limit) return `${where} ${regex} ${JSON.stringify(worst.attack)}`;
   const time = timeOf(regex, textOf(worst.attack, LONG), 3);
-  return time > MOST * linearTime(LONG)
+  return time > FACTOR * linearTime(LONG)
     ? `${where} ${regex} ${JSON.stringify(worst.attack)} at length`
     : null;
 }
@@ -38,7 +39,7 @@ test('every regular expression of the program and of the dashboard is linear', (
   expect(patterns.map(problemOf).filter((problem) => problem !== null)).toEqual([]);
 });
 
-test('the search finds patterns that are not linear', () => {
+test('the test above detects patterns that are not linear', () => {
   const bad = [
     /\s+$/,
     /(\d+(?:\.\d+)?)(ms|s)/g,
@@ -48,16 +49,16 @@ test('the search finds patterns that are not linear', () => {
   expect(bad.filter((regex) => problemOf({ where: '', regex }) === null)).toEqual([]);
 });
 
-test('patterns are literals, so that this test finds them', () => {
-  // One of these is built of named parts and tested below. The other is built of our own file names.
+test('only two files build patterns from strings, which the tests above do not find', () => {
+  // The pattern of the first file is tested below. Those of the second match names of our own files.
   expect(filesWithConstructors(['src', 'ui']).sort()).toEqual([
     'src/core/plain-command.ts',
     'src/state/output.ts',
   ]);
 });
 
-/** Lists code that scans a text more than once, with texts that could make it start over repeatedly. */
-const READERS: [string, (text: string) => unknown, string[]][] = [
+/** Functions that scan a text more than once, with texts whose repetition could make them start over. */
+const SCANNERS: [string, (text: string) => unknown, string[]][] = [
   [
     'secretIn',
     secretIn,
@@ -69,7 +70,7 @@ const READERS: [string, (text: string) => unknown, string[]][] = [
   ['isPlainCommand', (text) => isPlainCommand(text.slice(0, 4096)), ['a ', "a ''", 'a;', 'a && ', '  ']],
 ];
 
-test.each(READERS)('%s takes time in proportion to the text', (_, read, pieces) => {
+test.each(SCANNERS)('%s takes time in proportion to the text', (_, read, pieces) => {
   const lengths = [SHORT, LONG] as const;
   const time = (piece: string, length: number): number => {
     const text = textOf({ prefix: 'token ', unit: piece, suffix: '' }, length);
@@ -77,8 +78,8 @@ test.each(READERS)('%s takes time in proportion to the text', (_, read, pieces) 
   };
   for (const piece of pieces) {
     const [short, long] = lengths.map((length) => time(piece, length));
-    // Linear time is 98 times as long, and quadratic time is the square of that.
-    const most = Math.max(8 * 98 * short!, MOST * linearTime(LONG));
+    // The long text is 98 times as long as the short one. The limit is eight times what linear time needs.
+    const most = Math.max(8 * 98 * short!, FACTOR * linearTime(LONG));
     expect({ piece, linear: long! <= most }).toEqual({ piece, linear: true });
   }
 });
@@ -87,6 +88,6 @@ function attempt(act: () => unknown): void {
   try {
     act();
   } catch {
-    // A refusal is also a valid result.
+    // Only the time matters, so an error is also a valid result.
   }
 }

@@ -1,4 +1,4 @@
-/** Tests S36: clients without a token that send many requests on a connection and read no answers. */
+/** Tests clients that send many requests on a connection without waiting for the answers. */
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -8,8 +8,8 @@ import { inSandbox, type Running, type Sandbox, until } from '../support/queuect
 
 const CONNECTIONS = 300;
 const REQUESTS = 1000;
-/** The server may need this much more memory than before. */
-const LIMIT_MIB = 150;
+/** The memory of the server must grow by less than this. */
+const GROWTH_LIMIT_MIB = 150;
 
 const memoryMiB = (site: Site): number => {
   const status = readFileSync(`/proc/${site.server.pid}/status`, 'latin1');
@@ -28,7 +28,7 @@ const requests = (site: Site, path: string, count: number, token = 'x'): string 
     count,
   );
 
-/** Writes the same bytes on many connections and never reads. The cleanup of the sandbox ends it at the latest. */
+/** Starts a process that sends the same bytes on many connections and never reads. */
 function flood(box: Sandbox, site: Site, bytes: string): Running {
   const through = [
     'python3',
@@ -39,12 +39,12 @@ function flood(box: Sandbox, site: Site, bytes: string): Running {
   return box.start([], { through, stdin: bytes });
 }
 
-/** Waits until the server has closed all connections but one, or needs too much memory. Returns the peak. */
-async function mostTaken(box: Sandbox, site: Site, bytes: string): Promise<number> {
+/** Floods the server until it has closed the connections or uses too much memory. Returns the peak growth in MiB. */
+async function peakGrowth(box: Sandbox, site: Site, bytes: string): Promise<number> {
   const [before, files] = [memoryMiB(site), openFiles(site)];
   const flooding = flood(box, site, bytes);
   await until(() => flooding.stdout().includes('sent'), 'everything is sent');
-  // Connections are accepted in order, so an answer to this one comes after all others were handled.
+  // Connections are accepted in order, so the answer to this request shows that all others were accepted.
   let last = false;
   const done = (): void => {
     last = true;
@@ -53,20 +53,20 @@ async function mostTaken(box: Sandbox, site: Site, bytes: string): Promise<numbe
   let most = 0;
   await until(() => {
     most = Math.max(most, memoryMiB(site) - before);
-    return most >= LIMIT_MIB || (last && openFiles(site) <= files + 1);
+    return most >= GROWTH_LIMIT_MIB || (last && openFiles(site) <= files + 1);
   }, 'the server has closed the connections');
   return most;
 }
 
 for (const who of ['without the token', 'with the token']) {
   test(
-    `${CONNECTIONS} connections with ${REQUESTS} requests each that never read are closed, ${who}`,
+    `${CONNECTIONS} connections that send ${REQUESTS} requests each and never read are closed, ${who}`,
     inSandbox(async (box) => {
       const site = await serve(box);
       const path = who === 'with the token' ? '/api/v1/openapi.json' : await assetOf(site);
       const token = who === 'with the token' ? site.token : 'x';
       const bytes = requests(site, path, REQUESTS, token);
-      expect(await mostTaken(box, site, bytes)).toBeLessThan(LIMIT_MIB);
+      expect(await peakGrowth(box, site, bytes)).toBeLessThan(GROWTH_LIMIT_MIB);
       expect((await site.call('GET', '/healthz')).status).toBe(200);
     }),
   );
@@ -83,7 +83,7 @@ test(
 );
 
 test(
-  'a client with a few pipelined requests gets all answers in order, also if it reads late',
+  'a client with a few pipelined requests gets all answers in order, even if it reads late',
   inSandbox(async (box) => {
     const site = await serve(box);
     const asset = await assetOf(site);
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'after an unknown transfer encoding the connection is closed, and nothing after it is a request',
+  'after an unknown transfer encoding the connection is closed, and later bytes are not read as a request',
   inSandbox(async (box) => {
     const site = await serve(box);
     const head = `POST /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
@@ -121,7 +121,6 @@ test(
       'xchunked',
       'chunked, chunked',
     ]) {
-      // This reads until the server closes the connection, or fails when the client gives up.
       const text = await site.raw(`${head}Transfer-Encoding: ${coding}\r\n\r\n`);
       expect({ coding, statuses: text.match(/HTTP\/1\.1 \d+/g) }).toEqual({
         coding,

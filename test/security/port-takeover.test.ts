@@ -1,4 +1,4 @@
-/** Tests another program that takes the port of a server which has ended, while dashboards are still open. */
+/** Tests sessions of open dashboards, also after another program has taken the port of the server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Sends everything that a page of this origin can read to the program that serves it. */
+/** A page that sends everything it can read to the program that serves it. */
 const THIEF = `<script>
   (async () => {
     const databases = await indexedDB.databases();
@@ -26,20 +26,20 @@ const THIEF = `<script>
 </script>`;
 
 interface Impostor {
-  /** Everything that was sent to it. */
-  heard: { url: string; headers: IncomingHttpHeaders; body: string }[];
+  /** All requests that the program has received. */
+  received: { url: string; headers: IncomingHttpHeaders; body: string }[];
   close(): Promise<void>;
 }
 
 async function takePort(port: number): Promise<Impostor> {
-  const heard: Impostor['heard'] = [];
+  const received: Impostor['received'] = [];
   const server = createServer((incoming, outgoing) => {
     let body = '';
     incoming.on('data', (data) => {
       body += data;
     });
     incoming.on('end', () => {
-      heard.push({ url: incoming.url!, headers: incoming.headers, body });
+      received.push({ url: incoming.url!, headers: incoming.headers, body });
       const isPage = incoming.headers.accept?.includes('text/html') ?? false;
       outgoing.writeHead(200, { 'content-type': isPage ? 'text/html' : 'application/json' });
       outgoing.end(isPage ? THIEF : '{}');
@@ -47,7 +47,7 @@ async function takePort(port: number): Promise<Impostor> {
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
-    heard,
+    received,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -60,12 +60,12 @@ const tokensOf = (box: Sandbox): string[] =>
   ['token', 'token-read-only'].map((name) => readFileSync(join(box.home, 'queue.db.d', name), 'utf8').trim());
 
 /** Returns everything that a page of this origin has stored. */
-const stored = (page: Page): Promise<string> =>
+const storedData = (page: Page): Promise<string> =>
   page.evaluate(`(async () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie,
     await indexedDB.databases(), await caches.keys(), location.href, history.state]))()`);
 
 test(
-  'the next program on the port gets no token, and nothing that another server accepts',
+  'the next program on the port gets no token, and nothing that a restarted server accepts',
   inSandbox(async (box) => {
     const { page, origin, token, kill } = await openDashboard(box, browser);
     await page.locator('.live-live').waitFor();
@@ -75,24 +75,25 @@ test(
     await second.getByText('No jobs yet').waitFor();
     const tokens = tokensOf(box);
     expect(tokens).toContain(token);
-    for (const tab of [page, second]) for (const one of tokens) expect(await stored(tab)).not.toContain(one);
+    for (const tab of [page, second])
+      for (const one of tokens) expect(await storedData(tab)).not.toContain(one);
     expect(await page.context().cookies()).toEqual([]);
 
     await kill();
     const port = Number(new URL(origin).port);
     const impostor = await takePort(port);
-    await until(() => impostor.heard.some(({ headers }) => headers.authorization), 'an open tab asks it');
+    await until(() => impostor.received.some(({ headers }) => headers.authorization), 'an open tab asks it');
     await page.reload();
-    await until(() => impostor.heard.some(({ url }) => url === '/loot'), 'its page reads the storage');
+    await until(() => impostor.received.some(({ url }) => url === '/loot'), 'its page reads the storage');
     await impostor.close();
 
-    const all = JSON.stringify(impostor.heard);
+    const all = JSON.stringify(impostor.received);
     for (const one of tokens) expect(all).not.toContain(one);
-    const loot = JSON.parse(impostor.heard.find(({ url }) => url === '/loot')!.body);
+    const loot = JSON.parse(impostor.received.find(({ url }) => url === '/loot')!.body);
     expect([loot.session, loot.cookie, loot.databases, loot.caches]).toEqual([{}, '', [], []]);
     const next = await connectTo(box.start(['serve', '--port', String(port)]));
     expect(next.token).toBe(token);
-    // Each word that it was sent is tried as a token and as a session.
+    // Every word that the program has received is tried as a token, to read and to log in.
     const words = new Set(all.match(/[\w-]{20,}/g));
     expect([...words].some((word) => /^[0-9a-f]{12}-[\w-]{43}$/.test(word))).toBe(true);
     for (const word of words) {
@@ -101,7 +102,7 @@ test(
       expect([401, 429]).toContain(read.status);
       expect([401, 429]).toContain(entered.status);
     }
-    // The owner logs in again in one tab, and the other follows.
+    // A login in one tab also applies to the other.
     await page.goto(`${origin}/jobs`);
     await logIn(page, token, 'The server was restarted');
     await second.goto(`${origin}/jobs`);
@@ -117,7 +118,7 @@ test(
     const second = await page.context().newPage();
     await second.goto(`${origin}/jobs`);
     await second.locator('.frame').waitFor();
-    const secret = JSON.parse(await stored(page))[0]['queuectl-session '];
+    const secret = JSON.parse(await storedData(page))[0]['queuectl-session '];
     const headers = { authorization: `Bearer ${secret}` };
     expect((await fetch(`${origin}/api/v1/jobs`, { headers })).status).toBe(200);
     await second.getByRole('button', { name: 'Log out' }).click();
@@ -125,10 +126,10 @@ test(
     expect((await fetch(`${origin}/api/v1/jobs`, { headers })).status).toBe(401);
     await logIn(page, `${origin}/#token=${token}`, 'You have logged out');
     await second.locator('.frame').waitFor();
-    // A new token ends the session by itself.
+    // A new token ends the sessions of the old one.
     box.start(['serve', '--port', '0', '--rotate-token']);
     for (const tab of [page, second]) await tab.getByText('Your session has ended').waitFor();
-    // The read-only token gives a read-only dashboard on a full server.
+    // The read-only token opens a read-only dashboard, even if the server allows changes.
     await logIn(page, tokensOf(box)[1]!, 'Your session has ended');
     await page.getByText('Read-only', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'New job' }).count()).toBe(0);

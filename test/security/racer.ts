@@ -2,14 +2,14 @@ import { copyFileSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Runs the attacker as a process of its own. It repeatedly moves a hostile file beside a database and away again.
- * `target` is the path of the file, or a directory whose drafts are attacked as soon as one appears.
+ * The process of an attacker. With `beside`, it repeatedly moves a hostile file beside the database `target` and away
+ * again. Otherwise, it moves the file beside each draft in the directory `target`. `suffix` is that of the hostile file.
  */
-const [how, hostile, target, end] = process.argv.slice(2) as [string, string, string, string];
+const [how, hostile, target, suffix] = process.argv.slice(2) as [string, string, string, string];
 const parked = `${hostile}.parked`;
 process.stdout.write('ready\n');
 
-const attempt = (work: () => void): void => {
+const ignoreError = (work: () => void): void => {
   try {
     work();
   } catch {
@@ -17,23 +17,23 @@ const attempt = (work: () => void): void => {
   }
 };
 
-/** The file has to appear between two steps of the victim and stay until the victim is done. */
+/** Waits for up to `most` ms at random, so that the file comes and goes between different steps of the victim. */
 const pause = (most: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * most);
 };
 
 for (;;) {
   if (how === 'beside') {
-    attempt(() => copyFileSync(hostile, parked, 1));
+    ignoreError(() => copyFileSync(hostile, parked, 1));
     pause(4);
-    attempt(() => renameSync(parked, target + end));
+    ignoreError(() => renameSync(parked, target + suffix));
     pause(12);
-    attempt(() => renameSync(target + end, parked));
+    ignoreError(() => renameSync(target + suffix, parked));
   } else {
     for (const name of readdirSync(target))
-      if (name.endsWith('.draft')) attempt(() => renameSync(parked, join(target, name + end)));
+      if (name.endsWith('.draft')) ignoreError(() => renameSync(parked, join(target, name + suffix)));
     for (const name of readdirSync(target))
-      if (name.endsWith(`.draft${end}`)) attempt(() => unlinkSync(join(target, name)));
-    attempt(() => copyFileSync(hostile, parked, 1));
+      if (name.endsWith(`.draft${suffix}`)) ignoreError(() => unlinkSync(join(target, name)));
+    ignoreError(() => copyFileSync(hostile, parked, 1));
   }
 }

@@ -28,22 +28,22 @@ test(
       );
       expect({ name, row: row?.includes('| obeyed') ?? null }).toEqual({ name, row: OBEYED.includes(name) });
     }
-    const be = await box.run(['--version'], { env: { BUN_BE_BUN: '1' } });
-    expect(be.stdout.trim()).toBe(Bun.version);
+    const asBun = await box.run(['--version'], { env: { BUN_BE_BUN: '1' } });
+    expect(asBun.stdout.trim()).toBe(Bun.version);
 
     await box.run(['enqueue', '--id', 'job', 'env | grep -c ^BUN_; true']);
     const before = timesLoaded();
     const env = { BUN_OPTIONS: `--preload=${evil}` };
     const worker = await box.run(['worker', 'start', '--drain'], { env });
     expect(worker.code).toBe(0);
-    // Only the process of the command itself may load it, at most twice if it restarts with fewer threads.
+    // Only the command itself may load the file: once, and again if it restarts with fewer threads.
     expect(timesLoaded() - before).toBeLessThanOrEqual(2);
     expect((await box.run(['logs', 'job'])).stdout).toBe('0\n');
   }),
 );
 
 test(
-  'doctor warns of such variables',
+  'doctor warns of variables that the runtime obeys, and of no others',
   inSandbox(async (box) => {
     const env = { BUN_OPTIONS: '--smol', BUN_INSTALL: '/x' };
     const { stdout } = await box.run(['doctor', '--json'], { env });

@@ -1,11 +1,11 @@
-/** Tests that the search for secrets in commands delays neither its user nor other writers. */
+/** Tests that the search for secrets in commands delays neither the command itself nor other writers. */
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inSandbox, type Sandbox } from '../support/queuectl.ts';
 
 const LINES = 20;
-/** Every `=` starts another value, and each of them is as long as the rest of the line. */
+/** Every `=` starts another value, and each value extends to the end of the line. */
 const HOSTILE = `token ${'=a'.repeat(60_000)}\n`;
 const HARMLESS = `echo  ${'-a'.repeat(60_000)}\n`;
 
@@ -28,7 +28,7 @@ test(
 );
 
 test(
-  'other processes can enqueue while such a file is stored',
+  'other processes can enqueue while a file of hostile commands is stored',
   inSandbox(async (box) => {
     await box.create();
     const file = join(box.directory, 'jobs.txt');
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  'the warning is still printed, for one job and for the first jobs of a file',
+  'enqueue warns of a secret in a single command and among the first commands of a file',
   inSandbox(async (box) => {
     const secret = 'login --password hunter2';
     for (const args of [[secret], ['--file', '-']]) {

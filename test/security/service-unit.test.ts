@@ -5,7 +5,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const UNIT = readFileSync('contrib/queuectl.service', 'utf8');
 
-test('the unit confines workers and their jobs', () => {
+test('the systemd unit runs workers as a separate user with restricted privileges', () => {
   for (const line of [
     'User=queuectl',
     'NoNewPrivileges=yes',
@@ -15,7 +15,7 @@ test('the unit confines workers and their jobs', () => {
     expect(UNIT.split('\n')).toContain(line);
 });
 
-test.skipIf(Bun.which('systemd-analyze') === null)('systemd finds nothing wrong with the unit', () =>
+test.skipIf(Bun.which('systemd-analyze') === null)('systemd-analyze verifies the unit without warnings', () =>
   inTempDir(async (directory) => {
     const file = join(directory, 'queuectl.service');
     writeFileSync(file, UNIT.replace('/usr/local/bin/queuectl', '/bin/true'));

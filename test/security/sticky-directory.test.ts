@@ -19,13 +19,13 @@ import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { writeHotJournal } from './hostile-files.ts';
 
-/** QUEUECTL_SECURITY_TRIES=50 runs the exploits in full. */
+/** Each exploit is tried this many times. QUEUECTL_SECURITY_TRIES=50 is the full test. */
 const TRIES = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1);
 const NOBODY = 65534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
 const asRoot = test.skipIf(process.getuid!() !== 0);
-/** The victim runs this many commands in each try, and the attacker has to hit one. */
-const LOOKS = TRIES === 1 ? 5 : 20;
+/** The victim runs this many commands in each try. The attacker needs to hit only one of them. */
+const COMMANDS_PER_TRY = TRIES === 1 ? 5 : 20;
 const LIMIT_MS = 60_000 + TRIES * 20_000;
 
 /** A directory like /tmp with a store of the victim, and the tools of the attacker. */
@@ -34,11 +34,13 @@ interface Scene {
   db: string;
   /** Exists if a command of the attacker ran as the victim. */
   pwned: string;
+  /** Files of the attacker that contain a job with a command, by the suffix that SQLite reads. */
   hostile: Record<'-wal' | '-journal', string>;
+  /** Starts racer.ts as the attacker. */
   attack(...args: string[]): Promise<ChildProcess>;
 }
 
-async function scene(box: Sandbox): Promise<Scene> {
+async function prepareScene(box: Sandbox): Promise<Scene> {
   chmodSync(box.directory, 0o755);
   const shared = join(box.directory, 'shared');
   mkdirSync(shared);
@@ -63,7 +65,7 @@ async function scene(box: Sandbox): Promise<Scene> {
   }
   const runtime = join(box.directory, 'bun');
   const racer = join(box.directory, 'racer.ts');
-  place(process.execPath, runtime);
+  linkOrCopy(process.execPath, runtime);
   copyFileSync(join(import.meta.dir, 'racer.ts'), racer);
   await enqueue(box, 'mine', 'true');
   return {
@@ -80,7 +82,7 @@ async function scene(box: Sandbox): Promise<Scene> {
   };
 }
 
-function place(file: string, at: string): void {
+function linkOrCopy(file: string, at: string): void {
   try {
     linkSync(file, at);
   } catch {
@@ -98,8 +100,8 @@ async function during<T>(attack: Promise<ChildProcess>, work: () => Promise<T>):
   }
 }
 
-/** Replaces the victim's store by a fresh copy, as an older version would have left it. */
-function leaveStore(box: Sandbox, db: string): void {
+/** Replaces the victim's store with a fresh copy, as if an older version had created it there. */
+function resetStore(box: Sandbox, db: string): void {
   for (const end of ['', '-wal', '-shm', '-journal', '.d'])
     rmSync(db + end, { recursive: true, force: true });
   copyFileSync(join(box.home, 'queue.db'), db);
@@ -108,14 +110,14 @@ function leaveStore(box: Sandbox, db: string): void {
 
 for (const end of ['-wal', '-journal'] as const) {
   asRoot(
-    `a ${end} that another user moves beside a store in a sticky directory never runs his commands`,
+    `a ${end} that another user moves beside a store in a sticky directory never runs that user's commands`,
     inSandbox(async (box) => {
-      const { db, pwned, hostile, attack } = await scene(box);
+      const { db, pwned, hostile, attack } = await prepareScene(box);
       let won = 0;
       for (let i = 0; i < TRIES; i++) {
-        leaveStore(box, db);
+        resetStore(box, db);
         await during(attack('beside', hostile[end], db, end), async () => {
-          for (let look = 0; look < LOOKS; look++) await box.run(['--db', db, 'list']);
+          for (let look = 0; look < COMMANDS_PER_TRY; look++) await box.run(['--db', db, 'list']);
         });
         await box.run(['--db', db, 'worker', 'start', '--drain', '--quiet']);
         if (existsSync(pwned)) won++;
@@ -127,9 +129,9 @@ for (const end of ['-wal', '-journal'] as const) {
   );
 
   asRoot(
-    `a ${end} that another user moves beside a draft in a sticky directory gets nothing into a backup`,
+    `a ${end} that another user moves beside a draft in a sticky directory adds nothing to a backup`,
     inSandbox(async (box) => {
-      const { shared, hostile, attack } = await scene(box);
+      const { shared, hostile, attack } = await prepareScene(box);
       let won = 0;
       for (let i = 0; i < TRIES; i++) {
         const made = join(shared, `backup-${i}.db`);
@@ -145,9 +147,9 @@ for (const end of ['-wal', '-journal'] as const) {
 }
 
 asRoot(
-  `a -wal that another user moves beside a backup in a sticky directory gets nothing into a restore`,
+  `a -wal that another user moves beside a backup in a sticky directory adds nothing to a restored store`,
   inSandbox(async (box) => {
-    const { db, hostile, attack } = await scene(box);
+    const { db, hostile, attack } = await prepareScene(box);
     await box.json(['backup', db]);
     let won = 0;
     for (let i = 0; i < TRIES; i++) {
@@ -163,7 +165,7 @@ asRoot(
 );
 
 asRoot.concurrent(
-  'a store directly in a sticky directory is refused with the commands that move it, and these work',
+  'a store directly in a sticky directory is refused, and the commands in the message move it',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
     mkdirSync(shared);
@@ -190,7 +192,7 @@ asRoot.concurrent(
 );
 
 asRoot.concurrent(
-  'a path through a directory that others can write is refused, unless only the private group of the owner can',
+  "a path through a directory that others can write is refused, unless it is sticky or only the owner's group can",
   inSandbox(async (box) => {
     const home = join(box.directory, 'a', 'b', 'c');
     mkdirSync(home, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** Tests that no command lets bytes in the ids and names of a foreign store control the terminal. */
+/** Tests that bytes in the ids and names of a store cannot control the terminal. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,11 +6,11 @@ import { inSandbox } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const HOSTILE = '\x1b[2J\x1b]0;title\x07\x9b31m\r\u202e\x1b[31m';
-/** Matches everything that a terminal obeys, except line ends, tabs and our own colours. */
-const OBEYED = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]|\r(?!\r?\n)/;
+/** Matches the characters that control a terminal, except line ends and tabs. */
+const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]|\r(?!\r?\n)/;
 const OWN_COLORS = /\x1b\[(0|1|2|7|3[1-6])m/g;
 
-const LOOKS = [
+const READ_COMMANDS = [
   ['list'],
   ['list', '--format', 'ids'],
   ['list', '--quiet'],
@@ -41,7 +41,7 @@ const LOOKS = [
   ['logs', '@last'],
 ];
 
-const CHANGES = [
+const CHANGE_COMMANDS = [
   ['cancel', '@last'],
   ['retry', '@last'],
   ['delete', '@last'],
@@ -72,15 +72,15 @@ test(
     }
     db.close();
     const shown = new Map<string, string>();
-    const see = async (args: string[]): Promise<void> => {
+    const runOnTerminal = async (args: string[]): Promise<void> => {
       const terminal = onTerminal(box, args, 40, 400);
       await terminal.closed;
       shown.set(args.join(' '), terminal.output());
     };
-    await Promise.all(LOOKS.map(see));
-    for (const args of CHANGES) await see(args);
-    const obeyed = [...shown].filter(([, text]) => OBEYED.test(text.replace(OWN_COLORS, '')));
-    expect(obeyed.map(([command]) => command)).toEqual([]);
+    await Promise.all(READ_COMMANDS.map(runOnTerminal));
+    for (const args of CHANGE_COMMANDS) await runOnTerminal(args);
+    const unsafe = [...shown].filter(([, text]) => CONTROL.test(text.replace(OWN_COLORS, '')));
+    expect(unsafe.map(([command]) => command)).toEqual([]);
     for (const command of ['list', 'list --format ids', 'metrics', 'export', 'queue list'])
       expect({ command, escaped: /\\x1b\[2J|\\u001b\[2J/.test(shown.get(command)!) }).toEqual({
         command,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sight } from '../../src/exec/adopt.ts';
+import { observe } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
 import { processes } from '../../src/exec/processes.ts';
@@ -73,7 +73,7 @@ test('a cookie is accepted with its MAC, or from a process of this user', () => 
   expect(isCookieOf(makeCookie(KEY, `${EPOCH}-13`), cookie, own)).toBe(false);
 });
 
-/** Runs a frame with a cookie of another state directory. */
+/** Runs a command in a frame with the given cookie. */
 async function withFrame(
   command: string,
   cookie: (place: Place) => string,
@@ -102,7 +102,7 @@ test('a job that was started before keys existed is found and ended', () =>
     (place) => place.name,
     async (place, frame) => {
       expect(place.cookie).not.toBe(place.name);
-      expect(sight(place)).toEqual({ kind: 'alive', pid: frame });
+      expect(observe(place)).toEqual({ kind: 'alive', pid: frame });
       const target = { group: frame, cookie: place.cookie };
       await until(() => processes.find(target).length >= 3, 'all its processes are found');
       await endProcesses(target, 100);
@@ -116,7 +116,7 @@ test('a job that was started with a deleted key is found', () =>
     (place) => makeCookie(KEY, place.name),
     async (place, frame) => {
       rmSync(place.record);
-      expect(sight(place)).toEqual({ kind: 'alive', pid: frame });
+      expect(observe(place)).toEqual({ kind: 'alive', pid: frame });
       // This also works where cookies cannot be read.
       expect(portable.frameOf(place.cookie)).toBe(frame);
     },
@@ -129,7 +129,7 @@ test('a process that a finished command left in its own session is not a frame',
     async (place) => {
       await until(() => readRecord(place)?.kind === 'ended', 'the command has ended');
       await until(() => processes.frameOf(place.cookie) === null, 'the frame is gone');
-      await until(() => processes.find({ cookie: place.cookie, group: -1 }).length > 0, 'something is left');
-      expect(sight(place)).toMatchObject({ kind: 'ended', code: 4 });
+      await until(() => processes.find({ cookie: place.cookie, group: -1 }).length > 0, 'the sleep is left');
+      expect(observe(place)).toMatchObject({ kind: 'ended', code: 4 });
     },
   ));

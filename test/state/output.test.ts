@@ -29,7 +29,7 @@ describe('output', () => {
       expect(Buffer.from(collected.kept!).toString()).toBe('one\ntwo\n');
     }));
 
-  test('a missing file is no output', () =>
+  test('a missing file counts as empty output', () =>
     inPlace((place) => {
       expect(collectOutput(place, LIMIT)).toEqual({ bytes: 0, truncated: false, kept: null, tail: '' });
       expect(readAll(place)).toBe('');
@@ -43,7 +43,7 @@ describe('output', () => {
       expect(readAll(place)).toBe(text);
     }));
 
-  test('output above the limit ends as head, mark and tail', () =>
+  test('output above the limit is shortened to head, mark and tail', () =>
     inPlace((place) => {
       const text = numberedLines(0, 50_000);
       writeFileSync(place.output, text);

@@ -25,7 +25,7 @@ test('a seal is created once, and again when it is missing or incomplete', () =>
     expect(attemptsIn(stateDirectory(directory), EPOCH)).toEqual([]);
   }));
 
-test('only the seal that the store holds is proof, and only for attempts after it', () =>
+test('a seal counts as intact only if its value is the one in the store, and only for attempts after it', () =>
   inTempDir(async (directory) => {
     const value = makeSeal(stateDirectory(directory), EPOCH)!;
     const place = placeOf(stateDirectory(directory), EPOCH, 8);
@@ -40,7 +40,7 @@ test('only the seal that the store holds is proof, and only for attempts after i
     expect(isSealed(place, 8, { value, after: 7 })).toBe(false);
   }));
 
-test('the seal is not left behind when the attempts of its store are moved away', () =>
+test('moving the attempts of a store away removes its seal', () =>
   inTempDir(async (directory) => {
     const value = makeSeal(stateDirectory(directory), EPOCH)!;
     const place = placeOf(stateDirectory(directory), EPOCH, 8);

@@ -78,7 +78,7 @@ describe('split output', () => {
       expect(read(place, 'stderr')).toMatch(
         /^begine+\n\[queuectl: \d+ bytes of output dropped here\]\ne+end$/,
       );
-      // A worker that retries after a crash before the settlement finds the work done.
+      // After a crash before the settlement, the next worker collects the same output again.
       expect(collectStreams(place, true, LIMIT)).toMatchObject({ bytes: 4_000_013, truncated: true });
     }));
 

@@ -18,9 +18,7 @@ const SUPERVISOR = { id: 's1', pid: 1, startTime: '1', host: HOST };
 
 let passed: string[] = [];
 
-/**
- * Calls every verb of the contract that writes, once and in this order. The compiler finds a verb that is missing.
- */
+/** Calls each verb of the contract that writes once, in this order. The compiler finds a missing verb. */
 const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unknown>> = {
   note: (store) => store.note({ kind: 'operation-begun' }),
   set: (store) => store.set('max-retries', '2', () => {}),
@@ -78,7 +76,8 @@ type Reads =
   | ('epoch' | 'get' | 'list' | 'startingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace' | 'nextDue')
   | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
-  | ('cutOff' | 'lastEnded' | 'check' | 'events' | 'lastEvent' | 'lastEventBefore' | 'prunableEvents')
+  | ('cancelledDueTo' | 'lastEnded' | 'check')
+  | ('events' | 'lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents')
   | ('seal' | 'keyHolder' | 'eventsOfJob' | 'scanEnd' | 'deadJobs')
   | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
@@ -102,13 +101,13 @@ test('every verb that writes passes its three crash points', () =>
     }
   }));
 
-test('F2 covers all of these crash points', () => {
+test('F2 covers the crash points of every verb that writes', () => {
   const points = allPoints();
   for (const verb of Object.keys(WRITES))
     expect(points).toEqual(expect.arrayContaining([`before-${verb}`, `in-${verb}`, `after-${verb}`]));
 });
 
-test('a crash point is found however its line is broken', () => {
+test('a crash point is found even if its call spans several lines', () => {
   expect(pointsIn([`db.write(\n  'mark',\n  () => 1,\n)`, `db\n  .write( 'claim' , f)`])).toEqual(
     ['mark', 'claim'].flatMap((verb) => ['before', 'in', 'after'].map((when) => `${when}-${verb}`)).sort(),
   );
@@ -121,14 +120,14 @@ const STEP =
 /** Matches a crash point, except one inside an atomic write, which is neither before nor after it. */
 const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Lists functions without crash points, each with its reason. */
-const FREE: Record<string, string> = {
+const WITHOUT_POINTS: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
   'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
   'exec/end.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
-  'state/wake.ts make': 'makes a directory that is watched, or between two points in-touch',
-  'state/place.ts makePlace': 'puts back a directory that somebody removed; the other one has its points',
+  'state/wake.ts make': 'makes a watched directory, or runs between two in-touch points',
+  'state/place.ts makePlace': 'makes a directory again that was removed; the first time is between points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
   'files/atomic.ts writeAtomically': 'runs between the points of its caller',
   'files/name-draft.ts nameDraft':
@@ -136,7 +135,7 @@ const FREE: Record<string, string> = {
   'store/sqlite/care/replace.ts replaceStore': 'makes the directory of a store that is not there',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
   'store/sqlite/care/salvage.ts patch': 'changes a copy of a damaged store',
-  'store/sqlite/care/swap.ts': 'its steps have names of their own',
+  'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
 };
 
 test('every call that starts, signals or writes outside the store has a crash point before and after it', () => {
@@ -144,16 +143,16 @@ test('every call that starts, signals or writes outside the store has a crash po
   const files = folders.flatMap((folder) => readdirSync(`src/${folder}`).map((name) => `${folder}/${name}`));
   const found: string[] = [];
   for (const file of files.filter((name) => name.endsWith('.ts'))) {
-    const steps = bareSteps(readFileSync(`src/${file}`, 'utf8')).map((name) => `${file} ${name}`);
-    found.push(...steps.filter((name) => !(name in FREE) && !(file in FREE)));
+    const steps = functionsWithoutPoints(readFileSync(`src/${file}`, 'utf8')).map(
+      (name) => `${file} ${name}`,
+    );
+    found.push(...steps.filter((name) => !(name in WITHOUT_POINTS) && !(file in WITHOUT_POINTS)));
   }
   expect(found).toEqual([]);
 });
 
-/**
- * Returns the functions with such a call without a crash point right before and after it, in the order of the text.
- */
-function bareSteps(text: string): string[] {
+/** Returns the functions with a call that matches STEP but has no crash point right before or after it. */
+function functionsWithoutPoints(text: string): string[] {
   const found = new Set<string>();
   let name = '';
   let last: 'point' | 'step' | null = null;
@@ -175,7 +174,7 @@ function bareSteps(text: string): string[] {
 test('a call without a crash point before or after it is found', () => {
   const point = "  crashPoint('x-y');\n";
   const step = '  renameSync(a, b);\n';
-  const named = (body: string) => bareSteps(`function f(): void {\n${body}}\n`);
+  const named = (body: string) => functionsWithoutPoints(`function f(): void {\n${body}}\n`);
   expect(named(point + step + point)).toEqual([]);
   expect(named(point + step + point + step + point)).toEqual([]);
   for (const body of [step, point + step, step + point, point + step + step + point])

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { NAMES, VALUES } from '../../src/store/sqlite/ranges.ts';
+import { NAME_COLUMNS, RANGES } from '../../src/store/sqlite/ranges.ts';
 import { SAVED } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled', 'other'];
 const PHASES = ['ready', 'waiting', 'blocked', 'held', 'running', 'ended', 'other'];
-const MAYBE = [null, 1];
+const NULL_OR_ONE = [null, 1];
 
 /** Defines which rows each phase allows, independently of the schema. */
 const ALLOWED: Record<string, (state: string, worker: boolean, finished: boolean, due: boolean) => boolean> =
@@ -24,25 +24,25 @@ describe('the schema', () => {
       db.exec("INSERT INTO queue (number, name) VALUES (1, 'q')");
       for (const phase of PHASES)
         for (const state of STATES)
-          for (const worker of MAYBE)
-            for (const finished of MAYBE)
-              for (const due of MAYBE) {
+          for (const worker of NULL_OR_ONE)
+            for (const finished of NULL_OR_ONE)
+              for (const due of NULL_OR_ONE) {
                 const values = [state, phase, worker === null ? null : 'w', finished, due];
                 const allowed =
                   ALLOWED[phase]?.(state, worker !== null, finished !== null, due !== null) ?? false;
-                expect([...values, takes(() => db.run(INSERT, ...values))]).toEqual([...values, allowed]);
+                expect([...values, accepts(() => db.run(INSERT, ...values))]).toEqual([...values, allowed]);
               }
     }));
 
   test('keeps numbers and times in the ranges of ranges.ts', () =>
     withSqlite(async (_, db) => {
       db.exec(`PRAGMA foreign_keys = OFF; ${ROWS}`);
-      for (const [table, columns] of Object.entries(VALUES))
+      for (const [table, columns] of Object.entries(RANGES))
         for (const [column, [min, max]] of Object.entries(columns))
           for (const value of [min - 1, min, max, max + 1]) {
             const where = table !== 'job' ? '' : `WHERE phase = '${column === 'due_at' ? 'ready' : 'ended'}'`;
             const change = `UPDATE ${table} SET ${column} = ${value} ${where}`;
-            expect([change, takes(() => db.exec(`SAVEPOINT one; ${change}`))]).toEqual([
+            expect([change, accepts(() => db.exec(`SAVEPOINT one; ${change}`))]).toEqual([
               change,
               value >= min && value <= max,
             ]);
@@ -50,20 +50,20 @@ describe('the schema', () => {
           }
     }));
 
-  test('has a range for every column of numbers that is no reference, number or figure', () =>
+  test('has a range for every numeric column except references, row numbers and figures', () =>
     withSqlite(async (_, db) => {
       for (const { name, refs } of SAVED.filter((table) => !table.name.startsWith('rollup'))) {
         const columns = db
           .all("SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')", name)
           .map((row) => String(row.name))
-          .filter((column) => !(column in refs) && !(name in NAMES && column === 'number'));
-        const ranged = Object.keys(VALUES[name] ?? {}).filter((column) => !(column in refs));
+          .filter((column) => !(column in refs) && !(name in NAME_COLUMNS && column === 'number'));
+        const ranged = Object.keys(RANGES[name] ?? {}).filter((column) => !(column in refs));
         expect([name, columns.sort()]).toEqual([name, ranged.sort()]);
       }
     }));
 });
 
-/** Inserts one row into every table that has ranges, and jobs of two phases, because none has all of its columns. */
+/** Inserts a row into every table that has ranges, and jobs of two phases, because no phase sets all columns. */
 const ROWS = `INSERT INTO queue (name) VALUES ('q');
   INSERT INTO job (id, command, queue, priority, max_retries, cwd, created_at, updated_at, state, phase, finished_at, due_at)
     VALUES ('a', 'true', 1, 0, 0, '/', 1, 1, 'dead', 'ended', 1, NULL),
@@ -80,7 +80,7 @@ const ROWS = `INSERT INTO queue (name) VALUES ('q');
 const INSERT = `INSERT INTO job (id, command, queue, priority, max_retries, cwd, created_at, updated_at, state, phase,
   worker_id, finished_at, due_at) VALUES (hex(randomblob(8)), 'true', 1, 0, 0, '/', 1, 1, ?, ?, ?, ?, ?)`;
 
-function takes(work: () => unknown): boolean {
+function accepts(work: () => unknown): boolean {
   try {
     work();
     return true;

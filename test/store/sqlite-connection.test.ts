@@ -53,7 +53,7 @@ describe('connection', () => {
     withSqlite(async (store, connection) => {
       connection.exec('BEGIN IMMEDIATE');
       const waiting = store.insert([jobSpec('a')], NOW);
-      // This read is answered after the write has met the lock once.
+      // This read returns after the write has found the database locked.
       expect(await store.get('a')).toBeNull();
       connection.exec('COMMIT');
       expect(await waiting).toHaveLength(1);
@@ -90,7 +90,7 @@ describe('isSqliteSound', () => {
     ['3.50.9', false],
     ['3.9.100', false],
     ['2.99.99', false],
-  ])('%s: %p', (version, sound) => {
+  ])('returns for %s: %p', (version, sound) => {
     expect(isSqliteSound(version)).toBe(sound);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { withSqlite } from '../support/sqlite.ts';
 
-/** Lists rows of one or more events, each with its last number and its time. */
+/** Rows that stand for one or more events, each with the number of its last event and with its time. */
 const ROWS = [
   { number: 3, jobs: 3, at: 10 },
   { number: 4, jobs: 1, at: 20 },
@@ -10,7 +10,7 @@ const ROWS = [
   { number: 106, jobs: 1, at: 40 },
 ];
 
-test('lastEventBefore returns the event before the first one at or after the time, even if events were removed', () =>
+test('lastEventNumberBefore returns the number of the last event before a time, even if events were removed', () =>
   withSqlite(async (store, connection) => {
     for (const { number, jobs, at } of ROWS)
       connection.run(
@@ -33,10 +33,11 @@ test('lastEventBefore returns the event before the first one at or after the tim
         [41, 106],
       ] as [number, number][]),
     ];
-    for (const [at, last] of expected) expect([at, await store.lastEventBefore(at)]).toEqual([at, last]);
+    for (const [at, last] of expected)
+      expect([at, await store.lastEventNumberBefore(at)]).toEqual([at, last]);
     connection.run('DELETE FROM event WHERE number <= 4');
     for (const [at, last] of expected)
-      expect([at, await store.lastEventBefore(at)]).toEqual([at, Math.max(last, 4)]);
+      expect([at, await store.lastEventNumberBefore(at)]).toEqual([at, Math.max(last, 4)]);
     connection.run('DELETE FROM event');
-    expect(await store.lastEventBefore(25)).toBe(106);
+    expect(await store.lastEventNumberBefore(25)).toBe(106);
   }));

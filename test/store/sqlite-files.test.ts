@@ -62,7 +62,7 @@ describe('files', () => {
 });
 
 /** Returns every file below the directory with its bytes, to show that nothing was written. No file may be open. */
-function everything(dir: string): Record<string, string> {
+function allFiles(dir: string): Record<string, string> {
   const entries = readdirSync(dir, { recursive: true, withFileTypes: true });
   return Object.fromEntries(
     entries.map((entry) => {
@@ -72,15 +72,15 @@ function everything(dir: string): Record<string, string> {
   );
 }
 
-function makeForeign(path: string, setUp: string): void {
+function runSql(path: string, sql: string): void {
   const db = new DatabaseSync(path);
-  db.exec(setUp);
+  db.exec(sql);
   db.close();
 }
 
 async function makeNewer(path: string): Promise<void> {
   await (await openSqlite(path)).store.close();
-  makeForeign(path, `PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+  runSql(path, `PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
   rmSync(`${path}.d`, { recursive: true });
 }
 
@@ -88,17 +88,16 @@ const other = 'CREATE TABLE address (name TEXT); INSERT INTO address VALUES (1)'
 
 const REFUSED: [what: string, code: string, make: (path: string) => unknown][] = [
   ['a newer schema', 'newer-schema', makeNewer],
-  ['the database of another program', 'not-a-database', (path) => makeForeign(path, other)],
+  ['the database of another program', 'not-a-database', (path) => runSql(path, other)],
   [
     'the WAL database of another program',
     'not-a-database',
-    (path) => makeForeign(path, `PRAGMA journal_mode = WAL; ${other}`),
+    (path) => runSql(path, `PRAGMA journal_mode = WAL; ${other}`),
   ],
   [
     'the database of another program with versions like ours',
     'not-a-database',
-    (path) =>
-      makeForeign(path, `PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = 1; ${other}`),
+    (path) => runSql(path, `PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = 1; ${other}`),
   ],
   ['a short text file', 'not-a-database', (path) => writeFileSync(path, 'hello\n')],
   ['a long text file', 'not-a-database', (path) => writeFileSync(path, 'A line of text.\n'.repeat(1000))],
@@ -111,13 +110,13 @@ describe('refusal', () => {
       inTempDir(async (dir) => {
         const path = join(dir, 'queue.db');
         await make(path);
-        const before = everything(dir);
+        const before = allFiles(dir);
         await expect(openSqlite(path)).rejects.toMatchObject({ name: 'QueueError', code });
-        expect(everything(dir)).toEqual(before);
+        expect(allFiles(dir)).toEqual(before);
       }));
   }
 
-  test('covers a path through a file', () =>
+  test('covers a path whose parent is a file', () =>
     inTempDir(async (dir) => {
       writeFileSync(join(dir, 'file'), '');
       for (const path of ['file/queue.db', 'file/deeper/queue.db']) {
@@ -131,7 +130,7 @@ describe('refusal', () => {
       await expect(openSqlite(join(dir, 'link.db'))).rejects.toMatchObject({ name: 'QueueError' });
     }));
 
-  test('names the file and both versions', () =>
+  test('of a newer schema names the file and both versions', () =>
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
       await makeNewer(path);

@@ -7,7 +7,7 @@ import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-/** Holds the store, prints a line, and replaces the store after reading one. */
+/** A program that holds the store, prints a line, and replaces the store after it reads a line. */
 const REPLACER = `
 import { renameSync } from 'node:fs';
 import { holdSqlite } from '${resolve('src/store/sqlite/care/hold.ts')}';
@@ -20,7 +20,7 @@ process.stdin.once('data', () => {
   process.exit();
 });`;
 
-test('a process that waited for a store which was replaced meanwhile holds the new one', () =>
+test('a process that waits for a store gets the new one if the store is replaced meanwhile', () =>
   inTempDir(async (directory) => {
     const [path, other] = ['queue.db', 'other.db'].map((name) => join(directory, name));
     for (const one of [path!, other!]) await (await openSqlite(one)).store.close();

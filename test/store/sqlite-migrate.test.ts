@@ -11,11 +11,11 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');
 
-/** Returns a connection that calls `happen` after its `n`-th read of the file. */
-function interrupted(connection: Connection, n: number, happen: () => void): Connection {
-  let looks = 0;
+/** Returns a connection that calls `interrupt` after its `n`-th read of the file. */
+function interrupted(connection: Connection, n: number, interrupt: () => void): Connection {
+  let reads = 0;
   const after = <T>(value: T): T => {
-    if (++looks === n) happen();
+    if (++reads === n) interrupt();
     return value;
   };
   return {
@@ -43,7 +43,7 @@ describe('migrate', () => {
       expect((await store.claim(want(), NOW)).jobs).toHaveLength(1);
     }));
 
-  test('marks the file as ours, and does nothing the second time', () =>
+  test('sets the version and the application id, and does nothing the second time', () =>
     inTempDir(async (dir) => {
       const connection = await connect(join(dir, 'queue.db'));
       await migrate(connection);
@@ -91,13 +91,13 @@ describe('migrate', () => {
         expect(connection.pragma('user_version')).toBe(version);
       }));
 
-  for (let look = 1; look <= 6; look++) {
-    test(`tolerates a process that migrates the file after its read number ${look}`, () =>
+  for (let read = 1; read <= 6; read++) {
+    test(`tolerates another process that migrates the file after read ${read}`, () =>
       inTempDir(async (dir) => {
         const connection = await connect(join(dir, 'queue.db'));
         const rival = await connect(join(dir, 'queue.db'));
         let rivals: Promise<void> | null = null;
-        const racing = interrupted(connection, look, () => {
+        const racing = interrupted(connection, read, () => {
           rivals = migrate(rival);
         });
         try {

@@ -14,7 +14,7 @@ import { withSqlite } from '../support/sqlite.ts';
 
 const { countAttempt, ...ofFigures } = figures;
 const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...ofJobs } = jobs;
-/** Holds every statement except those of care, which may read whole tables. */
+/** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
   ...ofJobs,
   ...acting,
@@ -38,7 +38,7 @@ const sql = {
   countAttempt: countAttempt(['completed', 'w0', 'r0']),
 };
 
-/** Lists how each statement that claims, lists or finds due jobs must find its rows. */
+/** Lists the plan with which each of these statements must find its rows. */
 const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['promote', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
   ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
@@ -116,7 +116,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['eventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  // The index is not by state, because held jobs are failed, too, and may be many.
+  // The index contains only waiting jobs, because there may be many failed jobs that are held.
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_retry \(queue=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
@@ -125,7 +125,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
  * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. A
  * breakdown sorts its range.
  */
-const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff', 'breakdown', 'countKinds', 'oldestWaiting'];
+const MAY_SORT = ['workers', 'dependenciesOfJob', 'cancelledBy', 'breakdown', 'countKinds', 'oldestWaiting'];
 
 function plan(connection: Connection, statement: string): string[] {
   const values = Array.from(statement.matchAll(/\?/g), () => 1);

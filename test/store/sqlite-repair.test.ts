@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { STATES } from '../../src/core/job.ts';
 import type { Repaired } from '../../src/store/contract/file-care.ts';
 import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
-import { childrenOf, PAGE } from '../../src/store/sqlite/care/pages.ts';
+import { childrenOf, PAGE_BYTES } from '../../src/store/sqlite/care/pages.ts';
 import { repairSqlite } from '../../src/store/sqlite/care/repair.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { SAVED } from '../../src/store/sqlite/tables.ts';
@@ -32,7 +32,7 @@ const base = join(dir.path, 'base.db');
 const before = join(dir.path, 'before.db');
 let original: Map<string, string>;
 
-/** Returns every row of a table as JSON by its key, without columns that every repair sets anew. */
+/** Returns every row of a table as JSON, by its key. */
 function rowsOf(path: string, table: string): Map<string, string> {
   const db = new DatabaseSync(path, { readOnly: true });
   const { key } = SAVED.find((one) => one.name === table)!;
@@ -41,36 +41,36 @@ function rowsOf(path: string, table: string): Map<string, string> {
   return new Map(rows.map((row) => [key.map((column) => row[column]).join(' '), JSON.stringify(row)]));
 }
 
-/** Returns the row without columns that depend on other rows, such as the reason to wait for a lost job. */
+/** Returns the columns of a job that do not depend on other rows. */
 function withoutDerived(row: string): string {
   const { number, id, command, tags, created_at, depends_on, start } = JSON.parse(row);
   return JSON.stringify({ number, id, command, tags, created_at, depends_on, start });
 }
 
-const versions = (row: string): string[] => [withoutDerived(row), JSON.parse(row).attempts];
+const versionOf = (row: string): string[] => [withoutDerived(row), JSON.parse(row).attempts];
 
-const root = (path: string, name: string): number => {
+const rootPage = (path: string, name: string): number => {
   const db = new DatabaseSync(path, { readOnly: true });
   const row = db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(name);
   db.close();
   return Number(row!.rootpage);
 };
 
-function pageOf(path: string, number: number): Buffer {
-  const page = Buffer.alloc(PAGE);
+function readPage(path: string, number: number): Buffer {
+  const page = Buffer.alloc(PAGE_BYTES);
   const file = openSync(path, 'r');
-  readSync(file, page, 0, PAGE, (number - 1) * PAGE);
+  readSync(file, page, 0, PAGE_BYTES, (number - 1) * PAGE_BYTES);
   closeSync(file);
   return page;
 }
 
-function put(path: string, number: number, bytes: Uint8Array): void {
+function writePage(path: string, number: number, bytes: Uint8Array): void {
   const file = openSync(path, 'r+');
-  writeSync(file, bytes, 0, bytes.length, (number - 1) * PAGE);
+  writeSync(file, bytes, 0, bytes.length, (number - 1) * PAGE_BYTES);
   closeSync(file);
 }
 
-const zero = (path: string, number: number): void => put(path, number, Buffer.alloc(PAGE));
+const zeroPage = (path: string, number: number): void => writePage(path, number, Buffer.alloc(PAGE_BYTES));
 
 beforeAll(async () => {
   const { store: first } = await openSqlite(base);
@@ -101,8 +101,8 @@ beforeAll(async () => {
 });
 afterAll(() => dir.remove());
 
-/** Damages a copy and repairs it, and returns the rows of the new file. The caller checks them. */
-async function repaired(
+/** Damages a copy and repairs it. Returns the report and the rows of the new file, or null if nothing was recovered. */
+async function repairAfter(
   harm: (path: string) => void,
 ): Promise<{ report: Repaired; rows(table: string): Map<string, string> } | null> {
   const path = join(dir.path, 'harmed.db');
@@ -123,7 +123,7 @@ async function repaired(
 }
 
 test('after damage to the root page of the jobs every job is recovered and reported as loose', async () => {
-  const { report, rows } = (await repaired((path) => zero(path, root(path, 'job'))))!;
+  const { report, rows } = (await repairAfter((path) => zeroPage(path, rootPage(path, 'job'))))!;
   expect(rows('job')).toEqual(original);
   expect(report.loose).toEqual({ job: original.size });
   expect(report.lost).toEqual([expect.stringContaining('job after number 0')]);
@@ -131,10 +131,10 @@ test('after damage to the root page of the jobs every job is recovered and repor
     expect(rows(table)).toEqual(rowsOf(base, table));
 });
 
-test('JSON of the wrong type is not taken over', async () => {
-  const { report, rows } = (await repaired((path) => {
+test('a row with JSON of the wrong type is not recovered', async () => {
+  const { report, rows } = (await repairAfter((path) => {
     const db = new DatabaseSync(path);
-    // A flipped bit would change the file in the same way, without the checks of the schema.
+    // These values are valid JSON of the wrong type, as a flipped bit could produce.
     db.exec("UPDATE job SET depends_on = '0' WHERE number = 2; UPDATE job SET tags = '[]' WHERE number = 3");
     db.exec("UPDATE job SET argv = '{}' WHERE number = 5");
     db.close();
@@ -145,9 +145,9 @@ test('JSON of the wrong type is not taken over', async () => {
 });
 
 test('jobs are recovered after damage to a page in the middle of their tree', async () => {
-  const inner = childrenOf(pageOf(base, root(base, 'job')), 2);
-  expect(childrenOf(pageOf(base, inner[1]!), 2).length).toBeGreaterThan(5);
-  const { report, rows } = (await repaired((path) => zero(path, inner[1]!)))!;
+  const inner = childrenOf(readPage(base, rootPage(base, 'job')), 2);
+  expect(childrenOf(readPage(base, inner[1]!), 2).length).toBeGreaterThan(5);
+  const { report, rows } = (await repairAfter((path) => zeroPage(path, inner[1]!)))!;
   expect(rows('job')).toEqual(original);
   expect(report.loose.job).toBeGreaterThan(50);
   expect(report.loose.job).toBeLessThan(original.size);
@@ -155,19 +155,19 @@ test('jobs are recovered after damage to a page in the middle of their tree', as
 
 test('jobs are recovered after damage to the root pages of jobs and queues', async () => {
   const harm = (path: string): void => {
-    for (const table of ['job', 'queue']) zero(path, root(path, table));
+    for (const table of ['job', 'queue']) zeroPage(path, rootPage(path, table));
   };
-  const { report, rows } = (await repaired(harm))!;
+  const { report, rows } = (await repairAfter(harm))!;
   expect(rows('job')).toEqual(original);
   expect(report.how).toContain('page by page');
 });
 
 test('without a schema and the roots of jobs and queues, jobs are recovered and the loss is reported', async () => {
   const harm = (path: string): void => {
-    const first = [1, ...childrenOf(pageOf(path, 1), 1)];
-    for (const number of [root(path, 'job'), root(path, 'queue'), ...first]) zero(path, number);
+    const first = [1, ...childrenOf(readPage(path, 1), 1)];
+    for (const number of [rootPage(path, 'job'), rootPage(path, 'queue'), ...first]) zeroPage(path, number);
   };
-  const { report, rows } = (await repaired(harm))!;
+  const { report, rows } = (await repairAfter(harm))!;
   const found = rows('job');
   const older = rowsOf(before, 'job');
   expect(
@@ -186,14 +186,14 @@ test('without a schema and the roots of jobs and queues, jobs are recovered and 
 
 for (const table of ['attempt', 'output', 'stdin', 'event'])
   test(`after damage to the root page of ${table} all its rows are recovered, and no row of another table`, async () => {
-    const { report, rows } = (await repaired((path) => zero(path, root(path, table))))!;
+    const { report, rows } = (await repairAfter((path) => zeroPage(path, rootPage(path, table))))!;
     for (const { name } of SAVED)
       expect({ name, rows: rows(name) }).toEqual({ name, rows: rowsOf(base, name) });
     expect(Object.keys(report.loose)).toEqual([table]);
   });
 
 test('rows in the damaged root page of dependency are lost and reported', async () => {
-  const { report, rows } = (await repaired((path) => zero(path, root(path, 'dependency'))))!;
+  const { report, rows } = (await repairAfter((path) => zeroPage(path, rootPage(path, 'dependency'))))!;
   const [were, are] = [rowsOf(base, 'dependency'), rows('dependency')];
   expect(are.size).toBeGreaterThan(were.size - 20);
   for (const [key, row] of are) expect(row).toBe(were.get(key)!);
@@ -202,20 +202,20 @@ test('rows in the damaged root page of dependency are lost and reported', async 
 
 /** Makes the list of free pages unreadable, so that nothing shows which pages are free. */
 function loseFreeList(path: string): void {
-  const trunk = pageOf(path, 1).readUInt32BE(32);
+  const trunk = readPage(path, 1).readUInt32BE(32);
   expect(trunk).toBeGreaterThan(0);
-  put(path, trunk, Buffer.alloc(PAGE, 0xa5));
+  writePage(path, trunk, Buffer.alloc(PAGE_BYTES, 0xa5));
 }
 
 test('deleted rows do not come back as long as the free list or the index of ids can be read', async () => {
   const harms = [
-    (path: string) => zero(path, root(path, 'sqlite_autoindex_job_1')),
+    (path: string) => zeroPage(path, rootPage(path, 'sqlite_autoindex_job_1')),
     (path: string) => loseFreeList(path),
   ];
   for (const harm of harms) {
-    const { report, rows } = (await repaired((path) => {
+    const { report, rows } = (await repairAfter((path) => {
       harm(path);
-      zero(path, root(path, 'job'));
+      zeroPage(path, rootPage(path, 'job'));
     }))!;
     expect(rows('job')).toEqual(original);
     expect(report.loose.job).toBe(original.size);
@@ -224,43 +224,44 @@ test('deleted rows do not come back as long as the free list or the index of ids
 
 test('of several versions of a row the newest is recovered, once, and reported as loose', async () => {
   const older = rowsOf(before, 'job');
-  const { report, rows } = (await repaired((path) => {
-    for (const name of ['job', 'sqlite_autoindex_job_1']) zero(path, root(path, name));
+  const { report, rows } = (await repairAfter((path) => {
+    for (const name of ['job', 'sqlite_autoindex_job_1']) zeroPage(path, rootPage(path, name));
     loseFreeList(path);
     // All pages of the older file follow those of the current one.
-    const end = statSync(path).size / PAGE;
-    put(path, end + 1, readFileSync(before));
-    const first = pageOf(path, 1);
-    first.writeUInt32BE(statSync(path).size / PAGE, 28);
-    put(path, 1, first);
+    const end = statSync(path).size / PAGE_BYTES;
+    writePage(path, end + 1, readFileSync(before));
+    const first = readPage(path, 1);
+    first.writeUInt32BE(statSync(path).size / PAGE_BYTES, 28);
+    writePage(path, 1, first);
   }))!;
   const found = rows('job');
   expect(report.loose.job).toBe(found.size);
-  const wanted = (number: string): string => String(versions((original.get(number) ?? older.get(number))!));
-  expect([...found].filter(([number, row]) => String(versions(row)) !== wanted(number))).toEqual([]);
+  const wanted = (number: string): string => String(versionOf((original.get(number) ?? older.get(number))!));
+  expect([...found].filter(([number, row]) => String(versionOf(row)) !== wanted(number))).toEqual([]);
   expect([...original.keys()].filter((number) => !found.has(number))).toEqual([]);
 });
 
-test('random damage neither throws nor invents rows', async () => {
+test('the repair of random damage neither throws nor invents rows', async () => {
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1_000_000));
   console.info(`repair of noise: TEST_SEED=${seed}`);
   const random = randomFrom(seed);
   const below = (most: number): number => Math.floor(random() * most);
   const known = new Set([...original.values(), ...rowsOf(before, 'job').values()].map(withoutDerived));
   for (let round = 0; round < 2; round++) {
-    const result = await repaired((path) => {
-      zero(path, root(path, 'job'));
-      const pages = statSync(path).size / PAGE;
+    const result = await repairAfter((path) => {
+      zeroPage(path, rootPage(path, 'job'));
+      const pages = statSync(path).size / PAGE_BYTES;
       for (let i = 0; i < pages / 2; i++) {
         const number = 3 + below(pages - 2);
-        const page = pageOf(base, number);
+        const page = readPage(base, number);
         // Pages of text alone are skipped, because a change there cannot be noticed.
         if (![2, 5, 10, 13].includes(page[0]!)) continue;
         // The page is either random or has moved cells. Its rows must be complete or missing.
         if (i % 2 === 0)
-          for (let at = 0; at < PAGE; at++) page[at] = at === 0 ? [2, 5, 10, 13][below(4)]! : below(256);
+          for (let at = 0; at < PAGE_BYTES; at++)
+            page[at] = at === 0 ? [2, 5, 10, 13][below(4)]! : below(256);
         else for (let at = 3; at < 40; at++) page[at] = below(256);
-        put(path, number, page);
+        writePage(path, number, page);
       }
     });
     const rows = result?.rows('job') ?? new Map();

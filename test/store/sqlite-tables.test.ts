@@ -7,7 +7,7 @@ const LEFT_OUT: Record<string, string> = {
   meta: 'every store has an epoch of its own',
   worker: 'workers belong to a machine, and live or die there',
   supervisor: 'like workers',
-  counter: 'counted anew',
+  counter: 'computed again from the jobs',
 };
 
 test('every table of the schema is saved by export and repair, or left out for a reason', () =>

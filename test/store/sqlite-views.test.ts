@@ -11,7 +11,7 @@ import { withSqlite } from '../support/sqlite.ts';
 const JSON_COLUMNS = ['argv', 'env', 'tags', 'queues', 'depends_on', 'current_jobs', 'secret_env'];
 
 /** Returns a row of a view with its JSON columns parsed. */
-function read(row: Row): Record<string, unknown> {
+function parseRow(row: Row): Record<string, unknown> {
   const parse = (column: string, value: unknown) =>
     JSON_COLUMNS.includes(column) && typeof value === 'string' ? JSON.parse(value) : value;
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, parse(column, value)]));
@@ -37,7 +37,7 @@ async function someJobs(store: Store): Promise<void> {
 }
 
 describe('views', () => {
-  test('jobs has every documented name', () =>
+  test('jobs has every documented column', () =>
     withSqlite(async (store, connection) => {
       const [job] = await store.insert([jobSpec('a')], NOW);
       // The pid of a job is not stored, so no view can have it.
@@ -45,10 +45,10 @@ describe('views', () => {
       expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(documented).sort());
     }));
 
-  test('jobs shows each job as the program does', () =>
+  test('jobs shows each job with the values of its JSON object', () =>
     withSqlite(async (store, connection) => {
       await someJobs(store);
-      const rows = connection.all('SELECT * FROM jobs').map(read);
+      const rows = connection.all('SELECT * FROM jobs').map(parseRow);
       expect(rows).toHaveLength(5);
       for (const row of rows) {
         const { pid: _, ...job } = toJobObject((await store.get(String(row.id)))!);
@@ -84,7 +84,7 @@ describe('views', () => {
       expect(rows.map((row) => row.run_at)).toEqual(times.map((time) => toIso(time)));
     }));
 
-  test('workers has every documented name', () =>
+  test('workers has every documented column', () =>
     withSqlite(async (_, connection) => {
       const documented = [
         'id',
@@ -104,7 +104,7 @@ describe('views', () => {
       await store.register(newWorker('w1', { pid: 77 }));
       await store.register(newWorker('w2', { queues: ['mail'] }));
       await store.beat('w2', true, NOW + 5);
-      const rows = connection.all('SELECT * FROM workers ORDER BY id').map(read);
+      const rows = connection.all('SELECT * FROM workers ORDER BY id').map(parseRow);
       const started = toIso(NOW);
       expect(rows[0]).toMatchObject({
         id: 'w1',
@@ -116,7 +116,7 @@ describe('views', () => {
       expect(rows[1]).toMatchObject({ queues: ['mail'], last_heartbeat: toIso(NOW + 5), status: 'draining' });
     }));
 
-  test("workers shows idle, busy or draining in the program's own words", () =>
+  test('workers shows idle, busy or draining as the status', () =>
     withSqlite(async (store, connection) => {
       for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
       await running(store, 'a');
@@ -131,7 +131,7 @@ describe('views', () => {
       expect(connection.all('SELECT * FROM config')).toEqual([{ key: 'lease', value: '30s' }]);
     }));
 
-  test('schedules shows each schedule as the program does, except for its next runs', () =>
+  test('schedules shows each schedule with the values of its JSON object, except its next runs', () =>
     withSqlite(async (store, connection) => {
       const cron = { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } as const;
       const every = { kind: 'every', everyMs: 90_000, anchorAt: NOW } as const;
@@ -141,7 +141,7 @@ describe('views', () => {
       await store.addSchedule({ name: 'b', timing: every, ...when, job }, NOW + 90_000, NOW);
       await store.fireNow('a', jobSpec('tick'), NOW + 7);
       await store.pauseSchedule('b', { at: NOW + 9, by: 'me' }, null);
-      const rows = connection.all('SELECT * FROM schedules ORDER BY name').map(read);
+      const rows = connection.all('SELECT * FROM schedules ORDER BY name').map(parseRow);
       const shown = await Promise.all((await store.schedules()).map((one) => toScheduleObject(one, NOW)));
       for (const [i, { next_runs: _, job: __, text: ___, ...object }] of shown.entries())
         expect(rows[i]).toEqual({ ...object, paused: Number(object.paused) });

@@ -6,11 +6,11 @@ import { ROUTES } from '../../src/http/routes.ts';
 import { SCHEMAS } from '../../src/http/schemas.ts';
 import type { Answer } from './http.ts';
 
-/** Compares every answer that a test got with the table of routes. */
+/** Checks every answer that a test receives against the table of routes. */
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 formats.default(ajv);
-// This keyword belongs to OpenAPI and not to JSON Schema.
+// `components` is a keyword of OpenAPI. Strict mode rejects unknown keywords.
 ajv.addVocabulary(['components']);
 ajv.addSchema({ $id: 'api', components: { schemas: SCHEMAS } });
 const compiled = new Map<object, ValidateFunction>();
@@ -21,7 +21,7 @@ const PATTERNS = ROUTES.map((route) => ({
   pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** Names an answer by its route and its status, or `default` for any error. */
+/** Returns the name of an answer: its route and its status, or `default` for an error that the route does not list. */
 const nameOf = (route: Route, status: number | 'default'): string =>
   `${route.method} ${route.path} ${status}`;
 
@@ -34,7 +34,7 @@ export function checkAnswer(method: string, url: string, answer: Omit<Answer, 't
   if (declared === undefined) {
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    fits({ $ref: 'api#/components/schemas/Problem' }, answer.json, nameOf(route, 'default'));
+    checkSchema({ $ref: 'api#/components/schemas/Problem' }, answer.json, nameOf(route, 'default'));
     seen.add(nameOf(route, 'default'));
     return;
   }
@@ -42,11 +42,11 @@ export function checkAnswer(method: string, url: string, answer: Omit<Answer, 't
   const type = declared.type ?? (declared.schema === null ? null : 'application/json');
   expect({ name, type: answer.headers.get('content-type')?.split(';')[0] ?? null }).toEqual({ name, type });
   for (const header of Object.keys(declared.headers ?? {})) expect(answer.headers.get(header)).not.toBeNull();
-  if (declared.schema !== null) fits(declared.schema, answer.json, name);
+  if (declared.schema !== null) checkSchema(declared.schema, answer.json, name);
   seen.add(name);
 }
 
-/** Returns the documented answers that no test got. */
+/** Returns the documented answers that no test has received. */
 export function untestedAnswers(): string[] {
   const documented = ROUTES.flatMap((route) => [
     ...Object.keys(route.answers).map((status) => nameOf(route, Number(status))),
@@ -55,7 +55,7 @@ export function untestedAnswers(): string[] {
   return documented.filter((name) => !seen.has(name));
 }
 
-function fits(schema: object, value: unknown, name: string): void {
+function checkSchema(schema: object, value: unknown, name: string): void {
   let check = compiled.get(schema);
   if (check === undefined) {
     const local = JSON.parse(

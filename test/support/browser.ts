@@ -10,30 +10,27 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-/**
- * Unpacks the Chromium of the package once and returns its path. Test files run in parallel, so it is unpacked aside
- * and moved into place.
- */
+/** Returns the path of Chromium. Unpacks it into a temporary directory first, because test files run in parallel. */
 async function unpackChromium(): Promise<string> {
   const { default: packed } = await import('@sparticuz/chromium');
   mkdirSync(CACHE, { recursive: true });
-  const aside = mkdtempSync(join(CACHE, 'chromium-'));
-  const place = join(CACHE, 'chromium');
+  const temporary = mkdtempSync(join(CACHE, 'chromium-'));
+  const target = join(CACHE, 'chromium');
   const { TMPDIR } = process.env;
-  const there = await Bun.file(join(place, 'chromium')).exists();
-  if (!there) {
-    process.env.TMPDIR = aside;
+  const isUnpacked = await Bun.file(join(target, 'chromium')).exists();
+  if (!isUnpacked) {
+    process.env.TMPDIR = temporary;
     await packed.executablePath();
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
     try {
-      renameSync(aside, place);
+      renameSync(temporary, target);
     } catch {
-      // Another test file was first.
+      // Another test file has already renamed its directory.
     }
   }
-  rmSync(aside, { recursive: true, force: true });
-  return join(place, 'chromium');
+  rmSync(temporary, { recursive: true, force: true });
+  return join(target, 'chromium');
 }
 
 export async function launch(): Promise<Browser> {
@@ -45,11 +42,11 @@ export interface Dashboard {
   /** The address of the server without the token. */
   origin: string;
   token: string;
-  /** Ends the server with SIGTERM. */
+  /** Sends SIGTERM to the server and waits until it has exited. */
   stop(): Promise<void>;
-  /** Ends the server with SIGKILL. */
+  /** Sends SIGKILL to the server and waits until it has exited. */
   kill(): Promise<void>;
-  /** Collects what no page may ever cause: dialogs, script errors, violations of the content security policy. */
+  /** Collects what no page may cause: dialogs, script errors and violations of the content security policy. */
   violations: string[];
   /** Opens another page of the dashboard in the same session. */
   show(path: string): Promise<void>;
@@ -74,7 +71,7 @@ export async function openDashboard(box: Sandbox, browser: Browser, ...flags: st
     if (/content security|trusted type/i.test(message.text())) violations.push(message.text());
   });
   await page.goto(`${url}#token=${token}`);
-  // A page that is left before the login has ended would not be logged in.
+  // If the test left the page before the login has ended, the login would be lost.
   await page.locator('.frame').waitFor();
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     process.kill(server.pid, signal);
@@ -90,7 +87,7 @@ export async function openDashboard(box: Sandbox, browser: Browser, ...flags: st
   };
 }
 
-/** Enters the token on a page that asks for it and gives this reason. */
+/** Waits until the login page shows `reason`, enters the token and waits for the dashboard. */
 export async function logIn(page: Page, token: string, reason: string): Promise<void> {
   await page.locator('.login-reason', { hasText: reason }).waitFor();
   await page.getByLabel('Address or token').fill(token);

@@ -9,5 +9,5 @@ export function caught(action: () => unknown): QueueError {
     if (error instanceof QueueError) return error;
     throw error;
   }
-  throw new Error(`was not refused, but gave ${JSON.stringify(value)}`);
+  throw new Error(`expected an error, but got ${JSON.stringify(value)}`);
 }

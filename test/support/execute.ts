@@ -12,7 +12,7 @@ export interface JobDetails extends JobJson {
   }[];
 }
 
-/** A job that has ended, with the output of its last attempt. */
+/** A completed or dead job with the output of its last attempt. */
 export interface EndedJob {
   job: JobDetails;
   output: string;
@@ -26,7 +26,7 @@ export async function untilEnded(box: Sandbox, id: string): Promise<EndedJob> {
   return { job, output: (await box.run(['logs', id])).stdout };
 }
 
-/** Adds a job object with one attempt unless it says otherwise, and waits for its end. */
+/** Enqueues a job object, with one attempt unless it sets `max_retries`, and waits until the job has ended. */
 export async function execute(box: Sandbox, job: object): Promise<EndedJob> {
   const stdin = JSON.stringify({ max_retries: 1, ...job });
   const added = await box.run(['enqueue', '--file', '-'], { stdin });

@@ -1,4 +1,4 @@
-"""Writes what it reads from its standard input on many connections, and never reads an answer."""
+"""flood.py PORT CONNECTIONS: sends its standard input over each connection and never reads an answer."""
 import signal
 import socket
 import sys

@@ -2,14 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, lines, type Sandbox, until } from './queuectl.ts';
 
-/**
- * A job that writes `start` to a file, waits until it is released, writes `end` and exits. It does not depend on
- * time.
- */
+/** A job that writes `start` to a file, waits until the test releases it, writes `end` and exits. */
 export interface GatedJob {
   id: string;
   release(): void;
-  /** Returns the lines that its runs wrote; ['start', 'end'] is one complete run. */
+  /** Returns the lines that all its runs have written. */
   traces(): string[];
 }
 

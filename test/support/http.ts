@@ -3,21 +3,22 @@ import { connect } from 'node:net';
 import { checkAnswer } from './answers.ts';
 import { type Running, type Sandbox, until } from './queuectl.ts';
 
+/** A running server and a client for it. */
 export interface Site {
   server: Running;
   port: number;
   token: string;
-  /** Sends a request, with the token unless another one or null is given. */
+  /** Sends a request with the server's token, with another `token`, or without any if that is null. */
   call(method: string, path: string, how?: Call): Promise<Answer>;
-  /** Sends exactly these bytes and returns the answer, up to its end or until `enough` matches. */
+  /** Sends exactly these bytes. Returns what the server sends until it closes the connection or `enough` matches. */
   raw(bytes: string, enough?: RegExp): Promise<string>;
-  /** Opens an event stream after event `after`, or from now on without it. */
+  /** Opens an event stream that starts after the event `after`, or with the next event if that is null. */
   events(after?: number | null, bearer?: string): Promise<Stream>;
 }
 
 export interface Stream {
-  /** All events so far. */
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says
+  /** The events that have arrived so far. */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server sends
   seen: { id: number; event: string; data: any }[];
   /** True after the server or close() has ended the stream. */
   over: boolean;
@@ -34,7 +35,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server sends
   json: any;
 }
 
@@ -52,7 +53,7 @@ export async function readAddress(server: Running): Promise<{ url: string; token
   return { url: url!, token: readFileSync(file!, 'utf8').trim() };
 }
 
-/** Returns a client for a server that was started with `serve`. */
+/** Waits until a server listens and returns a client for it. */
 export async function connectTo(server: Running): Promise<Site> {
   const { url, token } = await readAddress(server);
   const { port } = new URL(url);
@@ -125,7 +126,7 @@ async function collect(body: ReadableStream<Uint8Array>, seen: Stream['seen']): 
     for (const block of blocks) {
       const match = /^id: (\d+)\nevent: (\S+)\ndata: (.*)$/.exec(block);
       if (match !== null) seen.push({ id: Number(match[1]), event: match[2]!, data: JSON.parse(match[3]!) });
-      else if (!/^(retry: \d+|: alive)$/.test(block)) throw new Error(`what is this: ${block}`);
+      else if (!/^(retry: \d+|: alive)$/.test(block)) throw new Error(`unexpected block: ${block}`);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.t
 import type { NewWorker } from '../../src/store/contract/workers.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** The time at which the tests begin. */
+/** The time that tests of the store pass as the current time. */
 export const NOW = Date.UTC(2030, 0, 1);
 
 const POLICY: Policy = {
@@ -45,14 +45,14 @@ export async function claim(
   return (await store.claim(want(over), now)).jobs;
 }
 
-/** Claims the first job. */
+/** Claims one job. Throws if none is due. */
 export async function claimOne(store: Store, workerId = 'w1', now = NOW): Promise<ClaimedJob> {
   const [job] = await claim(store, { workerId }, now);
   if (job === undefined) throw new Error('no job was due');
   return job;
 }
 
-/** Adds one job and claims it. */
+/** Inserts a job and claims it, so that it is running. */
 export async function running(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
   await store.insert([jobSpec(id, over)], NOW);
   const job = await claimOne(store);

@@ -1,6 +1,6 @@
 import { patchedProgram } from '../faults/patched.ts';
 
-/** The migration that the next version has and this one lacks. */
+/** A migration that only the next version has. */
 const MADE_UP = 'ALTER TABLE job ADD COLUMN made_up TEXT';
 
 /** Builds queuectl with one more migration, as its next version may have. Returns the path of the executable. */
@@ -15,7 +15,7 @@ export function buildNextVersion(directory: string): string {
   ]);
 }
 
-/** Runs another executable in a sandbox, in the place of its own. For RunOptions.through. */
-export function insteadBy(program: string): string[] {
+/** Returns the value of RunOptions.through that runs `program` instead of the executable of the sandbox. */
+export function throughProgram(program: string): string[] {
   return ['sh', '-c', 'shift; exec "$0" "$@"', program];
 }

@@ -1,4 +1,4 @@
-/** Reads OpenMetrics text strictly: anything that the standard forbids is an error. */
+/** Parses OpenMetrics text. Throws on invalid syntax, clashing names and inconsistent histograms. */
 
 export interface Family {
   name: string;
@@ -29,17 +29,17 @@ export function readOpenMetrics(text: string): Map<string, Family> {
   const families: Family[] = [];
   for (const line of text.slice(0, -'# EOF\n'.length).split('\n').slice(0, -1)) {
     const description = DESCRIPTION.exec(line);
-    if (description !== null) describe(families, description[1]!, description[2]!, description[3]!);
+    if (description !== null) addDescription(families, description[1]!, description[2]!, description[3]!);
     else addSample(families, line);
   }
   const names = families.map((family) => family.name);
-  if (new Set(names).size < names.length) throw new Error(`a family comes twice: ${names}`);
-  refuseClashes(families);
+  if (new Set(names).size < names.length) throw new Error(`a family occurs twice: ${names}`);
+  checkNameClashes(families);
   for (const family of families) check(family);
   return new Map(families.map((family) => [family.name, family]));
 }
 
-function describe(families: Family[], what: string, name: string, text: string): void {
+function addDescription(families: Family[], what: string, name: string, text: string): void {
   let family = families.at(-1);
   if (family?.name !== name) {
     family = { name, type: 'unknown', unit: null, help: null, samples: [] };
@@ -73,8 +73,8 @@ function readLabels(text: string): Record<string, string> {
   return labels;
 }
 
-/** Throws if a sample has a name that another family could also use. */
-function refuseClashes(families: Family[]): void {
+/** Throws if two families can have samples with the same name. */
+function checkNameClashes(families: Family[]): void {
   const owners = new Map<string, string>();
   for (const { name, type } of families) {
     for (const suffix of SUFFIXES[type] ?? []) {

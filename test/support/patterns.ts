@@ -7,15 +7,15 @@ export interface Pattern {
 }
 
 /**
- * A regular expression starts where an operand may, ends on the same line, and is followed by something that can
- * follow.
+ * Matches a regular expression literal: it starts where an operand may start, ends on the same line, and is followed
+ * by punctuation or the end of the line.
  */
 const LITERAL =
   /(?:^|[=(,:!&|?{}[;>]|\breturn)\s*\/((?![*/])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([dgimsuyv]*)(?=\s*(?:$|[.,;)\]}:?]))/g;
-/** The dashboard's bundle repeats ui/ and its packages. */
+/** Files to skip. The generated bundle of the dashboard only repeats ui/ and its packages. */
 const GENERATED = /\.generated\.ts$|\.d\.ts$/;
 
-/** Returns every regular expression literal under these directories, once. */
+/** Returns the regular expression literals in these directories, each once. */
 export function patternsIn(directories: string[]): Pattern[] {
   const patterns = literalsIn(directories);
   return [...new Map(patterns.map((pattern) => [String(pattern.regex), pattern])).values()];
@@ -36,7 +36,7 @@ function literalsIn(directories: string[]): Pattern[] {
   );
 }
 
-/** Returns the files that build regular expressions out of strings, which this search cannot find. */
+/** Returns the files that build regular expressions out of strings, which patternsIn() cannot find. */
 export function filesWithConstructors(directories: string[]): string[] {
   return sourceFiles(directories).filter((file) => /\bRegExp\(/.test(readFileSync(file, 'utf8')));
 }
@@ -56,11 +56,12 @@ export interface Attack {
   suffix: string;
 }
 
-/** Plain characters that represent the classes of a pattern. */
+/** Characters to try for each character class of a pattern. */
 const ALPHABET = [...'a1A _-.:/="\'\n\r\t;,|&({[#@$\\<>+\x1b\x00é…'];
-const MOST_PIECES = 7;
+/** Attacks use this many pieces of a pattern. Their number grows with the cube of it. */
+const MAX_PIECES = 7;
 
-/** Builds attacks from the pieces of a pattern. Repeating what a part accepts makes the pattern backtrack. */
+/** Builds attacks from the pieces of a pattern. Repeating a text that a part accepts can make the pattern backtrack. */
 export function attacksOn({ source, flags }: RegExp): Attack[] {
   const pieces = piecesOf(source, flags);
   const units = [...pieces, ...pieces.flatMap((a) => pieces.filter((b) => a !== b).map((b) => a + b))];
@@ -69,7 +70,7 @@ export function attacksOn({ source, flags }: RegExp): Attack[] {
   );
 }
 
-/** Returns literal text of the pattern first, then a character for each class, the rarest class first. */
+/** Returns the literal texts of a pattern, then up to two characters that each of its atoms accepts, then `x`. */
 function piecesOf(source: string, flags: string): string[] {
   const atoms = source.match(/\\[pP]\{[^}]*\}|\\[^bB]|\[(?:\\.|[^\]\\])*\]|[^()[\]|?*+^$]/g) ?? [];
   const words = source.match(/(?:[\w:/ -]|\\[/.-])+/g) ?? [];
@@ -80,7 +81,7 @@ function piecesOf(source: string, flags: string): string[] {
     const found = [...(atom.length === 1 ? atom : ''), ...ALPHABET].filter((char) => accepts(char));
     for (const char of [found[0], found.at(-1)]) if (char !== undefined) pieces.add(char);
   }
-  return [...pieces].slice(0, MOST_PIECES).concat('x');
+  return [...pieces].slice(0, MAX_PIECES).concat('x');
 }
 
 function tester(atom: string, flags: string): (char: string) => boolean {
@@ -94,17 +95,17 @@ function tester(atom: string, flags: string): (char: string) => boolean {
 
 export function textOf({ prefix, unit, suffix }: Attack, length: number): string {
   const text = prefix + unit.repeat(Math.ceil(length / unit.length)) + suffix;
-  // A joined string is a rope until it is read. Reading it here keeps that out of the measurement.
+  // The engine joins the parts of the string when it is first read. Reading it here keeps that out of the measurement.
   text.charCodeAt(text.length >> 1);
   return text;
 }
 
-/** Returns the ms that the pattern needs for the text, as the code uses it: all matches if it is global. */
+/** Returns the CPU time in ms to find the first match in the text, or to replace all matches if the pattern is global. */
 export function timeOf(regex: RegExp, text: string, tries = 1): number {
   return timeToRun(() => (regex.global ? text.replace(regex, '') : regex.test(text)), tries);
 }
 
-/** Returns the CPU time in ms, which does not depend on other processes. Takes the best of several tries. */
+/** Returns the lowest CPU time of `tries` runs in ms. CPU time does not include other processes. */
 export function timeToRun(work: () => unknown, tries: number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let i = 0; i < tries; i++) {
@@ -117,7 +118,7 @@ export function timeToRun(work: () => unknown, tries: number): number {
   return Math.max(best, 0.001);
 }
 
-/** Returns the attack that takes longest at this length. Stops at the first one that takes longer than `enough`. */
+/** Returns the attack that takes longest at this length. Stops at the first that takes longer than `enough` ms. */
 export function worstAttack(
   regex: RegExp,
   attacks: Attack[],
@@ -127,7 +128,7 @@ export function worstAttack(
   let worst = { attack: attacks[0]!, time: 0 };
   for (const attack of attacks) {
     const text = textOf(attack, length);
-    // The wall clock is quicker to read, but it includes the time of other processes.
+    // The wall clock is quicker to read but includes other processes, so it only selects attacks to measure.
     const start = performance.now();
     if (regex.global) text.replace(regex, '');
     else regex.test(text);
@@ -139,7 +140,7 @@ export function worstAttack(
   return worst;
 }
 
-/** Returns the time that a linear pattern needs to read and refuse a text of this length. */
+/** Returns the CPU time in ms that a linear pattern needs for a text of this length. */
 export function linearTime(length: number): number {
   return timeOf(/([a-z])(\d) /g, textOf({ prefix: '', unit: 'a1 ', suffix: '' }, length), 20);
 }

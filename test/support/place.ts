@@ -3,7 +3,7 @@ import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from './temp-dir.ts';
 
-/** Runs a test with the place of an attempt in a state directory of its own. */
+/** Runs a test with the directory of an attempt, in a new state directory. */
 export function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
@@ -13,7 +13,7 @@ export function inPlace(work: (place: Place) => Promise<void> | void): Promise<v
   });
 }
 
-/** Returns lines that contain their own position, so that a lost, repeated or wrongly cut line is noticed. */
+/** Returns lines that contain their own number, so that a lost, repeated or wrongly cut line is noticed. */
 export function numberedLines(from: number, to: number): string {
   let text = '';
   for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;

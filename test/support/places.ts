@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sandbox } from './queuectl.ts';
 
-/** Returns the names of the attempt directories, without number 0, which is the seal. */
+/** Returns the names of the attempt directories, except number 0, which is the seal. */
 export function placesOf(box: Sandbox): string[] {
   const entries = readdirSync(join(box.home, 'queue.db.d', 'attempts'), { withFileTypes: true });
   return entries

@@ -13,15 +13,13 @@ export function workersOf(box: Sandbox): Promise<WorkerJson[]> {
   return box.json<WorkerJson[]>(['worker', 'list']);
 }
 
-/**
- * Waits for the live worker process that runs the job, and returns it. A zombie that ran it before does not count.
- */
+/** Waits until a live worker process runs the job, and returns it. A dead worker may still be listed. */
 export function untilWorkerOf(box: Sandbox, job: string): Promise<WorkerJson> {
   const holds = (worker: WorkerJson): boolean => worker.current_jobs.includes(job) && isAlive(worker.pid);
   return until(async () => (await workersOf(box)).find(holds), `a worker runs ${job}`);
 }
 
-/** Waits until any worker has sent this many more heartbeats. */
+/** Waits until the heartbeats of the listed workers have changed `beats` times. */
 export async function untilHeartbeats(box: Sandbox, beats: number): Promise<void> {
   for (let seen = 0; seen < beats; seen++) {
     const times = async () => (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
@@ -30,13 +28,13 @@ export async function untilHeartbeats(box: Sandbox, beats: number): Promise<void
   }
 }
 
-/** Waits until every worker has received the stop. */
-export function untilStopping(box: Sandbox): Promise<boolean> {
+/** Waits until all workers are draining. */
+export function untilDraining(box: Sandbox): Promise<boolean> {
   const draining = (worker: WorkerJson): boolean => worker.status === 'draining';
   return until(async () => (await workersOf(box)).every(draining), 'all workers are stopping');
 }
 
-/** Returns the live processes of a job: its frame and everything its command has started. */
+/** Returns the pids of a job: of its frame and of all live processes that its command has started. */
 export function processesOfJob(box: Sandbox, job: string): number[] {
   return processesWith(`QUEUECTL_HOME=${box.home}`, `QUEUECTL_JOB_ID=${job}`);
 }
@@ -66,7 +64,7 @@ export async function killAll(pids: number[]): Promise<void> {
   await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`);
 }
 
-/** Ends everything that was started with this home, workers and jobs alike. */
+/** Kills all processes with this QUEUECTL_HOME, such as servers, workers and jobs. */
 export async function killSurvivors(home: string): Promise<void> {
   const left = () => processesWith(`QUEUECTL_HOME=${home}`);
   await until(() => {
@@ -75,7 +73,7 @@ export async function killSurvivors(home: string): Promise<void> {
   }, 'nothing of the sandbox runs');
 }
 
-/** Returns the live processes with all of these variables in their environment. */
+/** Returns the pids of the live processes with all of these variables in their environment. */
 export function processesWith(...variables: string[]): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {
@@ -84,12 +82,12 @@ export function processesWith(...variables: string[]): number[] {
   });
 }
 
-/** Returns the arguments of a process, or one empty string if it is gone. */
+/** Returns the arguments of a process, or [''] if it has ended. */
 export function argumentsOf(pid: number): string[] {
   return read(`/proc/${pid}/cmdline`).split('\0');
 }
 
-/** Returns the user that a process runs as. */
+/** Returns the id of the user that a process runs as, or NaN if the process has ended. */
 export function uidOf(pid: number): number {
   return Number(/^Uid:\s*(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]);
 }

@@ -1,9 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/**
- * Starts a reverse proxy that serves the dashboard below a path. It removes that path from the requests it forwards.
- */
+/** Starts a reverse proxy that serves the dashboard below `prefix`, which it removes from forwarded requests. */
 export async function startProxy(prefix: string) {
   const free = await listening(createServer());
   const port = String(portOf(free));
@@ -15,18 +13,18 @@ export async function startProxy(prefix: string) {
     }
     const { method, headers } = incoming;
     const path = incoming.url!.slice(prefix.length);
-    const asked = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+    const forwarded = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode!, answer.headers);
       answer.pipe(outgoing);
     });
-    asked.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => asked.destroy());
-    incoming.pipe(asked);
+    forwarded.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => forwarded.destroy());
+    incoming.pipe(forwarded);
   });
   await listening(server);
   return {
     url: `http://127.0.0.1:${portOf(server)}${prefix}/`,
-    /** The port on which it expects the server. */
+    /** The port to which the proxy forwards requests. */
     port,
     close() {
       server.close();

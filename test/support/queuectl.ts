@@ -6,6 +6,7 @@ import { killSurvivors } from './processes.ts';
 
 export const EXECUTABLE = resolve(import.meta.dir, '../../dist/queuectl');
 
+/** The default time limit of inSandbox(). */
 const BODY_LIMIT_MS = 90_000;
 
 export interface Result {
@@ -22,9 +23,9 @@ export interface Sandbox {
   create(): Promise<void>;
   /** Runs a command to its end. */
   run(args: string[], options?: RunOptions): Promise<Result>;
-  /** Runs a command with --json and parses its output; fails when it did not exit with 0. */
+  /** Runs a command with --json and parses its output. Throws if it does not exit with 0. */
   json<T = unknown>(args: string[]): Promise<T>;
-  /** Starts a command and leaves it running. cleanup() ends it at the latest. */
+  /** Starts a command and leaves it running. cleanup() kills it if it still runs. */
   start(args: string[], options?: RunOptions): Running;
   /** Starts workers in the foreground and resolves when they are ready. */
   startWorkers(...args: string[]): Promise<Running>;
@@ -44,10 +45,11 @@ export interface RunOptions {
 export interface Running {
   child: ChildProcess;
   pid: number;
-  /** Returns everything it wrote so far. */
+  /** Returns everything that the command has written so far to stdout and stderr. */
   output(): string;
-  /** Returns what it wrote to stdout so far. */
+  /** Returns what the command has written to stdout so far. */
   stdout(): string;
+  /** Resolves with the exit code, or with -1 after a signal. */
   exit: Promise<number>;
   /** Resolves like `exit`, but after all output has been read. */
   closed: Promise<number>;
@@ -58,12 +60,12 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   const home = join(directory, 'home');
   const running: Running[] = [];
 
-  const wholeCommand = (args: string[], options: RunOptions): [string, string[]] => {
+  const commandLine = (args: string[], options: RunOptions): [string, string[]] => {
     const [first, ...rest] = [...(options.through ?? through), program, ...args];
     return [first!, rest];
   };
 
-  // With CI set queuectl asks no questions, so the tests behave the same everywhere.
+  // queuectl asks no questions if CI is set. Clearing it makes the tests behave the same everywhere.
   const environment = (options: RunOptions) => ({
     ...process.env,
     CI: '',
@@ -73,7 +75,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
 
   const start = (args: string[], options: RunOptions = {}): Running => {
     const env = environment(options);
-    const child = spawn(...wholeCommand(args, options), {
+    const child = spawn(...commandLine(args, options), {
       cwd: options.cwd ?? directory,
       env,
       stdio: 'pipe',
@@ -104,7 +106,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
     new Promise((done, fail) => {
       const env = environment(options);
       const cwd = options.cwd ?? directory;
-      const child = spawn(...wholeCommand(args, options), { cwd, env, stdio: 'pipe' });
+      const child = spawn(...commandLine(args, options), { cwd, env, stdio: 'pipe' });
       const result: Result = { code: -1, stdout: '', stderr: '' };
       child.stdout.setEncoding('utf8');
       child.stderr.setEncoding('utf8');
@@ -145,8 +147,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       // If a build has just removed the executable, the code below still ends the processes.
       await run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
       for (const { child } of running) {
-        // The pid of a process that has ended may be reused. What the process left running is found by its
-        // environment.
+        // The pid of a process that has ended may be reused. killSurvivors() finds what that process left running.
         if (child.exitCode !== null || child.signalCode !== null) continue;
         try {
           process.kill(-child.pid!, 'SIGKILL');
@@ -160,7 +161,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   };
 }
 
-/** Runs the body of a test in its own sandbox and cleans up, however it ends. */
+/** Returns a test that runs `body` in a new sandbox and cleans up, however it ends. */
 export function inSandbox(
   body: (box: Sandbox) => Promise<void>,
   limitMs = BODY_LIMIT_MS,
@@ -181,7 +182,7 @@ export function inSandbox(
   };
 }
 
-/** Polls until the condition holds and returns its value. Throws after the limit. */
+/** Polls until the condition returns a truthy value, and returns that. Throws after the limit. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,
@@ -196,9 +197,7 @@ export async function until<T>(
   }
 }
 
-/**
- * Returns the lines of a file that jobs append to. Such side effects prove what has run, whatever the database says.
- */
+/** Returns the lines of a file that jobs append to. They prove what has run, whatever is in the store. */
 export function lines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(0, -1);

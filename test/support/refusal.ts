@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import type { Result } from './queuectl.ts';
 
-/** Expects one clear error line with at most a hint, nothing on stdout, and no stack trace. */
+/** Expects this exit code, one short error line with at most one line of hint, no stdout and no stack trace. */
 export function expectRefusal(result: Result, code: number, says: RegExp): void {
   expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
   const [first, ...more] = result.stderr.trimEnd().split('\n');

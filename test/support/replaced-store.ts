@@ -6,7 +6,7 @@ import type { Sandbox } from './queuectl.ts';
 export const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
 export const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
 
-/** Enqueues a job that is in the WAL alone, because its process dies before the checkpoint. */
+/** Enqueues a job that is only in the WAL, because the command crashes before the checkpoint. */
 export async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
   await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
   expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
@@ -17,23 +17,25 @@ export async function idsIn(box: Sandbox, db = dbOf(box)): Promise<string[]> {
   return jobs.map((job) => job.id).sort();
 }
 
-/** Returns the paths of the stores that were replaced and kept. */
-export const keptIn = (box: Sandbox): string[] =>
+/** Returns the paths of the replaced stores that were kept. */
+export const keptStores = (box: Sandbox): string[] =>
   readdirSync(box.home)
     .filter((name) => /^queue\.db\.(before|damaged)-\w+Z(\.\d+)?$/.test(name))
     .map((name) => join(box.home, name));
 
 /** Overwrites the header, so that SQLite can no longer read the file. */
-export function cutHeader(box: Sandbox): void {
+export function overwriteHeader(box: Sandbox): void {
   const file = openSync(dbOf(box), 'r+');
   writeSync(file, Buffer.alloc(100), 0, 100, 0);
   closeSync(file);
 }
 
-export const stateOf = (pid: number): string =>
+/** Returns the state of a process, such as `T` for stopped. */
+export const processState = (pid: number): string =>
   readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0]!;
 
-export function linkOf(pid: number, fd: string): string | null {
+/** Returns the path of an open file of a process, or null. */
+export function openFilePath(pid: number, fd: string): string | null {
   try {
     return readlinkSync(`/proc/${pid}/fd/${fd}`);
   } catch {

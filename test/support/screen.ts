@@ -1,14 +1,15 @@
 import { displayWidth } from '../../src/cli/text.ts';
 
-/** What a user would see on a terminal that got this text. */
+/** The screen of a terminal after it has received some text. */
 export interface Screen {
   lines: string[];
   /** Whether the alternate screen is shown. */
   alternate: boolean;
+  /** Whether the cursor is visible. */
   cursor: boolean;
 }
 
-/** Renders the sequences that queuectl uses: cursor addresses, clearing, modes, colours. Throws on any other. */
+/** Applies the escape sequences that queuectl uses and ignores colours. Throws on any other sequence. */
 export function renderScreen(text: string, rows: number, columns: number): Screen {
   let lines = Array.from({ length: rows }, () => Array<string>(columns).fill(' '));
   let [row, column] = [0, 0];

@@ -4,19 +4,17 @@ import { until } from './queuectl.ts';
 
 const NOBODY = '65534';
 
-/** Only root can start a process of another user. */
+/** Whether startStranger() works: only root can start a process as another user. */
 export const IS_ROOT = process.getuid?.() === 0;
 
+/** A process of another local user. */
 export interface Stranger {
   pid: number;
   child: ChildProcess;
   end(): void;
 }
 
-/**
- * Starts a shell command as another local user in a session of its own. Resolves when the process belongs to that
- * user.
- */
+/** Starts a shell command as another local user in a new session. Resolves when it runs as that user. */
 export async function startStranger(command: string): Promise<Stranger> {
   const user = ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
   const child = spawn('setpriv', [...user, '/bin/sh', '-c', command], {

@@ -7,13 +7,13 @@ export interface TempDir {
   remove(): void;
 }
 
-/** Creates a directory for one test. Returns its real path, because a store names its files by that. */
+/** Creates a directory for one test. Its path has no symbolic links, because a store resolves them in its own path. */
 export function makeTempDir(): TempDir {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'queuectl-test-')));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Runs a test in a directory of its own and removes it, however the test ends. */
+/** Runs a test in a new directory and removes the directory, however the test ends. */
 export async function inTempDir<T>(work: (path: string) => Promise<T> | T): Promise<T> {
   const dir = makeTempDir();
   try {

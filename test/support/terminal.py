@@ -1,5 +1,5 @@
-"""terminal.py ROWS COLUMNS PROGRAM ARG…: runs a program on a terminal of its own and shows what it writes there.
-Reads orders from standard input, one a line: `key TEXT` (as typed, with escapes), `size ROWS COLUMNS`."""
+"""terminal.py ROWS COLUMNS PROGRAM ARG…: runs a program on a new terminal and prints what it writes there.
+Reads lines from standard input: `key TEXT` types TEXT after decoding its escapes, `size ROWS COLUMNS` resizes."""
 import fcntl, os, pty, select, struct, sys, termios
 
 rows, columns, *command = sys.argv[1:]

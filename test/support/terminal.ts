@@ -9,7 +9,7 @@ export interface OnTerminal extends Running {
   resize(rows: number, columns: number): void;
 }
 
-/** Starts a command with stdin, stdout and stderr on a terminal of its own, optionally `through` a shell. */
+/** Starts a command with stdin, stdout and stderr on a new terminal, optionally `through` another program. */
 export function onTerminal(
   box: Sandbox,
   args: string[],
@@ -35,10 +35,7 @@ export function onTerminal(
   };
 }
 
-/**
- * Types Ctrl-C repeatedly until the command ends, because the system merges two that arrive together. Returns the
- * exit code.
- */
+/** Types Ctrl-C until the command ends, because simultaneous signals are merged. Returns the exit code. */
 export async function interruptUntilClosed(running: OnTerminal): Promise<number> {
   let over = false;
   running.closed.then(() => {

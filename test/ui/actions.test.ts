@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  'dead jobs are grouped by their error, and a group is retried at once',
+  'dead jobs are grouped by their error, and a whole group can be retried',
   inSandbox(async (box) => {
     for (let i = 1; i <= 3; i++)
       await enqueue(box, `a${i}`, `echo no route to host 10.0.0.${i} >&2; exit 4`, { max_retries: 1 });
@@ -92,7 +92,7 @@ test(
 );
 
 test(
-  'all matching jobs beyond the page are selected, and cancelled after their number is typed',
+  'all matching jobs, not only those on the page, can be selected and are cancelled after their number is typed',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 130 }, (_, i) => ({ id: `bulk-${i}`, command: 'true', queue: 'bulk' }));
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
@@ -110,7 +110,6 @@ test(
     await page.getByLabel('Type 130 to confirm').fill('130');
     await go.click();
     await page.getByText('130 jobs cancelled').waitFor();
-    // The filter is still set.
     expect(page.url()).toContain('?queue=bulk');
     expect(await box.json<unknown[]>(['list', '--state', 'cancelled'])).toHaveLength(130);
     await untilState(box, 'spared', 'pending');
@@ -142,7 +141,7 @@ test(
 );
 
 test(
-  'a new job shows its command line before it is enqueued, and can be duplicated',
+  'the form for a new job shows the equivalent command line, and the job can be duplicated',
   inSandbox(async (box) => {
     const { page } = await openDashboard(box, browser);
     await page.getByRole('button', { name: 'New job' }).click();

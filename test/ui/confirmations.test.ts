@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  'all jobs can be selected, and the command line shows it',
+  'all jobs can be selected without a filter, and the command line then names all states',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     await enqueue(box, 'two', 'true', { queue: 'mail' });
@@ -133,7 +133,7 @@ test(
     await state.getByText('pending').waitFor();
     await page.keyboard.press('.');
     await page.getByRole('button', { name: 'paused' }).waitFor();
-    // The clicks follow each other, because the first change may be shown by a refresh that was already due.
+    // There are two changes, because the first may be shown by a refresh that was already due.
     await page.getByRole('button', { name: 'Hold' }).click();
     await page.getByRole('button', { name: 'Release' }).click();
     await page.getByRole('button', { name: 'Hold' }).waitFor();

@@ -13,7 +13,7 @@ const CASES: [string, string][] = [
   ['http://example.org', 'search=http%3A%2F%2Fexample.org'],
 ];
 
-test('the search bar and the address are equivalent', () => {
+test('the text of the search bar and the query of the address are converted into each other', () => {
   for (const [typed, query] of CASES) {
     expect(parseFilter(typed).toString()).toBe(query);
     expect(parseFilter(writeFilter(new URLSearchParams(query))).toString()).toBe(query);
@@ -24,7 +24,7 @@ test('a facet without an operator means equal', () => {
   expect(parseFilter('prio:5').get('where')).toBe('priority=5');
 });
 
-test('the command line and the body of an operation are equivalent, too', () => {
+test('a filter is converted into a command line and into the body of an operation', () => {
   const filter = parseFilter(`tag:a=1 tag:b=2 it's`);
   expect(listCommand(filter)).toBe(`queuectl list --tag a=1 --tag b=2 --search 'it'\\''s'`);
   expect(filterBody(filter)).toEqual({ tag: ['a=1', 'b=2'], search: "it's" });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'a job page shows its timeline, attempts, output, spec with coming waits, similar jobs, events and JSON',
+  'a job page shows its timeline, attempts, output, spec with retry delays, similar jobs, events and JSON',
   inSandbox(async (box) => {
     const more = {
       name: 'import',
@@ -60,7 +60,7 @@ test(
 );
 
 test(
-  'a scheduled job can be run now, and keys retry, duplicate, pause the queue and show the output',
+  'a delayed job can be run now, and keys retry, duplicate, pause the queue and show the output',
   inSandbox(async (box) => {
     await enqueue(box, 'later', 'echo now', { delay: '1h' });
     await enqueue(box, 'twice', 'echo here; exit 1', { max_retries: 2, backoff: 'fixed', retry_delay: '1h' });

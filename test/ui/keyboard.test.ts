@@ -14,7 +14,7 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
 }
 
 test(
-  'everything works without a mouse: open lists, move, select, cancel, open, retry, enqueue',
+  'jobs can be listed, selected, cancelled, opened, retried and enqueued without a mouse',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c']) await enqueue(box, id, `echo ${id}`);
     const { page } = await openDashboard(box, browser);

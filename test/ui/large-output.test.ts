@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'of an output of 200 MB the page reads only what it shows, at its end and at its start',
+  'of an output of 200 MB the page reads only the parts that it shows, at the end and at the start',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'output-limit', '1gb']);
     await box.startWorkers();
@@ -36,8 +36,8 @@ test(
   }),
 );
 
-/** Counts how often the page can run code in a given time. */
-const turns = (page: Page): Promise<number> =>
+/** Counts how often a timer of 5 ms fires in the page within 1.5 seconds. */
+const countTimers = (page: Page): Promise<number> =>
   page.evaluate(`new Promise((resolve) => {
     let many = 0;
     const end = performance.now() + 1500;
@@ -52,7 +52,7 @@ test(
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs');
     await page.getByText('No jobs yet').waitFor();
-    const before = await turns(page);
+    const before = await countTimers(page);
     const command = 'until test -e stop; do seq 1000000 1000999; sleep 0.1; done; echo over';
     await enqueue(box, 'fast', command);
     await untilState(box, 'fast', 'processing');
@@ -61,7 +61,7 @@ test(
     await output.getByText('1000999', { exact: true }).first().waitFor();
     const meanwhile: number[] = [];
     for (let i = 0; i < 3; i++) {
-      meanwhile.push(await turns(page));
+      meanwhile.push(await countTimers(page));
       expect(await output.locator('.row').count()).toBeLessThan(300);
     }
     // The best value counts, because the machine may have been busy during the others.

@@ -13,7 +13,8 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const AXE = readFileSync(new URL(import.meta.resolve('axe-core')), 'utf8');
-const LIMIT = 60_000;
+/** The first load must have less than this many bytes, compressed. */
+const FIRST_LOAD_LIMIT = 60_000;
 
 interface Violation {
   id: string;
@@ -21,7 +22,8 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-const PAGES: [string, string][] = [
+/** Pages with a text or a selector that shows that they are loaded. */
+const PAGES: [path: string, sign: string][] = [
   ['/', 'Running now'],
   ['/jobs', '[data-row]'],
   ['/jobs?search=nothing-like-it', 'No jobs match'],
@@ -44,7 +46,7 @@ const PAGES: [string, string][] = [
   ['/settings', 'max-retries'],
 ];
 
-const DIALOGS: [string, string][] = [
+const DIALOGS: [key: string, title: string][] = [
   ['?', 'Keyboard shortcuts'],
   ['Control+k', 'Jump to'],
   ['n', 'New job'],
@@ -68,13 +70,13 @@ async function fill(box: Sandbox): Promise<void> {
   await box.run(['schedule', 'add', 'nightly', '--cron', '30 2 * * *', 'make backup']);
 }
 
-function shownOn(page: Page, sign: string): Locator {
+function signOn(page: Page, sign: string): Locator {
   const place = page.locator('main');
   const isSelector = /^[[.a]/.test(sign) && !sign.includes(' ');
   return (isSelector ? place.locator(sign) : place.getByText(sign)).first();
 }
 
-async function seriousOn(page: Page, where: string): Promise<string[]> {
+async function seriousProblems(page: Page, where: string): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: Violation[] }>(
     'axe.run({ resultTypes: ["violations"] })',
@@ -85,7 +87,7 @@ async function seriousOn(page: Page, where: string): Promise<string[]> {
 }
 
 for (const theme of ['light', 'dark'] as const) {
-  // The pages are split into two tests, because each page takes time.
+  // The pages are split into two tests, because one test of all pages would take too long.
   for (const [part, pages] of [PAGES.slice(0, 9), PAGES.slice(9)].entries()) {
     test(
       `axe finds no serious problem on any page, ${theme}, ${part + 1} of 2`,
@@ -96,20 +98,20 @@ for (const theme of ['light', 'dark'] as const) {
         const problems: string[] = [];
         for (const [path, sign] of pages) {
           await show(path);
-          await shownOn(page, sign).waitFor();
-          problems.push(...(await seriousOn(page, path)));
+          await signOn(page, sign).waitFor();
+          problems.push(...(await seriousProblems(page, path)));
         }
         if (part === 0) await show('/jobs');
         for (const menu of part === 0 ? ['Views', 'Columns', 'Copy'] : []) {
           await page.locator('summary', { hasText: menu }).click();
-          problems.push(...(await seriousOn(page, menu)));
+          problems.push(...(await seriousProblems(page, menu)));
           await page.keyboard.press('Escape');
         }
         for (const [key, dialog] of part === 0 ? [] : DIALOGS) {
           if (dialog === 'New schedule') await openScheduleForm(page, show);
           else await page.keyboard.press(key);
           await page.getByRole('dialog', { name: dialog }).waitFor();
-          problems.push(...(await seriousOn(page, dialog)));
+          problems.push(...(await seriousProblems(page, dialog)));
           await page.keyboard.press('Escape');
           await page.getByRole('dialog').waitFor({ state: 'detached' });
         }
@@ -119,47 +121,48 @@ for (const theme of ['light', 'dark'] as const) {
   }
 }
 
-test('the first load is small, and every file but the document is named by its content', () => {
+test('the first load is small, and every file but the document has a hash of its content in its name', () => {
   const zipped = (name: string): number => gzipSync(ASSETS[name]!.body).length;
   const first = Object.keys(ASSETS).filter((name) => ASSETS['/index.html']!.body.includes(name));
   expect(first.length).toBe(3);
-  expect(['/index.html', ...first].reduce((sum, name) => sum + zipped(name), 0)).toBeLessThan(LIMIT);
+  expect(['/index.html', ...first].reduce((sum, name) => sum + zipped(name), 0)).toBeLessThan(
+    FIRST_LOAD_LIMIT,
+  );
   const others = Object.entries(ASSETS).filter(([name]) => name !== '/index.html');
   expect(others.every(([name, { hashed }]) => hashed && /-[\w-]{8}\.(js|css|svg|json)$/.test(name))).toBe(
     true,
   );
-  // No other file is loaded before something is shown.
+  // The first files load no others, so the page appears without waiting for more.
   expect(first.some((name) => /(from|import)\s*"\/assets\//.test(ASSETS[name]!.body))).toBe(false);
   // Charts and most pages are loaded when they are shown.
   expect(others.some(([name]) => name.includes('operations') && !first.includes(name))).toBe(true);
   expect(others.some(([name]) => name.includes('uPlot') && !first.includes(name))).toBe(true);
 });
 
-/** Sums up layout shifts that no input caused. */
-const SHIFTS = `window.shifted = 0;
+/** Sums up the layout shifts that no input caused, as the browser measures them. */
+const SUM_SHIFTS = `window.shifted = 0;
 new PerformanceObserver((list) => {
   for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
 }).observe({ type: 'layout-shift', buffered: true })`;
-const MOST_SHIFT = 0.1;
+const MAX_SHIFT = 0.1;
 
 for (const [width, height] of [
   [1280, 720],
   [2560, 1440],
 ] as const) {
   test(
-    `the layout does not shift while a page loads, ${width} wide`,
+    `the layout shifts by at most 0.1 while a page loads, ${width} pixels wide`,
     inSandbox(async (box) => {
       await fill(box);
       for (const queue of ['images', 'a-queue-with-a-name-that-is-longer-than-most'])
         await enqueue(box, queue, 'true', { queue });
       const { page, show } = await openDashboard(box, browser);
       await page.setViewportSize({ width, height });
-      await page.addInitScript(SHIFTS);
+      await page.addInitScript(SUM_SHIFTS);
       const jumped: [string, number][] = [];
       for (const [path, sign] of PAGES) {
         await show(path);
-        await shownOn(page, sign).waitFor();
-        // Every chart has been drawn and redrawn.
+        await signOn(page, sign).waitFor();
         const charts = 'document.querySelectorAll("figure.chart").length';
         const drawn = 'document.querySelectorAll(".plot canvas").length';
         await until(() => page.evaluate<boolean>(`${charts} === ${drawn}`), 'every chart is drawn');
@@ -167,7 +170,7 @@ for (const [width, height] of [
           'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
         );
         const shifted = await page.evaluate<number>('window.shifted');
-        if (shifted > MOST_SHIFT) jumped.push([path, shifted]);
+        if (shifted > MAX_SHIFT) jumped.push([path, shifted]);
       }
       expect(jumped).toEqual([]);
     }),

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-async function copied(page: Page, menu: string, what: string): Promise<string> {
+/** Copies an item of a menu and returns the content of the clipboard. */
+async function copyItem(page: Page, menu: string, what: string): Promise<string> {
   await page.locator('summary', { hasText: menu }).click();
   await page.getByRole('button', { name: what, exact: true }).click();
   await page.getByText('Copied').first().waitFor();
@@ -42,9 +43,9 @@ test(
     await page.getByRole('columnheader', { name: 'Priority' }).getByRole('link').click();
     expect(await ids()).toEqual(['high', 'low']);
 
-    expect(await copied(page, 'Copy', 'CLI command')).toBe('queuectl list --queue mail');
-    expect(JSON.parse(await copied(page, 'Copy', 'JSON'))).toMatchObject([{ id: 'high' }, { id: 'low' }]);
-    expect((await copied(page, 'Copy', 'CSV')).split('\r\n')).toEqual([
+    expect(await copyItem(page, 'Copy', 'CLI command')).toBe('queuectl list --queue mail');
+    expect(JSON.parse(await copyItem(page, 'Copy', 'JSON'))).toMatchObject([{ id: 'high' }, { id: 'low' }]);
+    expect((await copyItem(page, 'Copy', 'CSV')).split('\r\n')).toEqual([
       'job,command,queue,priority',
       'high,true,mail,9',
       'low,"echo ""a, b""",mail,1',
@@ -80,7 +81,7 @@ test(
 );
 
 test(
-  'facets and their values are suggested while typing, and many jobs are changed from the bar',
+  'facets and their values are suggested while typing, and selected jobs can be edited together',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c'])
       await enqueue(box, id, 'true', { name: id === 'a' ? 'send mail' : 'sync', queue: 'web' });
@@ -116,7 +117,7 @@ test(
 );
 
 test(
-  'some jobs of a group are retried as a trial, a group is muted, and keys act on the focused group',
+  'some jobs of a group are retried as a test, a group is muted, and keys act on the focused group',
   inSandbox(async (box) => {
     for (let i = 1; i <= 7; i++)
       await enqueue(box, `a${i}`, `echo no route to host 10.0.0.${i} >&2; exit 4`, { max_retries: 1 });
@@ -162,12 +163,12 @@ test(
     await page.getByLabel('Actor').fill('http:');
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'Enqueued', exact: true }).waitFor({ state: 'detached' });
-    await until(async () => (await page.locator('tbody tr').count()) === 1, 'what they did is shown');
+    await until(async () => (await page.locator('tbody tr').count()) === 1, 'one event is shown');
     expect(page.url()).toEndWith('/activity?actor=http%3A');
   }),
 );
 
-test('missing values are sorted last, and a formula stays text', () => {
+test('missing values are sorted last, and CSV keeps a formula as text', () => {
   const rows = [null, 20, 3];
   expect(sortRows(rows, (row) => row, false)).toEqual([3, 20, null]);
   expect(sortRows(rows, (row) => row, true)).toEqual([20, 3, null]);

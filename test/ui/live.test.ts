@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'the printed address opens the dashboard, and the token leaves the address bar',
+  'the printed address opens the dashboard, and the token is removed from the address bar',
   inSandbox(async (box) => {
     const { page, violations, origin } = await openDashboard(box, browser);
     await page.getByText('No jobs yet. Run these two commands').waitFor();
@@ -87,7 +87,7 @@ test(
 );
 
 test(
-  'long output is shown as a window, and its end, its start, a search and a link to a line work',
+  'only a part of long output is rendered, and its end, its start, a search and a link to a line work',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'much', 'seq 1 60000');
@@ -107,7 +107,7 @@ test(
 );
 
 test(
-  'when the server is away the page says so, and continues after a login to the next server',
+  'while the server is down, the page reports it, and it continues after a login to the next server',
   inSandbox(async (box) => {
     const { page, origin, token, stop, show } = await openDashboard(box, browser);
     await show('/jobs');

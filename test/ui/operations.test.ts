@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'a queue page shows figures, who paused it, limits, charts with tables, and running jobs',
+  'a queue page shows statistics, who paused it, limits, charts with tables, and running jobs',
   inSandbox(async (box) => {
     for (let i = 0; i < 5; i++) await enqueue(box, `m${i}`, 'true', { queue: 'mail', name: 'send' });
     await enqueue(box, 'bad', 'exit 3', { queue: 'mail', name: 'import', max_retries: 1 });
@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  'a worker is shown and stopped, the page says that it is gone, and the other continues',
+  'a worker can be stopped on its page, and the other worker continues',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '3');
     await box.startWorkers('--queue', 'slow');
@@ -162,7 +162,7 @@ test(
 );
 
 test(
-  'the page shows warnings, the source of settings, metrics and the doctor',
+  'the overview shows warnings, settings show who changed them, metrics can be filtered, and doctor can run again',
   inSandbox(async (box) => {
     await enqueue(box, 'dies', 'exit 3', { max_retries: 1, name: 'import' });
     await box.run(['worker', 'start', '--drain']);

@@ -4,7 +4,7 @@ import { createCounter, createCutter, rowsOf, textOf } from '../../ui/output-lin
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-test('lines are split across chunks, with their numbers and first bytes', () => {
+test('lines are assembled from chunks, with their numbers and byte offsets', () => {
   const cutter = createCutter(0, 1);
   const lines = [...cutter.add(bytes('añ\nse')), ...cutter.add(bytes('cond\r\nthi'))];
   expect(lines.map((line) => [line.number, line.offset, textOf(line)])).toEqual([
@@ -18,7 +18,7 @@ test('only the last state of a progress bar is shown', () => {
   expect(textOf(createCutter(0, 1).add(bytes('10 %\r50 %\r100 %\n'))[0]!)).toBe('100 %');
 });
 
-test('colours become styles that last over lines, and other escapes become text', () => {
+test('colours become styles that continue on the next line, and other escapes are shown as text or removed', () => {
   const paint = createAnsi();
   expect(paint('\x1b[1;31mbad\x1b[0m ok')).toEqual([
     { text: 'bad', look: 'ansi-1 ansi-bold' },
@@ -43,7 +43,7 @@ test('a line that is too long becomes several rows and loses nothing', () => {
   expect(rows.flatMap((row) => row.pieces.map(({ text }) => text)).join('')).toBe(textOf(line!));
 });
 
-test('a line is found by its number across chunks, with some lines before it', () => {
+test('a line is found by its number across chunks, with 200 lines before it', () => {
   const text = Array.from({ length: 1000 }, (_, i) => `line ${i + 1}\n`).join('');
   const find = (wanted: number, stretch: number) => {
     const count = createCounter(wanted);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Starts a job that prints each word as soon as a file of that name exists. */
+/** Starts a job that waits to print three words. Returns a function that lets it print a word. */
 async function startPrinting(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
   const words = ['second', 'third', 'end'].map(
     (word) => `until test -e ${word}; do sleep 0.05; done; echo ${word}`,
@@ -22,10 +22,10 @@ async function startPrinting(box: Sandbox): Promise<(word: string) => Promise<un
 }
 
 test(
-  'output is followed again after the server, and then its store, were away',
+  'output is followed again after the server, and then its store, were unavailable',
   inSandbox(async (box) => {
     await box.startWorkers();
-    const say = await startPrinting(box);
+    const print = await startPrinting(box);
     const { page, origin, token, show, kill } = await openDashboard(box, browser);
     await show('/jobs/talk?tab=output');
     const output = page.getByRole('region', { name: 'Output' });
@@ -37,7 +37,7 @@ test(
     const again = box.start(['serve', '--port', new URL(origin).port]);
     await until(() => again.stdout().includes('http'), 'it is back');
     await logIn(page, token, 'The server was restarted');
-    await say('second');
+    await print('second');
     await output.getByText('second', { exact: true }).waitFor();
 
     const store = `${box.home}/queue.db`;
@@ -46,18 +46,18 @@ test(
     await refused;
     await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor();
     renameSync(`${store}.aside`, store);
-    await say('third');
+    await print('third');
     await output.getByText('third', { exact: true }).waitFor();
     await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor({ state: 'detached' });
     // No message stays on the page.
     expect(await page.locator('.toast').count()).toBe(0);
-    await say('end');
+    await print('end');
     await untilState(box, 'talk', 'completed');
   }),
 );
 
 test(
-  'an operation is followed again after the server was away, and an interrupted one is still shown',
+  'an operation that was interrupted by a restart of the server is still shown, with that reason',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 100 }, (_, i) => ({
       id: `dead-${i}`,
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'without a stream the page polls, and too many wrong tokens are slowed down',
+  'without a stream the page polls, and too many wrong tokens are refused',
   inSandbox(async (box) => {
     const { page, origin, token, show } = await openDashboard(box, browser);
     await page.getByRole('button', { name: 'live' }).waitFor();
@@ -122,7 +122,7 @@ test(
 );
 
 test(
-  'a link to a line that was dropped says so and shows the end',
+  'a link to a dropped line shows a message and the end of the output',
   inSandbox(async (box) => {
     await box.json(['config', 'set', 'output-limit', '64KiB']);
     await enqueue(box, 'much', 'seq 1 60000');

@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'an error stays with its code until it is dismissed',
+  'an error message stays on the page with its code until it is dismissed',
   inSandbox(async (box) => {
     const { page, show } = await openDashboard(box, browser);
     await show('/settings');

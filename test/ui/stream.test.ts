@@ -8,7 +8,8 @@ interface Batch {
   missed: number;
 }
 
-async function served(
+/** Starts a server and returns a function that sends requests to its API. */
+async function serveApi(
   box: Sandbox,
 ): Promise<(path: string, headers?: Record<string, string>) => Promise<Response>> {
   const server = box.start(['serve', '--port', '0']);
@@ -31,25 +32,25 @@ async function* batches(response: Response): AsyncGenerator<Batch> {
 }
 
 test(
-  'events arrive in batches, and of very many only some are sent, but all are counted',
+  'events arrive in batches of at most 200, and a batch counts the events that it leaves out',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
-    const get = await served(box);
+    const get = await serveApi(box);
     const stream = await get('/events?every=300');
     const jobs = Array.from({ length: 1000 }, () => ({ command: 'true' }));
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
     let seen = 0;
     let last = 0;
-    let came = 0;
+    let batchCount = 0;
     for await (const { id, events, missed } of batches(stream)) {
       seen += events.length + missed;
       last = id;
-      came++;
+      batchCount++;
       expect(events.length).toBeLessThanOrEqual(200);
       if (seen >= 1000) break;
     }
     expect(seen).toBe(1000);
-    expect(came).toBeLessThan(100);
+    expect(batchCount).toBeLessThan(100);
     // A client that reconnects gets the newest events and the number of the others.
     const again = await get('/events?every=300', { 'last-event-id': String(last - 700) });
     for await (const batch of batches(again)) {
@@ -63,7 +64,7 @@ test(
   'an invalid interval or stream is refused',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true', '--id', 'one']);
-    const get = await served(box);
+    const get = await serveApi(box);
     for (const path of ['/events?every=1', '/events?every=soon', '/jobs/one/output?stream=both']) {
       const response = await get(path);
       expect([path, response.status]).toEqual([path, 400]);

@@ -12,18 +12,19 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Hides a tab, or shows it again. */
-async function hide(page: Page, hidden: boolean): Promise<void> {
+/** Tells a page that its tab is hidden or visible. */
+async function setHidden(page: Page, hidden: boolean): Promise<void> {
   await page.evaluate(`
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
     document.dispatchEvent(new Event('visibilitychange'));
   `);
 }
 
+/** A page without a request for this long is considered quiet. */
 const QUIET_MS = 1500;
 
-/** Waits until the page sends no more requests, so that later changes can only come from the stream. */
-async function settled(page: Page): Promise<void> {
+/** Waits until the page is quiet, so that later changes can only come from the stream. */
+async function untilQuiet(page: Page): Promise<void> {
   let last = performance.now();
   const asked = (): void => {
     last = performance.now();
@@ -46,20 +47,20 @@ test(
     await first.locator('.live-live').waitFor();
     await second.goto(`${origin}/jobs`);
     await second.locator('.live-live').waitFor();
-    await settled(second);
+    await untilQuiet(second);
     await enqueue(box, 'one', 'true');
     await second.locator('[data-row="one"]').waitFor();
     expect(opened).toEqual([]);
 
-    await hide(first, true);
+    await setHidden(first, true);
     await until(() => opened.length === 1, 'the second reads the stream');
     await enqueue(box, 'two', 'true');
     await second.locator('[data-row="two"]').waitFor();
-    // When the first tab is visible again, it follows the second.
-    await hide(first, false);
+    // The first tab is visible again, and the second one still reads the stream for both.
+    await setHidden(first, false);
     await first.goto(`${origin}/jobs`);
     await first.locator('[data-row="two"]').waitFor();
-    await settled(first);
+    await untilQuiet(first);
     await enqueue(box, 'three', 'true');
     await first.locator('[data-row="three"]').waitFor();
 
@@ -71,7 +72,7 @@ test(
 );
 
 test(
-  'when the store is away the open page says so, and recovers when it is back',
+  'while the store is missing, an open page reports it, and it recovers when the store is back',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const { page, show } = await openDashboard(box, browser);
@@ -79,10 +80,10 @@ test(
     await page.locator('[data-row="one"]').waitFor();
     await page.locator('.live-live').waitFor();
     await page.evaluate('window.same = true');
-    await settled(page);
+    await untilQuiet(page);
     const aside = join(box.directory, 'aside');
     renameSync(box.home, aside);
-    // The page notices it although nothing happens and nobody sends a request.
+    // The page notices it although no event occurs and no request is sent.
     await page.getByText('The server cannot read its database').waitFor();
     // The last known data stay readable.
     expect(await page.locator('[data-row="one"]').count()).toBe(1);
@@ -122,7 +123,7 @@ test(
       await page.getByRole('link', { name: 'Metrics' }).click();
       await page.locator('.u-wrap').first().waitFor();
       await page.locator('.live-live').waitFor();
-      // Other sites are still refused.
+      // Requests from other sites are still refused.
       const headers = { authorization: `Bearer ${token}`, origin: 'http://ops.example.org' };
       const foreign = await fetch(`${proxy.url}api/v1/jobs/one/retry`, { method: 'POST', headers });
       expect(foreign.status).toBe(403);

@@ -37,7 +37,7 @@ test('durations have at most two units', () => {
   expect(elapsed(3900)).toBe('3s');
 });
 
-test('sizes, percentages and distances in time have one style', () => {
+test('sizes, percentages and relative times have one style', () => {
   expect([512, 1536, 9.97 * 1024, 47 * 1024 * 1024].map(size)).toEqual([
     '512 B',
     '1.5 KiB',
@@ -93,7 +93,7 @@ test('a duplicated job keeps fields that the form does not show', () => {
   expect(bodyOf(draftOf(job))).not.toHaveProperty('id');
 });
 
-test('the timeline of a job is continuous, whatever the clocks say', () => {
+test('the timeline of a job is continuous, even if the times of its attempts overlap', () => {
   const at = (seconds: number): string => new Date(Date.parse(job.created_at) + seconds * 1000).toISOString();
   const attempt = (attempt: number, started: number, finished: number) =>
     ({
@@ -113,7 +113,7 @@ test('the timeline of a job is continuous, whatever the clocks say', () => {
   for (const [i, span] of spans.slice(1).entries()) expect(span.from).toBe(spans[i]!.to);
 });
 
-test('a job that is not due is scheduled until then, and waiting after it', () => {
+test('a delayed job is scheduled until it is due, and waiting after that', () => {
   const at = (seconds: number): number => Date.parse(job.created_at) + seconds * 1000;
   const run_at = new Date(at(60)).toISOString();
   const later = { ...job, state: 'pending', run_at, next_run_at: run_at } as Job;

@@ -9,12 +9,12 @@ import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOUR = 3_600_000;
-/** The age of a process is measured in hundredths of a second. */
-const LONG_ENOUGH_MS = 50;
+/** The command runs at least this long, because the age of a process is measured in hundredths of a second. */
+const MIN_RUN_MS = 50;
 const COMMAND = 'echo >>begun; until test -e go; do sleep 0.02; done';
 
-/** Runs a command while the wall clock is set, and passes the durations in the store to `check`. */
-function underClock(hours: number, adopt: boolean, check: (durations: number[], mostMs: number) => void) {
+/** Runs a command, moves the wall clock by `hours` while it runs, and passes the durations in the store to `check`. */
+function withMovedClock(hours: number, adopt: boolean, check: (durations: number[], maxMs: number) => void) {
   return inTempDir(async (directory) => {
     const { store, stateDirectory } = await openSqlite(join(directory, 'queue.db'));
     let step = 0;
@@ -31,7 +31,7 @@ function underClock(hours: number, adopt: boolean, check: (durations: number[], 
       const start = performance.now();
       const own = runAttempt(context, job, null);
       await until(() => lines(join(directory, 'begun')).length > 0, 'the command runs');
-      await until(() => performance.now() - start > LONG_ENOUGH_MS, 'it has run for a while');
+      await until(() => performance.now() - start > MIN_RUN_MS, 'the command has run for a while');
       const mine = adopt ? (await store.adopt(job.claim, 'w1'))! : null;
       const { done } =
         mine === null ? own : runAttempt(context, mine, { rebooted: false, stopping: false, seal: null });
@@ -54,9 +54,9 @@ function underClock(hours: number, adopt: boolean, check: (durations: number[], 
 
 for (const hours of [1, -1])
   for (const adopt of [false, true])
-    test(`a clock set by ${hours} h during ${adopt ? 'an adopted' : 'an'} attempt does not change its duration`, () =>
-      underClock(hours, adopt, (durations, mostMs) => {
+    test(`moving the clock by ${hours} h during ${adopt ? 'an adopted' : 'an'} attempt does not change its duration`, () =>
+      withMovedClock(hours, adopt, (durations, maxMs) => {
         expect(new Set(durations).size).toBe(1);
         expect(durations[0]).toBeGreaterThan(0);
-        expect(durations[0]).toBeLessThanOrEqual(mostMs + LONG_ENOUGH_MS);
+        expect(durations[0]).toBeLessThanOrEqual(maxMs + MIN_RUN_MS);
       }));

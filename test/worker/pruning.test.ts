@@ -13,7 +13,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const DAY = 86_400_000;
 
-/** Creates an app whose clock is `days` after the end of the jobs. */
+/** Runs `work` with an app whose clock is `days` after NOW, and with two registered workers. */
 function withApp(days: number, work: (app: App) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
@@ -58,7 +58,7 @@ test('jobs older than the default are removed with their output directory, and y
     expect(one.events).toEqual([{ type: 'jobs-pruned', workerId: 'first', jobs: 1, bytes: 20_000 }]);
   }));
 
-test('only the worker that registered first prunes, and the next one when it is gone', () =>
+test('only the worker that registered first prunes, and when it is gone the next one does', () =>
   withApp(31, async (app) => {
     await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
     const second = pruner(app, 'second');
@@ -83,7 +83,7 @@ test('idempotency keys are removed after their time, in small batches and withou
     expect(one.events).toEqual([]);
   }));
 
-test('none keeps everything, and without removals nothing is logged', () =>
+test('keep-completed none keeps all completed jobs, and nothing is logged', () =>
   withApp(5000, async (app) => {
     await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
     const one = pruner(app, 'first', { 'keep-completed': 'none' });
@@ -108,7 +108,7 @@ test('old events are removed when no old job is left, without a log line', () =>
     expect(one.events.map((event) => event.type)).toEqual(['jobs-pruned']);
   }));
 
-test('the lifeline of a killed worker is removed, and one that is held stays', () =>
+test('the lifeline of a killed worker is removed, and that of a live worker stays', () =>
   withApp(31, async (app) => {
     const [killed, alive] = await Promise.all(
       ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),

@@ -15,14 +15,14 @@ const HOUR = 3_600_000;
 const LEASE_MS = 30_000;
 const HERE = { id: 'here', boot: 'boot', pidNamespace: 'pid:[1]' };
 
-interface Watch {
+interface Observer {
   clock: { wall: number; steady: number };
   /** Runs recovery on another host, which cannot see the worker's process. Returns how many jobs it adopted. */
-  look(): Promise<number>;
+  runRecovery(): Promise<number>;
   beat(): Promise<unknown>;
 }
 
-function watching(body: (watch: Watch) => Promise<void>): Promise<void> {
+function withObserver(body: (observer: Observer) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
     const clock = { wall: NOW, steady: 0 };
@@ -42,7 +42,7 @@ function watching(body: (watch: Watch) => Promise<void>): Promise<void> {
       await running(store, 'a');
       await body({
         clock,
-        look: () => recover(observer),
+        runRecovery: () => recover(observer),
         beat: () => store.beat('w1', false, clock.wall),
       });
     } finally {
@@ -53,37 +53,37 @@ function watching(body: (watch: Watch) => Promise<void>): Promise<void> {
 
 for (const step of [HOUR, -HOUR, 365 * 24 * HOUR]) {
   test(`a clock that steps by ${step / HOUR} hours expires no lease`, () =>
-    watching(async ({ clock, look, beat }) => {
-      await look();
+    withObserver(async ({ clock, runRecovery, beat }) => {
+      await runRecovery();
       clock.wall += step;
       clock.steady += LEASE_MS;
-      expect(await look()).toBe(0);
+      expect(await runRecovery()).toBe(0);
       await beat();
       clock.steady += LEASE_MS;
-      expect(await look()).toBe(0);
+      expect(await runRecovery()).toBe(0);
     }));
 
   test(`a lease ends by the observer's own clock although the wall clock steps by ${step / HOUR} hours`, () =>
-    watching(async ({ clock, look }) => {
-      await look();
+    withObserver(async ({ clock, runRecovery }) => {
+      await runRecovery();
       clock.wall += step;
       clock.steady += LEASE_MS + 1;
-      expect(await look()).toBe(1);
+      expect(await runRecovery()).toBe(1);
     }));
 }
 
 test('a cancel leaves a job to its worker on another host, whatever the wall clock shows', () =>
   inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
-    let looks = 0;
-    const monotonic = (): number => looks++;
+    let clockReads = 0;
+    const monotonic = (): number => clockReads++;
     const clock = { now: () => NOW + HOUR, monotonic };
     try {
       await store.register(newWorker('w1'));
       const job = await running(store, 'a');
       await store.cancel(['a'], NOW);
       const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
-      await until(() => looks > 2, 'the cancel has checked the worker several times');
+      await until(() => clockReads > 2, 'the cancel has checked the worker several times');
       expect(await store.settle(ending(job, { why: 'cancelled' }))).toBe('applied');
       expect(await ended).toEqual(['a']);
     } finally {
@@ -91,7 +91,7 @@ test('a cancel leaves a job to its worker on another host, whatever the wall clo
     }
   }));
 
-test('an observer counts the time between its checks, each at most as a third of the lease', () => {
+test('an observer counts the time between two checks, but at most a third of the lease', () => {
   const clock = observerClock();
   const steps = [0, 5000, 10_000, 600_000, 605_000].map((at) => clock(at, LEASE_MS));
   expect(steps).toEqual([0, 5000, 10_000, 20_000, 25_000]);

@@ -35,14 +35,14 @@ class World {
     };
   }
 
-  /** Lets time pass. */
+  /** Lets time pass on both clocks. */
   pass(ms: number): void {
     this.wall += ms;
     this.monotonic += ms;
   }
 
-  /** Sets the wall clock. */
-  set(ms: number): void {
+  /** Moves the wall clock alone. */
+  moveWallClock(ms: number): void {
     this.wall += ms;
   }
 
@@ -63,14 +63,14 @@ class World {
     });
   }
 
-  /** Returns the nominal times of all jobs in the order of their enqueue, in ms since the start. */
+  /** Returns the scheduled times of all jobs in the order of their enqueue, in ms since NOW. */
   async ticks(): Promise<number[]> {
     const jobs = await this.store.list({}, { limit: 10_000 });
     return jobs.map((job) => Date.parse(job.env.QUEUECTL_SCHEDULED_AT!) - NOW).reverse();
   }
 
-  /** Runs a scheduler at this interval for this long. */
-  async live(scheduler: ReturnType<World['scheduler']>, ms: number, step: number): Promise<void> {
+  /** Lets `ms` pass and runs a scheduler every `step` ms. */
+  async runFor(scheduler: ReturnType<World['scheduler']>, ms: number, step: number): Promise<void> {
     for (let gone = 0; gone < ms; gone += step) {
       this.pass(step);
       await scheduler.runOnce();
@@ -103,7 +103,7 @@ describe('the scheduler', () => {
   );
 
   test(
-    'has nothing to wait for without a schedule',
+    'returns no next time without a schedule',
     inWorld(async (world) => {
       expect(await world.scheduler().runOnce()).toEqual({ enqueued: 0, nextAt: null });
     }),
@@ -123,7 +123,7 @@ describe('the scheduler', () => {
   );
 
   test(
-    'loses nothing when it runs late',
+    'fires every tick when it runs late',
     inWorld(async (world) => {
       await world.add({ catchUp: 'none' });
       const scheduler = world.scheduler();
@@ -145,11 +145,11 @@ describe('the scheduler', () => {
     }));
 
   test(
-    'follows the calendar where the clock changes',
+    'follows the local time across a clock change',
     inWorld(async (world) => {
-      world.set(Date.UTC(2030, 2, 30) - NOW);
+      world.moveWallClock(Date.UTC(2030, 2, 30) - NOW);
       await world.add({ timing: { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } });
-      await world.live(world.scheduler(), 3 * DAY, 10 * MINUTE);
+      await world.runFor(world.scheduler(), 3 * DAY, 10 * MINUTE);
       const expected = ['2030-03-30T01:30', '2030-03-31T01:30', '2030-04-01T00:30'];
       expect((await world.ticks()).map((at) => toIso(NOW + at).slice(0, 16))).toEqual(expected);
     }),
@@ -171,7 +171,7 @@ describe('ticks without a worker', () => {
         const scheduler = world.scheduler();
         await scheduler.runOnce();
         expect(await world.ticks()).toEqual(expected);
-        await world.live(scheduler, MINUTE, SECOND);
+        await world.runFor(scheduler, MINUTE, SECOND);
         expect(await world.ticks()).toEqual([...expected, 61 * MINUTE]);
       }),
     );
@@ -222,9 +222,9 @@ describe('ticks without a worker', () => {
       const scheduler = world.scheduler();
       await scheduler.runOnce();
       await pauseSchedule(world.app, 's', 'me');
-      await world.live(scheduler, 5 * MINUTE, 10 * SECOND);
+      await world.runFor(scheduler, 5 * MINUTE, 10 * SECOND);
       await resumeSchedule(world.app, 's');
-      await world.live(scheduler, 2 * MINUTE, 10 * SECOND);
+      await world.runFor(scheduler, 2 * MINUTE, 10 * SECOND);
       expect(await world.ticks()).toEqual(minutes(6, 7));
     }),
   );
@@ -240,10 +240,10 @@ describe('a clock that is set', () => {
       inWorld(async (world) => {
         await world.add({ timing: { kind: 'every', everyMs: SECOND, anchorAt: NOW } });
         const scheduler = world.scheduler();
-        await world.live(scheduler, 3 * SECOND, SECOND);
-        world.set(step);
-        await world.live(scheduler, SECOND, SECOND);
-        // One tick stands for all that were skipped, and those within the grace follow.
+        await world.runFor(scheduler, 3 * SECOND, SECOND);
+        world.moveWallClock(step);
+        await world.runFor(scheduler, SECOND, SECOND);
+        // One tick fires for all that were skipped, and those within the grace period follow.
         expect((await world.ticks()).length).toBeLessThanOrEqual(3 + 1 + 2);
       }),
     );
@@ -253,12 +253,12 @@ describe('a clock that is set', () => {
       inWorld(async (world) => {
         await world.add();
         const scheduler = world.scheduler();
-        await world.live(scheduler, 3 * MINUTE, 10 * SECOND);
-        world.set(step);
-        await world.live(scheduler, 2 * MINUTE, 10 * SECOND);
+        await world.runFor(scheduler, 3 * MINUTE, 10 * SECOND);
+        world.moveWallClock(step);
+        await world.runFor(scheduler, 2 * MINUTE, 10 * SECOND);
         const before = await world.ticks();
-        world.set(-step);
-        await world.live(scheduler, 3 * MINUTE, 10 * SECOND);
+        world.moveWallClock(-step);
+        await world.runFor(scheduler, 3 * MINUTE, 10 * SECOND);
         const ticks = await world.ticks();
         expect(ticks.slice(before.length)).toEqual(minutes(6, 8));
         expect(new Set(ticks).size).toBe(ticks.length);
@@ -267,38 +267,38 @@ describe('a clock that is set', () => {
   }
 
   test(
-    'back repeats nothing',
+    'back repeats no tick',
     inWorld(async (world) => {
       await world.add();
       const scheduler = world.scheduler();
-      await world.live(scheduler, 30 * MINUTE, 10 * SECOND);
-      world.set(-20 * MINUTE);
-      await world.live(scheduler, 25 * MINUTE, 10 * SECOND);
+      await world.runFor(scheduler, 30 * MINUTE, 10 * SECOND);
+      world.moveWallClock(-20 * MINUTE);
+      await world.runFor(scheduler, 25 * MINUTE, 10 * SECOND);
       expect(await world.ticks()).toEqual(minutes(1, 35));
     }),
   );
 
   test(
-    'back while no worker ran is noticed by the next one',
+    'back while no worker ran does not delay the ticks of the next worker',
     inWorld(async (world) => {
-      world.set(365 * DAY);
+      world.moveWallClock(365 * DAY);
       await world.add();
-      world.set(-365 * DAY);
-      await world.live(world.scheduler(), 2 * MINUTE, 10 * SECOND);
+      world.moveWallClock(-365 * DAY);
+      await world.runFor(world.scheduler(), 2 * MINUTE, 10 * SECOND);
       expect(await world.ticks()).toEqual(minutes(1, 2));
     }),
   );
 });
 
 test(
-  'a schedule that cannot be computed stops neither others nor the worker, and is reported once',
+  'an invalid schedule stops neither other schedules nor the worker, and is reported once',
   inWorld(async (world) => {
     await world.add();
     const timing = { kind: 'cron', cron: 'no cron', zone: 'UTC' } as const;
     const job = { command: 'true', cwd: '/' };
     await world.store.addSchedule({ name: 'bad', timing, overlap: 'skip', catchUp: 'one', job }, NOW, NOW);
     const scheduler = world.scheduler();
-    await world.live(scheduler, 2 * MINUTE, 10 * SECOND);
+    await world.runFor(scheduler, 2 * MINUTE, 10 * SECOND);
     expect(await world.ticks()).toEqual(minutes(1, 2));
     const complaints = world.events.filter((event) => event.type === 'worker-error');
     expect(complaints).toMatchObject([{ message: expect.stringContaining('schedule bad') }]);

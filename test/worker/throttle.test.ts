@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { createThrottle } from '../../src/worker/throttle.ts';
 
-test('slots shrink to what the machine has room for, and grow again while starts succeed', () => {
+test('slots shrink to the number of jobs that could start, and grow again while starts succeed', () => {
   let now = 0;
   const throttle = createThrottle(
     () => {},
     () => now,
   );
   expect(throttle.slots(500)).toBe(500);
-  // Of 500 that were started together, 480 found no room, one after the other.
+  // Of 500 jobs that are started together, 480 cannot start, one after the other.
   for (let running = 499; running >= 20; running--) throttle.noRoom(running);
   expect(throttle.slots(500)).toBe(20);
   expect(throttle.paused).toBe(true);

@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.ts';
 import serve from './serve.ts';
 
-/** Is an alias of `serve` that is easier to find. */
+/** This alias of `serve` is easier to find. */
 export default defineCommand({
   ...serve,
   name: 'dashboard',

@@ -45,7 +45,7 @@ export default defineCommand({
       ? await selectJobs(app, { filter: { states: ['dead'] } })
       : await namedJobs(app, input.args);
     const retried = await retryJobs(app, ids, { from: ['dead'], bulk: all, strict: !all });
-    const { changed, withoutKey, skipped, why, startedAgain } = retried;
+    const { changed, withoutKey, skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(
@@ -54,7 +54,7 @@ export default defineCommand({
         `to retry ${skipped.length === 1 ? 'it' : 'the first one'}: queuectl dlq retry ${skipped[0]}`,
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
-    warnStartedAgain(io, startedAgain);
+    warnStartedAgain(io, retriedAtMostOnce);
     await warnStillCancelled(io, app, changed);
     if (withoutKey.length > 0) io.warn(`${countOf(withoutKey.length)} ${why}`);
     if (skipped.length > 0) io.warn(describeSkipped(skipped.length));

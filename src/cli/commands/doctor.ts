@@ -69,19 +69,19 @@ function linesOf({ check, status, says, fix }: Finding, room: number): FindingLi
   const texts = [says, ...(fix === null ? [] : [`fix: ${fix}`])];
   const [first = '', ...more] = texts
     .flatMap((text) => wrap(text, room))
-    .flatMap((text) => pieces(text, room));
+    .flatMap((text) => splitToWidth(text, room));
   return [
     { check, status, says: first },
     ...more.map((text): FindingLine => ({ check: '', status: '', says: text })),
   ];
 }
 
-/** Splits a line that is wider than the room, such as a long path. */
-function pieces(text: string, room: number): string[] {
-  const size = Math.max(room, NARROWEST);
+/** Splits a line that is wider than `room`, such as a long path. */
+function splitToWidth(text: string, room: number): string[] {
+  const size = Math.max(room, MIN_WIDTH);
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
     text.slice(i * size, (i + 1) * size),
   );
 }
 
-const NARROWEST = 8;
+const MIN_WIDTH = 8;

@@ -28,7 +28,7 @@ export default actingCommand({
   notes: ['If you specify no changes, queuectl opens the job in $VISUAL or $EDITOR.'],
   async act(app, ids, input, context) {
     const now = app.clock.now();
-    const changes = readChanges(input, context, now) ?? (await changesByHand(app, ids, context, now));
+    const changes = readChanges(input, context, now) ?? (await changesFromEditor(app, ids, context, now));
     if (changes === null) return null;
     const acted = await (ids.length === 1 ? editJob(app, ids[0]!, changes) : editJobs(app, ids, changes));
     const { command, env } = changes;
@@ -55,8 +55,8 @@ function readEdited(text: string, id: string, now: number): ReadJobs {
   }
 }
 
-/** Opens the fields that can be edited in an editor and reads them back by the rules of enqueue. */
-async function changesByHand(
+/** Opens the editable fields of a job in an editor, and reads them back with the checks of `enqueue`. */
+async function changesFromEditor(
   app: App,
   ids: string[],
   context: Context,
@@ -80,7 +80,7 @@ async function changesByHand(
   }
   const job = await getJob(app, id);
   const object = { ...toJobObject(job), max_retries: Math.min(job.maxRetries, attemptsAllowed(job)) };
-  const shown = Object.entries(object).filter(([name]) => EDITED.some((field) => field.name === name));
+  const shown = Object.entries(object).filter(([name]) => EDITABLE.some((field) => field.name === name));
   const before = JSON.stringify(Object.fromEntries(shown), null, 2);
   const after = editText(`${before}\n`, editor);
   if (after === null)
@@ -88,12 +88,12 @@ async function changesByHand(
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
   const given = JSON.parse(after) as Record<string, unknown>;
-  // An optional field that was emptied or removed is cleared. A start time stays, because most jobs have none.
-  const cleared = EDITED.filter(
+  // An optional field that is null or missing is cleared. The start time is not, because most jobs have none.
+  const cleared = EDITABLE.filter(
     (field) => given[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
   );
   return { ...changesOf(inputs[0]!), ...Object.fromEntries(cleared.map(({ key }) => [key, null])) };
 }
 
-/** The fields that can be edited, as a printed job has them. */
-const EDITED = KEPT.filter(isEditable);
+/** The editable fields of a printed job. */
+const EDITABLE = KEPT.filter(isEditable);

@@ -10,7 +10,7 @@ import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
 import { quotedCommand, withFile } from '../job-argument.ts';
-import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
+import { fillFromFlags, JOB_FLAGS, readJobFlags, withoutHooksInHook, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
@@ -91,7 +91,7 @@ export default defineCommand({
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
     const added = input.has('file') ? await addFile(context, input, waits) : await addJobs(context, input);
-    if (waits) return addedAndWait(context, added, timeoutMs, !input.has('file'));
+    if (waits) return waitForAdded(context, added, timeoutMs, !input.has('file'));
     if (!input.has('file')) await printNew(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
@@ -104,7 +104,7 @@ export default defineCommand({
 
 interface Added {
   jobs: (Job | GoneJob)[];
-  /** The input was an array, so the output is one. */
+  /** True if the input was an array or a file, so that JSON output is an array. */
   many: boolean;
 }
 
@@ -124,8 +124,8 @@ export async function addJobs(
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, filled);
   const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
-  const jobs = inputs.map((job) => asEnqueuedHere(job, context.environment));
-  // Read before the store is opened, so that an error creates no store.
+  const jobs = inputs.map((job) => withoutHooksInHook(job, context.environment));
+  // The directory is read before the store is opened, so that an error creates no store.
   const cwd = jobs.some((job) => job.cwd === undefined) ? context.cwd : '/';
   return { jobs: await enqueue(await context.app(), jobs, () => cwd), many };
 }
@@ -136,8 +136,8 @@ async function changedDefinition(context: Context, name: string, changes: JobInp
   return withChanges(await definitionOf(await context.app(), name), changes);
 }
 
-/** Returns the jobs to wait for. Throws if one of them no longer exists. */
-export function notGone(jobs: (Job | GoneJob)[]): Job[] {
+/** Returns the jobs. Throws if one of them no longer exists. */
+export function existingJobs(jobs: (Job | GoneJob)[]): Job[] {
   return jobs.map((job) => {
     if (!('gone' in job)) return job;
     throw new QueueError(
@@ -147,7 +147,7 @@ export function notGone(jobs: (Job | GoneJob)[]): Job[] {
   });
 }
 
-/** Adds the jobs of a file. It may be larger than memory, so the jobs are read back only to wait for them. */
+/** Adds the jobs of a file. They may exceed the memory, so they are read back only to wait for them. */
 async function addFile(context: Context, input: Input, waits: boolean): Promise<Added> {
   const { enqueueFile } = await import('../enqueue-file.ts');
   const ids = await enqueueFile(context, input, input.one('file')!, !(waits && context.io.json));
@@ -165,22 +165,22 @@ async function addAndFollow(context: Context, input: Input, timeoutMs: number | 
       'usage',
       '--follow and --file cannot be combined, because only one job can be followed',
     );
-  const jobs = notGone((await addJobs(context, input, 1)).jobs);
+  const jobs = existingJobs((await addJobs(context, input, 1)).jobs);
   const { io } = context;
   if (!io.quiet && !io.json) io.err(`${describeAdded(jobs[0]!, Date.now())}\n`);
-  // Imported here so that a command that does not wait does not load it.
+  // The import is here, so that a command that does not wait does not load the module.
   const { followToEnd } = await import('../follow-job.ts');
   return followToEnd(context, jobs[0]!.id, timeoutMs);
 }
 
-async function addedAndWait(
+async function waitForAdded(
   context: Context,
   added: Added,
   timeoutMs: number | null,
   shows: boolean,
 ): Promise<number> {
   const { io } = context;
-  const open = notGone(added.jobs);
+  const open = existingJobs(added.jobs);
   // JSON output is one document with the finished jobs.
   if (shows && !io.json) await printNew(context, added);
   const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
@@ -244,7 +244,7 @@ function one(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean }
 }
 
 async function hintWorkers({ io, app }: Context, { jobs }: Added): Promise<void> {
-  // Only on a terminal, so that scripts do not pay for the query.
+  // A script does not get the hint, so that it does not pay for the query.
   if (!io.tty) return;
   const { standstill } = await import('../../actions/standstill.ts');
   const queues = [...new Set(jobs.flatMap((job) => ('queue' in job ? [job.queue] : [])))];

@@ -1,5 +1,11 @@
 import type { App } from '../../actions/app.ts';
-import { beforeLast, followEvents, lastEvent, lastEventBefore, readEvents } from '../../actions/events.ts';
+import {
+  followEvents,
+  lastEventNumber,
+  lastEventNumberBefore,
+  readEvents,
+  startOfLast,
+} from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
 import { ERRORS, QueueError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
@@ -15,9 +21,9 @@ import type { Io } from '../io.ts';
 import { listFlags, TIME_FLAGS } from '../layout.ts';
 
 const DEFAULT_LINES = 20;
-const LINES = { min: 0, max: 1_000_000_000, integer: true };
+const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };
 
-/** Kinds whose names do not say what happened. */
+/** The kinds of events whose names need an explanation. */
 const EXPLAINED: Row[] = [
   ['adopted', 'A worker took over a running attempt from a worker that had crashed or stopped.'],
   ['ending', 'A running attempt is being stopped, for example because of a timeout.'],
@@ -70,7 +76,7 @@ export default defineCommand({
   ],
   async run({ io, app }, input) {
     refuseFlagsWithoutEffect(io);
-    const lines = numberFlag(input, 'lines', LINES);
+    const lines = numberFlag(input, 'lines', LINES_RANGE);
     const since = readSince(input, Date.now());
     const kinds = input.all('kind').flatMap((text) => text.split(',').map(readKind));
     const opened = await app();
@@ -80,10 +86,10 @@ export default defineCommand({
       jobId: job === undefined ? undefined : await jobIdOf(opened, job),
       kinds: kinds.length > 0 ? kinds : undefined,
     };
-    const last = await lastEvent(opened);
+    const last = await lastEventNumber(opened);
     const begin = Math.min(last, await numberBefore(opened, since));
     const many = lines ?? (since === null ? DEFAULT_LINES : null);
-    const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
+    const after = many === null ? begin : Math.max(begin, await startOfLast(opened, many, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
@@ -96,7 +102,7 @@ export default defineCommand({
   },
 });
 
-/** Refuses flags without effect: in a pipe events are JSON by default, without columns or other time styles. */
+/** Throws for flags without effect. In a pipe, events are JSON by default, without columns or other time styles. */
 function refuseFlagsWithoutEffect({ layout: { format, header, time, utc }, tty }: Io): void {
   if (format !== null || tty || !(header || time !== null || utc)) return;
   throw new QueueError(
@@ -129,7 +135,7 @@ function readSince(input: Input, now: number): Since | null {
 /** Returns the number of the last event that --since leaves out. */
 async function numberBefore(app: App, since: Since | null): Promise<number> {
   if (since === null) return 0;
-  return 'number' in since ? since.number : lastEventBefore(app, since.at);
+  return 'number' in since ? since.number : lastEventNumberBefore(app, since.at);
 }
 
 function readKind(text: string): EventKind {

@@ -36,7 +36,7 @@ export default defineCommand({
     if (onConflict !== 'fail' && onConflict !== 'skip')
       throw new QueueError('invalid-value', `--on-conflict must be fail or skip, not '${onConflict}'`);
     const progress = startProgress(io);
-    const text = openText(file, (bytes) => progress.at(() => `reading ${formatBytes(bytes)}`));
+    const text = openText(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
     try {
       const { added, skipped } = await importLines(await app(), text.chunks, { onConflict });
       progress.end();

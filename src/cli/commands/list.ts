@@ -10,10 +10,10 @@ import { jobListing, printJobs } from '../list-jobs.ts';
 import { lineFormat } from '../print-list.ts';
 import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';
 
-/** In a pipe, `--watch` follows this many jobs by default. */
-const WATCHED = 1000;
-/** This many lines of a screen are not rows: the header and the summary. */
-const BESIDE_ROWS = 2;
+/** In a pipe, `--watch` follows this many of the newest jobs by default. */
+const WATCHED_JOBS = 1000;
+/** The number of lines on a screen that are not rows: the header and the summary. */
+const OTHER_LINES = 2;
 
 export default defineCommand({
   name: 'list',
@@ -47,13 +47,13 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): Watc
       printJobs(
         { io, app: context.app },
         filter,
-        Math.max(1, Math.min(limit ?? lines, lines - BESIDE_ROWS)),
+        Math.max(1, Math.min(limit ?? lines, lines - OTHER_LINES)),
         jobColumns,
         'no jobs found',
       ),
     async items(io) {
       const items: WatchedItem[] = [];
-      for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED))
+      for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED_JOBS))
         items.push({ key: job.id, text: await textOf(context, io, job) });
       // The newest line comes last, as in a log.
       return items.reverse();

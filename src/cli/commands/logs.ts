@@ -45,8 +45,8 @@ export default defineCommand({
   async run(context, input) {
     input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const wanted: Wanted = {
-      ordinal: numberFlag(input, 'attempt', { min: 1, max: MOST, integer: true }),
-      lines: numberFlag(input, 'lines', { min: 0, max: MOST, integer: true }),
+      ordinal: numberFlag(input, 'attempt', { min: 1, max: MAX_NUMBER, integer: true }),
+      lines: numberFlag(input, 'lines', { min: 0, max: MAX_NUMBER, integer: true }),
       only: readStream(input),
       raw: input.has('raw'),
     };
@@ -156,7 +156,7 @@ async function printLogs(io: Io, app: App, id: string, wanted: Wanted): Promise<
 }
 
 const NEWLINE = 10;
-const MOST = 1_000_000_000;
+const MAX_NUMBER = 1_000_000_000;
 
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));

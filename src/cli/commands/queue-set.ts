@@ -2,7 +2,7 @@ import { type QueueInput, readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { QueueError } from '../../core/errors.ts';
 import { defineCommand } from '../command.ts';
-import { noteNew, printQueue } from '../queue-table.ts';
+import { noteNewQueue, printQueue } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue set',
@@ -47,7 +47,7 @@ export default defineCommand({
       );
     const changes = readQueueInput(given, (field) => `--${flagOf(field)}`);
     const opened = await app();
-    await noteNew(io, opened, name);
+    await noteNewQueue(io, opened, name);
     printQueue(io, await changeQueue(opened, name, changes));
   },
 });

@@ -16,7 +16,7 @@ export default actingCommand({
   hint: async (app, id) => againHint(id, (await getJob(app, id)).state),
   async act(app, ids, input, { io }) {
     const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });
-    warnStartedAgain(io, acted.startedAgain);
+    warnStartedAgain(io, acted.retriedAtMostOnce);
     await warnStillCancelled(io, app, acted.changed);
     return acted;
   },

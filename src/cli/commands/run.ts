@@ -1,13 +1,13 @@
 import { interrupt } from '../../actions/interrupt.ts';
 import { FINAL_STATES, type Job } from '../../core/job.ts';
-import { answerFor } from '../../core/outcome.ts';
+import { exitCodeForJob } from '../../core/outcome.ts';
 import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, inGroup } from '../command.ts';
 import { FROM_THE_START, followJob } from '../follow-job.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
 import { quotedCommand, refuseFile } from '../job-argument.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
-import { addJobs, checkForms, notGone } from './enqueue.ts';
+import { addJobs, checkForms, existingJobs } from './enqueue.ts';
 
 export default defineCommand({
   name: 'run',
@@ -39,12 +39,12 @@ export default defineCommand({
     refuseFile(input);
     checkForms('run', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
-    const [job] = notGone((await addJobs(context, input, 1)).jobs);
+    const [job] = existingJobs((await addJobs(context, input, 1)).jobs);
     return inForeground(context, job!, { raw: input.has('raw'), timeoutMs });
   },
 });
 
-/** Follows a job as if it ran here. The first Ctrl-C or SIGTERM goes to the job, a second one stops following. */
+/** Follows a job as if it ran here. The first Ctrl-C or SIGTERM is forwarded to the job. A second one stops following. */
 async function inForeground(
   context: Context,
   { id }: Job,
@@ -52,11 +52,11 @@ async function inForeground(
 ): Promise<number> {
   const app = await context.app();
   const stop = new AbortController();
-  let passed: NodeJS.Signals | null = null;
+  let forwarded: NodeJS.Signals | null = null;
   let ownCode: number | null = null;
   const release = onInterrupt((signal) => {
-    if (passed !== null) return stop.abort(new Interrupted(signal));
-    passed = signal;
+    if (forwarded !== null) return stop.abort(new Interrupted(signal));
+    forwarded = signal;
     interrupt(app, id, signal).catch((error) => stop.abort(error));
   });
   context.io.note(`enqueued job ${id}`);
@@ -66,13 +66,13 @@ async function inForeground(
       ...options,
       signal: stop.signal,
       async onAttemptOver(attempt, now) {
-        // An interrupted command must not be retried, so a job that would be is cancelled.
-        if (passed === null || FINAL_STATES.includes(now.state)) return;
+        // An interrupted command must not be retried, so a job that is not finished is cancelled.
+        if (forwarded === null || FINAL_STATES.includes(now.state)) return;
         ownCode = attempt.exitCode;
-        await interrupt(app, id, passed);
+        await interrupt(app, id, forwarded);
       },
     });
-    return job.state === 'cancelled' ? (ownCode ?? answerFor(job)) : answerFor(job);
+    return job.state === 'cancelled' ? (ownCode ?? exitCodeForJob(job)) : exitCodeForJob(job);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     await noteJobsContinue(context, [id]);

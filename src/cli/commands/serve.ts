@@ -1,13 +1,13 @@
 import { actorOf } from '../../actions/actor.ts';
 import { QueueError } from '../../core/errors.ts';
-import { stepBack } from '../../exec/priority.ts';
+import { lowerPriority } from '../../exec/priority.ts';
 import { numberFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
 
-const RATE = { min: 1, max: 1_000_000, integer: true };
-const PORT = { min: 0, max: 65_535, integer: true };
+const RATE_RANGE = { min: 1, max: 1_000_000, integer: true };
+const PORT_RANGE = { min: 0, max: 65_535, integer: true };
 
 export default defineCommand({
   name: 'serve',
@@ -40,7 +40,7 @@ export default defineCommand({
     'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
   async run({ io, app, location, environment, anyOwner }, input) {
-    const port = numberFlag(input, 'port', PORT) ?? 7780;
+    const port = numberFlag(input, 'port', PORT_RANGE) ?? 7780;
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
@@ -52,7 +52,7 @@ export default defineCommand({
       allowRemote: input.has('allow-remote'),
       publicMetrics: input.has('public-metrics'),
       rotateToken: input.has('rotate-token'),
-      maxRate: numberFlag(input, 'max-rate', RATE) ?? 5000,
+      maxRate: numberFlag(input, 'max-rate', RATE_RANGE) ?? 5000,
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
       reopen: () =>
         openApp(location, actorOf(environment), { access: 'read', ifMissing: 'refuse', anyOwner }),
@@ -70,7 +70,7 @@ export default defineCommand({
     const noBrowser = (): void => io.warn('could not open a browser. Open the printed URL yourself');
     const leave = input.has('open') ? openBrowser(opened.stateDirectory.path, secret, noBrowser) : () => {};
     // The browser is already running, because it would inherit the lower priority.
-    stepBack();
+    lowerPriority();
     try {
       await Promise.race([untilSignal(), server.failed]);
     } finally {
@@ -80,7 +80,7 @@ export default defineCommand({
   },
 });
 
-/** Reads --url. The proxy removes its path before it forwards a request. */
+/** Reads --url. Its path is not part of requests, because the proxy removes it before it forwards them. */
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)

@@ -14,8 +14,7 @@ export default defineCommand({
   async run(context, input) {
     const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const app = await context.app();
-    const id = await findJob(app, name);
-    const { job, attempts } = await showJob(app, id);
+    const { job, attempts } = await showJob(app, await findJob(app, name));
     await printJob(context.io, app, job, attempts);
   },
 });

@@ -28,15 +28,14 @@ export default defineCommand({
     'Wait and run times are computed from the newest 10,000 attempts, and throughput from the last five minutes. With --range, percentiles are estimated from histograms and include deleted jobs.',
     'In a pipe, --range prints one line per point in time. The columns are time, enqueued, completed, failed, dead, cancelled, released, lost, wait p50, wait p95, run p50 and run p95. Released attempts were stopped and put back in the queue, and lost attempts were interrupted by a crash. Wait and run times are in milliseconds.',
   ],
-  async run(context, input) {
-    const { io } = context;
+  async run({ io, app }, input) {
     const range = readRangeFlag(input);
     if (range !== null) {
       const options = { queue: input.one('queue'), name: input.one('name'), names: true };
-      printSeries(io, await statsSeries(await context.app(), range, options));
+      printSeries(io, await statsSeries(await app(), range, options));
       return;
     }
-    const result = await stats(await context.app());
+    const result = await stats(await app());
     if (io.json) {
       io.out(`${jsonText(io, result)}\n`);
       return;

@@ -63,7 +63,7 @@ function viewOf(app: App): WatchedView {
       }
       // A new heartbeat alone does not count as a change.
       const workers = result.workers.map(({ last_heartbeat, ...worker }) => worker);
-      return [{ key: '', text: jsonText(io, result), essence: jsonText(io, { ...result, workers }) }];
+      return [{ key: '', text: jsonText(io, result), compared: jsonText(io, { ...result, workers }) }];
     },
   };
 }

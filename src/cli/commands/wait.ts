@@ -50,7 +50,7 @@ export default defineCommand({
   },
 });
 
-/** Returns the selected jobs. A filter selects those that match now. */
+/** Returns the jobs with the given ids, or those that match the filter now. */
 async function selectedJobs(app: App, input: Input): Promise<Job[]> {
   const ids = await selectJobs(app, selectionOf('wait', {}, input));
   return Promise.all(ids.map((id) => getJob(app, id)));

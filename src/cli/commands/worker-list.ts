@@ -10,11 +10,10 @@ export default defineCommand({
   flags: listFlags('{id}\\t{status}'),
   prints: { object: 'Worker' },
   examples: ['queuectl worker list', 'queuectl worker list --json=id,status,current_jobs'],
-  async run(context) {
-    const { io } = context;
-    const app = await context.app();
-    const workers = await listWorkers(app);
-    await printList(io, WORKER_LIST, workers, app.clock.now());
+  async run({ io, app }) {
+    const opened = await app();
+    const workers = await listWorkers(opened);
+    await printList(io, WORKER_LIST, workers, opened.clock.now());
     if (workers.length === 0) io.note('no worker is running; to start one: queuectl worker start');
   },
 });

@@ -15,7 +15,7 @@ import { lineWriter } from '../../observe/line-writer.ts';
 import { refuseForeignProc } from '../../state/host.ts';
 import { briefStore } from '../../worker/brief-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
-import { untilRoom } from '../../worker/supervisor-registry.ts';
+import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
 import { numberFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
@@ -23,7 +23,7 @@ import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { keepLogShort, logFile } from '../worker-log.ts';
 
-const SIGHUP = 1;
+const SIGHUP_NUMBER = 1;
 
 export default defineCommand({
   name: 'worker start',
@@ -62,13 +62,13 @@ export default defineCommand({
     const chosen = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
-    const id = readId(input.one('supervisor'));
+    const id = supervisorId(input.one('supervisor'));
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
-    const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+    const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
     // The process in the background has the same arguments, and --supervisor besides.
     const detaches = input.has('detach') && !input.has('supervisor');
-    if (detaches) await untilRoom(app, id, relieve);
+    if (detaches) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
       context.io.warn('the workers run as root, so every job has full control of this machine');
     if (process.pid === 1)
@@ -93,12 +93,12 @@ export default defineCommand({
       const how = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), how)).store;
     });
-    const ignoreHangup = processes.ignoresAtStart(SIGHUP);
+    const ignoreHangup = processes.ignoresAtStart(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     if (input.has('supervisor')) keepLogShort(logFile(app.stateDirectory, id));
     try {
-      const options = { id, count: total, start, ignoreHangup, workerArguments, log, relieve };
+      const options = { id, count: total, start, ignoreHangup, workerArguments, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();
@@ -107,8 +107,8 @@ export default defineCommand({
   },
 });
 
-/** Checks the id, which becomes part of a file name: only generated ids are allowed. */
-function readId(given: string | undefined): string {
+/** Returns the supervisor's id. Only generated ids are allowed, because the id becomes part of a file name. */
+function supervisorId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
     throw new QueueError('usage', '--supervisor is for internal use only');
   }
@@ -130,7 +130,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   return args;
 }
 
-/** Removes leftover files while the workers are already running, then closes the store. */
+/** Removes leftover files while the workers are already running, and then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);

@@ -32,15 +32,14 @@ export default defineCommand({
     'Without ids, all workers stop, including workers that are still starting.',
     'You can also stop all workers by creating a file named .stop_workers in the state directory. This is the directory next to the database, such as ~/.queuectl/queue.db.d. For the default database, you can create the file in ~/.queuectl (or $QUEUECTL_HOME) instead.',
   ],
-  async run(context, input) {
-    const { io } = context;
+  async run({ io, app }, input) {
     if (input.has('force') && input.has('leave'))
       throw new QueueError('usage', 'use --force or --leave, not both');
     if (input.has('all') && input.args.length > 0)
       throw new QueueError('usage', 'use worker ids or --all, not both');
     const timeoutMs = durationFlag(input, 'timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
-    const stopped = await stopWorkers(await context.app(), {
+    const stopped = await stopWorkers(await app(), {
       order,
       ...(input.args.length === 0 ? {} : { only: input.args }),
       timeoutMs,

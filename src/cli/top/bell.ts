@@ -1,8 +1,9 @@
-/** Lets the drawing loop sleep until there is something to draw. */
+/** Lets a drawing loop sleep until there is something to draw. */
 export interface Bell {
   /** Marks that data has changed, so that it is read again soon. */
   changed(): void;
-  rung: boolean;
+  /** True if data has changed since the caller last set this to false. */
+  stale: boolean;
   /** Ends the sleep at once, because a user is waiting. */
   urgent(): void;
   /** Sleeps until the time that `due` returns, which a change can bring forward, or until `urgent` is called. */
@@ -10,22 +11,21 @@ export interface Bell {
 }
 
 export function newBell(): Bell {
-  let hurry = false;
+  let isUrgent = false;
   let wake = (): void => {};
   const bell: Bell = {
-    rung: false,
+    stale: false,
     changed() {
-      // One wake-up is enough for many changes.
-      if (bell.rung) return;
-      bell.rung = true;
+      if (bell.stale) return;
+      bell.stale = true;
       wake();
     },
     urgent() {
-      hurry = true;
+      isUrgent = true;
       wake();
     },
     async until(due) {
-      for (let left = due() - performance.now(); !hurry && left > 0; left = due() - performance.now()) {
+      for (let left = due() - performance.now(); !isUrgent && left > 0; left = due() - performance.now()) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, left);
           wake = () => {
@@ -34,7 +34,7 @@ export function newBell(): Bell {
           };
         });
       }
-      hurry = false;
+      isUrgent = false;
     },
   };
   return bell;

@@ -6,9 +6,9 @@ import type { Io } from '../io.ts';
 import { outputPrinter } from '../output-printer.ts';
 import type { Output } from './output.ts';
 
-/** This many lines can be scrolled back to. `queuectl logs` has the rest. */
-const KEPT = 5000;
-const LONGEST = 10_000;
+/** The number of lines that are kept for scrolling. `queuectl logs` prints the rest. */
+const KEPT_LINES = 5000;
+const MAX_LINE = 10_000;
 const TAB = 8;
 
 export interface Follower {
@@ -31,7 +31,7 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
   };
   const run = async (): Promise<void> => {
     await refresh(app);
-    const options = { ordinal: null, only: null, lines: KEPT, timeoutMs: null, signal: stop.signal };
+    const options = { ordinal: null, only: null, lines: KEPT_LINES, timeoutMs: null, signal: stop.signal };
     for await (const seen of follow(app, id, options)) {
       if (seen.kind === 'output') printer.print(seen.data);
       else {
@@ -57,9 +57,9 @@ export function lineCollector(output: Output): (text: string) => void {
     const grown = whole ? '' : (output.lines.pop() ?? '');
     const lines = (grown + text).split('\n').map(expandTabs);
     const last = lines.pop()!;
-    whole = last === '' || last.length > LONGEST;
+    whole = last === '' || last.length > MAX_LINE;
     output.lines.push(...lines, ...(last === '' ? [] : [last]));
-    const over = output.lines.length - KEPT;
+    const over = output.lines.length - KEPT_LINES;
     if (over > 0) {
       output.lines.splice(0, over);
       output.first += over;

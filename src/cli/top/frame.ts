@@ -19,7 +19,7 @@ export interface Picture {
   now: number;
   /** The path of the store. */
   location: string;
-  /** The reason why the snapshot is outdated. */
+  /** The reason why the snapshot could not be updated, or null. */
   problem: string | null;
 }
 
@@ -28,11 +28,11 @@ export interface Size {
   height: number;
 }
 
-/** A screen of this width has two columns of panes. */
+/** A screen of at least this width has two columns of panes. */
 const TWO_COLUMNS = 120;
-/** A screen of this height has a line each for completed and failed jobs. */
-const ROOMY = 20;
-const SPARK_S = 300;
+/** A screen of at least this height has a line each for completed and failed jobs. */
+const TWO_LINE_HEIGHT = 20;
+const SPARKLINE_S = 300;
 
 /** Draws the whole screen. Returns its lines, each as wide as the screen. */
 export function drawScreen(picture: Picture, size: Size, look: Look): string[] {
@@ -102,8 +102,8 @@ function totals({ jobs }: Snapshot, width: number): Line {
 function throughput({ throughput, now }: Picture, { width, height }: Size, { ascii }: Look): Line[] {
   const one = (kind: 'completed' | 'failed', room: number): Line => {
     const label = `${kind}/s `.padEnd(12);
-    const columns = Math.max(1, Math.min(SPARK_S, room - label.length - 10));
-    const values = rates(throughput, kind, now, columns, Math.ceil(SPARK_S / columns));
+    const columns = Math.max(1, Math.min(SPARKLINE_S, room - label.length - 10));
+    const values = rates(throughput, kind, now, columns, Math.ceil(SPARKLINE_S / columns));
     const spark = sparkline(values, ascii);
     const rate = rateNow(throughput, kind, now);
     return [
@@ -113,7 +113,7 @@ function throughput({ throughput, now }: Picture, { width, height }: Size, { asc
       { text: '  ' },
     ];
   };
-  if (height < ROOMY) {
+  if (height < TWO_LINE_HEIGHT) {
     const half = Math.floor(width / 2);
     return [[...fitLine(one('completed', half), half), ...one('failed', width - half)]];
   }

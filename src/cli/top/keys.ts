@@ -39,9 +39,9 @@ export function readKeys(text: string): string[] {
   return keys;
 }
 
-/** Matches the beginning of a sequence, which may also be a key of its own. */
+/** Matches an incomplete sequence at the end of the input, which may also be the Escape key. */
 const UNFINISHED = /\x1b(\[[0-9;?]*|O)?$/;
-/** The rest of a sequence arrives within this time. A user does not notice the delay. */
+/** The rest of a sequence arrives within this time. Users do not notice the delay. */
 const REST_MS = 30;
 
 /** Reads keys from input that arrives in pieces. A sequence or a character may be split between two pieces. */

@@ -1,6 +1,6 @@
 import { type Color, cut, displayWidth, paint } from '../text.ts';
 
-/** The capabilities of the terminal. */
+/** What the terminal can show. */
 export interface Look {
   color: boolean;
   ascii: boolean;
@@ -34,12 +34,12 @@ export function paintLine(line: Line, { color, ascii }: Look): string {
   return line.map((part) => (part.color ? paint(plain(part.text), part.color) : plain(part.text))).join('');
 }
 
-const REPLACED: Record<string, string> = { '…': '~', '│': '|', '▾': 'v', '↑': '^', '↓': 'v', '·': '.' };
+const ASCII_FOR: Record<string, string> = { '…': '~', '│': '|', '▾': 'v', '↑': '^', '↓': 'v', '·': '.' };
 
-/** Replaces other characters by ASCII ones of the same width. */
+/** Replaces characters that are not ASCII by ASCII characters of the same width. */
 function toAscii(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) =>
-    /^[\x20-\x7e]$/.test(segment) ? segment : (REPLACED[segment] ?? '?'.repeat(displayWidth(segment))),
+    /^[\x20-\x7e]$/.test(segment) ? segment : (ASCII_FOR[segment] ?? '?'.repeat(displayWidth(segment))),
   ).join('');
 }

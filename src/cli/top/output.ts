@@ -7,7 +7,7 @@ import type { Line } from './line.ts';
 export interface Output {
   id: string;
   job: Job | null;
-  /** The number of the first line that is kept. */
+  /** The number of the first line that is kept, counted from 0. */
   first: number;
   /** The lines, without control characters. */
   lines: string[];
@@ -15,7 +15,7 @@ export interface Output {
   note: string;
 }
 
-/** Draws the output of one job: its lines from `top` on, or the last ones. Long lines are wrapped. */
+/** Draws the output of one job: its lines from `top` on, or the last lines if `top` is null. Long lines are wrapped. */
 export function outputLines(output: Output, top: number | null, width: number, height: number): Line[] {
   const { id, job, first, lines } = output;
   const head: Line = [

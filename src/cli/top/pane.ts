@@ -11,8 +11,8 @@ interface PaneView {
   now: number;
 }
 
-/** The width of the mark before the chosen row. */
-const MARK = 2;
+/** The width of the mark in front of the chosen row. */
+const MARK_WIDTH = 2;
 
 /**
  * Divides the rows of the screen among the panes, not counting their headings. The panes take turns until all rows are
@@ -54,7 +54,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
   const count = ui.filter === '' ? pane.total(snapshot) : rows.length;
   const focused = ui.focus === name;
   const columns = pane.columns(now, `${name.toUpperCase()} ${formatCount(count)}`, rows, snapshot);
-  const table = align(columns, rows, width - MARK);
+  const table = align(columns, rows, width - MARK_WIDTH);
   const heading: Line = [
     { text: `${focused ? '▾' : ' '} ${table.titles.join(GAP)}`, color: focused ? 'bold' : 'dim' },
   ];
@@ -66,7 +66,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
     const marked = focused && from + i === chosen;
     if (marked) return [{ text: `> ${cells.map(({ text }) => text).join(GAP)}`, color: 'reverse' }];
     return [
-      { text: ' '.repeat(MARK) },
+      { text: ' '.repeat(MARK_WIDTH) },
       ...cells.flatMap((cell, at) => (at === 0 ? [cell] : [{ text: GAP }, cell])),
     ];
   });

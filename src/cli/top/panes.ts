@@ -21,7 +21,7 @@ interface Pane<Row> {
   key(row: Row): string;
   /** Returns the texts that a filter searches. */
   words(row: Row): string[];
-  /** Returns the job and the queue that keys act on. */
+  /** Returns the job and the queue that keys act on when the row is chosen. */
   target(row: Row): { job: Job | null; queue: string | null };
   columns(now: number, title: string, rows: Row[], snapshot: Snapshot): Column<Row>[];
 }
@@ -58,9 +58,9 @@ const running: Pane<ClaimedJob> = {
   total: ({ jobs }) => jobs.processing,
   columns: (now, title, rows) => [
     { title, value: ({ id }) => id },
-    { title: 'STATUS', value: ending, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
-    { title: 'ELAPSED', right: true, value: (job) => age(now - job.startedAt!) },
-    ...(rows.some((job) => job.timeoutMs !== null) ? [left(now)] : []),
+    { title: 'STATUS', value: runningStatus, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
+    { title: 'ELAPSED', right: true, value: (job) => wholeSeconds(now - job.startedAt!) },
+    ...(rows.some((job) => job.timeoutMs !== null) ? [timeLeftColumn(now)] : []),
     { title: 'ATTEMPT', right: true, value: (job) => `${job.attempts + 1}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
     { title: 'WORKER', value: ({ workerId }) => workerId ?? '', drop: 3 },
@@ -73,8 +73,8 @@ const waiting: Pane<Job> = {
   total: ({ jobs }) => jobs.pending,
   columns: (now, title, _, { queues }) => [
     { title, value: ({ id }) => id },
-    { title: 'STATUS', value: (job) => dueText(job, now, inQueue(job, queues)) },
-    { title: 'WAITED', right: true, value: (job) => age(now - job.createdAt), drop: 2 },
+    { title: 'STATUS', value: (job) => dueText(job, now, waitReason(job, queues)) },
+    { title: 'WAITED', right: true, value: (job) => wholeSeconds(now - job.createdAt), drop: 2 },
     { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
     { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, least: 30 },
@@ -131,17 +131,17 @@ function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
   };
 }
 
-function ending({ endReason }: ClaimedJob): string {
+function runningStatus({ endReason }: ClaimedJob): string {
   if (endReason === null) return 'running';
   return { timeout: 'timed out', cancelled: 'cancelling', stopped: 'stopping' }[endReason];
 }
 
-function left(now: number): Column<ClaimedJob> {
+function timeLeftColumn(now: number): Column<ClaimedJob> {
   const rest = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
   return {
     title: 'TIME LEFT',
     right: true,
-    value: (job) => (job.timeoutMs === null ? '-' : age(rest(job))),
+    value: (job) => (job.timeoutMs === null ? '-' : wholeSeconds(rest(job))),
     color: (job) => (job.timeoutMs !== null && rest(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
   };
 }
@@ -152,8 +152,8 @@ function dueText(job: Job, now: number, due: string): string {
   return job.dueAt === null || job.dueAt <= now ? due : formatRelative(job.dueAt, now);
 }
 
-/** Returns why a due job is still waiting. */
-function inQueue(job: Job, queues: QueueObject[]): string {
+/** Returns why a due job is still waiting, as far as its queue is the reason. */
+function waitReason(job: Job, queues: QueueObject[]): string {
   const queue = queues.find(({ name }) => name === job.queue);
   if (queue?.paused) return 'queue paused';
   return (queue?.concurrency ?? Number.POSITIVE_INFINITY) <= (queue?.jobs.processing ?? 0)
@@ -169,7 +169,7 @@ function colorIfAny(state: State) {
   return ({ jobs }: QueueObject) => (jobs[state] > 0 ? STATE_COLORS[state] : undefined);
 }
 
-/** Formats a time in whole seconds, because the screen is drawn once a second. */
-export function age(ms: number): string {
+/** Formats a duration in whole seconds, because the screen is drawn once a second. */
+function wholeSeconds(ms: number): string {
   return ms < 1000 ? '0s' : formatDuration(Math.floor(ms / 1000) * 1000);
 }

@@ -26,7 +26,7 @@ export async function perform(app: App, action: Action, by: string): Promise<str
   }
   const { id } = action;
   const [done, act] = JOB_ACTIONS[action.do];
-  const { changed, why, startedAgain = [] } = await act(app, [id]);
+  const { changed, why, retriedAtMostOnce = [] } = await act(app, [id]);
   if (changed.length === 0) return `job ${id} ${verbFor(1, why)}`;
-  return `${done} job ${id}${startedAgain.length > 0 ? ', an at-most-once job that was started before' : ''}`;
+  return `${done} job ${id}${retriedAtMostOnce.length > 0 ? ', an at-most-once job that was started before' : ''}`;
 }

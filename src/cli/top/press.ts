@@ -3,7 +3,7 @@ import { FINAL_STATES } from '../../core/job.ts';
 import { PANE_NAMES, PANES } from './panes.ts';
 import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
 
-/** The data that keys move in. */
+/** The data that a key can move through. */
 export interface Scene {
   snapshot: Snapshot | null;
   /** The number of the first line of the output, and the number after its last line. */
@@ -19,7 +19,7 @@ export interface Pressed {
 
 const PANES_MODE: Mode = { kind: 'panes' };
 
-/** Handles a key. Returns the new state of the screen, and an effect on something else if there is one. */
+/** Handles a key. Returns the new state of the screen, and the effect of the key on anything else, or null. */
 export function press(ui: Ui, key: string, scene: Scene): Pressed {
   if (key === 'ctrl-c') return { ui, effect: { do: 'quit' } };
   if (key === 'ctrl-z') return { ui, effect: { do: 'suspend' } };
@@ -29,21 +29,21 @@ export function press(ui: Ui, key: string, scene: Scene): Pressed {
     case 'panes':
       return inPanes(fresh, key, scene);
     case 'help':
-      return only({ ...fresh, mode: PANES_MODE });
+      return uiOnly({ ...fresh, mode: PANES_MODE });
     case 'filter':
-      return only(inFilter(fresh, key, ui.mode.before));
+      return uiOnly(inFilter(fresh, key, ui.mode.before));
     case 'confirm': {
       const done = { ...fresh, mode: PANES_MODE };
       return key === 'y' || key === 'Y'
         ? { ui: done, effect: ui.mode.effect }
-        : only({ ...done, message: 'no changes made' });
+        : uiOnly({ ...done, message: 'no changes made' });
     }
     case 'output':
       return inOutput(fresh, ui.mode, key, scene);
   }
 }
 
-function only(ui: Ui): Pressed {
+function uiOnly(ui: Ui): Pressed {
   return { ui, effect: null };
 }
 
@@ -52,23 +52,23 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
     case 'q':
       return { ui, effect: { do: 'quit' } };
     case '?':
-      return only({ ...ui, mode: { kind: 'help' } });
+      return uiOnly({ ...ui, mode: { kind: 'help' } });
     case '/':
-      return only({ ...ui, mode: { kind: 'filter', before: ui.filter } });
+      return uiOnly({ ...ui, mode: { kind: 'filter', before: ui.filter } });
     case 'escape':
-      return only({ ...ui, filter: '' });
+      return uiOnly({ ...ui, filter: '' });
     case 'tab':
     case 'right':
-      return only(nextPane(ui, 1));
+      return uiOnly(nextPane(ui, 1));
     case 'shift-tab':
     case 'left':
-      return only(nextPane(ui, -1));
+      return uiOnly(nextPane(ui, -1));
   }
-  if (scene.snapshot === null) return only(ui);
+  if (scene.snapshot === null) return uiOnly(ui);
   const rows = rowsOf(scene.snapshot, ui.focus, ui.filter);
   const index = chosenIndex(ui, ui.focus, rows);
   const to = moved(key, index, rows.length - 1, scene.page);
-  if (to !== null) return only(choose(ui, rows, to));
+  if (to !== null) return uiOnly(choose(ui, rows, to));
   // The row is chosen explicitly, so that the next key acts on it even if the list has moved.
   return act(choose(ui, rows, index), key, rows[index], scene.snapshot);
 }
@@ -103,18 +103,18 @@ function moved(key: string, at: number, last: number, page: number): number | nu
 function act(ui: Ui, key: string, row: unknown, snapshot: Snapshot): Pressed {
   const { job, queue } = row === undefined ? { job: null, queue: null } : PANES[ui.focus].target(row);
   if (key === 'p') {
-    if (queue === null) return only({ ...ui, message: 'select a queue or a job first' });
+    if (queue === null) return uiOnly({ ...ui, message: 'select a queue or a job first' });
     const paused = snapshot.queues.find(({ name }) => name === queue)?.paused ?? false;
     return { ui, effect: { do: paused ? 'resume' : 'pause', queue } };
   }
-  if (!['enter', 'l', 'c', 'r', 'h'].includes(key)) return only(ui);
-  if (job === null) return only({ ...ui, message: 'select a job first; Tab moves between the lists' });
+  if (!['enter', 'l', 'c', 'r', 'h'].includes(key)) return uiOnly(ui);
+  if (job === null) return uiOnly({ ...ui, message: 'select a job first; Tab moves between the lists' });
   const { id } = job;
   switch (key) {
     case 'c':
       if (FINAL_STATES.includes(job.state))
-        return only({ ...ui, message: `job ${id} is already ${job.state}` });
-      return only({
+        return uiOnly({ ...ui, message: `job ${id} is already ${job.state}` });
+      return uiOnly({
         ...ui,
         mode: { kind: 'confirm', question: `cancel job ${id}?`, effect: { do: 'cancel', id } },
       });
@@ -146,10 +146,10 @@ function inFilter(ui: Ui, key: string, before: string): Ui {
 function inOutput(ui: Ui, mode: Mode & { kind: 'output' }, key: string, { lines, page }: Scene): Pressed {
   if (['q', 'escape', 'left', 'enter', 'l'].includes(key))
     return { ui: { ...ui, mode: PANES_MODE }, effect: { do: 'unfollow' } };
-  if (key === 'f' || key === 'G' || key === 'end') return only({ ...ui, mode: { ...mode, top: null } });
+  if (key === 'f' || key === 'G' || key === 'end') return uiOnly({ ...ui, mode: { ...mode, top: null } });
   const last = Math.max(lines.first, lines.end - page);
   const to = moved(key, mode.top ?? last, last, page);
-  if (to === null) return only(ui);
+  if (to === null) return uiOnly(ui);
   // Scrolling to the end does not start following. Only f, G and End do.
-  return only({ ...ui, mode: { ...mode, top: Math.max(lines.first, Math.min(to, last)) } });
+  return uiOnly({ ...ui, mode: { ...mode, top: Math.max(lines.first, Math.min(to, last)) } });
 }

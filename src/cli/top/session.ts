@@ -14,10 +14,10 @@ import { openTerminal, type Terminal } from './terminal.ts';
 import { record } from './throughput.ts';
 import { type Effect, startUi } from './ui.ts';
 
-/** Changes are drawn at most this often. A key is handled at once. */
-const CALM_MS = 250;
-/** The screen is drawn this often, because elapsed times change. */
-const TICK_MS = 1000;
+/** After changes, the store is read at most this often. A key is handled at once. */
+const READ_MS = 250;
+/** The screen is drawn at least this often, because elapsed times change. */
+const DRAW_MS = 1000;
 
 interface Session {
   context: Context;
@@ -50,7 +50,7 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
       location: context.location,
     },
   };
-  // The store opens before the screen does, so that an error is printed like that of any command.
+  // The store opens before the screen does, so that an error is printed as in any other command.
   await session.link.app();
   try {
     session.terminal = openTerminal(context.io, {
@@ -77,8 +77,8 @@ async function drawUntilLeft(session: Session, everyMs: number, look: Look): Pro
   let readAt = Number.NEGATIVE_INFINITY;
   while (session.code === null) {
     const since = performance.now() - readAt;
-    if (since >= (bell.rung ? CALM_MS : everyMs)) {
-      bell.rung = false;
+    if (since >= (bell.stale ? READ_MS : everyMs)) {
+      bell.stale = false;
       await readStore(session);
       readAt = performance.now();
     }
@@ -89,7 +89,7 @@ async function drawUntilLeft(session: Session, everyMs: number, look: Look): Pro
     );
     const drawn = performance.now();
     await bell.until(() =>
-      Math.min(drawn + TICK_MS, readAt + everyMs, bell.rung ? drawn + CALM_MS : Number.POSITIVE_INFINITY),
+      Math.min(drawn + DRAW_MS, readAt + everyMs, bell.stale ? drawn + READ_MS : Number.POSITIVE_INFINITY),
     );
   }
   return session.code;
@@ -104,7 +104,7 @@ async function readStore({ link, picture, follower }: Session): Promise<void> {
     await follower?.refresh(app);
     picture.problem = null;
   } catch (error) {
-    // This process cannot open the store again.
+    // After this error, only a new process can open the store.
     if (error instanceof QueueError && error.code === 'store-files-removed') throw error;
     picture.problem = (error as Error).message;
     await link.drop();
@@ -158,7 +158,7 @@ function apply(session: Session, effect: Effect): void {
 async function act(session: Session, action: Action): Promise<string> {
   session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
   const message = await perform(await session.link.app(), action, actorOf(session.context.environment));
-  // The list shows the result together with the message.
+  // The lists then show the result together with the message.
   await readStore(session);
   return message;
 }

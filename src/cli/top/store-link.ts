@@ -3,10 +3,10 @@ import { type App, closeApp, openApp } from '../../actions/app.ts';
 import { onChange, onWake } from '../../state/wake.ts';
 import type { Context } from '../command.ts';
 
-/** Keeps the store open while the screen is shown. A store that went away is opened again when it is back. */
+/** Keeps the store open while the screen is shown. A store that was closed by `drop` is opened again when it is needed. */
 export interface StoreLink {
   app(): Promise<App>;
-  /** Closes the store, because it can no longer be used. */
+  /** Closes the store after an error, so that the next `app` opens it again. */
   drop(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
     unwatch = [];
     const old = app;
     app = null;
-    // The frame that opened the first one closes it.
+    // The first store was opened by `context.app`, and is closed at the end of the command.
     if (own && old !== null) await closeApp(old).catch(() => {});
   };
   return {

@@ -2,7 +2,7 @@ import type { Io } from '../io.ts';
 import { type Screen, screen } from '../screen.ts';
 import { keyReader } from './keys.ts';
 
-/** A terminal in raw mode: it sends every key at once and shows only this screen. */
+/** A terminal in raw mode. It passes on every key at once and shows only this screen. */
 export interface Terminal {
   readonly canvas: Screen;
   /** Restores the terminal, stops this process and its group like Ctrl-Z, and takes the terminal back later. */
@@ -18,7 +18,7 @@ export interface TerminalEvents {
   onEnd(signal: NodeJS.Signals): void;
 }
 
-/** The stop arrives within this time. A process without a shell is not stopped and just continues. */
+/** SIGTSTP takes effect within this time. Without job control, the process is not stopped and continues. */
 const STOPPED_MS = 50;
 
 export function openTerminal(io: Io, events: TerminalEvents): Terminal {

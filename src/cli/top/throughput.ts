@@ -1,8 +1,8 @@
 import type { FinishedAttempt } from '../../store/contract/figures.ts';
 
-/** Seconds are kept for this long. No sparkline shows more. */
+/** The counts of a second are kept for this many seconds. No sparkline shows more. */
 const KEPT_S = 900;
-/** The current rate is the average of this many full seconds. */
+/** The current rate is the average of this many past seconds. */
 const NOW_S = 10;
 
 const BLOCKS = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -60,7 +60,7 @@ export function rates(
   return sums.map((sum) => sum / seconds);
 }
 
-/** Returns a character for each value. Only 0 looks like 0. */
+/** Returns a character for each value. Only 0 gets the lowest character. */
 export function sparkline(values: number[], ascii: boolean): string {
   const marks = ascii ? ASCII : BLOCKS;
   const top = Math.max(...values);

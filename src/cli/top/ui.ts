@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../actions/top.ts';
 import { PANE_NAMES, PANES, type PaneName } from './panes.ts';
 
-/** An action outside the state of the screen. */
+/** What a key does besides changing the state of the screen. */
 export type Effect =
   | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }
   | { do: 'follow'; id: string }
@@ -21,7 +21,7 @@ export type Mode =
 export interface Ui {
   mode: Mode;
   focus: PaneName;
-  /** The chosen row of each pane. It is found by its key, so that it stays chosen when it moves. */
+  /** The chosen row of each pane. It is found by its `key`, so that it stays chosen when the list changes. */
   chosen: Record<PaneName, { key: string; index: number }>;
   filter: string;
   message: string;

@@ -1,6 +1,6 @@
 import type { App } from '../../actions/app.ts';
 import { errorGroups } from '../../actions/error-groups.ts';
-import { lastEvent } from '../../actions/events.ts';
+import { lastEventNumber } from '../../actions/events.ts';
 import { ERROR_GROUPS, type ErrorGroups } from '../../core/wire.ts';
 import type { Store } from '../../store/store.ts';
 import { get, json, type Route } from '../route.ts';
@@ -9,7 +9,7 @@ export const DLQ_ROUTES: Route[] = [
   get('/api/v1/dlq/groups', {
     summary: 'Group the newest 10,000 dead jobs by error',
     answers: { 200: { description: 'the groups, largest first', schema: ERROR_GROUPS } },
-    handle: async ({ app }) => json(await groupsNow(app)),
+    handle: async ({ app }) => json(await cachedGroups(app)),
   }),
 ];
 
@@ -21,10 +21,10 @@ interface CachedGroups {
 
 const cache = new WeakMap<Store, CachedGroups>();
 
-/** Returns the groups from the cache, unless an event has happened since, because thousands of jobs are read for them. */
-async function groupsNow(app: App): Promise<ErrorGroups> {
+/** Returns the groups. They are cached until the next event, because computing them reads thousands of jobs. */
+async function cachedGroups(app: App): Promise<ErrorGroups> {
   const { store } = app;
-  const event = await lastEvent(app);
+  const event = await lastEventNumber(app);
   const known = cache.get(store);
   if (known?.event === event) return known.groups;
   const fresh = {

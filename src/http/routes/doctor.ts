@@ -1,7 +1,7 @@
 import { diagnose } from '../../actions/doctor.ts';
 import { ref } from '../../core/schema.ts';
 import { VERSION } from '../../core/version.ts';
-import { trueOrFalse } from '../query.ts';
+import { booleanOf } from '../query.ts';
 import { get, json, type Route } from '../route.ts';
 
 export const DOCTOR_ROUTES: Route[] = [
@@ -10,7 +10,7 @@ export const DOCTOR_ROUTES: Route[] = [
     query: { quick: 'true to skip reading the whole database' },
     answers: { 200: { description: 'the findings', schema: ref('Doctor') } },
     async handle({ serving, app, one }) {
-      const checks = await diagnose(serving.location, app.clock.now(), !trueOrFalse(one, 'quick'));
+      const checks = await diagnose(serving.location, app.clock.now(), !booleanOf(one, 'quick'));
       return json({ version: VERSION, ok: checks.every((one) => one.status !== 'fail'), checks });
     },
   }),

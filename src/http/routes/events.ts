@@ -1,4 +1,4 @@
-import { type EventFilter, lastEvent, lastEvents } from '../../actions/events.ts';
+import { type EventFilter, lastEventNumber, lastEvents } from '../../actions/events.ts';
 import { toEventObject } from '../../core/event-object.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { masked } from '../../core/mask.ts';
@@ -8,7 +8,7 @@ import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
 import { get, json, type Route } from '../route.ts';
 
-const NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
+const EVENT_NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
 const EVERY_MS = { min: 100, max: 60_000, integer: true };
 const LIMIT = { min: 1, max: 1000, integer: true };
 
@@ -23,7 +23,7 @@ export const EVENT_ROUTES: Route[] = [
     answers: { 200: { description: 'the stream', schema: null, type: 'text/event-stream' } },
     handle({ serving, grant, one, header, signal }) {
       const text = header('last-event-id') ?? one('after');
-      const after = text === undefined ? null : parseNumber(text, 'Last-Event-ID', NUMBER);
+      const after = text === undefined ? null : parseNumber(text, 'Last-Event-ID', EVENT_NUMBER);
       const every = numberOf(one, 'every', EVERY_MS, null);
       return serving.stream.open(after, signal, every, grant.ended);
     },
@@ -42,8 +42,8 @@ export const EVENT_ROUTES: Route[] = [
     answers: { 200: { description: 'a page of events', schema: ref('Activity') } },
     async handle({ app, one }) {
       const limit = numberOf(one, 'limit', LIMIT, 100);
-      const last = await lastEvent(app);
-      const before = numberOf(one, 'before', NUMBER, last + 1) - 1;
+      const last = await lastEventNumber(app);
+      const before = numberOf(one, 'before', EVENT_NUMBER, last + 1) - 1;
       const to = Math.max(0, Math.min(last, before));
       const { events, next } = await lastEvents(app, limit, to, readFilter(one));
       return json({

@@ -21,10 +21,10 @@ import { jobPage, PAGE_QUERIES } from '../job-page.ts';
 import { maskedJob } from '../masked-objects.ts';
 import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
 
-const MOST_AT_ONCE = 1000;
+const MAX_JOBS = 1000;
 
-/** The documented name of everything that can be edited. */
-const EDITED = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
+/** The editable fields, each under its documented name. */
+const EDITABLE = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
 const aJob = { description: 'the job', schema: ref('Job') };
 const changed = { description: 'the changed job', schema: ref('Job') };
 
@@ -42,7 +42,7 @@ export const JOB_ROUTES: Route[] = [
       'Idempotency-Key':
         'makes the request idempotent: repeating it with the same key and body returns the original jobs',
     },
-    body: { anyOf: [ref('NewJob'), { ...listOf(ref('NewJob')), maxItems: MOST_AT_ONCE }] },
+    body: { anyOf: [ref('NewJob'), { ...listOf(ref('NewJob')), maxItems: MAX_JOBS }] },
     answers: {
       201: {
         description: 'the job, or an array of jobs if an array was sent',
@@ -62,7 +62,7 @@ export const JOB_ROUTES: Route[] = [
     handle: async ({ app, params }) => json(await maskedJob(app, await getJob(app, params.id!))),
   }),
   patch('/api/v1/jobs/{id}', {
-    summary: `Edit a waiting job: ${EDITED.map((field) => field.name).join(', ')}`,
+    summary: `Edit a waiting job: ${EDITABLE.map((field) => field.name).join(', ')}`,
     body: ref('JobChanges'),
     answers: { 200: changed },
     handle(request) {
@@ -122,8 +122,8 @@ function refuseUnchanged(id: string, { unchanged, why }: Acted): void {
 
 function readJobs(body: unknown, now: number, key: string | undefined): JobInput[] {
   const given = Array.isArray(body) ? body : [body];
-  if (given.length === 0 || given.length > MOST_AT_ONCE)
-    throw new QueueError('invalid-request', `an array must contain 1 to ${MOST_AT_ONCE} jobs`);
+  if (given.length === 0 || given.length > MAX_JOBS)
+    throw new QueueError('invalid-request', `an array must contain 1 to ${MAX_JOBS} jobs`);
   const once = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
   return given.map((one) => ({ ...readJobBody(one, now), ...once }));
 }

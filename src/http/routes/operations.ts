@@ -12,11 +12,10 @@ import type { Work } from '../operations.ts';
 import { refuse } from '../problem.ts';
 import { del, get, json, post, type Route } from '../route.ts';
 
-const MOST_AT_ALL = 1e9;
-const MOST_PER_SECOND = 10_000;
+const MAX_JOBS = 1e9;
+const MAX_PER_SECOND = 10_000;
 const operation = { description: 'the bulk action', schema: ref('Operation') };
 
-/** The routes of bulk actions. */
 export const OPERATION_ROUTES: Route[] = [
   get('/api/v1/operations', {
     summary: 'List the bulk actions of this server, newest first',
@@ -35,20 +34,20 @@ export const OPERATION_ROUTES: Route[] = [
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'the request needs ids, a filter or a group');
       const act = bulkActionOf(action, given.changes, now);
-      const limit = whole(given.limit, 'limit', MOST_AT_ALL) ?? Number.POSITIVE_INFINITY;
-      const perSecond = whole(given.per_second, 'per_second', MOST_PER_SECOND);
+      const limit = readCount(given.limit, 'limit', MAX_JOBS) ?? Number.POSITIVE_INFINITY;
+      const perSecond = readCount(given.per_second, 'per_second', MAX_PER_SECOND);
       const ids =
         given.group !== undefined
-          ? named(await jobsOfGroup(app, readText(given.group, 'group')))
+          ? givenIds(await jobsOfGroup(app, readText(given.group, 'group')))
           : given.ids === undefined
-            ? matching(app, filterOfBody(given.filter, now))
-            : named(readTexts(given.ids, 'ids'));
+            ? matchingIds(app, filterOfBody(given.filter, now))
+            : givenIds(readTexts(given.ids, 'ids'));
       const work: Work = {
         ids,
         limit,
         perSecond,
         async act(batch) {
-          // A change of a store that was replaced meanwhile would be lost.
+          // If the store was replaced meanwhile, a change to the old one would be lost.
           await checkOpen(app);
           return act(app, batch).finally(serving.shared.forget);
         },
@@ -69,8 +68,8 @@ export const OPERATION_ROUTES: Route[] = [
   }),
 ];
 
-/** Reads an optional whole number. Refuses text and arrays, which JavaScript would convert. */
-function whole(value: unknown, name: string, max: number): number | null {
+/** Reads an optional whole number. Throws for text and arrays, which JavaScript would convert. */
+function readCount(value: unknown, name: string, max: number): number | null {
   if (value === undefined) return null;
   return checkNumber(
     typeof value === 'number' ? value : Number.NaN,
@@ -80,11 +79,11 @@ function whole(value: unknown, name: string, max: number): number | null {
   );
 }
 
-/** Yields the ids as they were given. Prefixes of ids are not completed here. */
-async function* named(ids: string[]): AsyncGenerator<string[]> {
+/** Yields the given ids without duplicates. Prefixes of ids are not completed here. */
+async function* givenIds(ids: string[]): AsyncGenerator<string[]> {
   yield [...new Set(ids)];
 }
 
-async function* matching(app: App, filter: JobFilter): AsyncGenerator<string[]> {
+async function* matchingIds(app: App, filter: JobFilter): AsyncGenerator<string[]> {
   for await (const page of listPages(app, filter, null)) yield page.map((job) => job.id);
 }

@@ -5,8 +5,8 @@ import { numberOf } from '../query.ts';
 import { get, type Route } from '../route.ts';
 
 const POSITION = { min: -1e15, max: 1e15, integer: true };
-const DEFAULT = 256 * 1024;
-const MOST = { min: 1, max: 4 * 1024 * 1024, integer: true };
+const DEFAULT_LIMIT = 256 * 1024;
+const LIMIT = { min: 1, max: 4 * 1024 * 1024, integer: true };
 const ORDINAL = { min: 1, max: 1e9, integer: true };
 
 const ANSWER_HEADERS = {
@@ -32,7 +32,7 @@ export const OUTPUT_ROUTES: Route[] = [
       const found = await readOutputRange(app, params.id!, {
         ordinal: numberOf(one, 'attempt', ORDINAL, null),
         from: numberOf(one, 'from', POSITION, 0),
-        most: numberOf(one, 'limit', MOST, DEFAULT),
+        most: numberOf(one, 'limit', LIMIT, DEFAULT_LIMIT),
         stream: streamOf(one('stream')),
       });
       return new Response(found.bytes as Uint8Array<ArrayBuffer>, {

@@ -106,7 +106,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   }),
 ];
 
-/** Leaves out the fields that are null or absent. */
+/** Returns the fields that are neither null nor undefined. */
 function given(fields: Record<string, unknown>): ScheduleInput {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),

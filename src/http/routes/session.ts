@@ -7,7 +7,7 @@ import { ROLES } from '../token.ts';
 export const SESSION_ROUTES: Route[] = [
   post('/api/v1/session', {
     summary: 'Log in: exchange the token for a session',
-    access: 'look',
+    access: 'read',
     answers: {
       201: {
         description: 'the session, which is sent as a bearer token',
@@ -19,7 +19,7 @@ export const SESSION_ROUTES: Route[] = [
   }),
   del('/api/v1/session', {
     summary: "Log out: end this request's session and its event streams",
-    access: 'look',
+    access: 'read',
     answers: { 204: { description: 'the session has ended', schema: null } },
     async handle({ grant }) {
       if (grant.session === null)

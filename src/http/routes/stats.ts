@@ -3,7 +3,7 @@ import { statsSeries } from '../../actions/stats-series.ts';
 import { PERIODS, type Period } from '../../core/figures.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
-import { trueOrFalse } from '../query.ts';
+import { booleanOf } from '../query.ts';
 import { get, json, type Route } from '../route.ts';
 
 export const STATS_ROUTES: Route[] = [
@@ -22,13 +22,8 @@ export const STATS_ROUTES: Route[] = [
     },
     answers: { 200: { description: 'the time steps of the range, oldest first', schema: ref('Series') } },
     async handle({ app, one }) {
-      return json(
-        await statsSeries(app, rangeOf(one('range') ?? '24h'), {
-          queue: one('queue'),
-          name: one('name'),
-          names: trueOrFalse(one, 'names'),
-        }),
-      );
+      const options = { queue: one('queue'), name: one('name'), names: booleanOf(one, 'names') };
+      return json(await statsSeries(app, rangeOf(one('range') ?? '24h'), options));
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 
-/** Changes jobs on request. A job that can no longer be changed is left as it is and missing from the result. */
+/** Changes jobs on request. A job that can no longer be changed is left as it is and is not among the changed ids. */
 export interface ActingStore {
   /**
    * Makes jobs of the given states pending, with no attempts charged and due now. Never touches a running job. Returns the
@@ -12,22 +12,20 @@ export interface ActingStore {
    * - With `bulk`, an at-most-once job that was started before is left alone.
    */
   retry(ids: string[], from: readonly State[], now: number, bulk?: boolean): Promise<string[]>;
-  /** Returns the job whose unique key keeps this one, in one of the given states, from being retried; null if none does. */
+  /** Returns the id of the job whose unique key prevents a retry of this job from the states `from`, or null if none does. */
   keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
    * Removes jobs of the given states with their attempts. Never removes a running job. Returns what it removed. For a
-   * dependent job a removed parent has failed, whatever end it wanted.
+   * dependent job, a removed parent counts as failed, even if the job wanted its parent to fail.
    */
   remove(ids: string[], from: readonly State[], now: number): Promise<RemovedJobs>;
-  /**
-   * Cancels waiting jobs at once. For running jobs it commits the request, and the worker that holds them ends them.
-   */
+  /** Cancels jobs that do not run at once. For a running job it stores the request, and the worker that holds the job ends it. */
   cancel(ids: string[], now: number): Promise<CancelledJobs>;
-  /** Keeps jobs from being claimed, even when they are due. Returns the ids that were waiting before. */
+  /** Keeps jobs from being claimed, even when they are due. Returns the ids it changed. */
   hold(ids: string[], now: number): Promise<string[]>;
   /** Releases held jobs. Returns the ids that were held. */
   release(ids: string[], now: number): Promise<string[]>;
-  /** Changes waiting jobs, held or not. Returns the ids it changed. Never gives an at-most-once job a `maxRetries` above 1. */
+  /** Changes jobs that neither run nor have ended. Returns the ids it changed. Never gives an at-most-once job a `maxRetries` above 1. */
   edit(ids: string[], changes: JobChanges, now: number): Promise<string[]>;
 }
 

@@ -4,16 +4,16 @@ import type { Settlement } from './claims.ts';
 
 /** Identifies a store, moves its contents and closes it. */
 export interface CareStore {
-  /** A random name, new with every store, restore and import, so attempts of different stores never share a name. */
+  /** A random name of the store. Every backup and restore gets a new one, so attempts of different stores never share a name. */
   readonly epoch: string;
   /** The epoch of the store that this one was copied from, or null. */
   readonly origin: string | null;
   /** Throws if the open store is no longer the one at its location: it was removed or replaced, or its schema is newer. */
   check(): Promise<void>;
-  /** Returns the same store for another actor, whom its events name. */
+  /** Returns the same store with another actor, whom its events name from then on. */
   as(actor: string): Store;
   /**
-   * Makes a copy a store of its own, in one transaction: with a new epoch, without workers, and with every running job settled
+   * Turns a copy into an independent store, in one transaction: with a new epoch, without workers, and with every running job settled
    * by `settleLost`. Nobody else may be using the store.
    */
   renew(settleLost: SettleLost): Promise<void>;
@@ -22,18 +22,18 @@ export interface CareStore {
   /**
    * Adds dumped rows, all or none. Reads `rows` one by one, perhaps more than once from the start.
    *
-   * - Numbers are moved out of the way of those in use. In an empty store they stay.
-   * - A row whose name exists is skipped with all that belongs to it, or refused, as `onConflict` says.
+   * - Rows get numbers above those in use. In an empty store they keep their numbers.
+   * - A row whose name exists is skipped with the rows that belong to it, or refused, as `onConflict` says.
    * - Figures are added only to a store that has none.
-   * - An output file follows the row of its attempt. It is passed on with the new number of that attempt, before the commit,
-   *   unless the attempt was skipped.
+   * - An output file comes after the row of its attempt. It is passed to `keepFile` with the new number of that attempt, before
+   *   the commit, unless the attempt was skipped.
    * - Jobs that were running are settled by `settleLost`.
    */
   load(rows: Iterable<ExportedRow | ExportedFile>, options: LoadOptions): Promise<Loaded>;
   close(): Promise<void>;
 }
 
-/** Decides, without I/O, how a job is settled that ran in the store from which the rows come. */
+/** Decides, without I/O, how to settle a job that was running when its store was copied, exported or damaged. */
 export type SettleLost = (job: ClaimedJob) => Settlement;
 
 /** A row of the queue: its table and its columns. */
@@ -52,7 +52,7 @@ export interface ExportedFile {
 export interface LoadOptions {
   onConflict: 'fail' | 'skip';
   settleLost: SettleLost;
-  /** Is called with each file; `attempt` is the new number. */
+  /** Is called with each part of an output file. Its `attempt` is the new number. */
   keepFile(file: ExportedFile): void;
 }
 

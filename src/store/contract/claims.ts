@@ -1,44 +1,43 @@
-import type { Transition } from '../../core/decide.ts';
+import type { AttemptEnd } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job.ts';
-import type { Outcome } from '../../core/outcome.ts';
 
 /** Hands jobs to workers and records how their attempts ended. No job has two holders. */
 export interface ClaimStore {
   /**
    * Applies settlements and takes at most `limit` due jobs, in one transaction. Higher priority comes first, then the order
-   * of enqueueing. Every claim has a higher token than the claim before it.
+   * of enqueueing. Every claim of a job has a higher token than the one before.
    *
    * - Never runs more jobs than the limits of their queues and the setting max-concurrent-jobs allow.
-   * - In a queue with aging, the first job of each priority raises that priority by its waiting time. The order within one
-   *   priority stays. If more than 32 priorities wait at once, some get their turn later.
+   * - In a queue with aging, the priority of a job rises with its waiting time, but the order within one priority stays. If
+   *   jobs of more than 64 priorities are ready at once, some get their turn in later claims.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
-   * Returns when the next job that may run is due: a time in the past if one is ready, null if none waits. Ignores jobs of
+   * Returns when the next job that may run is due: a time in the past if a job is ready, null if no job waits. Ignores jobs of
    * paused and full queues. Jobs of a queue at its rate limit count from the time the rate allows.
    */
   nextDue(queues: string[] | null, now: number): Promise<number | null>;
   /**
-   * Returns the queues in which a job is running, is ready whatever the limits, or waits for a retry. Held jobs and waiting
+   * Returns the names of the queues in which a job is running, is ready whatever the limits, or waits for a retry. Held jobs and waiting
    * jobs of paused queues do not count.
    */
   busy(now: number): Promise<string[]>;
   /**
    * Applies the transition if, and only if, the claim still holds. A job that was cancelled meanwhile is cancelled instead of
-   * retried. In the same transaction, jobs that depend on it become ready or can no longer run.
+   * retried. In the same transaction, jobs that depend on it are unblocked, held or cancelled.
    */
   settle(settlement: Settlement): Promise<SettleAnswer>;
-  /** Commits why a running attempt is about to be ended. The first reason stays. Returns false if the claim is lost. */
+  /** Stores why a running attempt is about to be ended. A reason that was stored before stays. Returns false if the claim is lost. */
   mark(claim: Claim, reason: EndReason): Promise<boolean>;
   /** Takes a running job over from another worker. Only one of several takers succeeds; the others get null. */
   adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
   /** Returns every running job with the worker that holds it. */
   running(): Promise<ClaimedJob[]>;
-  /** Returns the attempts of a worker that are to be ended, with the reason. */
+  /** Returns the running attempts of a worker for which a reason to end them is stored. */
   endings(workerId: string): Promise<{ attempt: number; reason: EndReason }[]>;
   /** Returns the seal that was stored last, or null if there is none. */
   seal(): Promise<Seal | null>;
-  /** Stores this seal with the number of the last attempt. Storing the same value again changes nothing. */
+  /** Stores the value of a seal with the number of the last attempt. Storing the same value again changes nothing. */
   storeSeal(value: string): Promise<void>;
 }
 
@@ -53,42 +52,38 @@ export interface ClaimRequest {
 export interface ClaimResult {
   settled: SettleAnswer[];
   jobs: ClaimedJob[];
-  /** A settlement made room under a limit that other workers may be waiting for. */
+  /** Tells whether a limit applies under which a settlement may have made room for other workers. */
   limited: boolean;
-  /** Jobs that depended on a settled job may run now. */
+  /** Tells whether jobs that depended on a settled job may run now. */
   unblocked: boolean;
 }
 
-/** `already-mine` means that this very settlement was applied before, and its answer got lost. */
+/** `already-mine`: the same settlement was applied before, and its answer got lost. `lost`: the claim no longer holds. */
 export type SettleAnswer = 'applied' | 'already-mine' | 'lost';
 
-export interface Settlement {
+export interface Settlement extends AttemptEnd {
   claim: Claim;
-  transition: Transition;
-  why: Outcome['why'];
-  exitCode: number | null;
-  error: string | null;
   finishedAt: number;
-  /** The run time by a clock that is never set. Without it, the time between the start and `finishedAt` counts. */
+  /** The run time by a monotonic clock. Without it, the time between the start and `finishedAt` counts. */
   durationMs?: number;
   output: AttemptOutput;
   /** Processes that a successful command left behind. */
   leftBehind: number[];
-  /** Jobs to add if, and only if, this settlement applies. An id that is taken is replaced. */
+  /** Jobs to add if, and only if, this settlement is applied as it is. A job whose id is taken gets another id. */
   hooks: JobSpec[];
-  /** A job to add as well if no job outside queue `hooks` is then ready, running or waiting for a retry. Paused queues do not count. */
+  /** A job to add as well if `busy` would then return no queue but `hooks`. */
   onIdle: JobSpec | null;
 }
 
 export interface AttemptOutput {
   /** The number of bytes that the command wrote. */
   bytes: number;
-  /** Tells whether something between head and tail was dropped. */
+  /** Tells whether a part between head and tail was dropped. */
   truncated: boolean;
   /** Short output, kept in the store. Null if the output is in the attempt's file. */
   kept: Uint8Array | null;
-  /** The stderr of split output; `kept` is its stdout. */
+  /** The stderr of split output. Then `kept` is only its stdout. */
   keptStderr?: Uint8Array | null;
-  /** The number of bytes left, if something was dropped. */
+  /** The number of bytes that remain, if some were dropped. */
   stored?: number;
 }

@@ -2,21 +2,21 @@ import type { NewEvent, StoreEvent } from '../../core/events.ts';
 import type { EventRetention } from '../../core/retention.ts';
 
 /**
- * Keeps the log of changes. Every change by a verb of the contract is in it once, as soon as the change is committed.
- * Heartbeats and stop orders are not logged.
+ * Keeps the log of changes to jobs, queues, schedules, settings and workers. Each change is in it once, as soon as the change
+ * is committed. Heartbeats and stop orders are not logged.
  */
 export interface EventStore {
   /** Returns at most `limit` events after event `after`, in the order of the commits, numbered without a gap. */
   events(after: number, limit: number): Promise<StoreEvent[]>;
   /**
    * Returns at most `limit` events of one job, newest first, among the events after `after` up to `to`. It reads each of those
-   * events. Jobs that were enqueued together count by the number of the last of them.
+   * events. The event of a job that was enqueued with others is among them if that of the last of these jobs is.
    */
   eventsOfJob(id: string, after: number, to: number, limit: number): Promise<StoreEvent[]>;
   /** Returns the number of the last event, or 0 if there was none. It never falls, whatever is removed. */
-  lastEvent(): Promise<number>;
-  /** Returns the number of the last event before this time. If a clock was set back, it is the number of one of them. */
-  lastEventBefore(at: number): Promise<number>;
+  lastEventNumber(): Promise<number>;
+  /** Returns the number of the last event before this time. If the clock was set back, it may be an earlier one. */
+  lastEventNumberBefore(at: number): Promise<number>;
   /** Adds an event that belongs to no job, and changes nothing else. */
   note(event: NewEvent): Promise<void>;
   /** Removes a batch of the oldest events that `keep` does not retain. Returns how many. */

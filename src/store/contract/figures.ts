@@ -11,13 +11,13 @@ export interface FigureStore {
   series(request: SeriesRequest): Promise<({ at: number } & Figures)[]>;
   /** Returns the figures of a range, summed by queue and name. */
   breakdown(request: SeriesRequest): Promise<(Labels & Figures)[]>;
-  /** Returns the figures of all time by queue and name. They only rise. */
+  /** Returns the figures of all time by queue and name. They only rise until the queue is removed. */
   totals(): Promise<(Labels & Figures)[]>;
   /** Returns since when each queue's oldest runnable job has been waiting, or null. Held and blocked jobs are not runnable. */
   oldestWaiting(now: number): Promise<{ queue: string; since: number | null }[]>;
   /** Returns the size of the write-ahead log, or null if the store has none. */
   walBytes(): Promise<number | null>;
-  /** Removes a batch of the figures that are older than TIERS keeps them. Returns how many. */
+  /** Removes a batch of the figures that are older than their tier keeps them (TIERS). Returns how many. */
   forgetRollups(now: number): Promise<number>;
   /** Returns at most `limit` finished attempts, the last started first. */
   finished(limit: number): Promise<FinishedAttempt[]>;
@@ -34,7 +34,7 @@ export interface SeriesRequest {
   name?: string | undefined;
 }
 
-/** The labels of figures. A job without a name has the name ''. Names beyond MOST_NAMES share the name OTHER. */
+/** The labels of figures. A job without a name has the name ''. Beyond MOST_NAMES and MOST_PAIRS, new names share the name OTHER. */
 export interface Labels {
   queue: string;
   name: string;

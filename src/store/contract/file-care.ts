@@ -6,14 +6,14 @@ import type { Store } from '../store.ts';
 import type { SettleLost } from './care.ts';
 
 /**
- * Looks after the files of a store: copies, replaces, checks and repairs them. Nothing of it needs an open store. `anyOwner`
+ * Looks after the files of a store: copies, replaces, checks and repairs them. Only `clearLeftovers` needs an open store. `anyOwner`
  * also allows files that belong to another user, or that others can write.
  */
 export interface FileCare {
   /** Returns the state directory of the store at this location, whether or not there is one. */
   stateOf(location: string): StateDirectory;
   /**
-   * Copies the store, as of one moment, to a file. `renew` makes the copy a store of its own. The file gets its name when the
+   * Copies the store, as of one moment, to a file. `renew` turns the copy into an independent store. The file gets its name when the
    * copy is complete, checked and on disk.
    */
   copy<T>(
@@ -23,7 +23,7 @@ export interface FileCare {
     renew: (copy: Store) => Promise<T>,
   ): Promise<Copied<T>>;
   /**
-   * Puts a copy of `file` in the place of the store, in one step, and keeps the old store. Returns null if `begin` refuses.
+   * Replaces the store with a copy of `file`, in one step, and keeps the old store. Returns null if `begin` returns false.
    * Throws while a process uses the store.
    */
   replace<T>(
@@ -39,11 +39,11 @@ export interface FileCare {
    * and changes nothing. Returns null if nothing is wrong with the store.
    */
   repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<Repair | null>;
-  /** Looks at a store for `doctor`, whether or not it can be opened. `whole` reads it to its end. */
+  /** Collects the findings of `doctor` about a store, whether or not it can be opened. `whole` reads all of it. */
   inspect(location: string, whole: boolean): Promise<Inspection>;
-  /** Returns what killed processes left beside the store. */
+  /** Returns the files and directories that killed processes left beside the store. */
   leftovers(location: string): Leftover[];
-  /** Removes what killed processes left beside the store. The store must be open, so that nobody is replacing it. */
+  /** Removes what killed processes left beside the store. The store must be open, so that no process is replacing it. */
   clearLeftovers(location: string): void;
   /** Throws if this file is a store, or a part of one, and must not be overwritten. */
   refuseOverwriting(file: string, location: string): void;
@@ -62,7 +62,7 @@ export interface Copied<T> {
   bytes: number;
   /** The value that `renew` returned. */
   made: T;
-  /** The epoch of the backup that was replaced, if its outputs are ours to remove. */
+  /** The epoch of the backup that was replaced, or null if there was none or its outputs must not be removed. */
   replaced: string | null;
 }
 
@@ -70,13 +70,13 @@ export interface ReplaceSteps<T> {
   now(): number;
   /** Is called before anything is changed. If it returns false, nothing is done. */
   begin(exists: boolean): Promise<boolean>;
-  /** Makes the copy a store of its own. */
+  /** Turns the copy into an independent store. */
   renew(copy: Store): Promise<T>;
-  /** Is called when the copy is ready, if there is a store to be replaced. */
+  /** Is called when the copy is ready, if there is a store to replace. */
   ready(): void;
-  /** Is called once everybody else is kept out. Throws if the store must not be replaced. */
+  /** Is called once no other process can use the store. Throws if the store must not be replaced. */
   held(): void;
-  /** Is called at the end, whatever happened. */
+  /** Is called after the replacement has succeeded or failed. */
   ended(isReplaced: boolean): void;
 }
 
@@ -90,16 +90,16 @@ export interface Replaced<T> {
 
 export interface StoreCheck {
   path: string;
-  /** The problems, one a line. */
+  /** The problems, each in one line. */
   problems: string[];
   invalid: InvalidSetting[];
 }
 
 export interface RepairSteps {
   now(): number;
-  /** Returns the epoch that the attempts of the store are named by, as far as it is known. */
+  /** Returns the epoch in the names of the attempt directories, or null if it is unknown. */
   knownEpoch(): string | null;
-  /** Returns how a job is settled whose attempt is gone, given the settings that were saved. */
+  /** Returns how to settle a job whose attempt is gone, given the settings that were saved. */
   settleLost(settings: ReadonlyMap<string, string>): SettleLost;
   /** Throws if the repaired copy must not replace the store. */
   accept(copy: Store): Promise<void>;
@@ -110,7 +110,7 @@ export interface Repaired {
   how: string;
   /** The number of saved rows by table. */
   saved: Record<string, number>;
-  /** The number of those that were found on pages to which no table leads, by table. They may be old versions. */
+  /** The number of saved rows that were found on pages to which no table leads, by table. They may be old versions. */
   loose: Record<string, number>;
   /** Describes what could not be saved, as exactly as it is known. */
   lost: string[];
@@ -127,7 +127,7 @@ export interface Repair extends Repaired {
 
 export interface Inspection {
   path: string;
-  /** A store of this version, without an error that keeps it from being read. */
+  /** Tells whether this is a store with the current schema that can be read. */
   isReadable: boolean;
   /** The program or library that stores the data. */
   engine: Finding;

@@ -3,18 +3,18 @@ import type { Idempotency } from '../../core/idempotency.ts';
 import type { Dependency, GoneJob, Job, JobSpec, State, Stream } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 
-/** Adds jobs and reads them. Reads of jobs leave `stdin` unread; `stdin` returns it. */
+/** Adds jobs and reads them. Only `stdin` reads the stdin of a job. */
 export interface JobStore {
   /**
    * Adds all jobs or none, in the given order. Reads `jobs` one by one, perhaps more than once, and returns what `keep` makes
-   * of each, or the jobs themselves. Needs no memory beyond what it returns.
+   * of each, or the jobs themselves. It never holds all jobs in memory, except in its result.
    *
    * - An id that exists is refused, whatever the state of its job.
    * - If a job's unique key is taken, the job that has it is returned instead, marked `existing`.
-   * - A job may depend on jobs of the store or of the same batch. A missing parent and a circle are refused. If a parent
+   * - A job may depend on jobs of the store or of the same batch. A missing parent and a cycle are refused. If a parent
    *   has already ended in another way than wanted, the job is cancelled, held or run, as its policy says.
-   * - If the key of `once` was used before, nothing is added, whatever became of the jobs of the first use. The same body
-   *   returns those jobs, marked `existing`, and removed ones also `gone`. Another body is refused.
+   * - If the key of `once` was used within KEY_KEPT_MS, nothing is added, whatever became of the jobs of the first use. The same
+   *   body returns those jobs, marked `existing`, and removed ones also `gone`. Another body is refused.
    */
   insert(jobs: Iterable<JobSpec>, now: number): Promise<Job[]>;
   insert<T = Job | GoneJob>(
@@ -24,33 +24,33 @@ export interface JobStore {
     once?: Idempotency,
   ): Promise<T[]>;
   get(id: string): Promise<Job | null>;
-  /** Returns a page of matching jobs, newest first. The cost depends on the page, not on the history. */
+  /** Returns a page of matching jobs, newest first. See `scanEnd` for the cost. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
-  /** Returns dead jobs, newest first, with only the fields that describe how they died: thousands are cheap. */
+  /** Returns dead jobs, newest first, with only the fields that describe how they failed, so that thousands are cheap. */
   deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
    * Returns the number of the last job seen by a scan of `many` jobs that starts below `before`; 0 if the scan would see all.
-   * The scan follows the filter's name, or else its queue and states. All other conditions cost a look at each job, so a
+   * The scan follows the filter's name, or else its queue and states. All other conditions are checked job by job, so a
    * caller bounds the cost of `list` and `count` by this number.
    */
   scanEnd(filter: JobFilter, many: number, before?: number): Promise<number>;
-  /** Counts matching jobs up to `most`, in the whole store or between two numbers. */
-  count(filter: JobFilter, most: number, stretch?: Pick<Page, 'before' | 'above'>): Promise<number>;
+  /** Counts matching jobs up to `most`, in the whole store or between two job numbers. */
+  count(filter: JobFilter, most: number, range?: Pick<Page, 'before' | 'above'>): Promise<number>;
   /** Returns at most `limit` ids that begin with the prefix. An id that equals the prefix is returned alone. */
   startingWith(prefix: string, limit: number): Promise<string[]>;
-  /** Returns the number of jobs by queue and state. The counters are kept with every change, so nothing is counted here. */
+  /** Returns the number of jobs by queue and state. Counters are updated with every change, so no job is read. */
   counts(): Promise<QueueCount[]>;
   /** Returns every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the given order. */
   dependencies(id: string): Promise<ParentState[]>;
-  /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and still are. */
-  cutOff(id: string): Promise<string[]>;
+  /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
+  cancelledDueTo(id: string): Promise<string[]>;
   /** Returns the stdin of a job's command, or null if it has none. It is removed with its job. */
   stdin(id: string): Promise<string | null>;
   /**
-   * Returns the output kept in the store, or null if it is in a file or there was none. Only split output has a stderr; then
-   * the store keeps both streams or neither.
+   * Returns the output kept in the store, or null if it is in a file or there was none. Only split output has a stderr. The
+   * store keeps both of its streams or neither.
    */
   output(attempt: number, stream?: Stream): Promise<Uint8Array | null>;
   /** Tells whether the attempt's directory is still needed: the attempt runs, or its output is kept in a file. */
@@ -59,9 +59,9 @@ export interface JobStore {
 
 export interface Page {
   limit: number;
-  /** The page continues below this `number` of the previous one. */
+  /** Only jobs with a lower number are returned. */
   before?: number;
-  /** The page ends above this number. */
+  /** Only jobs with a higher number are returned. */
   above?: number;
 }
 

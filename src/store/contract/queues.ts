@@ -3,7 +3,7 @@ import type { Rate } from '../../core/rate.ts';
 
 /** Keeps the queues with their limits, and the settings of the store. */
 export interface QueueStore {
-  /** Returns every queue that was ever used or set, by name. */
+  /** Returns every queue that was used or set and not removed, ordered by name. */
   queues(): Promise<Queue[]>;
   /** Changes the given properties of a queue, which need not exist yet. */
   setQueue(name: string, changes: QueueChanges): Promise<Queue>;
@@ -13,7 +13,7 @@ export interface QueueStore {
   /**
    * Stores a setting, or removes it if `text` is null. Calls `check` in the same transaction with all settings as they will
    * be, and changes nothing if it throws. `check` is pure and synchronous, so a store may call it again or between two of its
-   * own statements, but must let no other change of the settings in between.
+   * own statements, but must allow no other change of the settings in between.
    */
   set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
 }

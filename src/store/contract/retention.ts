@@ -1,10 +1,10 @@
 import type { JobTotals, PrunedState, Retention } from '../../core/retention.ts';
 
-/** Removes what is no longer kept, in batches so small that no other writer waits long. */
+/** Removes jobs and keys that are no longer kept, in batches so small that no other writer waits long. */
 export interface RetentionStore {
   /**
-   * Removes a batch of the jobs that ended in this state and that `keep` does not retain, with their attempts, the first ended
-   * first. Writes nothing if there is nothing to remove. The cost depends on what is removed, not on what stays.
+   * Removes a batch of the jobs that ended in this state and that `keep` does not retain, with their attempts, oldest end first.
+   * Writes nothing if there is nothing to remove. The cost depends on what is removed, not on what stays.
    */
   prune(state: PrunedState, keep: Retention, now: number): Promise<Pruned>;
   /** Returns what `prune` would remove in total. */

@@ -6,32 +6,32 @@ import type { Schedule, ScheduleSpec } from '../../core/schedule.ts';
 export interface ScheduleStore {
   /** Adds a schedule. Refuses a name that is taken. */
   addSchedule(spec: ScheduleSpec, nextAt: number, now: number): Promise<Schedule>;
-  /** Returns all schedules, by name. */
+  /** Returns all schedules, ordered by name. */
   schedules(): Promise<Schedule[]>;
   /**
    * Replaces the timing, the job and the policies of the schedule with this name. Returns null if there is none. `nextAt`
-   * becomes its next tick unless it is paused; null keeps the tick that is due. Ticks that wait stay.
+   * becomes its next tick unless it is paused; null keeps the current one. Waiting ticks stay.
    */
   editSchedule(spec: ScheduleSpec, nextAt: number | null): Promise<Schedule | null>;
   /** Removes a schedule but not its jobs. Returns false if there is none with this name. */
   removeSchedule(name: string): Promise<boolean>;
-  /** Pauses a schedule, or resumes it (`paused` is null) with its next tick. Returns null if there is none with this name. */
+  /** Pauses a schedule, or resumes it (`paused` is null) with this next tick. Returns null if there is none with this name. */
   pauseSchedule(name: string, paused: Pause | null, nextAt: number | null): Promise<Schedule | null>;
-  /** Returns the time of the next tick: a time in the past if a waiting tick may go now, null if no tick comes. */
+  /** Returns the time of the next tick: a time in the past if a waiting tick can be enqueued now, null if there is no tick. */
   nextTick(): Promise<number | null>;
-  /** Returns the schedules with a due tick, or with a waiting tick that may go now. */
+  /** Returns the schedules with a due tick, or with a waiting tick that can be enqueued now. */
   dueSchedules(now: number): Promise<Schedule[]>;
   /**
    * Moves a schedule on and enqueues its ticks, in one transaction. If the schedule is no longer at the tick at which the
-   * caller saw it, nothing changes and the result is null; so one of several callers succeeds.
+   * caller saw it, nothing changes and the result is null. So only one of several callers succeeds.
    *
-   * - A tick that was handled before is left out, even if the clock was set back since.
-   * - While a job of the schedule is unfinished, `overlap` decides. A tick that waited goes first.
+   * - A tick that was handled before is left out, even if the clock was set back by up to 6 hours since.
+   * - While a job of the schedule is unfinished, `overlap` decides. Waiting ticks come before new ones.
    * - A tick is skipped if the unique key of its job is taken.
    */
   fire(firing: Firing, now: number): Promise<FiredTick[] | null>;
   /**
-   * Adds one job at once, whatever else runs. It does not count as a tick of the timing. If its unique key is taken, the job
+   * Adds one job at once, even if another one runs. It does not count as a scheduled tick. If its unique key is taken, the job
    * that has it is returned, marked `existing`. Returns null if there is no schedule with this name.
    */
   fireNow(name: string, job: JobSpec, now: number): Promise<Job | null>;
@@ -44,7 +44,7 @@ export interface Firing {
   nextAt: number | null;
   /** The due ticks, oldest first, each with the id of its job. */
   ticks: { at: number; mayWait: boolean; jobId: string }[];
-  /** The ids for the jobs of the ticks that wait already, oldest first: one for each of `schedule.waiting`. */
+  /** The ids for the jobs of the `schedule.waiting` ticks that wait already, oldest first. */
   waitingJobIds: string[];
   /** The job of all these ticks. A store makes the job of one tick from it with `jobOfTick` (core/schedule.ts). */
   job: JobSpec;
@@ -52,7 +52,7 @@ export interface Firing {
 
 export interface FiredTick {
   at: number;
-  /** Null if the tick waits for the job before it, or was skipped because of that job or of its unique key. */
+  /** Null if the tick waits for the previous job, or was skipped because of that job or of its unique key. */
   job: Job | null;
   waits: boolean;
 }

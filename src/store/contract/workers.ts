@@ -4,8 +4,8 @@ import type { Host } from '../../state/host.ts';
 /** Registers workers and supervisors, and passes stop orders to them. */
 export interface WorkerStore {
   /**
-   * Registers a worker. `used` is the highest attempt number that has a directory on disk. A store that was restored from an
-   * older copy, or repaired, gives neither that number nor a lower one to a new attempt.
+   * Registers a worker. `used` is the highest attempt number that has a directory on disk. New attempts get higher numbers,
+   * even in a store that was restored from an older copy or repaired.
    */
   register(worker: NewWorker, used?: number): Promise<void>;
   /** Renews the heartbeat and returns the worker's stop order. Returns null if the worker is no longer registered. */
@@ -15,8 +15,8 @@ export interface WorkerStore {
   /** Removes a worker. Returns false, and changes nothing, while it holds a job. */
   unregister(workerId: string): Promise<boolean>;
   /**
-   * Removes a worker that still holds jobs, if one of the `heirs` is registered, is not draining and has no stop order. An
-   * heir looks for jobs without a worker before it leaves. Returns false if nothing has changed.
+   * Removes a worker that still holds jobs, if one of the other workers `heirs` is registered, not draining and not ordered to
+   * stop. Such a worker looks for jobs without a worker before it leaves. Returns false if nothing has changed.
    */
   handOver(workerId: string, heirs: string[]): Promise<boolean>;
   workers(): Promise<Worker[]>;
@@ -24,9 +24,9 @@ export interface WorkerStore {
    * Registers a supervisor, so that it can be ordered to stop while it has no worker. Returns the last order to all, read in
    * the same transaction, because the supervisor may have been starting when that order was given.
    */
-  registerSupervisor(supervisor: Supervised): Promise<StopMark | null>;
+  registerSupervisor(supervisor: RegisteredProcess): Promise<StopMark | null>;
   unregisterSupervisor(id: string): Promise<void>;
-  supervisors(): Promise<(Supervised & { order: StopOrder | null })[]>;
+  supervisors(): Promise<(RegisteredProcess & { order: StopOrder | null })[]>;
   /**
    * Orders workers and supervisors to stop. An order to a supervisor also holds for its workers, including those that
    * register later. A stronger order replaces a weaker one, never the reverse.
@@ -42,25 +42,25 @@ export interface StopMark {
   boot: string;
   /** Milliseconds on a clock that all processes of that boot share. */
   at: number;
-  /** The process that gave the order, and its ancestors. A program that one of them becomes started after the order. */
+  /** The process that gave the order, and its ancestors. If one of them executes queuectl later, that is not stopped. */
   by: string[];
   /**
-   * The processes that ran the program at that time, or had just been forked, as their pid namespace names them. Missing in
-   * the mark of an older version, and null if the system does not list processes.
+   * The processes of this pid namespace that ran queuectl at that time, or had just been forked. Missing in the mark of an
+   * older version, and null if the system does not list processes.
    */
   programs?: { pidNamespace: string; running: string[]; forked: string[] } | null;
 }
 
-/** A process of queuectl. Its machine, pid and start time identify it for ever. */
-export interface Supervised {
+/** A registered process of queuectl. Its host, pid and start time identify it permanently. */
+export interface RegisteredProcess {
   id: string;
   pid: number;
-  /** The start time of the process as the kernel counts it. */
+  /** The start time of the process as the system shows it (files/process-identity.ts). */
   startTime: string;
   host: Host;
 }
 
-export interface NewWorker extends Supervised {
+export interface NewWorker extends RegisteredProcess {
   supervisor: string;
   hostname: string;
   concurrency: number;

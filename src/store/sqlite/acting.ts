@@ -5,7 +5,7 @@ import type { JobChanges } from '../../core/job-changes.ts';
 import type { ActingStore, CancelledJobs, RemovedJobs } from '../contract/acting.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
-import { EDITED } from './job-columns.ts';
+import { EDITABLE_FIELDS } from './job-columns.ts';
 import { writerOf } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
 import { recordOfAttempt, recordOfJob, recordOfKnown } from './record.ts';
@@ -30,8 +30,8 @@ export function actingStore(db: Connection): ActingStore {
     retry: (ids, from, now, bulk = false) => db.write('retry', () => retry(db, ids, from, now, bulk)),
     keyHolder: (id, from, now) =>
       db.read(() => (db.get(sql.keyHolder, id, JSON.stringify(from), now)?.id as string | undefined) ?? null),
-    remove: (ids, from, now) => db.write('remove', () => remove(db, ids, from, now), { spare: true }),
-    cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now), { spare: true }),
+    remove: (ids, from, now) => db.write('remove', () => remove(db, ids, from, now), { usesBallast: true }),
+    cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now), { usesBallast: true }),
     hold: (ids, now) => each('hold', ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
     release: (ids, now) => each('release', ids, { kind: 'released' }, (id) => release(db, id, now)),
     edit: (ids, changes, now) =>
@@ -105,12 +105,12 @@ function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
 function edit(db: Connection, id: string, changes: JobChanges, now: number): number {
   const { command, runAt, maxRetries } = changes;
   const due = runAt === undefined ? null : (runAt ?? now);
-  const values = EDITED.flatMap((field): SQLInputValue[] => {
+  const values = EDITABLE_FIELDS.flatMap((field): SQLInputValue[] => {
     const value = changes[field.key as keyof JobChanges];
     if (value === undefined) return [0, null];
     return [1, field.key === 'queue' ? queueNumber(db, value as string) : writerOf(field)(value)];
   });
-  // A new command replaces a program with arguments.
+  // A new command also replaces `argv`.
   values.push(command === undefined ? 0 : 1, due, due, due, now, now, id, maxRetries ?? 0);
   return db.run(sql.editJob, ...values);
 }

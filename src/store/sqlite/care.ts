@@ -8,7 +8,7 @@ import * as sql from './sql/care.ts';
 import { runningJobs } from './sql/claims.ts';
 import { SAVED } from './tables.ts';
 
-/** Makes this part without what store.ts adds: the epochs, and the store for another actor. */
+/** Implements this part except `epoch`, `origin` and `as`, which store.ts adds. */
 export function careStore(db: Connection, onRenewed: () => void): Omit<CareStore, 'epoch' | 'origin' | 'as'> {
   return {
     async check() {

@@ -12,12 +12,12 @@ import { settle } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
 
-const SPARE = { spare: true };
+const WITH_BALLAST = { usesBallast: true };
 
 export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
-      const how = { spare: request.settle.length > 0 };
+      const how = { usesBallast: request.settle.length > 0 };
       try {
         return await db.write('claim', () => claim(db, request, now, take), how);
       } catch (error) {
@@ -27,7 +27,7 @@ export function claimStore(db: Connection): ClaimStore {
     },
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
-    settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, SPARE),
+    settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) =>
       db.write(
         'mark',
@@ -37,7 +37,7 @@ export function claimStore(db: Connection): ClaimStore {
           if (before === null) recordOfAttempt(db, attemptEnding(reason), claim.attempt);
           return true;
         },
-        SPARE,
+        WITH_BALLAST,
       ),
     adopt: (claim, workerId) =>
       db.write('adopt', () => {
@@ -84,7 +84,7 @@ function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take
   };
 }
 
-/** Tells whether the end of the attempt makes room in a queue that other workers may be waiting for. */
+/** Tells whether the job is in a queue with a concurrency limit, so that its end may make room for other workers. */
 function isLimited(db: Connection, { claim }: Settlement): boolean {
   return (db.get(sql.settledQueueLimit, claim.job)?.concurrency ?? null) !== null;
 }
@@ -94,7 +94,7 @@ const MOST_RUNNING = 'max-concurrent-jobs' satisfies SettingKey;
 /** Reads the setting in every claim, so that it holds for every worker as soon as it is set. */
 function mostRunning(db: Connection): number | null {
   const most = Number(db.get(sql.setting, MOST_RUNNING)?.value);
-  // A text that is not a valid number sets no limit: it is `none`, or somebody changed it in the database.
+  // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
   return Number.isInteger(most) && most >= 1 ? most : null;
 }
 
@@ -102,10 +102,7 @@ function roomForAll(db: Connection, most: number | null): number {
   return most === null ? Number.POSITIVE_INFINITY : most - (db.get(sql.totalRunning)!.jobs as number);
 }
 
-/**
- * Merges the heads of the queues that may run now. A long queue costs no more than a short one, and a full or paused one
- * costs nothing.
- */
+/** Makes due jobs ready, and returns the numbers of the jobs to claim. A long queue costs no more than a short one. */
 function bestHeads(db: Connection, request: ClaimRequest, now: number): number[] {
   const heads: Head[] = [];
   const queues = openQueues(db, request.queues, now);
@@ -140,7 +137,7 @@ function take(db: Connection, number: number, workerId: string, now: number): Cl
   return toClaimedJob(row);
 }
 
-/** Takes a job, or holds it if its row cannot be read. Otherwise it would keep every worker from all other jobs. */
+/** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from all other jobs. */
 function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;

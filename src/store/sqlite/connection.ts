@@ -6,20 +6,20 @@ import { freeBallast } from '../../state/ballast.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translate } from './failures.ts';
-import { type FileWatch, fileOf, watchLiveFiles } from './live-files.ts';
+import { type FileWatch, fileId, watchLiveFiles } from './live-files.ts';
 import { isSqliteSound, OLDEST_SQLITE } from './sqlite-version.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
-/** SQLite itself waits this long and blocks the process. The rest of the waiting is done between tries. */
+/** SQLite itself waits this long for a lock and blocks the process. `untilFree` waits for longer locks. */
 const BUSY_TIMEOUT_MS = 5; // fault-control: busy-timeout
 const GIVE_UP_MS = 30_000;
-/** A hold gives up sooner, because another process may use the file for days. */
+/** `hold` gives up sooner, because another process may use the file for days. */
 const HOLD_GIVE_UP_MS = 5000;
 
 /** Runs SQL on a connection. Each text is prepared once. */
 interface Statements {
-  /** Returns the first row. `T` states its columns. */
+  /** Returns the first row. `T` is the type of the row. */
   get<T = Row>(sql: string, ...values: SQLInputValue[]): T | undefined;
   all<T = Row>(sql: string, ...values: SQLInputValue[]): T[];
   /** Reads one row at a time, because all of them may not fit into memory. */
@@ -35,29 +35,29 @@ export interface Connection extends Statements {
   readonly path: string;
   /** Names the user of the connection in its events. */
   readonly actor: string | null;
-  /** Returns the time of its events. */
+  /** Returns the current time, for events. */
   now(): number;
   exec(sql: string): void;
   pragma(name: string): number;
-  /** Makes every write call `check` first, inside its transaction. It throws to refuse the write. */
+  /** Makes every write call `check` first, inside its transaction. `check` throws to refuse the write. */
   guard(check: () => void): void;
-  /** Calls `mend` after a write failed because of a value out of range. If that returns true, the write is done again. */
+  /** Calls `mend` after a write failed for a value out of range or a full disk. If `mend` returns true, the write is repeated. */
   onBadValue(mend: (error: unknown) => boolean): void;
   /** Switches the file to WAL mode. No commit is made without it. */
   useWal(): Promise<void>;
   /**
-   * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `spare` it may use what
-   * the ballast keeps free on a full disk, because it ends or removes something.
+   * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `usesBallast` it
+   * removes the ballast if the disk is full. Only writes that end or remove something may do so.
    */
-  write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { spare: boolean }): Promise<T>;
-  /** Runs reads that all see one state of the store. Waits if it meets a lock. */
+  write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { usesBallast: boolean }): Promise<T>;
+  /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
-   * Locks everybody else out until it is closed, with the whole database in its one file. Others wait as for any writer. Does
-   * nothing once another file has the path, because the WAL there belongs to that file.
+   * Locks the file for all others until the connection is closed, and folds the WAL into it. Others wait as for any writer.
+   * Does nothing if another file has the path now, because the WAL there belongs to that file.
    */
   hold(): Promise<void>;
-  /** Tells whether the open file is still the one at the path. Nobody would read what is written into another one. */
+  /** Tells whether the open file is still the one at the path. Otherwise nobody would read what is written into it. */
   isCurrent(): boolean;
   /** Throws if the file is no longer current, or if its -wal or -shm file was removed. */
   checkFile(): void;
@@ -69,14 +69,14 @@ export interface Connection extends Statements {
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
   /**
-   * Closes it, unless another -wal or -shm file has the name of its own. SQLite would copy old pages over new ones then, and
-   * remove the new -wal. Such a connection stays open until the process ends. If its files were only removed, closing is safe:
-   * nobody makes new ones while this process has the old ones open (care/current-files.ts).
+   * Closes the connection, unless its -wal or -shm file was replaced by another. SQLite would then copy old pages over new ones
+   * and remove the new -wal, so such a connection stays open until the process ends. If the files were only removed, closing is
+   * safe, because nobody creates new ones while this process has the old ones open (care/current-files.ts).
    */
   close(): void;
 }
 
-/** The parts of an open connection that its functions share. */
+/** The state of an open connection that its functions share. */
 interface Opened {
   path: string;
   db: DatabaseSync;
@@ -90,9 +90,9 @@ export async function connect(
   path: string,
   { open = openFile, actor = null as string | null, now = Date.now } = {},
 ): Promise<Connection> {
-  // The file is identified before it is opened. If another one comes in between, this one counts as replaced.
-  const file = fileOf(path);
-  const isCurrent = (): boolean => fileOf(path) === file;
+  // The file is identified before it is opened. If it is replaced in between, the connection is not current.
+  const file = fileId(path);
+  const isCurrent = (): boolean => fileId(path) === file;
   const db = open(path);
   const files = watchLiveFiles(path, isCurrent);
   const opened: Opened = { path, db, files, check: () => {}, mend: () => false, writing: false };
@@ -119,11 +119,11 @@ export async function connect(
       untilFree(path, () => {
         if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
-    write: (verb, work, { spare } = { spare: false }) => write(opened, verb, work, spare),
+    write: (verb, work, how) => write(opened, verb, work, how?.usesBallast ?? false),
     read: (work) =>
       untilFree(path, () =>
-        files.around(() => {
-          files.lookSometimes();
+        files.guard(() => {
+          files.checkSometimes();
           return transaction(db, 'BEGIN', work);
         }),
       ),
@@ -132,7 +132,7 @@ export async function connect(
     checkFile: () => {
       if (!isCurrent())
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
-      files.lookAtBoth();
+      files.checkBoth();
     },
     watchFiles: () => files.start(db),
     copyInto: (target) =>
@@ -158,7 +158,7 @@ function statementsOf(opened: Opened): Statements {
     }
     return statement;
   };
-  /** Reads again what holds a value that is too large, as nearly as possible. A write must not depend on such a value. */
+  /** Repeats a read that failed because of a number too large for JavaScript, and rounds it. A write must not depend on such a number. */
   const readLarge = (error: unknown, sql: string, values: SQLInputValue[]): Row[] => {
     if (opened.writing || !isOutOfRange(error)) throw error;
     const statement = db.prepare(sql);
@@ -202,7 +202,7 @@ function statementsOf(opened: Opened): Statements {
   };
 }
 
-async function write<T>(opened: Opened, verb: string, work: () => T, spare: boolean): Promise<T> {
+async function write<T>(opened: Opened, verb: string, work: () => T, usesBallast: boolean): Promise<T> {
   const { path, db, files } = opened;
   crashPoint(`before-${verb}`);
   const commit = (): T =>
@@ -213,10 +213,10 @@ async function write<T>(opened: Opened, verb: string, work: () => T, spare: bool
       return done;
     });
   const result = await untilFree(path, () =>
-    files.around(() => {
-      const done = commitOrMend(opened, commit, spare);
-      // The look comes before the answer, because a commit into a removed file may be lost.
-      files.lookAtBoth('; the last change may not have been saved');
+    files.guard(() => {
+      const done = commitOrMend(opened, commit, usesBallast);
+      // The files are checked before the write returns, because a commit into a removed file may be lost.
+      files.checkBoth('; the last change may not have been saved');
       return done;
     }),
   );
@@ -224,21 +224,21 @@ async function write<T>(opened: Opened, verb: string, work: () => T, spare: bool
   return result;
 }
 
-/** Commits. If that fails because of a bad value or a full disk, removes the cause and commits again. */
-function commitOrMend<T>(opened: Opened, commit: () => T, spare: boolean): T {
+/** Commits. If that fails because of a bad value or a full disk, tries to remove the cause and commits again. */
+function commitOrMend<T>(opened: Opened, commit: () => T, usesBallast: boolean): T {
   opened.writing = true;
   try {
     return commit();
   } catch (error) {
     const mended = (isOutOfRange(error) || isFull(error)) && opened.mend(error);
-    if (!mended && !(spare && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
+    if (!mended && !(usesBallast && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
     return commit();
   } finally {
     opened.writing = false;
   }
 }
 
-/** Replaces numbers that are too large for JavaScript by the nearest ones that it has. */
+/** Rounds integers that are too large for JavaScript to the nearest numbers. */
 export function withoutBigInts(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
@@ -256,7 +256,7 @@ function openFile(path: string): DatabaseSync {
 function prepare(db: DatabaseSync): void {
   refuseOldSqlite(db);
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`); // fault-control: sync-commits
-  // A statement that fires a trigger writes its own journal, by default to disk, which would double its cost.
+  // A statement that fires a trigger writes its own journal. On disk, the default, that would double its cost.
   db.exec('PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY');
 }
 
@@ -282,15 +282,15 @@ function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
   }
 }
 
-/** Locks everybody else out. Every connection in WAL mode holds a lock on the file, so none is overlooked. */
+/** Locks all others out. Every connection in WAL mode holds a lock on the file, so none is overlooked. */
 function hold(db: DatabaseSync, isCurrent: () => boolean): void {
   db.prepare('PRAGMA schema_version').get();
-  // In WAL mode that read has locked the file, so it stays current.
+  // In WAL mode that read has locked the file, so nobody can replace it from now on.
   if (!isCurrent()) return;
   if (modeOf(db) !== 'delete') db.exec('PRAGMA journal_mode = DELETE');
   db.exec('BEGIN EXCLUSIVE');
   if (modeOf(db) === 'delete') return;
-  // Another process has switched it back in between.
+  // Another process has switched back to WAL mode in between.
   db.exec('ROLLBACK');
   throw Object.assign(new Error('database is locked'), { errcode: BUSY });
 }
@@ -299,7 +299,7 @@ function modeOf(db: DatabaseSync): string {
   return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
-/** Tries until the file is not locked. Short random pauses are fairer than SQLite's growing ones, which can starve a process. */
+/** Repeats `work` while the file is locked, for at most `giveUpMs`. SQLite's own, growing pauses could starve a process. */
 async function untilFree<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
   const start = performance.now();
   for (;;) {

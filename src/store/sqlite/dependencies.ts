@@ -49,8 +49,8 @@ export function addDependencies(
   for (const parent of ended.values()) parentEnded(db, parent, now);
 }
 
-/** The error shows this many jobs of each end of a long cycle. */
-const SHOWN = 3;
+/** The error lists this many jobs from the start and as many from the end of a long cycle. */
+const JOBS_PER_END = 3;
 
 function refuseCycle(db: Connection, first: number): void {
   const rows = db.all(sql.parentsFrom, first);
@@ -64,15 +64,15 @@ function refuseCycle(db: Connection, first: number): void {
   if (cycle.length === 2)
     throw new QueueError('invalid-job', `job ${named(cycle.slice(1))} cannot depend on itself`);
   const path =
-    cycle.length <= 2 * SHOWN
+    cycle.length <= 2 * JOBS_PER_END
       ? named(cycle)
-      : `${named(cycle.slice(0, SHOWN))} -> … -> ${named(cycle.slice(-SHOWN))}, ${cycle.length - 1} jobs in total`;
+      : `${named(cycle.slice(0, JOBS_PER_END))} -> … -> ${named(cycle.slice(-JOBS_PER_END))}, ${cycle.length - 1} jobs in total`;
   throw new QueueError('invalid-job', `circular dependency: ${path}`);
 }
 
 /**
- * Unblocks, holds or cancels the jobs that depend on a job that has ended. A job cancelled here counts as an ended parent in
- * turn. Returns how many dependencies were met.
+ * Unblocks, holds or cancels the jobs that depend on a job that has ended. A job cancelled here is an ended parent
+ * itself. Returns how many dependencies were met.
  */
 export function parentEnded(db: Connection, first: EndedParent, now: number): number {
   let met = 0;

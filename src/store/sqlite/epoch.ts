@@ -5,7 +5,7 @@ import * as sql from './sql/care.ts';
 
 export const EPOCH = /^[0-9a-f]{12}$/;
 
-/** Reads the epoch of a store once, and again after `forget`. */
+/** Reads the epochs of a store. Caches its own epoch until `forget` is called. */
 export function epochReader(db: Connection) {
   let epoch: string | null = null;
   return {
@@ -34,7 +34,7 @@ function readEpoch(db: Connection): string {
   return checkEpoch(db, row.value);
 }
 
-/** Throws if this is no epoch. Epochs become part of paths and are compared with the cookies of processes. */
+/** Throws if this is not a valid epoch. Epochs become part of paths and are compared with the cookies of processes. */
 function checkEpoch(db: Connection, value: unknown): string {
   if (typeof value === 'string' && EPOCH.test(value)) return value;
   throw new QueueError(

@@ -1,5 +1,5 @@
 import type { EventDetail, EventKind, StoreEvent } from '../../core/events.ts';
-import { type EventRetention, surplusEvents } from '../../core/retention.ts';
+import { countExcessEvents, type EventRetention } from '../../core/retention.ts';
 import type { EventStore } from '../contract/events.ts';
 import type { Connection, Row } from './connection.ts';
 import { record } from './record.ts';
@@ -13,8 +13,8 @@ export function eventStore(db: Connection): EventStore {
     events: (after, limit) => db.read(() => events(db, after, limit)),
     eventsOfJob: (id, after, to, limit) =>
       db.read(() => db.all(sql.eventsOfJob, id, id, id, after, to, id, id, limit).map(toEvent)),
-    lastEvent: () => db.read(() => lastEvent(db)),
-    lastEventBefore: (at) => db.read(() => lastEventBefore(db, at)),
+    lastEventNumber: () => db.read(() => lastEventNumber(db)),
+    lastEventNumberBefore: (at) => db.read(() => lastEventNumberBefore(db, at)),
     note: (event) => db.write('note', () => record(db, event)),
     async pruneEvents(keep, now) {
       // A read comes first, so that no other writer waits if there is nothing to remove.
@@ -35,7 +35,7 @@ function events(db: Connection, after: number, limit: number): StoreEvent[] {
   return found;
 }
 
-/** Makes one event for each job of a row, after event `after`. */
+/** Returns at most `limit` events after event `after` from a row that stands for one event per job. */
 function expand(db: Connection, row: Row, after: number, limit: number): StoreEvent[] {
   const firstNumber = (row.number as number) - (row.jobs as number) + 1;
   const from = Math.max(firstNumber, after + 1);
@@ -63,7 +63,7 @@ function toEvent(row: Row): StoreEvent {
   };
 }
 
-/** Returns no details for a bad row, so that it does not hide all others. */
+/** Returns no details if they cannot be parsed, so that one bad row does not hide all others. */
 function detailOf(text: Row[string] | undefined): EventDetail {
   try {
     const read: unknown = JSON.parse((text as string | null) ?? '{}');
@@ -73,13 +73,13 @@ function detailOf(text: Row[string] | undefined): EventDetail {
   }
 }
 
-function lastEvent(db: Connection): number {
-  return (db.get(sql.lastEvent)?.seq as number | undefined) ?? 0;
+function lastEventNumber(db: Connection): number {
+  return (db.get(sql.lastEventNumber)?.seq as number | undefined) ?? 0;
 }
 
-/** Bisects the events, whose times rise with their numbers, because there may be millions. */
-function lastEventBefore(db: Connection, at: number): number {
-  const last = lastEvent(db);
+/** Finds the event by bisection, because there may be millions. Times rise with the numbers. */
+function lastEventNumberBefore(db: Connection, at: number): number {
+  const last = lastEventNumber(db);
   let low = 1;
   let high = last + 1;
   while (low < high) {
@@ -101,7 +101,7 @@ interface OldEvent {
 /** Returns a batch of the events after `after` that are to be removed, oldest first. */
 function surplus(db: Connection, keep: EventRetention, now: number, after: number): OldEvent[] {
   const oldest = db.all<OldEvent>(sql.oldestEvents, after, ROWS_AT_ONCE);
-  return oldest.slice(0, surplusEvents(keep, lastEvent(db), oldest, now));
+  return oldest.slice(0, countExcessEvents(keep, lastEventNumber(db), oldest, now));
 }
 
 const sum = (rows: OldEvent[]): number => rows.reduce((total, row) => total + row.jobs, 0);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 
-/** SQLite's primary result codes that a user can meet. */
+/** The error codes and messages for those of SQLite's primary result codes that users can meet. */
 const BY_RESULT: Record<number, [ErrorCode, string]> = {
   5: ['store-busy', 'is locked by another process'],
   6: ['store-busy', 'is locked by another process'],
@@ -45,22 +45,22 @@ const IOERR_SHMSIZE = 4874;
 /** Returns SQLite's result code, or 0 for another error. */
 const resultOf = (error: unknown): number => Number((error as { errcode?: unknown } | null)?.errcode ?? 0);
 const primaryResult = (error: unknown): number => resultOf(error) & 0xff;
-/** Tells whether this is the error, or its translation. */
+/** Tells whether the error, or the error that it translates, has this result code. */
 const isResult = (error: unknown, code: number): boolean =>
   resultOf(error) === code || resultOf((error as Error).cause) === code;
 
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryResult(error));
-/** Tells whether another file has taken the name of the open one. */
+/** Tells whether the path no longer leads to the open file. */
 export const isMoved = (error: unknown): boolean => isResult(error, READONLY_DBMOVED);
-/** Tells whether a page that the -shm lists is not in the -wal. Somebody has removed that, and SQLite has just made another. */
+/** Tells whether a page that the -shm lists is not in the -wal: somebody removed the -wal, and SQLite has just created another. */
 export const lacksWal = (error: unknown): boolean => isResult(error, IOERR_SHORT_READ);
 export const isUniqueViolation = (error: unknown): boolean => resultOf(error) === UNIQUE_VIOLATED;
-/** Tells whether a rule of a table refuses the row. */
+/** Tells whether a constraint of a table refuses the row. */
 export const isConstraint = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
 
 /**
- * Tells whether a value in a row is larger than a number of JavaScript can be exactly, a sum of some does not fit into a
- * column, or a CHECK refuses what was computed from it.
+ * Tells whether a value in a row is too large for an exact JavaScript number, a sum of values overflows, or a CHECK or the type
+ * of a column refuses a value.
  */
 export function isOutOfRange(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -68,18 +68,18 @@ export function isOutOfRange(error: unknown): boolean {
   return refused || code === 'ERR_OUT_OF_RANGE' || message === 'integer overflow';
 }
 
-/** Tells whether the row itself is at fault: it breaks a rule of its table, or cannot be read. */
+/** Tells whether the row itself is the cause: it violates a constraint of its table, or cannot be read. */
 export function isBadRow(error: unknown): boolean {
   if (error instanceof QueueError) return error.code === 'store-corrupt' && error.cause === undefined;
   return isOutOfRange(error) || isConstraint(error);
 }
 
-/** Tells whether the disk is full, also if only the shared memory file could not grow. */
+/** Tells whether the disk is full, or the -shm file could not grow. */
 export function isFull(error: unknown): boolean {
   return primaryResult(error) === FULL || resultOf(error) === IOERR_SHMSIZE;
 }
 
-/** Tells whether the file system is read-only, because SQLite does not tell why it could not make a file. */
+/** Tells whether the file system is read-only, because SQLite does not report why it could not create a file. */
 function isReadOnly(directory: string): boolean {
   try {
     accessSync(directory, constants.W_OK);
@@ -89,7 +89,7 @@ function isReadOnly(directory: string): boolean {
   }
 }
 
-/** Turns an error of SQLite or of the file system into a QueueError. */
+/** Turns a known error of SQLite or of the file system into a QueueError. Returns other errors as they are. */
 export function translate(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
   const result = primaryResult(error);

@@ -43,7 +43,7 @@ function range({ tier, from, to }: SeriesRequest): [number, number, number] {
   return [TIER_NUMBERS[tier], from, to];
 }
 
-/** Returns the wanted rows as JSON. There are few of them, whatever the number of jobs. */
+/** Returns the numbers of the matching pairs of queue and name, as JSON. There are few, whatever the number of jobs. */
 function kindsOf(db: Connection, { queue, name }: SeriesRequest): string {
   const wanted = db
     .all(sql.kinds)

@@ -24,16 +24,16 @@ export function headsOf(db: Connection, queue: OpenQueue, most: number, now: num
   }));
 }
 
-/** A claim reads this many of the highest priorities of a queue with aging, and this many of the others. */
+/** In a queue with aging, a claim reads jobs of at most HIGHEST + OTHERS priorities: the highest ones, and some of the others. */
 const HIGHEST = 32;
 const OTHERS = 32;
 
-/** Holds the last of the other priorities that was read, by connection and queue. The next claim continues below it. */
-const turns = new WeakMap<Connection, Map<number, number>>();
+/** The last of the other priorities that a claim has read, by connection and queue. The next claim continues below it. */
+const lastRead = new WeakMap<Connection, Map<number, number>>();
 
 /**
- * Returns the heads of a queue with priority aging. It reads the first jobs of each priority, with one index lookup per
- * priority. If there are more than HIGHEST priorities, a claim reads only some of the others, and later claims read the rest.
+ * Returns the heads of a queue with priority aging. It reads the first jobs of each priority, with an index. If jobs of more
+ * than HIGHEST + OTHERS priorities are ready, a claim reads only some of the others, and later claims read the rest.
  */
 function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: number, now: number): Head[] {
   const heads: Head[] = [];
@@ -49,21 +49,21 @@ function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: numb
     priority = next(priority);
   }
   if (priority !== null) {
-    const begin = turnsOf(db).get(queue.number);
+    const begin = lastReadOf(db).get(queue.number);
     let other: number | null = begin === undefined ? priority : next(Math.min(begin, priority + 1));
     for (let n = 0; other !== null && n < OTHERS; n++) {
       add(other);
-      turnsOf(db).set(queue.number, other);
+      lastReadOf(db).set(queue.number, other);
       other = next(other);
     }
-    if (other === null) turnsOf(db).delete(queue.number);
+    if (other === null) lastReadOf(db).delete(queue.number);
   }
   return heads.sort(byRank).slice(0, most);
 }
 
-function turnsOf(db: Connection): Map<number, number> {
-  if (!turns.has(db)) turns.set(db, new Map());
-  return turns.get(db)!;
+function lastReadOf(db: Connection): Map<number, number> {
+  if (!lastRead.has(db)) lastRead.set(db, new Map());
+  return lastRead.get(db)!;
 }
 
 /** Ranks jobs of one priority. No job ranks higher than an older one, so their order of enqueueing stays. */

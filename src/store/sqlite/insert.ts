@@ -12,7 +12,7 @@ import { tally } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
-/** Makes what is returned for each job, often only its id. */
+/** Returns the value that `insert` returns for a job, often only its id. */
 export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
 
 /** Inserts jobs under an idempotency key. If the key was used before, returns the jobs of that use instead. */
@@ -46,8 +46,8 @@ export async function insertOnce<T>(
 }
 
 /**
- * Takes an idempotency key in the transaction that adds its jobs, and returns null. If the key was used before, returns what
- * that use has added, or throws if the body differs.
+ * Takes an idempotency key in the transaction that adds its jobs, and returns null. If the key was used before, returns the
+ * ids of the jobs of that use, or throws if the body differs.
  */
 function takeKey(
   db: Connection,
@@ -61,15 +61,15 @@ function takeKey(
   throw new QueueError('key-reused', `the idempotency key '${key}' was already used for a different request`);
 }
 
-/** Returns a job of an earlier use, or only its id if it was removed. */
+/** Returns a job of an earlier use of the key, or only its id if the job was removed. */
 function answeredJob(db: Connection, id: string, usedAt: number): Job | GoneJob {
   const row = db.get(sql.jobById, id);
-  // A younger job is another one with the same id.
+  // A job that was created later is another one with the same id.
   if (row === undefined || (row.created_at as number) > usedAt) return { id, existing: true, gone: true };
   return { ...toJob(row), existing: true };
 }
 
-/** Inserts jobs inside a transaction, most of them in large batches. */
+/** Inserts jobs inside a transaction, in large batches where possible. */
 export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
   const kept: T[] = [];
   const queues = new Map<string, { number: number; added: number }>();
@@ -102,7 +102,7 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   log.end();
   figures.write(now);
   for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
-  // Dependencies come last, because a job may wait for one that comes after it.
+  // Dependencies are added last, because a job may depend on one that comes after it.
   if (children.length > 0)
     addDependencies(
       db,
@@ -136,7 +136,7 @@ function insertAtOnce(db: Connection, batch: Placed[], now: number, log: Log): v
     for (const { job, queue } of batch) log.add(++number, job.id, queue);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    // None of them was added. Inserting them one by one shows which id exists.
+    // No job of the batch was added. Inserting the jobs one by one shows which id exists.
     insertEach(db, batch, now, log);
   }
 }

@@ -23,7 +23,7 @@ export function jobStore(db: Connection): JobStore {
     counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
-    cutOff: (id) => db.read(() => db.all(sql.cutOff, id, id).map((row) => row.id as string)),
+    cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledBy, id, id).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
         maybe(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),
@@ -43,7 +43,7 @@ function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
-/** Makes an upper bound of all ids with a prefix, because no id holds this character. */
+/** A prefix with this character behind it is greater than all ids with the prefix, because no id contains the character. */
 const BEYOND = '\u{10ffff}';
 
 function startingWith(db: Connection, prefix: string, limit: number): string[] {

@@ -30,7 +30,7 @@ function planScans(db: Connection, filter: JobFilter): ScanPlan | null {
     filter.queue === undefined ? undefined : (db.get(queueNumber, filter.queue)?.number as number);
   if (filter.queue !== undefined && queue === undefined) return null;
   const states = filter.states?.length ? [...new Set(filter.states)] : null;
-  // A name is the most selective key, and a text search reads the newest jobs in order. The + keeps SQLite from other indexes.
+  // A name is the most selective key, and a text search reads the newest jobs in order. The + keeps SQLite from using other indexes.
   if (filter.name !== undefined || filter.text !== undefined) {
     const inQueue = queue === undefined ? '' : ' AND +job.queue = ?';
     const inStates = states === null ? '' : ` AND +state IN (${states.map(() => '?').join(', ')})`;

@@ -1,60 +1,62 @@
-import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { readlinkSync, type Stats, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { pauseSync } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
+import { orNull } from '../../core/or-null.ts';
+import { namesIn } from '../../files/names-in.ts';
 
 const LIVE_FILES = ['-wal', '-shm'] as const;
 type LiveFile = (typeof LIVE_FILES)[number];
 
 /** Readers and idle processes check this often that the files still exist. */
-const LOOK_MS = 1000;
+const CHECK_INTERVAL_MS = 1000;
 const SAVE_TRIES = 100;
 const SAVE_PAUSE_MS = 5;
 
-/** Tells which file a path leads to. It opens nothing: closing a descriptor would drop SQLite's locks. */
-export function fileOf(path: string): string {
+/** Returns the identity of the file at a path. It does not open the file, because closing it would drop SQLite's locks. */
+export function fileId(path: string): string {
   const stat = statSync(path, IF_THERE);
   return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
 }
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-/** The name of a file, and its identity. Undefined if it did not exist. */
-interface Known {
+/** The name of a file, and its identity, which is undefined if the file did not exist. */
+interface KnownFile {
   name: string;
   stat: Stats | undefined;
 }
 
 /**
- * Notices that the -wal or -shm file of a connection was removed, at the cost of one look at each with every write. The look
- * comes after the commit and before it is acknowledged, so an acknowledged commit is in files that others read, too. A commit
- * that is not acknowledged does no harm: a later process writes nothing before all that have the old files open have noticed
- * the removal (care/current-files.ts). From then on this connection neither reads nor writes.
+ * Notices that the -wal or -shm file of a connection was removed. Every write checks both files after its commit and before
+ * the commit is acknowledged, so an acknowledged commit is in files that others read, too. A commit that is not acknowledged
+ * does no harm: other processes write nothing until all that have the old files open have noticed the removal
+ * (care/current-files.ts). From then on this connection neither reads nor writes.
  */
 export function watchLiveFiles(path: string, isCurrent: () => boolean) {
-  let files: Record<LiveFile, Known> | null = null;
+  let files: Record<LiveFile, KnownFile> | null = null;
   let database: DatabaseSync | null = null;
   let removed: LiveFile | null = null;
   let saved = false;
-  let lookedAt = 0;
+  let checkedAt = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const isGone = (file: LiveFile): boolean => {
-    // If the database was replaced as a whole, SQLite itself notices that when it is closed.
+    // If the database itself was replaced, its files are not checked: SQLite notices that when it closes the database.
     const fate = removed === null && files !== null ? fateOf(files[file]) : 'same';
     if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file;
     return removed !== null;
   };
   /** Throws if one of the files was removed. `more` is added to the message. */
-  const lookAtBoth = (more = ''): void => {
+  const checkBoth = (more = ''): void => {
     if (LIVE_FILES.some(isGone))
       throw new QueueError(
         'store-files-removed',
         `${path}${removed} was removed while this process was using it${more}`,
       );
-    lookedAt = performance.now();
+    checkedAt = performance.now();
   };
-  /** Tells whether one of the files was removed, and saves what was committed into it. */
+  /** Tells whether one of the files was removed. If so, saves what was committed into it. */
   const isRemoved = (): boolean => {
     if (!LIVE_FILES.some(isGone)) return false;
     if (!saved && database !== null && !database.isTransaction) {
@@ -65,36 +67,36 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
     return true;
   };
   return {
-    /** Remembers the files that are open now. Nothing is looked at before. Keeps `opened` from being garbage-collected. */
+    /** Remembers the files that are open now. Nothing is checked before. Keeps `opened` from being garbage-collected. */
     start(opened: DatabaseSync): void {
       database = opened;
       files = liveFilesOf(path);
       stores.set(isRemoved, { path, database: opened });
-      // An idle process looks too, because others wait until it has noticed.
-      timer = setInterval(isRemoved, LOOK_MS).unref();
-      lookAtBoth();
+      // An idle process checks too, because others wait until it has noticed a removal.
+      timer = setInterval(isRemoved, CHECK_INTERVAL_MS).unref();
+      checkBoth();
     },
     stop(): void {
       clearInterval(timer);
       stores.delete(isRemoved);
     },
-    lookAtBoth,
-    /** Looks at both files, but not with every read. */
-    lookSometimes(): void {
-      if (performance.now() - lookedAt > LOOK_MS) lookAtBoth();
+    checkBoth,
+    /** Checks both files, unless they were checked a moment ago. */
+    checkSometimes(): void {
+      if (performance.now() - checkedAt > CHECK_INTERVAL_MS) checkBoth();
     },
-    /** Runs `work`, outside of a transaction. If it fails and the files were removed, saves what it can and throws that error. */
-    around<T>(work: () => T): T {
-      if (removed !== null) lookAtBoth();
+    /** Runs `work`. If it fails and a file was removed, saves what was committed and throws the error for a removed file. */
+    guard<T>(work: () => T): T {
+      if (removed !== null) checkBoth();
       try {
         return work();
       } catch (error) {
         if (isRemoved() && !(error instanceof QueueError && error.code === 'store-files-removed'))
-          lookAtBoth();
+          checkBoth();
         throw error;
       }
     },
-    /** Tells whether another file has the name of one that this connection has open. SQLite must not close it then. */
+    /** Tells whether a removed file was, or may have been, replaced by another. SQLite must not close the database then. */
     isReplaced(): boolean {
       const fates = isRemoved() && files !== null ? Object.values(files).map(fateOf) : [];
       return fates.includes('replaced') || fates.includes('unknown');
@@ -105,9 +107,9 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
 export type FileWatch = ReturnType<typeof watchLiveFiles>;
 
 /**
- * Copies what is committed from the removed -wal into the database, as long as it is safe. While no -wal has its name, nobody
- * has opened the database since: a process that opens it makes one, and cannot remove it before this process ends. An empty one
- * was made at this moment, and its maker removes it again (care/current-files.ts).
+ * Copies what is committed from the removed -wal into the database, as long as it is safe. While there is no new -wal, nobody
+ * has opened the database since: a process that opens it creates one, and cannot remove it before this process ends. An empty
+ * -wal was created at this moment, and its maker removes it again (care/current-files.ts).
  */
 function saveCommitted(database: DatabaseSync, path: string): void {
   for (let tries = 0; tries < SAVE_TRIES; tries++) {
@@ -118,7 +120,7 @@ function saveCommitted(database: DatabaseSync, path: string): void {
   }
 }
 
-/** Tells whether all of the -wal is in the database now. */
+/** Copies the -wal into the database. Tells whether all of it is there now. */
 function checkpoint(database: DatabaseSync): boolean {
   try {
     const row = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
@@ -129,25 +131,25 @@ function checkpoint(database: DatabaseSync): boolean {
   }
 }
 
-/** Tells what became of the file. Every write calls this, so it compares numbers instead of building texts. */
-function fateOf({ name, stat: was }: Known): 'same' | 'removed' | 'replaced' | 'unknown' {
+/** Compares the file with the one that has its name now. Every write calls this, so it compares numbers instead of building texts. */
+function fateOf({ name, stat: was }: KnownFile): 'same' | 'removed' | 'replaced' | 'unknown' {
   try {
     const now = statSync(name, IF_THERE);
     if (now?.ino === was?.ino && now?.dev === was?.dev) return 'same';
     return now === undefined ? 'removed' : 'replaced';
   } catch {
-    // The directory may not be read any more.
+    // The directory can no longer be read.
     return 'unknown';
   }
 }
 
 /**
- * Finds the files that this process has open for a database. On Linux the descriptors tell exactly. The names could lead to
- * files that another process made after these had been removed.
+ * Finds the -wal and -shm files that this process has open for a database. On Linux its descriptors show them. The names alone
+ * could lead to files that another process created after these had been removed.
  */
-function liveFilesOf(path: string): Record<LiveFile, Known> {
+function liveFilesOf(path: string): Record<LiveFile, KnownFile> {
   const open = ownDescriptors();
-  const one = (end: LiveFile): Known => {
+  const one = (end: LiveFile): KnownFile => {
     const name = path + end;
     // A removed file comes first: SQLite shares one -shm between all connections of a process.
     const descriptor = open.get(`${name} (deleted)`) ?? open.get(name);
@@ -158,17 +160,11 @@ function liveFilesOf(path: string): Record<LiveFile, Known> {
 
 function ownDescriptors(): Map<string, string> {
   const found = new Map<string, string>();
-  try {
-    for (const name of readdirSync('/proc/self/fd')) {
-      const link = `/proc/self/fd/${name}`;
-      try {
-        found.set(readlinkSync(link), link);
-      } catch {
-        // The descriptor that listed the directory is closed by now.
-      }
-    }
-  } catch {
-    // This system does not list them.
+  for (const name of namesIn('/proc/self/fd')) {
+    const link = `/proc/self/fd/${name}`;
+    // The descriptor that listed the directory is closed by now.
+    const target = orNull(() => readlinkSync(link));
+    if (target !== null) found.set(target, link);
   }
   return found;
 }
@@ -186,11 +182,8 @@ export function isOpenHere(path: string): boolean {
   return [...stores.values()].some((store) => store.path === path);
 }
 
-/**
- * Refuses to open a database again in a process that has it open with removed files. SQLite would use the old -shm for the new
- * connection, too.
- */
-export function refuseAgain(path: string): void {
+/** Throws if this process has the database open with removed files, because SQLite would use the old -shm again. */
+export function refuseReopening(path: string): void {
   for (const [isRemoved, store] of stores)
     if (store.path === path && isRemoved())
       throw new QueueError(

@@ -4,11 +4,11 @@ import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../contract
 import type { Connection, Row } from './connection.ts';
 import { type EndedParent, parentEnded } from './dependencies.ts';
 import { isConstraint } from './failures.ts';
-import { LARGEST_IMPORTED, outOfRange } from './ranges.ts';
+import { columnOutOfRange, LARGEST_IMPORTED } from './ranges.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
-import { SAVED, type SavedTable, unreadable } from './tables.ts';
+import { SAVED, type SavedTable, unreadableColumn } from './tables.ts';
 
 /** Loads all rows inside a transaction. */
 export function load(
@@ -26,7 +26,7 @@ export function load(
     }
   }
   recount(db);
-  // Nobody here can tell how a job ended that ran elsewhere.
+  // It is unknown how the jobs ended that were running in the other store.
   for (const row of db.all(sql.runningAbove, loader.shift.job!)) settle(db, settleLost(toClaimedJob(row)));
   return loader.loaded;
 }
@@ -42,13 +42,13 @@ export function recount(db: Connection): void {
 
 function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const loaded: Loaded = { added: {}, skipped: {} };
-  // Every number is moved by the highest number in use here, so none meets another, and in an empty store all stay.
+  // The highest number in use here is added to every number, so all are unused, and in an empty store they stay.
   const shift: Record<string, number> = {};
   for (const { name, numbered } of SAVED)
     if (numbered) shift[name] = Number(db.get(sql.highestNumber(name))!.number);
-  /** The numbers of queues and schedules that exist here, by the numbers they had there. */
+  /** The numbers of queues that exist here, by `TABLE NUMBER` of the imported row. */
   const here = new Map<string, number>();
-  /** The numbers of jobs that exist here. Loaded jobs may depend on them, but nothing is added to them. */
+  /** The numbers of jobs that exist here, by the number of the imported row. Loaded jobs may depend on them. */
   const parents = new Map<number, number>();
   const hasFigures = db.get(sql.anyFigure) !== undefined;
   const columns = new Map(
@@ -93,7 +93,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   return { add, moved, shift, loaded };
 }
 
-/** Tells whether the row that this one belongs to was skipped. */
+/** Tells whether the row that this row belongs to was skipped. */
 function isOrphan(db: Connection, table: SavedTable, row: Row): boolean {
   if (table.nameColumns.length > 0) return false;
   const [column, parent] = Object.entries(table.refs)[0]!;
@@ -107,11 +107,11 @@ function existing(db: Connection, table: SavedTable, row: Row): Row | undefined 
   );
 }
 
-/** Columns that may differ between equal rows: the number, and what is left of a queue's rate at this moment. */
-const PASSING = new Set(['number', 'tokens', 'tokens_at']);
+/** Columns that may differ between equal rows: the number, and the current tokens of a queue's rate limit. */
+const VARYING = new Set(['number', 'tokens', 'tokens_at']);
 
 function isSame(a: Row, b: Row): boolean {
-  return Object.keys(a).every((column) => PASSING.has(column) || (a[column] ?? null) === (b[column] ?? null));
+  return Object.keys(a).every((column) => VARYING.has(column) || (a[column] ?? null) === (b[column] ?? null));
 }
 
 function checkColumns(table: SavedTable, row: Row, known: string[]): void {
@@ -121,13 +121,13 @@ function checkColumns(table: SavedTable, row: Row, known: string[]): void {
   for (const [column, target] of Object.entries(table.refs))
     if (row[column] != null && !Number.isSafeInteger(row[column]))
       throw invalid(`${column} does not refer to a ${target}`);
-  const column = unreadable(table, row);
+  const column = unreadableColumn(table, row);
   if (column !== undefined) throw invalid(`its ${column} is not valid JSON`);
-  const odd = outOfRange(table.name, row);
+  const odd = columnOutOfRange(table.name, row);
   if (odd !== undefined) throw invalid(`its ${odd} is out of range: ${String(row[odd]).slice(0, 40)}`);
 }
 
-/** Throws if the number leaves too few higher numbers for the next rows. */
+/** Returns the number. Throws if it leaves too few higher numbers for new rows. */
 function withRoom({ name }: SavedTable, number: number): number {
   if (number > 0 && number <= LARGEST_IMPORTED) return number;
   throw invalid(`its number is out of range: ${number} leaves too few numbers for new ${name}s`);
@@ -137,7 +137,7 @@ function insert(db: Connection, statement: string, values: SQLInputValue[]): num
   try {
     return db.run(statement, ...values);
   } catch (error) {
-    // An error of a CHECK or of a type is an error of the row; all others are passed on.
+    // A violated constraint means that the row is invalid. Other errors are passed on.
     throw isConstraint(error) ? invalid((error as Error).message) : error;
   }
 }

@@ -1,13 +1,13 @@
 import type { Connection } from './connection.ts';
 import { isFull } from './failures.ts';
-import { isOutside, LARGEST_NUMBER, NAMES, VALUES } from './ranges.ts';
+import { LARGEST_NUMBER, NAME_COLUMNS, outsideSql, RANGES } from './ranges.ts';
 import { recordOfJob } from './record.ts';
 import { SAVED } from './tables.ts';
 
-/** At most this many rows of a table get another number at once. More are not put there by mistake. */
-const MOST_NUMBERS = 10_000;
+/** At most this many rows of a table get a new number at once. */
+const MOST_RENUMBERED = 10_000;
 
-/** Makes a write that fails because of a value out of range put such values right and try again. */
+/** Corrects values that are out of range when a write fails because of one. The write is then repeated. */
 export function mendOnFailure(db: Connection): void {
   db.onBadValue((error) => {
     if (isFull(error) && !areNumbersUsedUp(db)) return false;
@@ -27,20 +27,20 @@ export function mendOnFailure(db: Connection): void {
 }
 
 /**
- * Puts numbers and times that are out of range back into it, so that one bad row does not stop the queue. It reads whole tables,
- * and is called only when a write has failed. A job that was changed and has not begun is held, because it may not be what its
- * owner wanted. Returns whether anything was changed.
+ * Puts numbers and times back into their ranges, so that one bad row does not stop the queue. It reads whole tables, and is
+ * called only when a write has failed. A waiting job that was changed is held, because it may not be what its owner wanted.
+ * Returns whether anything was changed.
  */
 function mend(db: Connection): boolean {
-  // A bad row may break a rule of its table as well, and no statement could change it then.
+  // A bad row may violate a CHECK of its table, and then no statement could change it.
   db.exec('PRAGMA ignore_check_constraints = ON; PRAGMA defer_foreign_keys = ON');
   try {
     const jobs = db.all(badJobs).map((row) => row.id as string);
     let changed = 0;
-    for (const table of Object.keys(VALUES)) changed += db.run(clamp(table));
-    for (const table of Object.keys(NAMES)) changed += renumber(db, table);
+    for (const table of Object.keys(RANGES)) changed += db.run(clamp(table));
+    for (const table of Object.keys(NAME_COLUMNS)) changed += renumber(db, table);
     for (const id of jobs) {
-      if (db.run(holdJob, REASON, id) === 0) continue;
+      if (db.run(holdJob, HOLD_REASON, id) === 0) continue;
       recordOfJob(db, { kind: 'held' }, id);
     }
     return changed > 0;
@@ -49,32 +49,32 @@ function mend(db: Connection): boolean {
   }
 }
 
-export const REASON =
+export const HOLD_REASON =
   'repaired: some numbers or times were out of range and were changed; check the job, then release it';
 const holdJob = `UPDATE job SET phase = 'held', last_error = ?
   WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 
 function outside(table: string): string {
-  return Object.entries(VALUES[table]!)
-    .map(([column, range]) => isOutside(column, range))
+  return Object.entries(RANGES[table]!)
+    .map(([column, range]) => outsideSql(column, range))
     .join(' OR ');
 }
 
-const badJobs = `SELECT id FROM job WHERE ${outside('job')} OR ${isOutside('number', [1, LARGEST_NUMBER])}`;
+const badJobs = `SELECT id FROM job WHERE ${outside('job')} OR ${outsideSql('number', [1, LARGEST_NUMBER])}`;
 
 /** Returns a statement that puts all values of a table into their ranges. */
 function clamp(table: string): string {
-  const columns = Object.entries(VALUES[table]!).map(
+  const columns = Object.entries(RANGES[table]!).map(
     ([column, [min, max]]) => `${column} = min(max(${column}, ${min}), ${max})`,
   );
   return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${outside(table)}`;
 }
 
-/** Gives rows whose number is out of range another one, because they leave none for new rows. Returns how many were changed. */
+/** Gives new numbers to rows whose number is out of range, because they leave none for new rows. Returns the number of changes. */
 function renumber(db: Connection, table: string): number {
   const bad = db.all(
-    `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${isOutside('number', [1, LARGEST_NUMBER])} LIMIT ?`,
-    MOST_NUMBERS,
+    `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${outsideSql('number', [1, LARGEST_NUMBER])} LIMIT ?`,
+    MOST_RENUMBERED,
   );
   const sequence = `(SELECT seq FROM sqlite_sequence WHERE name = '${table}' AND seq BETWEEN 0 AND ${LARGEST_NUMBER})`;
   const highest = `max(coalesce(${sequence}, 0),
@@ -97,9 +97,9 @@ function referrers(table: string): [child: string, column: string][] {
   );
 }
 
-/** Tells whether a row has a number that leaves none for new rows. It must be cheap, because the disk may just be full. */
+/** Tells whether a row has a number that leaves none for new rows. Must be cheap, because it is called on a full disk, too. */
 function areNumbersUsedUp(db: Connection): boolean {
-  return Object.keys(NAMES).some(
+  return Object.keys(NAME_COLUMNS).some(
     (table) => db.get(`SELECT 1 FROM ${table} WHERE number > ${LARGEST_NUMBER} LIMIT 1`) !== undefined,
   );
 }

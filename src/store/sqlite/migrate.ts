@@ -7,7 +7,7 @@ import views from './views.ts';
 
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
 const FIRST_VERSION = 19;
-/** The SQL of each migration, oldest first. One that was released never changes. */
+/** The SQL of each migration, oldest first. A released migration never changes. */
 const MIGRATIONS: readonly string[] = [];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
@@ -15,8 +15,8 @@ export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 export const APPLICATION_ID = 0x7163746c;
 
 /**
- * Brings a file to the newest schema version. Many processes may do this at once: one migrates, the others wait and find it
- * done. Tests pass migrations of their own.
+ * Brings a file to the newest schema version. Many processes may do this at once: one migrates, and the others wait and then
+ * have nothing to do. Tests pass their own migrations.
  */
 export async function migrate(connection: Connection, migrations = MIGRATIONS): Promise<void> {
   const newest = FIRST_VERSION + migrations.length;
@@ -48,7 +48,7 @@ export function freshDatabase(path: string): DatabaseSync {
   return db;
 }
 
-/** Returns how many columns each table had when it was created. Rows of that time have no more. */
+/** Returns how many columns each table had in its first version. Rows of that version have no more. */
 export function firstColumns(): Map<string, number> {
   const db = new DatabaseSync(':memory:');
   const columns = new Map<string, number>();
@@ -62,8 +62,8 @@ export function firstColumns(): Map<string, number> {
 }
 
 /**
- * Returns the schema version of a file of ours, 0 for an empty one. Emptiness is read first and the version last: a rival that
- * creates the schema in between then only makes the file look newer, never foreign.
+ * Returns the schema version of a queuectl database, or 0 for an empty file. Reads first whether the file is empty. If another
+ * process creates the schema after that, the file only looks newer, never like that of another program.
  */
 export function version(connection: Connection, known = SCHEMA_VERSION): number {
   const isEmpty = connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
@@ -73,7 +73,7 @@ export function version(connection: Connection, known = SCHEMA_VERSION): number 
   return ours ? refuseNewer(connection, known) : 0;
 }
 
-/** Throws if a newer queuectl has migrated the file, perhaps while this one has it open. */
+/** Returns the schema version. Throws if a newer queuectl has migrated the file, perhaps while it is open here. */
 export function refuseNewer(connection: Connection, known = SCHEMA_VERSION): number {
   const found = connection.get('PRAGMA user_version')!.user_version as number;
   if (found <= known) return found;

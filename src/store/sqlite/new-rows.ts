@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { NamedField } from '../../core/field.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import { isJson, OWN, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, STARTS } from './job-columns.ts';
+import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
 
 /** A job and the number of its queue. */
 export interface Placed {
@@ -11,7 +11,7 @@ export interface Placed {
 
 type Values = Record<string, SQLInputValue>;
 
-/** Tells whether the job sets no field that sql.insertPlainJobs leaves out. */
+/** Tells whether the job sets none of the fields that sql.insertPlainJobs leaves out. */
 export function isPlain(job: JobSpec): boolean {
   if (job.hold) return false;
   for (let i = 0; i < RARE_KEYS.length; i++) {
@@ -28,7 +28,7 @@ export function pushPlain(values: SQLInputValue[], { job, queue }: Placed, now: 
   values.push(now, now, now);
 }
 
-const WRITERS = OWN.map((field) => ({ key: field.key as keyof JobSpec, write: writerOf(field) }));
+const WRITERS = OWN_FIELDS.map((field) => ({ key: field.key as keyof JobSpec, write: writerOf(field) }));
 
 /** Adds the values of sql.insertJob. */
 export function pushRow(values: SQLInputValue[], { job, queue }: Placed, now: number): void {
@@ -52,7 +52,7 @@ function phaseOf(job: JobSpec, due: number, now: number): string {
 
 function startColumn(job: JobSpec): Record<string, unknown> {
   const start: Record<string, unknown> = {};
-  for (const { key, default: unset } of STARTS) {
+  for (const { key, default: unset } of START_FIELDS) {
     const value = job[key as keyof JobSpec];
     if (value !== unset && !isEmpty(value)) start[key] = value;
   }
@@ -71,8 +71,8 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-/** The state of a job that has just been enqueued. */
-export const UNTOUCHED = {
+/** The initial values of the fields that a user does not set. `newJob` fills in sizes and times. */
+export const INITIAL_FIELDS = {
   stdinBytes: 0,
   state: 'pending',
   held: false,
@@ -90,11 +90,11 @@ export const UNTOUCHED = {
   durationMs: null,
 } satisfies Omit<Job, keyof JobSpec>;
 
-/** Returns a job as it was just written, without reading it back. */
+/** Returns a job that was just inserted, without reading it back. */
 export function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
-    ...UNTOUCHED,
+    ...INITIAL_FIELDS,
     stdinBytes: Buffer.byteLength(spec.stdin ?? ''),
     held: spec.hold === true,
     blocked: !spec.hold && spec.dependsOn.length > 0,

@@ -1,15 +1,15 @@
 import type { Connection, Row } from './connection.ts';
 import { claimableQueues } from './sql/claims.ts';
 
-/** A queue that is not paused, with room for `room` more jobs now. */
+/** A queue that is not paused and has waiting jobs. It may start `room` more jobs now. */
 export interface OpenQueue {
   number: number;
   ready: boolean;
   dueAt: number | null;
   room: number;
-  /** The jobs that its rate allows now. Null if it has no rate. */
+  /** The number of jobs that its rate limit allows now. Null if it has none. */
   tokens: number | null;
-  /** The time at which its rate allows the next job. */
+  /** The time at which its rate limit allows the next job. Infinity if the queue is full. */
   openAt: number;
   /** The waiting time for which a job gains one priority. Null means no aging. */
   agingMs: number | null;
@@ -37,15 +37,15 @@ function toOpenQueue(row: Row, now: number): OpenQueue {
   };
 }
 
-/** Tokens for at most this time are saved up, so that a rate allows no burst. */
-const STRETCH_MS = 100;
+/** Unused tokens of at most this time are saved up, so that a rate limit allows no large burst. */
+const BURST_MS = 100;
 
-/** Fills the token bucket of a rate. If the clock was set back, the bucket counts as full instead of staying empty. */
+/** Fills the token bucket of a rate limit. If the clock was set back, the bucket counts as full instead of staying empty. */
 function rateOf(row: Row, now: number): { tokens: number | null; openAt: number } {
   const rate = row.rate as number | null;
   if (rate === null) return { tokens: null, openAt: 0 };
   const perMs = rate / (row.rate_ms as number);
-  const full = Math.max(1, perMs * STRETCH_MS);
+  const full = Math.max(1, perMs * BURST_MS);
   const at = row.tokens_at as number | null;
   const tokens = at === null || at > now ? full : Math.min(full, (row.tokens as number) + (now - at) * perMs);
   return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / perMs) };

@@ -15,16 +15,16 @@ import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import { fileSystemOf } from './care/network.ts';
-import { refuseNoFile, refuseOddFile } from './care/odd-file.ts';
+import { refuseNonFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMoved, lacksWal, translate } from './failures.ts';
-import { refuseAgain } from './live-files.ts';
+import { refuseReopening } from './live-files.ts';
 import { mendOnFailure } from './mend.ts';
 import { migrate, refuseNewer, refuseOlder, refuseUnreleased, SCHEMA_VERSION, version } from './migrate.ts';
 import { sqliteStore } from './store.ts';
 
-const LONGEST_NAME = 240;
+const LONGEST_NAME_BYTES = 240;
 
 const DEFAULTS: OpenOptions = {
   ifMissing: 'create',
@@ -34,21 +34,21 @@ const DEFAULTS: OpenOptions = {
   now: Date.now,
 };
 
-/** Opens a store. Unless told otherwise, it is created if it is missing and migrated if it is older. */
+/** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
 export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
   const { ifMissing, anyOwner, ...options } = { ...DEFAULTS, ...given };
-  // The look comes before the file exists, because another process that finds the file makes the directory at once.
+  // This is read before the file exists, because another process that finds the file creates the directory at once.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
-  const { connection, found } = await enter(path, options);
+  const { connection, found } = await openInWalMode(path, options);
   const store = sqliteStore(connection);
   try {
     if (options.older === 'migrate' || found === 0) await migrate(connection);
     connection.guard(() => refuseNewer(connection));
     mendOnFailure(connection);
-    // Both become parts of paths, so a store in which they are damaged is refused before anything is done with it.
+    // Both become parts of paths, so a store in which they are damaged is refused before it is used.
     await connection.read(() => [store.epoch, store.origin]);
-    // The directory is made only now, so that none is made beside a file that is no queue.
+    // The directory is created only now, so that none is created beside a file that is not a queue.
     mkdirSync(stateBeside(path).attempts, { recursive: true, mode: 0o700 });
   } catch (error) {
     connection.close();
@@ -66,15 +66,12 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   };
 }
 
-/**
- * Opens the file in WAL mode. If a restore or repair replaces it meanwhile, the new one is opened. Once it is open in WAL mode,
- * nobody can replace it.
- */
-async function enter(
+/** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair replaces it before, opens the new file. */
+async function openInWalMode(
   path: string,
   { actor, older, now }: Pick<OpenOptions, 'actor' | 'older' | 'now'>,
 ): Promise<{ connection: Connection; found: number }> {
-  refuseAgain(path);
+  refuseReopening(path);
   const refuse = older === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
     const connection = await connect(path, { actor, now });
@@ -90,37 +87,37 @@ async function enter(
           return { connection, found };
         }
       }
-      // SQLite would create it again.
+      // If the file was removed, this throws. The next round would create it again.
       if (!existsSync(path)) connection.checkFile();
     } catch (error) {
       if (!isMoved(error)) {
         connection.close();
-        throw lacksWal(error) ? withoutWal(path) : translate(error, path);
+        throw lacksWal(error) ? removedWalError(path) : translate(error, path);
       }
     }
     connection.close();
   }
 }
 
-/** Removes an empty -wal again. While it exists, processes that have the removed one open cannot save its contents. */
-function withoutWal(path: string): QueueError {
+/** Returns the error. Removes a new, empty -wal, because processes with the old -wal open cannot save its contents beside it. */
+function removedWalError(path: string): QueueError {
   if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
   return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);
 }
 
-/** Checks the file, or makes it before SQLite does, so that nobody else can read it even for a moment. */
+/** Checks the file, or creates it before SQLite does, so that nobody else can read it even for a moment. */
 function prepareFiles(
   location: string,
   create: boolean,
   anyOwner: boolean,
 ): { path: string; created: boolean } {
   try {
-    // SQLite needs room for the names of its own files beside it.
-    if (Buffer.byteLength(basename(location)) > LONGEST_NAME) {
+    // The names of the files that SQLite creates beside the database are longer.
+    if (Buffer.byteLength(basename(location)) > LONGEST_NAME_BYTES) {
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     }
-    refuseNoFile(location, statSync(location, { throwIfNoEntry: false }));
-    // This comes before SQLite reads anything, because it finds the files beside the database by their names.
+    refuseNonFile(location, statSync(location, { throwIfNoEntry: false }));
+    // This comes before SQLite opens the database, because SQLite also reads the files beside it.
     refuseUnsafe(location, anyOwner);
     const created = create && makeFile(location, anyOwner);
     const path = realpathSync(location);
@@ -137,7 +134,7 @@ function prepareFiles(
 function makeFile(location: string, anyOwner: boolean): boolean {
   if (!existsSync(dirname(location))) {
     mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
-    // In a directory such as /tmp somebody else may have made it first.
+    // In a directory such as /tmp another user may have created it first.
     refuseUnsafe(location, anyOwner);
   }
   try {
@@ -151,7 +148,7 @@ function makeFile(location: string, anyOwner: boolean): boolean {
 
 /**
  * Syncs all directories above a new file, so that its name and theirs survive a power cut. Every process that finds the file
- * empty does this before it writes, because the process that made it may have died.
+ * empty does this before it writes, because the process that created it may have died.
  */
 function syncDirectories(path: string): void {
   const directory = dirname(path);
@@ -159,7 +156,7 @@ function syncDirectories(path: string): void {
   try {
     sync(directory);
   } catch (error) {
-    // A directory that cannot be opened was not made by us. Some file systems cannot sync directories.
+    // A directory that cannot be opened was not created here. Some file systems cannot sync directories.
     const { syscall, code } = error as NodeJS.ErrnoException;
     if (syscall !== 'open' && code !== 'EINVAL') throw error;
   }

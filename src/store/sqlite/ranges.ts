@@ -1,12 +1,12 @@
 import { LATEST_DATE_MS } from '../../core/time.ts';
-import { OWN } from './job-columns.ts';
+import { OWN_FIELDS } from './job-columns.ts';
 import { SAVED } from './tables.ts';
 
 type Range = readonly [min: number, max: number];
 
-/** Attempt numbers have at most 15 digits in a cookie. JavaScript still counts them exactly. */
+/** Attempt numbers have at most 15 digits in a cookie. JavaScript represents such numbers exactly. */
 export const LARGEST_NUMBER = 999_999_999_999_999;
-/** An import leaves enough higher numbers for all new rows. */
+/** The highest number of an imported row. Enough higher numbers remain for all new rows. */
 export const LARGEST_IMPORTED = 1_000_000_000_000;
 
 const NUMBER: Range = [1, LARGEST_NUMBER];
@@ -19,11 +19,11 @@ const FLAG: Range = [0, 1];
 const all = (range: Range, ...columns: string[]): Record<string, Range> =>
   Object.fromEntries(columns.map((column) => [column, range]));
 
-/** The ranges of the columns that hold numbers or times, except references to rows of other tables. */
-export const VALUES: Record<string, Record<string, Range>> = {
+/** The ranges of the columns that hold numbers or times, by table. Most references to other rows are not listed. */
+export const RANGES: Record<string, Record<string, Range>> = {
   job: {
     ...Object.fromEntries(
-      OWN.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
+      OWN_FIELDS.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
     ),
     ...all(COUNT, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers'),
     ...all(TIME, 'created_at', 'updated_at', 'due_at', 'started_at', 'finished_at', 'unique_until'),
@@ -54,26 +54,26 @@ export const VALUES: Record<string, Record<string, Range>> = {
   idempotency: { used_at: TIME },
 };
 
-/** The tables whose rows have a number of their own, each with the column by which people know a row. */
-export const NAMES: Record<string, string> = Object.fromEntries(
+/** The tables whose rows have their own number, each with the column that identifies a row in messages. */
+export const NAME_COLUMNS: Record<string, string> = Object.fromEntries(
   SAVED.filter((table) => table.numbered).map(({ name, nameColumns }) => [name, nameColumns[0] ?? 'number']),
 );
 
-/** Finds the first column of a row that holds a number or a time out of its range. */
-export function outOfRange(table: string, row: Record<string, unknown>): string | undefined {
-  return Object.entries(VALUES[table] ?? {}).find(
+/** Returns the first column of a row that holds a number or a time out of its range. */
+export function columnOutOfRange(table: string, row: Record<string, unknown>): string | undefined {
+  return Object.entries(RANGES[table] ?? {}).find(
     ([column, range]) => row[column] != null && !isWithin(row[column], range),
   )?.[0];
 }
 
-/** Returns the row with all numbers and times in range, and the columns that were changed for it. */
+/** Returns the row with all numbers and times put into their ranges, and the names of the changed columns. */
 export function intoRange<T extends Record<string, unknown>>(
   table: string,
   row: T,
 ): { row: T; changed: string[] } {
   const fitting: Record<string, unknown> = { ...row };
   const changed: string[] = [];
-  for (const [column, [min, max]] of Object.entries(VALUES[table] ?? {})) {
+  for (const [column, [min, max]] of Object.entries(RANGES[table] ?? {})) {
     const value = row[column];
     if (typeof value !== 'number' || isWithin(value, [min, max])) continue;
     fitting[column] = Math.min(Math.max(value, min), max);
@@ -86,15 +86,15 @@ function isWithin(value: unknown, [min, max]: Range): boolean {
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-export function isOutside(column: string, [min, max]: Range): string {
+export function outsideSql(column: string, [min, max]: Range): string {
   return `(${column} < ${min} OR ${column} > ${max})`;
 }
 
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 export function outsideRows(table: string): string {
-  const ranges = Object.entries({ ...(NAMES[table] ? { number: COUNT } : {}), ...VALUES[table] });
-  const columns = ranges.map(([column, range]) => `iif(${isOutside(column, range)}, '${column}', NULL)`);
-  const name = NAMES[table] ?? Object.keys(VALUES[table]!)[0]!;
+  const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNT } : {}), ...RANGES[table] });
+  const columns = ranges.map(([column, range]) => `iif(${outsideSql(column, range)}, '${column}', NULL)`);
+  const name = NAME_COLUMNS[table] ?? Object.keys(RANGES[table]!)[0]!;
   return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}
-    WHERE ${ranges.map(([column, range]) => isOutside(column, range)).join(' OR ')}`;
+    WHERE ${ranges.map(([column, range]) => outsideSql(column, range)).join(' OR ')}`;
 }

@@ -15,7 +15,7 @@ export function recordOfJob(db: Connection, { kind, detail }: NewEvent, id: stri
   db.run(sql.recordJobEvent, db.now(), kind, db.actor, json(detail), id);
 }
 
-/** Records an event of a job whose queue is known, so that its row is not read, or is gone. */
+/** Records an event of a job whose queue is known. The job's row is not read and may be gone. */
 export function recordOfKnown(db: Connection, { kind, detail }: NewEvent, id: string, queue: number): void {
   db.run(sql.recordKnown, db.now(), kind, db.actor, id, queue, json(detail));
 }

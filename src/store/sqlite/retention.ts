@@ -1,22 +1,22 @@
 import { KEY_KEPT_MS } from '../../core/idempotency.ts';
 import {
+  countExcess,
   type EndedJob,
   type JobTotals,
   type PrunedState,
   type Retention,
-  surplus,
 } from '../../core/retention.ts';
 import type { Pruned, RetentionStore } from '../contract/retention.ts';
 import type { Connection } from './connection.ts';
 import { record } from './record.ts';
 import * as sql from './sql/retention.ts';
 
-/** These three limit what one transaction removes, so that other writers wait only milliseconds. */
+/** One transaction removes at most this many jobs, other rows and bytes of stdin (but at least one job), because other writers wait. */
 const JOBS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 200;
-const STDIN_AT_ONCE = 1024 ** 2;
-const PAGE = 10_000;
-/** Few keys are removed at once, because a key may hold the ids of a long file. */
+const STDIN_BYTES_AT_ONCE = 1024 ** 2;
+const JOBS_PER_PAGE = 10_000;
+/** Few keys are removed at once, because one key may hold the ids of very many jobs. */
 const KEYS_AT_ONCE = 50;
 
 export function retentionStore(db: Connection): RetentionStore {
@@ -25,7 +25,7 @@ export function retentionStore(db: Connection): RetentionStore {
       // A read comes first, so that no other writer waits if there is nothing to remove.
       const some = await db.read(() => nextBatch(db, state, keep, now).length > 0);
       if (!some) return { jobs: 0, bytes: 0, attempts: [] };
-      return db.write('prune', () => removeBatch(db, state, keep, now), { spare: true });
+      return db.write('prune', () => removeBatch(db, state, keep, now), { usesBallast: true });
     },
     prunable: (state, keep, now) => db.read(() => prunable(db, state, keep, now)),
     forgetKeys: (now) => forgetKeys(db, now),
@@ -41,13 +41,13 @@ interface PrunableJob extends EndedJob {
 
 function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PrunableJob[] {
   const oldest = page(db, state, undefined, JOBS_AT_ONCE);
-  const going = oldest.slice(0, surplus(keep, totalsOf(db, state), oldest, now));
+  const going = oldest.slice(0, countExcess(keep, totalsOf(db, state), oldest, now));
   let rows = 0;
   let stdin = 0;
   const heavy = going.findIndex((job) => {
     rows += job.belongings;
     stdin += job.stdinBytes;
-    return rows > ROWS_AT_ONCE || stdin > STDIN_AT_ONCE;
+    return rows > ROWS_AT_ONCE || stdin > STDIN_BYTES_AT_ONCE;
   });
   return heavy === -1 ? going : going.slice(0, Math.max(1, heavy));
 }
@@ -68,14 +68,14 @@ function prunable(db: Connection, state: PrunedState, keep: Retention, now: numb
   const held = totalsOf(db, state);
   const total = { jobs: 0, bytes: 0 };
   for (let after: PrunableJob | undefined; ; ) {
-    const oldest = page(db, state, after, PAGE);
+    const oldest = page(db, state, after, JOBS_PER_PAGE);
     const left = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
-    const going = surplus(keep, left, oldest, now);
+    const going = countExcess(keep, left, oldest, now);
     for (const job of oldest.slice(0, going)) {
       total.jobs++;
       total.bytes += job.bytes;
     }
-    if (going < PAGE) return total;
+    if (going < JOBS_PER_PAGE) return total;
     after = oldest.at(-1);
   }
 }
@@ -84,7 +84,7 @@ function totalsOf(db: Connection, state: PrunedState): JobTotals {
   return db.get<JobTotals>(sql.totalsOfState, state)!;
 }
 
-/** Returns the jobs that ended after the given one, the first ended first. */
+/** Returns at most `limit` jobs that ended after the given one, in the order in which they ended. */
 function page(
   db: Connection,
   state: PrunedState,

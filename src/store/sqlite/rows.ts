@@ -4,13 +4,13 @@ import { JOB_DEFAULTS } from '../../core/field-list.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { Attempt, ListedJob } from '../contract/jobs.ts';
-import type { StopMark, Supervised, Worker } from '../contract/workers.ts';
+import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts';
 import type { Row } from './connection.ts';
-import { isJson, OWN, STARTS } from './job-columns.ts';
-import { UNTOUCHED } from './new-rows.ts';
-import { SAVED, unreadable } from './tables.ts';
+import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
+import { INITIAL_FIELDS } from './new-rows.ts';
+import { SAVED, unreadableColumn } from './tables.ts';
 
-/** Parses JSON. Returns the fallback for what is not JSON of the right kind, so that one bad row does not hide all others. */
+/** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
 const json = <T>(value: Row[string] | undefined, fallback: T, isList = Array.isArray(fallback ?? [])): T => {
   if (value === null || value === undefined) return fallback;
   let read: unknown;
@@ -23,25 +23,25 @@ const json = <T>(value: Row[string] | undefined, fallback: T, isList = Array.isA
   return fits ? (read as T) : fallback;
 };
 
-/** Throws if a job would not run as it was meant to, because a part of its row cannot be read. */
+/** Throws if a job would not run as its user wanted, because a part of its row cannot be read. */
 export function refuseUnreadable(row: Row): void {
-  const column = unreadable(JOB_TABLE, row);
+  const column = unreadableColumn(JOB_TABLE, row);
   if (column !== undefined)
     throw new QueueError('store-corrupt', `the ${column} of job '${row.id}' is not valid JSON`);
 }
 
 const JOB_TABLE = SAVED.find((table) => table.name === 'job')!;
 
-const READERS = OWN.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
+const READERS = OWN_FIELDS.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
 
-/** Returns how to convert a stored value, or null if the value itself is stored. */
+/** Returns a function that converts a stored value, or null if the value needs no conversion. */
 function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
   const { default: unset = null, type } = field;
   if (isJson(field)) return (value) => json(value, unset, type!.type === 'array');
   return type!.type === 'boolean' ? (value) => value === 1 : null;
 }
 
-const TEMPLATE = { ...JOB_DEFAULTS, ...UNTOUCHED };
+const TEMPLATE = { ...JOB_DEFAULTS, ...INITIAL_FIELDS };
 
 export function toJob(row: Row): Job {
   const job = { ...TEMPLATE } as unknown as Job & Record<string, unknown>;
@@ -71,7 +71,7 @@ export function toJob(row: Row): Job {
 }
 
 function readStart(job: Job & Record<string, unknown>, start: Record<string, unknown>): void {
-  for (const { key, default: unset } of STARTS) job[key] = start[key] ?? unset;
+  for (const { key, default: unset } of START_FIELDS) job[key] = start[key] ?? unset;
   job.stdinBytes = (start.stdinBytes as number | undefined) ?? 0;
 }
 
@@ -103,9 +103,9 @@ export function toAttempt(row: Row): Attempt {
   return { ...row, ...read } as unknown as Attempt;
 }
 
-type Ordered = Supervised & { order: StopOrder | null };
+type Ordered = RegisteredProcess & { order: StopOrder | null };
 
-export function toSupervised({ host, boot, pidNamespace, stopOrder, ...rest }: Row): Ordered {
+export function toRegistered({ host, boot, pidNamespace, stopOrder, ...rest }: Row): Ordered {
   const order = STOP_ORDERS[(stopOrder as number) - 1] ?? null;
   return { ...rest, host: { id: host, boot, pidNamespace }, order } as unknown as Ordered;
 }
@@ -116,5 +116,5 @@ export function toStopMark(row: Row): StopMark {
 
 export function toWorker({ queues, draining, currentJobs, ...rest }: Row): Worker {
   const read = { queues: json(queues, null), draining: draining === 1, currentJobs: json(currentJobs, []) };
-  return { ...toSupervised(rest), ...read } as unknown as Worker;
+  return { ...toRegistered(rest), ...read } as unknown as Worker;
 }

@@ -1,5 +1,5 @@
 import { QueueError } from '../../core/errors.ts';
-import { ticked } from '../../core/events.ts';
+import { tickEvent } from '../../core/events.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
 import { jobOfTick, MOST_WAITING_TICKS, type Schedule, type ScheduleSpec } from '../../core/schedule.ts';
 import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts';
@@ -48,7 +48,7 @@ export function scheduleStore(db: Connection): ScheduleStore {
   };
 }
 
-/** Returns the columns that a user decides, except the name, in the order of the statements. */
+/** Returns the values of the columns that a user sets, except the name, in the order of the statements. */
 function columns({ timing, overlap, catchUp, job }: ScheduleSpec): (string | number | null)[] {
   const when =
     timing.kind === 'cron'
@@ -94,7 +94,7 @@ function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
     busy = overlap !== 'allow' && !job.existing;
   };
 
-  // From here on ticks wait only while the schedule is busy.
+  // Waiting ticks come first. A tick is enqueued only while no job of the schedule is unfinished.
   for (const id of waitingJobIds) if (!busy && waiting.length > 0) enqueue(waiting.shift()!, id);
   for (const { at, mayWait, jobId } of ticks) {
     const waits = busy && mayWait && waiting.length < MOST_WAITING_TICKS;
@@ -102,7 +102,7 @@ function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
     if (!busy) enqueue(at, jobId);
     else {
       fired.push({ at, job: null, waits });
-      record(db, ticked(schedule.name, at, false, waits));
+      record(db, tickEvent(schedule.name, at, false, waits));
     }
     if (waits) waiting.push(at);
   }
@@ -133,7 +133,7 @@ function enqueueTick(
 ): Job {
   const [answer] = insert(db, [spec], now);
   const job = answer!;
-  const tick = ticked(schedule.name, at, manual === 1, false);
+  const tick = tickEvent(schedule.name, at, manual === 1, false);
   if (job.existing) {
     db.run(sql.openTick, 'closed', null, schedule.number, at, manual);
     record(db, tick);

@@ -14,7 +14,7 @@ import * as sql from './sql/claims.ts';
 
 interface Settled {
   answer: SettleAnswer;
-  /** The number of jobs that had waited for this end. */
+  /** The number of dependencies that this end has met. */
   unblocked: number;
 }
 
@@ -26,25 +26,25 @@ export function settle(db: Connection, given: Settlement, by: string | null = nu
     const answer = release(db, given, cancelled, by);
     return { answer, unblocked: answer === 'applied' ? unblock(db, given) : 0 };
   }
-  const settlement = cancelled ? notTriedAgain(given) : given;
+  const settlement = cancelled ? withoutRetry(given) : given;
   const answer = conclude(db, settlement, attempt, by);
   if (answer !== 'applied') return { answer, unblocked: 0 };
   const unblocked = unblock(db, settlement);
-  // Hooks come last, because a settlement that unblocks other jobs leaves no idle queue.
+  // Hooks come last, because the queues are not idle if the settlement has unblocked a job.
   addHooks(db, settlement);
   return { answer, unblocked };
 }
 
-/** Unblocks the jobs that depend on this one, if it has ended. Returns how many may run now. */
+/** Unblocks the jobs that depend on this one, if it has ended. Returns how many dependencies were met. */
 function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
   const ended = db.get<EndedParent>(sql.endedJob, claim.job);
   return ended === undefined ? 0 : parentEnded(db, ended, finishedAt);
 }
 
-/** Cancels instead of retrying, because a request to cancel holds even if the attempt was ending for another reason. */
-function notTriedAgain(settlement: Settlement): Settlement {
+/** Returns the settlement with a cancellation instead of a retry, even if the attempt was ending for another reason. */
+function withoutRetry(settlement: Settlement): Settlement {
   const { to, attempts, crashes } = settlement.transition;
-  // An at-most-once job is dead after a stop, unless somebody cancelled it.
+  // A stop makes an at-most-once job dead. If somebody cancelled it, it is cancelled instead.
   const stopped = to === 'dead' && settlement.why === 'stopped';
   if (to !== 'failed' && to !== 'released' && !stopped) return settlement;
   return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
@@ -110,7 +110,7 @@ function recordAttempt(db: Connection, settlement: Settlement): void {
     db.run(sql.insertOutput, claim.attempt, output.kept, output.keptStderr ?? null);
 }
 
-/** Returns what becomes of the job's row. */
+/** Returns the new values of the job's row. */
 function jobAfter(transition: Transition, at: number) {
   switch (transition.to) {
     case 'completed':
@@ -130,7 +130,7 @@ function addHooks(db: Connection, { hooks, onIdle, claim, finishedAt }: Settleme
   if (onIdle !== null && isIdle(db, finishedAt)) addHook(db, onIdle, claim.attempt, finishedAt);
 }
 
-/** Adds a hook job. If two workers made the same id in one millisecond, the attempt number makes it unique. */
+/** Adds a hook job. If two workers generated the same id, the attempt number makes it unique. */
 function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): void {
   try {
     insert(db, [hook], now);

@@ -1,4 +1,4 @@
-/** The oldest safe version. In older ones a WAL reset under load can corrupt the file. */
+/** The oldest safe version of SQLite. In older versions, a WAL reset under load can corrupt the file. */
 export const OLDEST_SQLITE = '3.51.3';
 
 export function isSqliteSound(version: string): boolean {

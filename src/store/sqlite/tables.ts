@@ -5,13 +5,13 @@ export interface SavedTable {
   name: string;
   /** The primary key, which orders the rows. */
   key: string[];
-  /** Tells whether rows have a number that the store gives them. An import gives them new ones. */
+  /** Tells whether rows have a number that the store assigns. An import assigns new numbers. */
   numbered: boolean;
-  /** The columns that hold the number of a row of another table. A row without a name belongs to the row of the first one. */
+  /** Maps each column that refers to a row of another table to that table. A row without a name belongs to the row of its first reference. */
   refs: Record<string, string>;
-  /** The columns that make two rows the same for an import. Empty if rows belong to a row of another table. */
+  /** The columns by which an import recognizes an existing row. Empty if rows belong to a row of another table. */
   nameColumns: string[];
-  /** The columns that hold JSON, and of which kind. */
+  /** The columns that hold JSON, and whether it is an array or an object. */
   json: Record<string, 'array' | 'object'>;
 }
 
@@ -49,8 +49,8 @@ export const SAVED: SavedTable[] = [
   saved('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' } }),
 ];
 
-/** Returns the first column that does not hold JSON of its kind. */
-export function unreadable(table: SavedTable, row: Record<string, unknown>): string | undefined {
+/** Returns the first column that does not hold the expected JSON array or object. */
+export function unreadableColumn(table: SavedTable, row: Record<string, unknown>): string | undefined {
   return Object.entries(table.json).find(
     ([column, kind]) => row[column] != null && kindOf(row[column]) !== kind,
   )?.[0];

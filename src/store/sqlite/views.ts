@@ -8,7 +8,7 @@ const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column
 /** Fields that are not columns of the view `jobs`, because they depend on living processes. */
 const NOT_STORED: readonly string[] = ['pid'];
 
-/** The columns of the view `jobs` that are not simply the value of a field. */
+/** The expressions for columns of the view `jobs` that are not simply the value of a field. */
 const SPECIAL: Record<string, string> = {
   queue: 'q.name',
   depends_on: `coalesce((SELECT json_group_array(iif(value ->> 'on' = 'ok', value ->> 'id', json(value)))

@@ -2,7 +2,7 @@ import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { StopMark, WorkerStore } from '../contract/workers.ts';
 import type { Connection } from './connection.ts';
 import { record } from './record.ts';
-import { toStopMark, toSupervised, toWorker } from './rows.ts';
+import { toRegistered, toStopMark, toWorker } from './rows.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 
@@ -51,7 +51,7 @@ export function workerStore(db: Connection): WorkerStore {
       db.write('unregisterSupervisor', () => {
         db.run(sql.deleteSupervisor, id);
       }),
-    supervisors: () => db.read(() => db.all(sql.supervisors).map(toSupervised)),
+    supervisors: () => db.read(() => db.all(sql.supervisors).map(toRegistered)),
     order: (ids, order) =>
       db.write('order', () => {
         const rank = STOP_ORDERS.indexOf(order) + 1;

@@ -16,7 +16,7 @@ function picture(over: Partial<Picture> = {}): Picture {
 
 const NASTY = `echo \x1b[2J\r\n\t 漢字かな 👩‍👩‍👧 e\u0301 \u202e \x07 ${'x'.repeat(300)}`;
 
-test('every line is as wide as the screen, whatever the jobs are called', () => {
+test('every line is as wide as the screen, even with wide or control characters in commands and errors', () => {
   const jobs = Array.from({ length: 30 }, (_, i) => jobOf(`job-${i}`, { command: NASTY, lastError: NASTY }));
   const snapshot = snapshotOf({
     running: jobs.map((job) => ({ ...job, startedAt: NOW - 5000, timeoutMs: 60_000 })),
@@ -44,7 +44,7 @@ test('every line is as wide as the screen, whatever the jobs are called', () => 
   }
 });
 
-test('ASCII output has the same widths, and coloured output the same text', () => {
+test('ASCII output is as wide as the screen, and coloured output has the same text as plain output', () => {
   const snapshot = snapshotOf({ waiting: [jobOf('a', { command: NASTY })] });
   const size = { width: 100, height: 24 };
   for (const line of drawScreen(picture({ snapshot }), size, { color: false, ascii: true }))
@@ -54,7 +54,7 @@ test('ASCII output has the same widths, and coloured output the same text', () =
   expect(painted.map((line) => line.replaceAll(/\x1b\[\d+m/g, ''))).toEqual(plain);
 });
 
-test('small screens show each list with a row, and smaller ones only the focused list', () => {
+test('a screen of 15 lines shows every list, and one of 10 lines only the focused list', () => {
   const jobs = [jobOf('w1'), jobOf('w2')];
   const at = (height: number) =>
     drawScreen(picture({ snapshot: snapshotOf({ waiting: jobs }) }), { width: 60, height }, PLAIN).join('\n');
@@ -109,7 +109,7 @@ test('a waiting job shows what it waits for', () => {
   ]);
 });
 
-test('an error is shown at the top with the last screen below it', () => {
+test('an error is shown at the top, above the last data', () => {
   const lines = drawScreen(
     picture({ problem: 'no such file', snapshot: snapshotOf({ waiting: [jobOf('old')] }) }),
     { width: 80, height: 24 },

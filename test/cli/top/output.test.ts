@@ -4,14 +4,14 @@ import { type Output, outputLines } from '../../../src/cli/top/output.ts';
 
 const empty = (): Output => ({ id: 'job', job: null, first: 0, lines: [], note: '' });
 
-test('lines grow as output arrives, and tabs become spaces', () => {
+test('output that arrives in parts is joined into lines, and tabs become spaces', () => {
   const output = empty();
   const add = lineCollector(output);
   for (const text of ['on', 'e\n', '\n', 'a\tb', 'c\n\tx\nlast']) add(text);
   expect(output.lines).toEqual(['one', '', 'a       bc', '        x', 'last']);
 });
 
-test('the number of kept lines is limited, and line numbers stay the same', () => {
+test('only the last 5000 lines are kept, and their line numbers stay the same', () => {
   const output = empty();
   const add = lineCollector(output);
   for (let i = 0; i < 6000; i++) add(`line ${i}\n`);
@@ -20,7 +20,7 @@ test('the number of kept lines is limited, and line numbers stay the same', () =
   expect(output.lines[0]).toBe('line 1000');
 });
 
-test('output is shown from a line on or at its end, and a long line is wrapped', () => {
+test('output is shown from a given line or at its end, and long lines are wrapped', () => {
   const output = { ...empty(), first: 100, lines: ['first', 'x'.repeat(25), 'last'] };
   const texts = (top: number | null, height: number) =>
     outputLines(output, top, 10, height)

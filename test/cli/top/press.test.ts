@@ -9,7 +9,7 @@ const waiting = [jobOf('w', { held: true })];
 const snapshot = snapshotOf({ running, waiting });
 const scene = { snapshot, lines: { first: 10, end: 110 }, page: 20 };
 
-function typed(keys: string[], from: Ui = startUi()) {
+function typeKeys(keys: string[], from: Ui = startUi()) {
   let [ui, effects]: [Ui, unknown[]] = [from, []];
   for (const key of keys) {
     const pressed = press(ui, key, scene);
@@ -19,7 +19,7 @@ function typed(keys: string[], from: Ui = startUi()) {
   return { ui, effects };
 }
 
-test('keys of a terminal have names, and unknown ones are ignored', () => {
+test('the bytes of keys are read as names, and unknown sequences are ignored', () => {
   expect(readKeys('jä\x1b[A\x1bOB\x1b[Z\t\r\x7f\x03\x1b[5~')).toEqual([
     ...['j', 'ä', 'up', 'down', 'shift-tab', 'tab', 'enter', 'backspace', 'ctrl-c', 'page-up'],
   ]);
@@ -27,7 +27,7 @@ test('keys of a terminal have names, and unknown ones are ignored', () => {
   expect(readKeys('\x1b[200~\x01\x1b[1;5C')).toEqual([]);
 });
 
-test('a sequence that arrives in parts is one key, and so is an escape alone', async () => {
+test('a sequence that arrives in parts is one key, and so is Escape alone', async () => {
   const keys: string[] = [];
   const escaped = Promise.withResolvers<void>();
   const reader = keyReader((key) => {
@@ -43,8 +43,8 @@ test('a sequence that arrives in parts is one key, and so is an escape alone', a
   expect(keys.slice(5)).toEqual(['escape', 'q']);
 });
 
-test('the selected row stays selected where it moves, and its position is kept when it is gone', () => {
-  const { ui } = typed(['down']);
+test('the selected row stays selected when it moves, and its position stays selected when it is gone', () => {
+  const { ui } = typeKeys(['down']);
   expect(ui.chosen.running.key).toBe('b');
   expect(chosenIndex(ui, 'running', rowsOf(snapshot, 'running', ''))).toBe(1);
   expect(chosenIndex(ui, 'running', [...running].reverse().slice(0, 2))).toBe(1);
@@ -53,21 +53,21 @@ test('the selected row stays selected where it moves, and its position is kept w
   expect(chosenIndex(ui, 'running', [])).toBe(0);
 });
 
-test('moving stops at the edges, and panes wrap around', () => {
-  expect(typed(['up']).ui.chosen.running.key).toBe('a');
-  expect(typed(['G', 'j', 'j']).ui.chosen.running.key).toBe('c');
-  expect(typed(['G', 'g']).ui.chosen.running.key).toBe('a');
-  expect(typed(['page-down', 'k']).ui.chosen.running.key).toBe('b');
-  expect(typed(['tab', 'tab', 'tab', 'tab', 'tab']).ui.focus).toBe('running');
-  expect(typed(['shift-tab', 'left']).ui.focus).toBe('workers');
+test('the selection stops at the first and last row, and switching panes wraps around', () => {
+  expect(typeKeys(['up']).ui.chosen.running.key).toBe('a');
+  expect(typeKeys(['G', 'j', 'j']).ui.chosen.running.key).toBe('c');
+  expect(typeKeys(['G', 'g']).ui.chosen.running.key).toBe('a');
+  expect(typeKeys(['page-down', 'k']).ui.chosen.running.key).toBe('b');
+  expect(typeKeys(['tab', 'tab', 'tab', 'tab', 'tab']).ui.focus).toBe('running');
+  expect(typeKeys(['shift-tab', 'left']).ui.focus).toBe('workers');
 });
 
 test('cancelling asks first, and only y confirms', () => {
-  expect(typed(['c']).effects).toEqual([]);
-  expect(typed(['c', 'y']).effects).toEqual([{ do: 'cancel', id: 'a' }]);
-  for (const key of ['n', 'enter', 'escape', 'c', 'q']) expect(typed(['c', key]).effects).toEqual([]);
+  expect(typeKeys(['c']).effects).toEqual([]);
+  expect(typeKeys(['c', 'y']).effects).toEqual([{ do: 'cancel', id: 'a' }]);
+  for (const key of ['n', 'enter', 'escape', 'c', 'q']) expect(typeKeys(['c', key]).effects).toEqual([]);
   // The answer applies to the job in the question, not to the row that is selected later.
-  const asked = typed(['j', 'c']).ui;
+  const asked = typeKeys(['j', 'c']).ui;
   const later = { ...scene, snapshot: snapshotOf({ running: [...running].reverse() }) };
   expect(press(asked, 'y', later).effect).toEqual({ do: 'cancel', id: 'b' });
 });
@@ -80,21 +80,21 @@ test('an ended job cannot be cancelled, so there is no question', () => {
   });
 });
 
-test('other keys act at once on the selected row', () => {
-  expect(typed(['down', 'r']).effects).toEqual([{ do: 'retry', id: 'b' }]);
-  expect(typed(['h']).effects).toEqual([{ do: 'hold', id: 'a' }]);
-  expect(typed(['tab', 'h']).effects).toEqual([{ do: 'release', id: 'w' }]);
-  expect(typed(['p']).effects).toEqual([{ do: 'pause', queue: 'default' }]);
-  expect(typed(['left', 'r']).ui.message).toContain('select a job');
-  expect(typed(['left', 'left', 'p']).ui.message).toContain('select a queue');
-  expect(typed(['q']).effects).toEqual([{ do: 'quit' }]);
+test('retry, hold, release and pause act on the selected row without a question, and q quits', () => {
+  expect(typeKeys(['down', 'r']).effects).toEqual([{ do: 'retry', id: 'b' }]);
+  expect(typeKeys(['h']).effects).toEqual([{ do: 'hold', id: 'a' }]);
+  expect(typeKeys(['tab', 'h']).effects).toEqual([{ do: 'release', id: 'w' }]);
+  expect(typeKeys(['p']).effects).toEqual([{ do: 'pause', queue: 'default' }]);
+  expect(typeKeys(['left', 'r']).ui.message).toContain('select a job');
+  expect(typeKeys(['left', 'left', 'p']).ui.message).toContain('select a queue');
+  expect(typeKeys(['q']).effects).toEqual([{ do: 'quit' }]);
 });
 
 test('output can be scrolled and followed, and q leaves the output but not the program', () => {
-  const opened = typed(['enter']);
+  const opened = typeKeys(['enter']);
   expect(opened.effects).toEqual([{ do: 'follow', id: 'a' }]);
   const top = (...keys: string[]) => {
-    const { mode } = typed(keys, opened.ui).ui;
+    const { mode } = typeKeys(keys, opened.ui).ui;
     return mode.kind === 'output' ? mode.top : mode.kind;
   };
   expect(top()).toBeNull();
@@ -104,12 +104,12 @@ test('output can be scrolled and followed, and q leaves the output but not the p
   expect(top('g', 'page-down')).toBe(30);
   expect(top('g', 'f')).toBeNull();
   expect(top('q')).toBe('panes');
-  expect(typed(['q'], opened.ui).effects).toEqual([{ do: 'unfollow' }]);
+  expect(typeKeys(['q'], opened.ui).effects).toEqual([{ do: 'unfollow' }]);
 });
 
 test('a filter is typed as text, and Escape restores the previous one', () => {
-  const { ui } = typed(['/', 'q', 'ä', 'x', 'backspace', 'enter']);
+  const { ui } = typeKeys(['/', 'q', 'ä', 'x', 'backspace', 'enter']);
   expect(ui).toMatchObject({ filter: 'qä', mode: { kind: 'panes' } });
-  expect(typed(['/', 'z', 'escape'], ui).ui.filter).toBe('qä');
-  expect(typed(['escape'], ui).ui.filter).toBe('');
+  expect(typeKeys(['/', 'z', 'escape'], ui).ui.filter).toBe('qä');
+  expect(typeKeys(['escape'], ui).ui.filter).toBe('');
 });

@@ -7,7 +7,7 @@ const ended = (secondsAgo: number, ok = true) => ({
   finishedAt: NOW - secondsAgo * 1000,
 });
 
-test('attempts that are seen twice count once, and those that left the sample still count', () => {
+test('attempts that are recorded twice count once, and those that a later sample lacks still count', () => {
   const known: Throughput = new Map();
   record(known, [ended(3), ended(3), ended(2, false)], NOW);
   record(known, [ended(2, false), ended(3), ended(1)], NOW);
@@ -30,7 +30,7 @@ test('a column of several seconds shows their mean', () => {
   expect(rates(known, 'completed', NOW, 2, 2)).toEqual([0.5, 1.5]);
 });
 
-test('a sparkline shows small values as a mark and zero as none', () => {
+test('a sparkline shows zero as a dot and every other value as a bar', () => {
   expect(sparkline([0, 1, 500, 1000], false)).toBe('·▁▄█');
   expect(sparkline([0, 0], true)).toBe('..');
   expect(sparkline([0, 1, 8], true)).toBe('._#');

@@ -153,7 +153,7 @@ export function settings(api: () => Api): void {
 }
 
 export function figures(api: () => Api): void {
-  test('workers and figures equal those of the command line', async () => {
+  test('workers can be read, and the counts of jobs equal those of the command line', async () => {
     const { site, box } = api();
     const workers = await ok(site, 'GET', '/api/v1/workers');
     expect(workers).toHaveLength(1);

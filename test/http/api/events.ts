@@ -8,7 +8,7 @@ const consecutive = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 export function events(api: () => Api): void {
-  test('every client sees each event once and in order, from the requested one on', async () => {
+  test('every client sees each event after the requested one, once and in order', async () => {
     const { site } = api();
     const start = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     const clients = await Promise.all([site.events(), site.events(), site.events(start), site.events(0)]);
@@ -18,7 +18,7 @@ export function events(api: () => Api): void {
     for (const [i, client] of clients.entries()) {
       await until(() => (client.seen.at(-1)?.id ?? 0) >= last, 'it has seen the last one');
       const from = [start + 1, start + 1, start + 1, 1][i]!;
-      // A stream without a start may begin with events that have just happened.
+      // A stream without a start may begin with events from just before it was opened.
       const mine = numbers(client).filter((id) => id >= from && id <= last);
       expect(mine).toEqual(consecutive(from, last));
       expect(client.seen.every(({ id, data }) => data.number === id)).toBe(true);
@@ -39,7 +39,7 @@ export function events(api: () => Api): void {
       site,
       ids.map((id) => ({ id, command: 'true', queue: 'missed', ...later })),
     );
-    // There are more events than the server keeps in memory.
+    // These actions cause more events than the server keeps in memory.
     const actions = [...Array.from({ length: 5 }, () => ['hold', 'release']).flat(), 'cancel', 'delete'];
     for (const action of actions) {
       const { id } = await ok(site, 'POST', '/api/v1/operations', { action, ids }, 202);
@@ -48,7 +48,7 @@ export function events(api: () => Api): void {
     const to = await last();
     expect(to - from).toBeGreaterThan(10_000);
     const seen: number[] = [];
-    // The stream is cut off at random points.
+    // The client reconnects after every few hundred events.
     while ((seen.at(-1) ?? from) < to) {
       const client = await site.events(seen.at(-1) ?? from);
       const many = seen.length;
@@ -65,7 +65,7 @@ export function events(api: () => Api): void {
   });
 
   test(
-    'a restarted server continues where the previous one ended',
+    'the event stream of a restarted server continues where that of the previous one ended',
     inSandbox(async (box) => {
       const first = await serve(box);
       const before = await first.events();
@@ -79,11 +79,11 @@ export function events(api: () => Api): void {
       await add(second, { id: 'after', command: 'true', ...later });
       await until(() => after.seen.length >= 2, 'both were seen');
       expect(after.seen.map(({ data }) => data.job_id)).toEqual(['between', 'after']);
-      // An event number that this store has not reached belongs to another store.
-      const stranger = await second.events(1_000_000);
+      // An event number above those of the store is from another store, so the stream starts with the next event.
+      const foreign = await second.events(1_000_000);
       await add(second, { id: 'at last', command: 'true', ...later });
-      await until(() => stranger.seen.length > 0, 'it was seen');
-      expect(stranger.seen[0]!.data.job_id).toBe('at last');
+      await until(() => foreign.seen.length > 0, 'it was seen');
+      expect(foreign.seen[0]!.data.job_id).toBe('at last');
     }),
   );
 
@@ -93,7 +93,7 @@ export function events(api: () => Api): void {
       await refused(site, ['GET', `/api/v1/events?${query}`], {}, [400, 'invalid-value']);
   });
 
-  test('HEAD requests and closed streams do not occupy a stream', async () => {
+  test('HEAD requests and closed streams do not count as open streams', async () => {
     const { site } = api();
     for (let i = 0; i < 300; i++) expect((await site.call('HEAD', '/api/v1/events')).status).toBe(200);
     for (let i = 0; i < 300; i++) {
@@ -102,7 +102,7 @@ export function events(api: () => Api): void {
     }
   });
 
-  test('the activity is read backwards in pages, by job, queue and kind', async () => {
+  test('the activity is read backwards in pages, and by job, queue, kind and actor', async () => {
     const { site } = api();
     const all: number[] = [];
     let before = '';

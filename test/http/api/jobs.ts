@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Api } from './topic.ts';
 import { add, later, ok, pathOf, refused, untilJob } from './topic.ts';
 
-/** Lists unusual ids. Any readable text is an id, and an escaped path can hold it. */
+/** Unusual ids. Any visible text can be an id, and it is part of a path in its escaped form. */
 const ODD_IDS = [
   'a/b',
   'a%2Fb',
@@ -19,7 +19,7 @@ const ODD_IDS = [
 ];
 
 export function jobs(api: () => Api): void {
-  test('an object returns an object, and an array returns an array in the same order', async () => {
+  test('posting an object returns an object, and posting an array returns an array in the same order', async () => {
     const { site } = api();
     const one = await add(site, { id: 'one', command: 'true', ...later });
     expect(one).toMatchObject({ id: 'one', command: 'true', state: 'pending', queue: 'default' });
@@ -100,7 +100,7 @@ export function jobs(api: () => Api): void {
     expect((await ok(site, 'GET', '/api/v1/jobs')).count.value).toBe(before);
   });
 
-  test('the same Idempotency-Key adds once, and with a different body it is refused', async () => {
+  test('the same Idempotency-Key adds a job once, and is refused with a different body', async () => {
     const { site } = api();
     const headers = { 'idempotency-key': 'order 42' };
     const body = { command: 'echo once', queue: 'idem', ...later };
@@ -119,7 +119,7 @@ export function jobs(api: () => Api): void {
     expect((await ok(site, 'GET', `${at}?queue=idem`)).count).toEqual({ value: 1, capped: false });
   });
 
-  test('the waits after each failure come from the job or from the settings', async () => {
+  test('the retry delays of a job can be read, and a job with one attempt has none', async () => {
     const { site } = api();
     const own = { backoff: 'linear', retry_delay: '10s', backoff_max: '25s', jitter: 0.5, max_retries: 4 };
     await add(site, { id: 'waits-long', command: 'true', ...own, ...later });
@@ -132,7 +132,7 @@ export function jobs(api: () => Api): void {
   });
 
   for (const id of ODD_IDS) {
-    test(`the id ${id} finds its job`, async () => {
+    test(`a job with the id ${id} can be read, edited, cancelled and deleted`, async () => {
       const { site } = api();
       await add(site, { id, command: 'true', queue: 'odd', ...later });
       expect((await ok(site, 'GET', pathOf(id))).id).toBe(id);
@@ -159,7 +159,6 @@ export function jobs(api: () => Api): void {
     const at: [string, string] = ['PATCH', pathOf('patched')];
     for (const body of [{}, { id: 'x' }, { cwd: '/' }, { nonsense: 1 }, []])
       await refused(site, at, { body }, [400, 'invalid-job']);
-    // An unknown field is refused and not ignored.
     const typo = await refused(site, at, { body: { priorty: 1 } }, [400, 'invalid-job']);
     expect(typo.json.detail).toBe("unknown field 'priorty'; did you mean 'priority'?");
     expect(await ok(site, 'GET', pathOf('patched'))).toMatchObject(changes);

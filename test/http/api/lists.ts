@@ -46,7 +46,7 @@ export function lists(api: () => Api): void {
     });
   });
 
-  test('an unknown filter is refused', async () => {
+  test('invalid filters, limits and cursors are refused', async () => {
     const { site } = api();
     for (const query of ['state=nonsense', 'tag=x', 'older-than=soon', 'exit-code=x', 'where=x', 'limit=0'])
       await refused(site, ['GET', `/api/v1/jobs?${query}`], {}, [
@@ -91,7 +91,7 @@ export function lists(api: () => Api): void {
     }
   });
 
-  test('jobs with a counter are counted completely, and others up to a limit', async () => {
+  test('the jobs of a queue are counted completely, and those of a name up to a limit', async () => {
     const { site } = api();
     const counted = async (query: string) => (await ok(site, 'GET', `/api/v1/jobs?limit=1&${query}`)).count;
     for (let i = 0; i < 11; i++)

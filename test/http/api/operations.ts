@@ -3,23 +3,24 @@ import type { Site } from '../../support/http.ts';
 import { until } from '../../support/queuectl.ts';
 import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
 
-const AT = '/api/v1/operations';
+const PATH = '/api/v1/operations';
 
+/** Runs an operation to its end and returns it. */
 async function operate(site: Site, body: object) {
-  const started = await ok(site, 'POST', AT, body, 202);
+  const started = await ok(site, 'POST', PATH, body, 202);
   return until(async () => {
-    const now = await ok(site, 'GET', `${AT}/${started.id}`);
+    const now = await ok(site, 'GET', `${PATH}/${started.id}`);
     return now.state === 'running' ? false : now;
   }, 'the operation has ended');
 }
 
-const many = (queue: string, jobs: number, more: object = later): object[] =>
+const manyJobs = (queue: string, jobs: number, more: object = later): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${queue}-${i}`, command: 'true', queue, ...more }));
 
 export function operations(api: () => Api): void {
-  test('limit and rate restrict an operation to the first jobs, at that speed', async () => {
+  test('limit caps the number of jobs of an operation, and per_second its speed', async () => {
     const { site } = api();
-    await add(site, many('few', 12));
+    await add(site, manyJobs('few', 12));
     const filter = { queue: 'few' };
     const held = await operate(site, { action: 'hold', filter, limit: 5 });
     expect(held).toMatchObject({ state: 'done', total: 5, changed: 5 });
@@ -34,7 +35,7 @@ export function operations(api: () => Api): void {
       { limit: '1' },
       { limit: [1] },
     ])
-      await refused(site, ['POST', AT], { body: { action: 'hold', filter, ...wrong } }, [
+      await refused(site, ['POST', PATH], { body: { action: 'hold', filter, ...wrong } }, [
         400,
         'invalid-value',
       ]);
@@ -42,8 +43,8 @@ export function operations(api: () => Api): void {
 
   test('an operation acts on all matching jobs and no others', async () => {
     const { site } = api();
-    await add(site, many('ops', 900));
-    await add(site, many('ops-not', 3));
+    await add(site, manyJobs('ops', 900));
+    await add(site, manyJobs('ops-not', 3));
     const filter = { queue: 'ops', state: ['pending'] };
     // The jobs are counted in pages, because the count of one answer stops after a few milliseconds.
     const count = async (query: string): Promise<number> => {
@@ -73,7 +74,7 @@ export function operations(api: () => Api): void {
 
   test('ids must be complete, and removed jobs count as unchanged', async () => {
     const { site } = api();
-    await add(site, many('opid', 3));
+    await add(site, manyJobs('opid', 3));
     const ids = ['opid-0', 'opid-0', 'opid-', 'nobody', '@last'];
     expect(await operate(site, { action: 'cancel', ids })).toMatchObject({
       ...{ total: 4, done: 4, changed: 1, unchanged: 3 },
@@ -84,11 +85,11 @@ export function operations(api: () => Api): void {
     });
   });
 
-  test('a bulk retry skips and counts at-most-once jobs that were started, but a retry by id does not', async () => {
+  test('a bulk retry skips and counts at-most-once jobs that were started, but a retry of one job does not', async () => {
     const { site } = api();
     const more = { max_retries: 1, at_most_once: true };
-    await add(site, many('oponce', 3, { ...more, command: 'exit 9' }));
-    await add(site, many('opplain', 2, { max_retries: 1, command: 'exit 9' }));
+    await add(site, manyJobs('oponce', 3, { ...more, command: 'exit 9' }));
+    await add(site, manyJobs('opplain', 2, { max_retries: 1, command: 'exit 9' }));
     for (const id of ['oponce-0', 'oponce-1', 'oponce-2', 'opplain-0', 'opplain-1'])
       await untilJob(site, id, 'dead');
     const filter = { state: 'dead', 'exit-code': '9' };
@@ -109,7 +110,7 @@ export function operations(api: () => Api): void {
       'the job ran again',
     );
     const changes = { max_retries: 2 };
-    await add(site, many('opedit', 1, { ...later, ...more }));
+    await add(site, manyJobs('opedit', 1, { ...later, ...more }));
     await refused(site, ['PATCH', pathOf('opedit-0')], { body: changes }, [400, 'invalid-job']);
     await refused(
       site,
@@ -124,27 +125,27 @@ export function operations(api: () => Api): void {
 
   test('an operation can be stopped, and its changes stay', async () => {
     const { site } = api();
-    for (let i = 0; i < 8; i++) await add(site, many(`opstop${i}`, 1000, { ...later, name: 'opstop' }));
-    const { id } = await ok(site, 'POST', AT, { action: 'cancel', filter: { name: 'opstop' } }, 202);
-    await ok(site, 'DELETE', `${AT}/${id}`);
+    for (let i = 0; i < 8; i++) await add(site, manyJobs(`opstop${i}`, 1000, { ...later, name: 'opstop' }));
+    const { id } = await ok(site, 'POST', PATH, { action: 'cancel', filter: { name: 'opstop' } }, 202);
+    await ok(site, 'DELETE', `${PATH}/${id}`);
     const ended = await until(async () => {
-      const now = await ok(site, 'GET', `${AT}/${id}`);
+      const now = await ok(site, 'GET', `${PATH}/${id}`);
       return now.state === 'running' ? false : now;
     }, 'it has stopped');
     expect(ended.state).toBe('stopped');
     expect(ended.done).toBeLessThan(8000);
     const { count } = await ok(site, 'GET', '/api/v1/jobs?name=opstop&state=cancelled&limit=1');
     expect(count.value).toBe(ended.changed);
-    expect((await ok(site, 'DELETE', `${AT}/${id}`)).state).toBe('stopped');
-    expect((await ok(site, 'GET', AT))[0].id).toBe(id);
+    expect((await ok(site, 'DELETE', `${PATH}/${id}`)).state).toBe('stopped');
+    expect((await ok(site, 'GET', PATH))[0].id).toBe(id);
   });
 
   test('other requests are answered while an operation runs', async () => {
     const { site } = api();
     const filter = { name: 'opstop', state: 'pending' };
-    const { id } = await ok(site, 'POST', AT, { action: 'edit', filter, changes: { priority: 2 } }, 202);
+    const { id } = await ok(site, 'POST', PATH, { action: 'edit', filter, changes: { priority: 2 } }, 202);
     let served = 0;
-    while ((await ok(site, 'GET', `${AT}/${id}`)).state === 'running') served++;
+    while ((await ok(site, 'GET', `${PATH}/${id}`)).state === 'running') served++;
     expect(served).toBeGreaterThan(2);
   });
 
@@ -162,7 +163,7 @@ export function operations(api: () => Api): void {
       [{ action: 'cancel', filter: { nonsense: 1 } }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: [] }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: { state: 'nonsense' } }, 400, 'invalid-value'],
-      // A body that is empty or contradictory must not select every job.
+      // A filter that is empty or invalid must not select every job.
       ...[
         {},
         { queue: [] },
@@ -188,9 +189,9 @@ export function operations(api: () => Api): void {
       [{ action: 'hold', filter, changes: { priority: 1 } }, 400, 'invalid-request'],
       [{ action: 'edit', filter, changes: { id: 'x' } }, 400, 'invalid-job'],
     ];
-    for (const [body, status, code] of rows) await refused(site, ['POST', AT], { body }, [status, code]);
+    for (const [body, status, code] of rows) await refused(site, ['POST', PATH], { body }, [status, code]);
     for (const method of ['GET', 'DELETE'])
-      await refused(site, [method, `${AT}/nobody`], {}, [404, 'operation-not-found']);
+      await refused(site, [method, `${PATH}/nobody`], {}, [404, 'operation-not-found']);
     expect((await ok(site, 'GET', '/api/v1/jobs?queue=ops-not&state=pending')).count.value).toBe(3);
   });
 }

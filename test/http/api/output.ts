@@ -5,7 +5,7 @@ import type { Site } from '../../support/http.ts';
 import { until } from '../../support/queuectl.ts';
 import { type Api, add, ok, pathOf, refused, untilJob } from './topic.ts';
 
-/** This is more than the long output of these tests, and less than the one that is trimmed. */
+/** In bytes: more than the output of the job 'o-long', and less than that of 'o-cut', which is trimmed. */
 export const OUTPUT_LIMIT = 200 * 1024;
 
 interface OutputRange {
@@ -32,7 +32,7 @@ async function read(site: Site, id: string, query = ''): Promise<OutputRange> {
 }
 
 /** Reads the output in pieces until its end, as a follower does. */
-async function whole(site: Site, id: string, limit: number, query = ''): Promise<string> {
+async function readWhole(site: Site, id: string, limit: number, query = ''): Promise<string> {
   let text = '';
   let from = 0;
   await until(async () => {
@@ -76,7 +76,7 @@ export function output(api: () => Api): void {
     await add(site, { id: 'o-run', command });
     await until(async () => (await read(site, 'o-run')).text === 'begun\n', 'it writes');
     expect(await read(site, 'o-run')).toMatchObject({ over: false, next: 6 });
-    const following = whole(site, 'o-run', 64);
+    const following = readWhole(site, 'o-run', 64);
     writeFileSync(go, '');
     const lines = Array.from({ length: 200 }, (_, i) => i + 1).join('\n');
     expect(await following).toBe(`begun\n${lines}\n`);
@@ -87,13 +87,13 @@ export function output(api: () => Api): void {
     await add(site, { id: 'o-long', command: 'seq 1 20000' });
     await untilJob(site, 'o-long', 'completed');
     const text = Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join('');
-    expect(await whole(site, 'o-long', 10_000)).toBe(text);
+    expect(await readWhole(site, 'o-long', 10_000)).toBe(text);
     expect((await read(site, 'o-long', 'from=-6')).text).toBe('20000\n');
 
     await add(site, { id: 'o-cut', command: 'seq 1 100000' });
     await untilJob(site, 'o-cut', 'completed');
     expect(await read(site, 'o-cut')).toMatchObject({ truncated: true, over: true });
-    const cut = await whole(site, 'o-cut', 50_000);
+    const cut = await readWhole(site, 'o-cut', 50_000);
     expect(cut.length).toBeLessThanOrEqual(OUTPUT_LIMIT);
     expect(cut).toStartWith('1\n2\n3\n');
     expect(cut).toEndWith('99999\n100000\n');
@@ -109,9 +109,9 @@ export function output(api: () => Api): void {
       await add(site, { id, command: `seq 1 ${many}; seq 1 ${many} | sed s/^/e/ >&2`, split_output: true });
       await untilJob(site, id, 'completed');
       const numbers = Array.from({ length: many }, (_, i) => i + 1);
-      expect(await whole(site, id, 7000)).toBe(numbers.map((n) => `${n}\n`).join(''));
-      expect(await whole(site, id, 7000, '&stream=stdout')).toBe(numbers.map((n) => `${n}\n`).join(''));
-      expect(await whole(site, id, 7000, '&stream=stderr')).toBe(numbers.map((n) => `e${n}\n`).join(''));
+      expect(await readWhole(site, id, 7000)).toBe(numbers.map((n) => `${n}\n`).join(''));
+      expect(await readWhole(site, id, 7000, '&stream=stdout')).toBe(numbers.map((n) => `${n}\n`).join(''));
+      expect(await readWhole(site, id, 7000, '&stream=stderr')).toBe(numbers.map((n) => `e${n}\n`).join(''));
     }
   });
 

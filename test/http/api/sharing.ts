@@ -2,26 +2,26 @@ import { expect, test } from 'bun:test';
 import { until } from '../../support/queuectl.ts';
 import { type Api, add, later, ok } from './topic.ts';
 
-/** Requests a page that is so expensive that parallel requests for it share one answer. */
+/** The path of a page that is so expensive that parallel requests for it share one answer. */
 const PAGE = '/api/v1/jobs?queue=shared&tag=a%3Db&limit=1000';
-const ASKED = 8;
-const LONGEST_MS = 30_000;
+const PARALLEL_REQUESTS = 8;
+const TEST_LIMIT_MS = 30_000;
 
 export function sharing(api: () => Api): void {
-  const askTogether = async (): Promise<void> => {
+  const requestInParallel = async (): Promise<void> => {
     const { port, token } = api().site;
     const headers = { authorization: `Bearer ${token}` };
-    const ask = async () => (await fetch(`http://127.0.0.1:${port}${PAGE}`, { headers })).arrayBuffer();
-    await Promise.all(Array.from({ length: ASKED }, ask));
+    const request = async () => (await fetch(`http://127.0.0.1:${port}${PAGE}`, { headers })).arrayBuffer();
+    await Promise.all(Array.from({ length: PARALLEL_REQUESTS }, request));
   };
-  /** Runs the work while clients send requests all the time. */
-  const whileAsked = async (work: () => Promise<void>): Promise<void> => {
-    let asking = true;
+  /** Does the work while clients request the page all the time. */
+  const whileRequested = async (work: () => Promise<void>): Promise<void> => {
+    let requesting = true;
     const clients = (async () => {
-      while (asking) await askTogether();
+      while (requesting) await requestInParallel();
     })();
     await work().finally(() => {
-      asking = false;
+      requesting = false;
     });
     await clients;
   };
@@ -29,7 +29,7 @@ export function sharing(api: () => Api): void {
   const job = (id: string): object => ({ id, command: 'true', queue: 'shared', tags: { a: 'b' }, ...later });
 
   test(
-    'a client sees its own change in its next answer, however many others ask',
+    'a client sees its own change in its next answer, however many other clients request it',
     async () => {
       const { site } = api();
       await add(
@@ -37,28 +37,28 @@ export function sharing(api: () => Api): void {
         Array.from({ length: 1000 }, (_, i) => job(`crowd-${i}`)),
       );
       for (let i = 0; i < 3; i++) {
-        await askTogether();
+        await requestInParallel();
         await add(site, job(`mine-${i}`));
         expect(await newest()).toBe(`mine-${i}`);
         const body = { action: 'edit', filter: { queue: 'shared' }, changes: { priority: i + 1 } };
         const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
-        await askTogether();
+        await requestInParallel();
         const state = async () => (await ok(site, 'GET', `/api/v1/operations/${id}`)).state;
         await until(async () => (await state()) === 'done', 'it is done');
         const { jobs } = await ok(site, 'GET', PAGE);
         expect(jobs.filter((one: { priority: number }) => one.priority !== i + 1)).toHaveLength(0);
       }
     },
-    LONGEST_MS,
+    TEST_LIMIT_MS,
   );
 
   test(
-    'a client that got an event sees its effect in the next answer',
+    'a client that has received an event sees its effect in the next answer',
     async () => {
       const { site, box } = api();
       const stream = await site.events();
       for (let i = 0; i < 3; i++) {
-        await whileAsked(async () => {
+        await whileRequested(async () => {
           const id = `elsewhere-${i}`;
           const job = ['--id', id, '--queue', 'shared', '--tag', 'a=b', '--delay', '1d', 'true'];
           await box.run(['enqueue', ...job]);
@@ -68,6 +68,6 @@ export function sharing(api: () => Api): void {
       }
       stream.close();
     },
-    LONGEST_MS,
+    TEST_LIMIT_MS,
   );
 }

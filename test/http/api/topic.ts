@@ -8,7 +8,7 @@ export interface Api {
   site: Site;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the server says
+// biome-ignore lint/suspicious/noExplicitAny: whatever the server sends
 type Json = any;
 
 /** Returns the JSON of an answer, which must have this status. */

@@ -1,15 +1,15 @@
-/** Compares the output that a page shows with the output of the program. */
+/** Compares the output that a page shows with the output that the program prints. */
 
 const ANY = '…';
 
-/** Lists what differs from run to run and its placeholder in the comparison. The order matters. */
+/** Patterns of text that differs between runs, and their placeholders. The order matters: AGO matches DURATION. */
 const VARYING: [pattern: RegExp, name: string][] = [
   [/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?/g, 'TIME'],
   [/\b\d[0-9a-z]{12}\b/g, 'ID'],
   [/\b[0-9a-f]{12}\b(?:\s+\d+\b)?/g, 'WORKER'],
   [/\b(pids?[=: ]+)\d+(?:, \d+)*/g, '$1PID'],
   [/(_ms"?: ?|_at"?: ?)\d+/g, '$1NUMBER'],
-  // Only in the form that the program prints, so that a page with another form is noticed.
+  // The pattern matches only the form that the program prints, so that another form on a page is an error.
   [/\b(?:\d{1,3}ms|\d\.\ds|\d+s|\d+m(?: \d+s)?|\d+h(?: \d+m)?|\d+d(?: \d+h)?)\b/g, 'DURATION'],
   [/DURATION ago|\b(?:just )?now\b/g, 'AGO'],
   [/\b\d+(?:\.\d+)? ?(?:[KMGT]iB|[KMGT]B?)\b/g, 'SIZE'],
@@ -20,7 +20,7 @@ export function normalise(line: string): string {
   return VARYING.reduce((text, [pattern, name]) => text.replace(pattern, name), line).trim();
 }
 
-/** Leaves out the notes of a command if the page shows none of them. */
+/** Returns the output, without the notes in it if the page shows no notes. */
 export function withoutHiddenNotes(shown: string[], actual: string[]): string[] {
   const isNote = (line: string): boolean => line.startsWith('note:');
   return shown.some(isNote) ? actual : actual.filter((line) => !isNote(line));
@@ -37,7 +37,7 @@ export function matches(shown: string[], actual: string[]): boolean {
   return actual.length > 0 && lineMatches(first, actual[0]!) && matches(rest, actual.slice(1));
 }
 
-/** Either line may be cut off: the one on the page by hand, the other one by the width of its column. */
+/** Compares two lines. Each may be shortened with `…`: on the page by hand, and in the output by a column's width. */
 function lineMatches(shown: string, actual: string): boolean {
   return patternOf(shown).test(normalise(actual)) || patternOf(actual).test(normalise(shown));
 }
@@ -47,7 +47,7 @@ function patternOf(line: string): RegExp {
   return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`);
 }
 
-/** Returns the output to show instead. Where the page leaves lines out, so does the result. */
+/** Returns the output for the page, with `…` instead of lines that the page leaves out. */
 export function newOutput(shown: string[], actual: string[]): string[] {
   if (!shown.includes(ANY)) return actual;
   const wanted = shown.filter((line) => line !== ANY);
@@ -60,10 +60,7 @@ export function newOutput(shown: string[], actual: string[]): string[] {
   return result.length > 0 ? result : [ANY];
 }
 
-/**
- * Pairs the shown lines with lines of the output, in order and as similar as possible. Returns the indexes of the
- * latter.
- */
+/** Pairs the wanted lines in order with the most similar output lines. Returns the indexes of those output lines. */
 function alignment(wanted: string[], actual: string[]): Set<number> {
   const best = Array.from({ length: wanted.length + 1 }, () =>
     Array.from({ length: actual.length + 1 }, () => ({ score: 0, kept: [] as number[] })),

@@ -1,11 +1,11 @@
 /**
- * Reads what a Markdown page asks a reader to type.
+ * Reads the commands and programs on a Markdown page.
  *
  * - A `console` block is a terminal session. A line that starts with `$ ` is a command, lines that start with `> ` (or that
  *   follow a `\`) continue it, and everything else is its output. A line `…` stands for any number of lines, and `…`
  *   inside a line stands for any text. Notes (`note: …`) may be left out.
- * - A command must exit with 0. It must exit with N if it ends in `# exit code N`, and with any other code than 0 if
- *   the output shows a line that starts with `error:`.
+ * - A command must exit with N if it ends in `# exit code N`. Otherwise, it must fail if the page shows a line of
+ *   output that starts with `error:`, and exit with 0 if not.
  * - A `sh` block is run as a whole. Every command in it must succeed, and its output is not compared.
  * - `<!-- not run: REASON -->` before a block leaves it out. `<!-- prepare: COMMANDS -->` runs commands that a reader need
  *   not see, such as creating an input file.
@@ -17,6 +17,7 @@ export interface Step {
   command: string;
   /** The output that the page shows, or null if it is not compared. */
   shown: string[] | null;
+  /** The expected exit code, or 'error' for any code but 0. */
   exit: number | 'error';
 }
 

@@ -5,10 +5,10 @@ import { readPage, type Step, withOutputs } from './page.ts';
 import { startShell } from './shell.ts';
 
 const ROOT = resolve(import.meta.dir, '../../..');
-/** Lists pages that scripts write. Other tests keep them up to date. */
+/** Pages that scripts generate. Other tests check that they are up to date. */
 const GENERATED = ['docs/commands.md', 'docs/configuration.md', 'docs/screens.md'];
 
-/** Returns the pages that people write. */
+/** Returns the pages that are written by hand. */
 export function pages(): string[] {
   const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
   return ['README.md', ...docs.map((name) => `docs/${name}`)]

@@ -11,9 +11,9 @@ import type { Step } from './page.ts';
 
 const ROWS = 50;
 const COLUMNS = 120;
-const LIMIT_MS = 60_000;
+const RUN_LIMIT_MS = 60_000;
 const BACKGROUND_LIMIT_MS = 10_000;
-/** The pages use these names for what differs from machine to machine. */
+/** The pages show these values instead of the real ones, which differ from machine to machine. */
 const SHOWN_HOME = '/home/ana';
 const SHOWN_HOST = 'vm';
 const SHOWN_PORT = '7780';
@@ -27,8 +27,8 @@ while IFS= read -r -d '' command <&3; do
   code=$?
   printf '\\036%d\\036' $code
 done`;
-/** A script fails with its first command that fails. */
-const STRICT = ['failed=0', "trap 'failed=$?' ERR"];
+/** Records the exit code of a failing command, so that a block fails if any of its commands fails. */
+const ON_FAILURE = ['failed=0', "trap 'failed=$?' ERR"];
 
 export interface Shell {
   run(step: Step): Promise<{ code: number; output: string[] }>;
@@ -70,13 +70,13 @@ export async function startShell(): Promise<Shell> {
 
   return {
     async run({ line, command, shown }) {
-      const strict = shown === null ? [...STRICT, command, 'trap - ERR', '(exit $failed)'] : [command];
+      const strict = shown === null ? [...ON_FAILURE, command, 'trap - ERR', '(exit $failed)'] : [command];
       text = '';
       commands.write(`${strict.join('\n').replaceAll(SHOWN_PORT, String(port))}\0`);
       const what = `line ${line}: ${command} has ended`;
-      const [, before, code] = await until(() => /^([\s\S]*?)\x1e(\d+)\x1e/.exec(text), what, LIMIT_MS);
+      const [, before, code] = await until(() => /^([\s\S]*?)\x1e(\d+)\x1e/.exec(text), what, RUN_LIMIT_MS);
       let output = tidy(before!);
-      // A background command prints while the next one could already be typed.
+      // A background command may print after the shell has printed its exit code.
       if (inBackground(command) && shown !== null && shown.length > 0) {
         const printed = () => tidy(text.replaceAll(/\x1e\d+\x1e/g, ''));
         const complete = () => matches(shown, withoutHiddenNotes(shown, printed()));

@@ -2,19 +2,20 @@ import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync } fro
 import { dirname } from 'node:path';
 import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
+import { orNull } from '../../../core/or-null.ts';
 import { sync } from '../../../files/durable.ts';
 import { holdersOf } from '../../../files/holders.ts';
 import { isThere, OTHER_NAME, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
 import type { CopyOptions } from '../../contract/file-care.ts';
-import { fileOf } from '../live-files.ts';
+import { fileId } from '../live-files.ts';
 import { headOf } from './odd-file.ts';
-import { BESIDE, checkOwner, refuseUnsafeDrafts, unsafeParts } from './owner.ts';
+import { checkOwner, PART_SUFFIXES, refuseUnsafeDrafts, unsafeParts } from './owner.ts';
 import { epochsOf } from './peek.ts';
 import { takeStore } from './swap.ts';
 
 const PART = /-(wal|shm|journal)$/;
 
-/** Throws unless a backup may be written to this file. Returns the epoch of the backup that is there, or null. */
+/** Throws unless a backup may be written to this file. Returns the epoch of the backup that it replaces, or null. */
 export async function checkTarget(
   target: string,
   location: string,
@@ -25,24 +26,24 @@ export async function checkTarget(
   if (!force) refuseExisting(target);
   refuseStore(target, location);
   refusePart(target);
-  // SQLite would read a WAL that a killed process left as a part of the new file.
-  if (!force) for (const end of BESIDE) refuseExisting(target + end);
+  // SQLite would treat a WAL that a killed process left as a part of the new file.
+  if (!force) for (const end of PART_SUFFIXES) refuseExisting(target + end);
   const replaced = force ? await replacedEpoch(target) : null;
-  // Another user who can write FILE.d could make the outputs go anywhere.
+  // Another user who can write to FILE.d could redirect the outputs with links.
   if (withOutput) checkOwner(target, anyOwner);
   return replaced;
 }
 
-const beside = (target: string): string[] => BESIDE.map((end) => target + end).filter(isThere);
+const beside = (target: string): string[] => PART_SUFFIXES.map((end) => target + end).filter(isThere);
 
-/** Throws if this is a store in use, a part of one, or no regular file. Not even `--force` replaces these. */
+/** Throws if this is a database in use, a part of a database, or not a file or link. Not even `--force` replaces these. */
 function refuseStore(target: string, location: string): void {
   const stat = lstatSync(target, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink())
     throw new QueueError('usage', `${target} is not a regular file`, OTHER_NAME);
   const whole = target.replace(PART, '');
   for (const one of new Set([target, whole])) {
-    if (existsSync(one) && (fileOf(one) === fileOf(location) || holdersOf(realpathSync(one)).length > 0))
+    if (existsSync(one) && (fileId(one) === fileId(location) || holdersOf(realpathSync(one)).length > 0))
       throw new QueueError('usage', `${one} is a database that is in use`, OTHER_NAME);
   }
   if (whole !== target) refuseDatabase(whole);
@@ -58,7 +59,7 @@ function refusePart(target: string): void {
     );
 }
 
-/** Returns the epoch of the backup at this path, or null. Throws if it is a queue. refuseStore must be called before. */
+/** Returns the epoch of the backup at this path, or null. Throws if it is a queue. Call `refuseStore` first. */
 async function replacedEpoch(target: string): Promise<string | null> {
   if (!lstatSync(target, { throwIfNoEntry: false })?.isFile()) return null;
   const old = await epochsOf(target).catch(() => null);
@@ -71,13 +72,13 @@ async function replacedEpoch(target: string): Promise<string | null> {
   return old?.epoch ?? null;
 }
 
-/** Throws if this file is a store, or a part of one. */
+/** Throws if this file is a database, or a part of one. */
 export function refuseOverwriting(file: string, location: string): void {
   refuseStore(file, location);
   refuseDatabase(file);
 }
 
-/** Throws if this is a database. refuseStore must be called before: closing a database that is open here drops its locks. */
+/** Throws if this is a database. Call `refuseStore` first: reading a database that this process has open would drop its locks. */
 function refuseDatabase(path: string): void {
   if (isDatabase(path)) throw new QueueError('usage', `${path} is already a database`, OTHER_NAME);
 }
@@ -85,20 +86,18 @@ function refuseDatabase(path: string): void {
 const MAGIC = 'SQLite format 3\0';
 
 function isDatabase(path: string): boolean {
-  try {
-    return statSync(path).isFile() && headOf(path, MAGIC.length).toString('latin1') === MAGIC;
-  } catch {
-    return false;
-  }
+  return (
+    orNull(() => statSync(path).isFile() && headOf(path, MAGIC.length).toString('latin1') === MAGIC) ?? false
+  );
 }
 
 /**
- * Puts the draft in the place of a backup. At every moment the name leads to the whole old backup or to the whole new one.
+ * Replaces a backup with the draft. At every moment the name leads to the whole old backup or to the whole new one.
  *
  * - The old backup may have been used as a store by a process that was killed. So its WAL is folded into it first, and it is
- *   held until it has lost its name.
- * - If SQLite cannot read the old backup, its WAL is removed first, because the new one must never have that WAL beside it.
- * - In a directory such as /tmp SQLite must not open it. There it is replaced only if nothing is beside it.
+ *   locked until it has lost its name.
+ * - If SQLite cannot read the old backup, its WAL is removed first, because the new backup must never have that WAL beside it.
+ * - In a directory such as /tmp SQLite must not open the old backup, which is replaced only if no WAL or journal is beside it.
  */
 export async function replaceDatabase(draft: string, target: string, anyOwner: boolean): Promise<void> {
   const exposed = !anyOwner && unsafeParts(target).length > 0;
@@ -109,7 +108,7 @@ export async function replaceDatabase(draft: string, target: string, anyOwner: b
   try {
     for (const one of beside(target)) rmSync(one);
     crashPoint('cleared-backup');
-    // After a power cut the new backup must not meet the old WAL.
+    // After a power cut the old WAL must not be beside the new backup.
     sync(dirname(target));
     renameSync(draft, target);
     crashPoint('replaced-backup');

@@ -29,7 +29,7 @@ export async function copyTo<T>(
     else putInPlace(draft, target);
     crashPoint('after-backup');
     syncFile(target);
-    // Another user who can write FILE.d could make the removal of its outputs go anywhere.
+    // Another user who can write to FILE.d could redirect the removal of its outputs with links.
     const isSafe = options.anyOwner || unsafeParts(target).length === 0;
     return { file: target, bytes: statSync(target).size, made, replaced: isSafe ? replaced : null };
   } finally {

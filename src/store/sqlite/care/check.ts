@@ -9,9 +9,10 @@ import { expectedSchema, SCHEMA_VERSION, version } from '../migrate.ts';
 import { readSettings as storedSettings } from '../queues.ts';
 import * as sql from '../sql/care.ts';
 import { refuseNoStore } from './odd-file.ts';
-import { look } from './peek.ts';
+import { withReadOnly } from './peek.ts';
 
-const SHOWN = 5;
+/** The message about a violated rule lists this many rows. */
+const ROWS_PER_RULE = 5;
 
 /** Checks the file and its contents without changing them. */
 export async function checkSqlite(location: string): Promise<StoreCheck> {
@@ -19,7 +20,7 @@ export async function checkSqlite(location: string): Promise<StoreCheck> {
   try {
     if (existsSync(path)) path = realpathSync(path);
     refuseNoStore(path);
-    return await look(path, async (connection) => ({
+    return await withReadOnly(path, async (connection) => ({
       path,
       problems: await problemsOf(connection),
       invalid: await invalidSettings(connection),
@@ -49,20 +50,20 @@ export async function isSoundSqlite(location: string): Promise<boolean> {
   }
 }
 
-/** Returns the problems as of one moment, one a line. Workers may be running meanwhile. */
+/** Returns the problems as of one moment, each in one line. Workers may be running meanwhile. */
 export function problemsOf(connection: Connection): Promise<string[]> {
   return connection.read(() => {
     const found = version(connection);
-    const problems = lines(connection, sql.integrityCheck).filter((line) => line !== 'ok');
+    const problems = firstColumn(connection, sql.integrityCheck).filter((line) => line !== 'ok');
     for (const row of connection.all(sql.foreignKeyCheck))
       problems.push(`${row.table} ${row.rowid} refers to a missing ${row.parent}`);
-    // The rest of the checks know only the schema of this version.
+    // The other checks apply only to the current schema.
     if (found !== SCHEMA_VERSION) return problems;
     problems.push(...schemaProblems(connection));
     for (const [rule, query] of Object.entries(sql.INVARIANTS)) {
       try {
-        const rows = lines(connection, query);
-        if (rows.length > 0) problems.push(`violated: ${rule} (${some(rows)})`);
+        const rows = firstColumn(connection, query);
+        if (rows.length > 0) problems.push(`violated: ${rule} (${firstOf(rows)})`);
       } catch (error) {
         problems.push(`could not check that ${rule}: ${(error as Error).message}`);
       }
@@ -71,7 +72,7 @@ export function problemsOf(connection: Connection): Promise<string[]> {
   });
 }
 
-/** Returns the invalid settings; none if the file cannot be read, which is reported elsewhere. */
+/** Returns the invalid settings, or none if the file cannot be read, which is reported elsewhere. */
 async function invalidSettings(connection: Connection): Promise<InvalidSetting[]> {
   try {
     return readSettings(await connection.read(() => storedSettings(connection))).invalid;
@@ -88,7 +89,7 @@ function schemaProblems(connection: Connection): string[] {
   ];
 }
 
-/** Returns the names of the schema's objects that are missing, and of those that are not ours. */
+/** Returns the names of the expected schema objects that are missing or differ, and of unexpected objects in the file. */
 export function schemaDifferences(connection: Connection): { missing: string[]; foreign: string[] } {
   const found = connection.all(sql.schemaObjects).map((row) => JSON.stringify(row));
   const expected = expectedSchema();
@@ -98,11 +99,11 @@ export function schemaDifferences(connection: Connection): { missing: string[]; 
 }
 
 /** Returns the first column of each row. */
-export function lines(connection: Connection, query: string): string[] {
+export function firstColumn(connection: Connection, query: string): string[] {
   return connection.all(query).map((row) => String(Object.values(row)[0]));
 }
 
-function some(rows: string[]): string {
-  const shown = rows.slice(0, SHOWN).join(', ');
-  return rows.length > SHOWN ? `${shown} and ${rows.length - SHOWN} more` : shown;
+function firstOf(rows: string[]): string {
+  const shown = rows.slice(0, ROWS_PER_RULE).join(', ');
+  return rows.length > ROWS_PER_RULE ? `${shown} and ${rows.length - ROWS_PER_RULE} more` : shown;
 }

@@ -7,20 +7,20 @@ import { translate } from '../failures.ts';
 import { migrate, refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
-import { lines, schemaDifferences } from './check.ts';
+import { firstColumn, schemaDifferences } from './check.ts';
 import { makeFile } from './hold.ts';
 import { refuseOddFile } from './odd-file.ts';
-import { look } from './peek.ts';
+import { withReadOnly } from './peek.ts';
 
 /**
- * Copies a store as of one moment, while others may work on it. SQLite itself copies it, because the WAL belongs to it. The
- * source is checked. `to` must not exist.
+ * Copies a store as of one moment, while others may use it. SQLite itself makes the copy, because the WAL is a part of the store.
+ * Throws if the source is damaged, or if `to` exists.
  */
 export async function copySqlite(from: string, to: string): Promise<void> {
   try {
     const path = realpathSync(resolve(from));
     refuseOddFile(path);
-    await look(path, (source) => copyChecked(source, to), dirname(to));
+    await withReadOnly(path, (source) => copyChecked(source, to), dirname(to));
   } catch (error) {
     throw translate(error, resolve(from));
   }
@@ -38,7 +38,7 @@ async function copyChecked(source: Connection, to: string): Promise<void> {
   }
 }
 
-/** Opens a copy that nobody else works on, brought to this version's schema, and closes it after `work`. */
+/** Opens a copy that nobody else uses, migrates it, and closes it after `work`. */
 export async function withCopy<T>(path: string, work: (copy: Store) => Promise<T>): Promise<T> {
   const store = await openCopy(path);
   try {
@@ -51,7 +51,7 @@ export async function withCopy<T>(path: string, work: (copy: Store) => Promise<T
 async function openCopy(path: string): Promise<Store> {
   const connection = await connect(path);
   try {
-    // The check evaluates the constraints of the file, so a schema that is not ours is refused before.
+    // The check for damage evaluates the constraints in the file, so a foreign schema is refused first.
     if (version(connection) === SCHEMA_VERSION) refuseForeignSchema(connection);
     refuseDamaged(connection);
     await migrate(connection);
@@ -64,11 +64,11 @@ async function openCopy(path: string): Promise<Store> {
 }
 
 function refuseDamaged(connection: Connection): void {
-  const [first] = lines(connection, sql.quickCheck);
+  const [first] = firstColumn(connection, sql.quickCheck);
   if (first !== 'ok') throw new QueueError('store-corrupt', `${connection.path} is damaged: ${first}`);
 }
 
-/** Throws if the schema is not ours. A file from elsewhere could bring triggers, which would run with every write. */
+/** Throws if the schema is not the current one. A foreign file could contain triggers, which would run with every write. */
 function refuseForeignSchema(connection: Connection): void {
   const { missing, foreign } = schemaDifferences(connection);
   if (missing.length + foreign.length === 0) return;

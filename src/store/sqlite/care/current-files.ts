@@ -6,18 +6,18 @@ import { holdersOf } from '../../../files/holders.ts';
 import { isMountPoint } from '../../../files/mounts.ts';
 import type { OpenedStore } from '../../open.ts';
 
-/** SQLite makes or removes its files in less time than this. */
-const ODD_MS = 50;
-const LOOK_MS = 1;
+/** SQLite creates or removes its files in less time than this. */
+const FILE_CHANGE_MS = 50;
+const FILE_POLL_MS = 1;
 /** Workers and servers that use a removed file notice that and end within this time, unless they are stopped. */
 const NOTICE_MS = 10_000;
-const HOLDERS_LOOK_MS = 100;
+const HOLDERS_POLL_MS = 100;
 const OPEN_TRIES = 3;
 
 /**
- * Opens a store that has one name, with the -wal and -shm files that all others use. If these change meanwhile, somebody removed
- * them, or SQLite did when the last process closed the database. What was read may be out of date then, so it starts again.
- * Nothing was written yet.
+ * Opens a store with the -wal and -shm files that all others use. Throws if the store has a second name. If those files change
+ * meanwhile, somebody removed them, or SQLite did when the last process closed the database. What was read may then be out of
+ * date, so the store is opened again.
  */
 export async function openWithCurrentFiles(
   location: string,
@@ -28,13 +28,13 @@ export async function openWithCurrentFiles(
     if (db === null) return open();
     await refuseSecondName(db);
     const found = await settleFiles(db);
-    const haveChanged = (): boolean => found !== null && look(db).join() !== found.join();
+    const haveChanged = (): boolean => found !== null && identify(db).join() !== found.join();
     try {
       const opened = await open();
       if (!haveChanged()) return opened;
-      const made = look(db);
+      const made = identify(db);
       await opened.store.close();
-      takeBack(db, found!, made);
+      removeMadeFiles(db, found!, made);
     } catch (error) {
       const isRemoved = error instanceof QueueError && error.code === 'store-files-removed';
       if (tries >= OPEN_TRIES || !(isRemoved || haveChanged())) throw error;
@@ -42,18 +42,18 @@ export async function openWithCurrentFiles(
   }
 }
 
-/** Removes the files that were made beside files that others still have open, but no -wal that has contents. */
-function takeBack(db: string, found: Files, made: Files): void {
+/** If others still have removed files open, removes the files that were made instead of those, but no -wal with contents. */
+function removeMadeFiles(db: string, found: FileIdentities, made: FileIdentities): void {
   if (removedHolders(db).length === 0) return;
-  const [wal, shm] = look(db);
+  const [wal, shm] = identify(db);
   const isEmpty = statSync(`${db}-wal`, { throwIfNoEntry: false })?.size === 0;
   if (shm === made[1] && shm !== found[1]) removeOwn(`${db}-shm`, db);
   if (wal === made[0] && wal !== found[0] && isEmpty) removeOwn(`${db}-wal`, db);
 }
 
 /**
- * SQLite finds the -wal and -shm files by the name of the database, so each name has its own. Two processes that use two names
- * would not see each other's jobs, and would overwrite them.
+ * Throws if the database has two names or is mounted as a single file. SQLite finds the -wal and -shm files by the name of the
+ * database. So processes that use different names would not see each other's jobs, and would overwrite them.
  */
 export async function refuseSecondName(db: string): Promise<void> {
   const stat = statSync(db, { throwIfNoEntry: false });
@@ -73,19 +73,19 @@ export async function refuseSecondName(db: string): Promise<void> {
     );
 }
 
-/** Counts the names without those that a restore, repair or backup makes for a moment. */
+/** Counts the names (hard links) without those that a restore, repair or backup creates for a moment. */
 async function countNames(db: string): Promise<number> {
   const { countOwnLinks } = await import('./swap.ts');
   for (;;) {
     const before = statSync(db);
     const own = countOwnLinks(db);
     const after = statSync(db);
-    // Otherwise a name was made or removed meanwhile.
+    // Otherwise a name was created or removed meanwhile.
     if (before.ino === after.ino && before.nlink === after.nlink) return after.nlink - own;
   }
 }
 
-/** Throws if the store must not even be read. With another name or other files, another state of it would be read. */
+/** Throws if the store must not even be read: through a second name or with new files, an old state would be read. */
 export async function refuseReading(location: string): Promise<void> {
   if (!existsSync(location)) return;
   const db = realpathSync(location);
@@ -94,8 +94,8 @@ export async function refuseReading(location: string): Promise<void> {
 }
 
 /**
- * Throws as long as another process has removed files open, and names it. A process that was stopped (SIGSTOP, Ctrl-Z) still
- * has to save what is in them, which it can do only while nobody has made new ones.
+ * Throws while other processes have removed files open, and names these processes. A stopped process (SIGSTOP, Ctrl-Z) still has
+ * to save the contents of such files, which it can do only while nobody has created new ones.
  */
 function refuseRemovedFiles(db: string): void {
   const holders = removedHolders(db);
@@ -109,32 +109,33 @@ function refuseRemovedFiles(db: string): void {
 }
 
 /**
- * Waits until no process has removed files open, and throws if one still has. SQLite makes the -wal before the -shm, removes it
- * after the -shm, and has both while a process uses the database. So a missing one was removed if a process has the database
- * open or if the other one exists. Processes that have removed files open notice that within a second, save the contents and
- * end. Until then nobody else may open the database. With a new -wal the contents of the old one would be lost. With a new -shm
- * both would write into one -wal without a common lock. Returns the files to open the database with, or null for any files.
+ * Waits until no process has removed files open, and throws if one still has after a while. SQLite creates the -wal before the
+ * -shm, removes it after the -shm, and keeps both while a process uses the database. So a missing file was removed if a process
+ * has the database open or if the other file exists. Processes that have removed files open notice that within a second, save
+ * the contents and end. Until then nobody else may open the database. With a new -wal the contents of the old one would be
+ * lost. With a new -shm, old and new processes would write into one -wal without a common lock. Returns the files with which to
+ * open the database, or null if any will do.
  */
-async function settleFiles(db: string): Promise<Files | null> {
-  const found = look(db);
-  if (!isOdd(found, db)) return found[0] === null ? null : found;
-  for (let waited = 0; waited < ODD_MS; waited += LOOK_MS) {
-    await pause(LOOK_MS);
-    const now = look(db);
-    if (!isOdd(now, db) || now.join() !== found.join()) return settleFiles(db);
+async function settleFiles(db: string): Promise<FileIdentities | null> {
+  const found = identify(db);
+  if (!isIncomplete(found, db)) return found[0] === null ? null : found;
+  for (let waited = 0; waited < FILE_CHANGE_MS; waited += FILE_POLL_MS) {
+    await pause(FILE_POLL_MS);
+    const now = identify(db);
+    if (!isIncomplete(now, db) || now.join() !== found.join()) return settleFiles(db);
   }
   const end = performance.now() + NOTICE_MS;
-  while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_LOOK_MS);
+  while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_POLL_MS);
   refuseRemovedFiles(db);
   // This -shm describes a -wal that is gone, and no process has it open any more.
-  if (found[0] === null && look(db).join() === found.join()) removeOwn(`${db}-shm`, db);
+  if (found[0] === null && identify(db).join() === found.join()) removeOwn(`${db}-shm`, db);
   return null;
 }
 
-/** The -wal and the -shm file, or null. The time tells a new file from an old one with the same number. */
-type Files = [wal: string | null, shm: string | null];
+/** The identities of the -wal and the -shm file, or null. The creation time differs if an inode number is reused. */
+type FileIdentities = [wal: string | null, shm: string | null];
 
-function look(db: string): Files {
+function identify(db: string): FileIdentities {
   const one = (path: string): string | null => {
     const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
     return stat === undefined ? null : `${stat.ino}:${stat.birthtimeNs}`;
@@ -142,22 +143,22 @@ function look(db: string): Files {
   return [one(`${db}-wal`), one(`${db}-shm`)];
 }
 
-/** Tells whether files are missing. That is normal for a moment, while SQLite makes or removes them. */
-function isOdd([wal, shm]: Files, db: string): boolean {
+/** Tells whether a file is missing that should exist. That is normal for a moment, while SQLite creates or removes the files. */
+function isIncomplete([wal, shm]: FileIdentities, db: string): boolean {
   return wal === null && shm === null ? isLocked(statSync(db).ino) : wal === null || shm === null;
 }
 
-/** The kernel returns its list of locks page by page, and a lock may move to another page between two reads. */
-const LOOKS_AT_LOCKS = 5;
-const ONE_PAGE = 3500;
+/** The kernel returns a list of locks longer than ONE_PAGE_BYTES in pages, and locks may move between them. So it is read again. */
+const LOCK_READS = 5;
+const ONE_PAGE_BYTES = 3500;
 
-/** Tells whether a process has the database open, by the lock that it holds. This needs no look at every process. */
-function isLocked(file: number): boolean {
+/** Tells whether a process has the database open, by the lock that it holds. This is cheaper than listing the files of processes. */
+function isLocked(inode: number): boolean {
   try {
-    for (let looks = 0; looks < LOOKS_AT_LOCKS; looks++) {
+    for (let reads = 0; reads < LOCK_READS; reads++) {
       const locks = readFileSync('/proc/locks', 'latin1');
-      if (locks.includes(`:${file} `)) return true;
-      if (locks.length < ONE_PAGE) return false;
+      if (locks.includes(`:${inode} `)) return true;
+      if (locks.length < ONE_PAGE_BYTES) return false;
     }
     return false;
   } catch {
@@ -175,6 +176,6 @@ function removeOwn(path: string, db: string): void {
   try {
     if (lstatSync(path).uid === statSync(db).uid) rmSync(path);
   } catch {
-    // It is gone, or may not be removed. SQLite makes it again if nobody has it open.
+    // The file is gone, or this user may not remove it.
   }
 }

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { abandonedDrafts, removeDrafts } from '../../../files/drafts.ts';
+import { abandonedDrafts, sweepDrafts } from '../../../files/drafts.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { FileCare } from '../../contract/file-care.ts';
 import { copyTo } from './backup.ts';
@@ -32,7 +32,7 @@ export const sqliteCare: FileCare = {
   },
   clearLeftovers(location) {
     const db = realpathSync(location);
-    removeDrafts(dirname(db));
+    sweepDrafts(dirname(db));
     finishSwaps(db, true);
   },
   refuseOverwriting,

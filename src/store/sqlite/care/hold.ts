@@ -4,26 +4,26 @@ import { QueueError } from '../../../core/errors.ts';
 import { copyBytes } from '../../../files/write-all.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
-import { fileOf } from '../live-files.ts';
+import { fileId } from '../live-files.ts';
 
-/** A store that is locked for everybody else, so that its file can be read and replaced. */
+/** A store that nobody else can use, so that its file can be read and replaced. */
 export interface HeldStore {
-  /** Tells whether the WAL is folded into the file. If SQLite cannot read the file, nobody uses it, and its WAL was left. */
+  /** Tells whether SQLite has locked the file and folded the WAL into it. Otherwise SQLite cannot read the file, and the WAL is left. */
   folded: boolean;
-  /** Tells whether its name still leads to it. */
+  /** Tells whether the path still leads to this file. */
   isCurrent(): boolean;
-  /** Copies its bytes, damaged or not. */
+  /** Copies the bytes of the file, damaged or not, and of a WAL that is left. */
   copyTo(path: string): void;
   unlock(): void;
 }
 
-/** Errors after which a later try may succeed. After all others SQLite cannot read the file. */
-const PASSING = new Set(['store-busy', 'disk-full', 'store-unavailable']);
+/** Error codes after which a later try may succeed. Any other error means that SQLite cannot read the file. */
+const TEMPORARY_ERRORS = new Set(['store-busy', 'disk-full', 'store-unavailable']);
 
-/** The file may be replaced this many times in a row while this process waits for it. */
+/** If the file is replaced this many times in a row while this process waits for it, the hold fails. */
 const MOST_TRIES = 10;
 
-/** Holds a store. Nothing else in this process may open the file meanwhile, because closing it would drop the lock. */
+/** Locks a store. Nothing else in this process may open the file meanwhile, because closing it would drop the lock. */
 export async function holdSqlite(path: string): Promise<HeldStore> {
   for (let tries = 1; ; tries++) {
     const held = await holdOnce(path);
@@ -35,18 +35,18 @@ export async function holdSqlite(path: string): Promise<HeldStore> {
   }
 }
 
-/** Creates an empty file and holds it, so that nobody gets in when it receives another name. */
+/** Creates an empty file and locks it, so that nobody else can use it when it gets another name. */
 export async function holdNewSqlite(path: string): Promise<HeldStore> {
   makeFile(path);
   return holdOnce(path);
 }
 
 async function holdOnce(path: string): Promise<HeldStore> {
-  const file = fileOf(path);
+  const file = fileId(path);
   const raw = open(path);
   let connection: Connection | null;
   try {
-    connection = await enter(path, fstatSync(raw).size);
+    connection = await connectAndHold(path, fstatSync(raw).size);
   } catch (error) {
     closeSync(raw);
     throw error;
@@ -54,7 +54,7 @@ async function holdOnce(path: string): Promise<HeldStore> {
   const folded = connection !== null;
   return {
     folded,
-    isCurrent: () => fileOf(path) === file,
+    isCurrent: () => fileId(path) === file,
     copyTo(target) {
       copyBytes(raw, target);
       if (!folded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
@@ -75,7 +75,7 @@ function open(path: string): number {
 }
 
 /** Returns null if SQLite cannot read the file, or would drop its WAL because the file has at most one byte. */
-async function enter(path: string, size: number): Promise<Connection | null> {
+async function connectAndHold(path: string, size: number): Promise<Connection | null> {
   if (size <= 1 && existsSync(`${path}-wal`)) return null;
   let connection: Connection | null = null;
   try {
@@ -84,17 +84,17 @@ async function enter(path: string, size: number): Promise<Connection | null> {
     return connection;
   } catch (error) {
     connection?.close();
-    if (error instanceof QueueError && PASSING.has(error.code)) throw error;
+    if (error instanceof QueueError && TEMPORARY_ERRORS.has(error.code)) throw error;
     return null;
   }
 }
 
-/** Makes the file of a draft before SQLite does, so that nobody else can read it even for a moment. */
+/** Creates the file of a draft before SQLite does, so that nobody else can read it even for a moment. */
 export function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    // The error names the directory of the target, because nobody knows a draft by its name.
+    // The error names the directory of the target, because users do not know the names of drafts.
     throw translate(error, dirname(dirname(path)));
   }
 }

@@ -1,29 +1,30 @@
-import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { QueueError } from '../../../core/errors.ts';
 import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
 import { formatBytes } from '../../../core/numbers.ts';
+import { namesIn } from '../../../files/names-in.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { Inspection } from '../../contract/file-care.ts';
 import { translate } from '../failures.ts';
 import { refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../sqlite-version.ts';
-import { lines } from './check.ts';
+import { firstColumn } from './check.ts';
 import { refuseReading } from './current-files.ts';
 import { fileSystemOf } from './network.ts';
 import { headOf, refuseNoStore, wasOurs } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
-import { look } from './peek.ts';
+import { withReadOnly } from './peek.ts';
 import { databasePath } from './replace.ts';
 import { modeOf } from './safe-path.ts';
 
-const LOW_DISK = 256 * 1024 ** 2;
-const NO_DISK = 16 * 1024 ** 2;
-const LARGE_WAL = 64 * 1024 ** 2;
-const FULL_SYNC = 2;
+const LOW_DISK_BYTES = 256 * 1024 ** 2;
+const FULL_DISK_BYTES = 16 * 1024 ** 2;
+const LARGE_WAL_BYTES = 64 * 1024 ** 2;
+const SYNCHRONOUS_FULL = 2;
 
-/** Looks at a store without changing anything. `whole` reads it to its end. */
+/** Collects findings about a store without changing anything. `whole` reads all of it. */
 export async function inspectSqlite(location: string, whole: boolean): Promise<Inspection> {
   const path = databasePath(location);
   const exists = existsSync(path);
@@ -73,16 +74,16 @@ function disks(path: string): Finding[] {
           'queuectl --db /a/local/path …',
         )
       : ok('file system', fileSystem.name ?? 'local'),
-    freeBytes < NO_DISK
+    freeBytes < FULL_DISK_BYTES
       ? fail('disk', disk, 'free some disk space, or run queuectl prune')
-      : freeBytes < LOW_DISK
+      : freeBytes < LOW_DISK_BYTES
         ? warn('disk', disk, 'free some disk space, or run queuectl prune')
         : ok('disk', disk),
   ];
 }
 
 function permissions(asked: string, path: string, exists: boolean): Finding[] {
-  const found = unsafeParts(asked).map((one) => fail('permissions', one.says, one.fix));
+  const found = unsafeParts(asked).map((one) => fail('permissions', one.problem, one.fix));
   for (const one of readableByOthers(path))
     found.push(
       warn('permissions', `other users can read ${one}`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
@@ -91,15 +92,11 @@ function permissions(asked: string, path: string, exists: boolean): Finding[] {
   return exists ? [ok('permissions', 'no other user can read, write or replace the files')] : [];
 }
 
-/** Returns the files that others can read although only their owner should, each with its mode. */
+/** Returns the files and directories that others can read although only their owner should, each with its mode. */
 function readableByOthers(path: string): string[] {
   const state = stateBeside(path).path;
-  const inState: string[] = [];
-  try {
-    inState.push(...readdirSync(state).map((name) => `${state}/${name}`));
-  } catch {
-    // It does not exist or may not be read, which other findings report.
-  }
+  // If the directory cannot be read, other findings report that.
+  const inState = namesIn(state).map((name) => `${state}/${name}`);
   return [path, `${path}-wal`, `${path}-shm`, state, ...inState].flatMap((one) => {
     const stat = statSync(one, { throwIfNoEntry: false });
     return stat === undefined || (stat.mode & 0o055) === 0 ? [] : [`${one} (${modeOf(stat)})`];
@@ -111,27 +108,27 @@ interface Facts {
   isWal: boolean;
   synchronous: number;
   walBytes: number;
-  /** The findings of the quick check, if it was made. */
+  /** The problems that the quick check found, if it ran. */
   problems: string[] | undefined;
 }
 
-/** The header of a database says at this byte that it is in WAL mode. */
+/** The byte of the header at this offset is WAL_VERSION if the database is in WAL mode. */
 const WRITE_VERSION_AT = 18;
-const WAL = 2;
+const WAL_VERSION = 2;
 
 function factsOf(path: string, whole: boolean): Promise<Facts> {
   refuseNoStore(path);
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
-  // A process that has the file open keeps a WAL beside it. It may be this process, and closing a descriptor would drop its
-  // locks. Then only SQLite opens the file, and tells the mode.
+  // If there is a WAL, this process may have the database open, and closing a descriptor would drop its locks. Then only SQLite
+  // opens the file, and returns the mode.
   const saysWal =
-    walBytes === undefined ? headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL : null;
-  return look(path, (connection) => ({
+    walBytes === undefined ? headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL_VERSION : null;
+  return withReadOnly(path, (connection) => ({
     schema: refuseUnreleased(connection, version(connection)),
-    isWal: saysWal ?? lines(connection, 'PRAGMA journal_mode')[0] === 'wal',
+    isWal: saysWal ?? firstColumn(connection, 'PRAGMA journal_mode')[0] === 'wal',
     synchronous: connection.pragma('synchronous'),
     walBytes: walBytes ?? 0,
-    problems: whole ? lines(connection, sql.quickCheck).filter((line) => line !== 'ok') : undefined,
+    problems: whole ? firstColumn(connection, sql.quickCheck).filter((line) => line !== 'ok') : undefined,
   }));
 }
 
@@ -141,10 +138,10 @@ function findings(facts: Facts): Finding[] {
     facts.isWal
       ? ok('journal mode', 'wal')
       : warn('journal mode', 'delete; the next command switches it to wal', 'queuectl status'),
-    facts.synchronous === FULL_SYNC
+    facts.synchronous === SYNCHRONOUS_FULL
       ? ok('synchronous', 'full')
       : fail('synchronous', String(facts.synchronous), 'this is a bug. Please report it'),
-    walBytes >= LARGE_WAL
+    walBytes >= LARGE_WAL_BYTES
       ? warn(
           'wal',
           `${formatBytes(walBytes)}: a long-running reader keeps it from shrinking`,

@@ -9,7 +9,7 @@ import {
   freePages,
   holdsRows,
   openPages,
-  PAGE,
+  PAGE_BYTES,
   type PageFile,
   type Value,
   valuesOf,
@@ -21,9 +21,9 @@ export interface Shape {
   table: string;
   /** The columns in the order in which they are stored. */
   columns: { name: string; type: string; required: boolean; fallback: Value }[];
-  /** The smallest number of columns. Rows that are older than a migration have no more. */
+  /** The smallest number of columns. Rows written before a migration may have no more. */
   least: number;
-  /** Tells whether rows have a number, and which column shows it, if one does. */
+  /** Tells whether rows have a row number. `alias` is the column that shows it, if there is one. */
   numbered: boolean;
   alias: string | null;
   /** The columns that tell two rows apart. */
@@ -32,14 +32,14 @@ export interface Shape {
   age: string[];
 }
 
-/** In the other tables all versions of a row are equal, except for values that are computed again. */
+/** The columns of `Shape.age`, by table. Other tables have none. */
 const AGE: Record<string, string[]> = {
   job: ['updated_at', 'token'],
   attempt: ['finished_at', 'token'],
   schedule: ['last_at'],
 };
 
-/** Reads the shape of a table from a sound store. */
+/** Reads the shape of a table from an undamaged store. */
 export function shapeOf(db: Connection, { name, key }: SavedTable): Shape {
   const columns = db.all(care.columnsOf, name);
   const numbered = db.get(care.isWithoutNumbers, name) === undefined;
@@ -61,33 +61,34 @@ export function shapeOf(db: Connection, { name, key }: SavedTable): Shape {
   };
 }
 
-/** Returns the default of a column, which in our schema is an integer or a text. */
+/** Parses the default of a column, which is an integer or a text in this schema. */
 function constant(sql: string | null): Value {
   if (sql === null) return null;
   return /^-?\d+$/.test(sql) ? Number(sql) : sql.slice(1, -1);
 }
 
-export interface LooseRow {
+export interface FoundRow {
   row: Row;
-  /** Tells that no tree leads to its page. It may be an old version of the row, or a deleted one. */
+  /** Tells whether the tree of the table does not lead to its page. Then it may be an old version of a row, or a deleted row. */
   loose: boolean;
 }
 
-interface Found {
+/** The position of a row in the file. */
+interface FoundCell {
   page: number;
   at: number;
   age: number[];
   loose: boolean;
 }
 
-/** Opens a file to find rows page by page. `roots` has the first page of each tree, by name. */
+/** Opens a file to find rows page by page. `roots` holds the number of the first page of each tree, by name. */
 export function looseRows(path: string, roots: Map<string, number>) {
   const pages = openPages(path);
   const free = freePages(pages) ?? new Set();
   const owners = ownersOf(pages, roots, free);
   return {
-    /** Returns the rows of this shape that `fit`, on pages not known to be free: the newest of each key, newest first. */
-    of: (shape: Shape, fit: (found: LooseRow) => boolean) => newest(pages, free, owners, shape, fit),
+    /** Returns one row for each key: a row in the tree of the table or else the newest. Skips free pages and rows that do not `fit`. */
+    of: (shape: Shape, fit: (found: FoundRow) => boolean) => newest(pages, free, owners, shape, fit),
     close: () => pages.close(),
   };
 }
@@ -119,16 +120,16 @@ function* newest(
   free: Set<number>,
   owners: Map<number, string>,
   shape: Shape,
-  fit: (found: LooseRow) => boolean,
-): Iterable<LooseRow> {
-  const found = new Map<string, Found>();
-  const nobodys = (one: number): boolean => !owners.has(one) && !free.has(one);
+  fit: (found: FoundRow) => boolean,
+): Iterable<FoundRow> {
+  const found = new Map<string, FoundCell>();
+  const isUnowned = (one: number): boolean => !owners.has(one) && !free.has(one);
   for (let number = 1; number <= pages.count; number++) {
     const loose = owners.get(number) !== shape.table;
     const page = free.has(number) ? null : pages.read(number);
     if (page === null || !holdsRows(page, number, shape.numbered)) continue;
     for (const at of cellsOf(page, number)) {
-      const read = rowAt(pages, page, number, at, shape, loose ? nobodys : () => true);
+      const read = rowAt(pages, page, number, at, shape, loose ? isUnowned : () => true);
       if (read === null || !fit({ row: read.row, loose })) continue;
       const one = { page: number, at, loose, age: shape.age.map((column) => Number(read.row[column] ?? 0)) };
       const key = JSON.stringify(shape.key.map((column) => read.row[column]));
@@ -136,7 +137,7 @@ function* newest(
       if (other === undefined || compare(one, other) < 0) found.set(key, one);
     }
   }
-  // A page belongs to one row. An older row that also leads to it has lost it.
+  // An overflow page belongs to one row. A row that comes later and leads to the same page is out of date.
   const used = new Set<number>();
   for (const { page: number, at, loose } of [...found.values()].sort(compare)) {
     const page = pages.read(number)!;
@@ -147,8 +148,8 @@ function* newest(
   }
 }
 
-/** Sorts rows to which a tree leads first, then newer ones. */
-function compare(one: Found, other: Found): number {
+/** Sorts the rows in the tree of the table first, then newer rows before older ones. */
+function compare(one: FoundCell, other: FoundCell): number {
   if (one.loose !== other.loose) return one.loose ? 1 : -1;
   for (const [i, age] of one.age.entries()) if (age !== other.age[i]) return other.age[i]! - age;
   return 0;
@@ -163,14 +164,14 @@ function rowAt(
   usable: (page: number) => boolean,
 ): { row: Row; pages: number[] } | null {
   const cell = cellAt(page, number, at);
-  if (cell === null || cell.length > pages.count * PAGE) return null;
+  if (cell === null || cell.length > pages.count * PAGE_BYTES) return null;
   const whole = wholeOf(pages, cell, usable);
   const values = whole === null ? null : valuesOf(whole.bytes);
   const row = values === null ? null : shaped(values, cell.rowid, shape);
   return row === null ? null : { row, pages: whole!.pages };
 }
 
-/** Returns the row by the names of its columns, or null if it belongs to another table. */
+/** Returns the values by column name, or null if they do not fit the table. */
 function shaped(values: Value[], rowid: number | null, { columns, alias, least }: Shape): Row | null {
   if (values.length < least || values.length > columns.length) return null;
   const row: Row = {};
@@ -179,13 +180,13 @@ function shaped(values: Value[], rowid: number | null, { columns, alias, least }
     if (column.name === alias) {
       if (value !== null || rowid === null || rowid < 1) return null;
       row[column.name] = rowid;
-    } else if (value === null ? column.required : !isOf(column.type, value)) return null;
+    } else if (value === null ? column.required : !hasType(column.type, value)) return null;
     else row[column.name] = value;
   }
   return row;
 }
 
-function isOf(type: string, value: Value): boolean {
+function hasType(type: string, value: Value): boolean {
   if (type === 'TEXT') return typeof value === 'string';
   if (type === 'BLOB') return value instanceof Uint8Array;
   return typeof value === 'number' && (type === 'REAL' || Number.isInteger(value));

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-/** File systems by the kernel's magic numbers. Network file systems are not safe for SQLite. */
+/** Network file systems, on which SQLite is not safe, by the kernel's magic numbers. */
 const NETWORK: Record<number, string> = {
   26985: 'NFS',
   20859: 'SMB',

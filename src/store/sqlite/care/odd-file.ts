@@ -14,33 +14,33 @@ import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 
-const SMALLEST_DATABASE = 512;
+const SMALLEST_DATABASE_BYTES = 512;
 
 /**
- * Throws if SQLite must not open this file. It would wait for a pipe, take a file of one byte for an empty database, and make a
- * new queue of one that was truncated to nothing. A file that was just `created` may be empty.
+ * Throws if SQLite must not open this file. SQLite would wait for a pipe, treat a file of one byte as an empty database, and
+ * create a new queue in a database that was truncated to nothing. A file that was just `created` may be empty.
  */
 export function refuseOddFile(path: string, created = false): void {
   const stat = statSync(path);
-  refuseNoFile(path, stat);
-  if (created || stat.size >= SMALLEST_DATABASE) return;
-  // A file that another process is just creating does not stay empty.
+  refuseNonFile(path, stat);
+  if (created || stat.size >= SMALLEST_DATABASE_BYTES) return;
+  // An empty file is accepted if there was no store, or if another process is just writing it.
   if (stat.size === 0 && !(wasOurs(path) && !grows(path))) return;
   throw wasOurs(path)
     ? new QueueError('store-corrupt', `${path} is damaged: the file is truncated`)
     : new QueueError('not-a-database', `${path} is not a queuectl database`);
 }
 
-/** Throws if there is something at this path that is not a regular file. */
-export function refuseNoFile(path: string, stat: Stats | undefined): void {
-  if (stat === undefined) refuseLostLink(path);
+/** Throws if there is something at this path other than a regular file or a link to one. */
+export function refuseNonFile(path: string, stat: Stats | undefined): void {
+  if (stat === undefined) refuseBrokenLink(path);
   if (stat === undefined || stat.isFile()) return;
   const what = stat.isDirectory() ? 'a directory' : stat.isFIFO() ? 'a pipe' : 'a device or socket';
   throw new QueueError('store-unavailable', `${path} is ${what}, not a database file`);
 }
 
-/** Throws if this is a broken link. Its target may be on a disk that is not mounted now, so no file is made there. */
-function refuseLostLink(path: string): void {
+/** Throws if this is a broken link. Its target may be on a disk that is not mounted now, so no file is created there. */
+function refuseBrokenLink(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const target = resolve(dirname(path), readlinkSync(path));
   throw new QueueError(
@@ -50,10 +50,10 @@ function refuseLostLink(path: string): void {
   );
 }
 
-/** Throws if there is no store to look at. An empty file is none yet, although other commands make it one. */
+/** Throws if there is no store at this path. An empty file is none yet, although other commands create a store in it. */
 export function refuseNoStore(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw missing(path);
+  if (stat === undefined) throw missingError(path);
   refuseOddFile(path);
   if (stat.size === 0)
     throw new QueueError(
@@ -64,7 +64,7 @@ export function refuseNoStore(path: string): void {
 }
 
 /** Returns the error for a database file that does not exist. */
-export function missing(path: string): QueueError {
+export function missingError(path: string): QueueError {
   return wasOurs(path)
     ? new QueueError(
         'store-unavailable',
@@ -82,13 +82,13 @@ export function wasOurs(path: string): boolean {
   );
 }
 
-/** Waits a moment for an empty file to grow. */
+/** Waits half a second at most for an empty file to grow. Tells whether it has grown. */
 function grows(path: string): boolean {
   for (let i = 0; i < 25 && statSync(path).size === 0; i++) pauseSync(20);
   return statSync(path).size > 0;
 }
 
-/** Returns the first bytes of a file, or fewer if it is shorter. Nothing in this process may have it open as a database. */
+/** Returns the first bytes of a file, or fewer if it is shorter. This process must not have it open as a database. */
 export function headOf(path: string, length: number): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/**
- * Reads the rows of a damaged database from its pages (sqlite.org/fileformat2.html). Every number in the file is checked before
- * it is used.
+/*
+ * These functions read the rows of a damaged database from its pages (sqlite.org/fileformat2.html). Every number in the file is
+ * checked before it is used.
  */
-export const PAGE = 4096;
-const HEADER = 100;
+export const PAGE_BYTES = 4096;
+const HEADER_BYTES = 100;
 
 const INTERIOR_INDEX = 2;
 const INTERIOR_TABLE = 5;
@@ -14,49 +14,49 @@ const LEAF_TABLE = 13;
 
 export interface PageFile {
   count: number;
-  /** Returns null beyond the end. */
+  /** Returns the page with this number, or null beyond the end. Numbers start at 1. */
   read(number: number): Buffer | null;
   close(): void;
 }
 
 export function openPages(path: string): PageFile {
   const file = openSync(path, 'r');
-  const count = Math.floor(fstatSync(file).size / PAGE);
+  const count = Math.floor(fstatSync(file).size / PAGE_BYTES);
   return {
     count,
     read(number) {
       if (!(number >= 1 && number <= count)) return null;
-      const page = Buffer.alloc(PAGE);
-      return readSync(file, page, 0, PAGE, (number - 1) * PAGE) === PAGE ? page : null;
+      const page = Buffer.alloc(PAGE_BYTES);
+      return readSync(file, page, 0, PAGE_BYTES, (number - 1) * PAGE_BYTES) === PAGE_BYTES ? page : null;
     },
     close: () => closeSync(file),
   };
 }
 
-const startOf = (number: number): number => (number === 1 ? HEADER : 0);
+const startOf = (number: number): number => (number === 1 ? HEADER_BYTES : 0);
 
-/** Tells whether the cells of this page are rows of a table, of one with row numbers or of one without. */
+/** Tells whether the cells of this page are rows of a table with row numbers (`numbered`) or of a table without. */
 export function holdsRows(page: Buffer, number: number, numbered: boolean): boolean {
   const kind = page[startOf(number)];
   return numbered ? kind === LEAF_TABLE : kind === LEAF_INDEX || kind === INTERIOR_INDEX;
 }
 
-/** Returns where the cells of a page begin. Cells that would lie elsewhere are left out. */
+/** Returns the offsets of the cells in a page, without those that are impossible. */
 export function cellsOf(page: Buffer, number: number): number[] {
   const start = startOf(number);
   const kind = page[start]!;
   if (![INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE].includes(kind)) return [];
   const first = start + (kind < LEAF_INDEX ? 12 : 8);
-  const count = Math.min(page.readUInt16BE(start + 3), (PAGE - first) >> 1);
+  const count = Math.min(page.readUInt16BE(start + 3), (PAGE_BYTES - first) >> 1);
   const cells: number[] = [];
   for (let i = 0; i < count; i++) {
     const at = page.readUInt16BE(first + 2 * i);
-    if (at >= first + 2 * count && at < PAGE - 3) cells.push(at);
+    if (at >= first + 2 * count && at < PAGE_BYTES - 3) cells.push(at);
   }
   return cells;
 }
 
-/** Returns the pages below an interior page. */
+/** Returns the numbers of the pages below an interior page, or none for other pages. */
 export function childrenOf(page: Buffer, number: number): number[] {
   const start = startOf(number);
   if (page[start] !== INTERIOR_TABLE && page[start] !== INTERIOR_INDEX) return [];
@@ -70,11 +70,11 @@ export interface Cell {
   local: Buffer;
   /** The number of bytes of the whole row. */
   length: number;
-  /** The page on which the row continues. */
+  /** The page on which the row continues, or null. */
   overflow: number | null;
 }
 
-/** Reads a cell. Returns null if it is no row, or does not fit into its page. */
+/** Reads a cell. Returns null if it is not a row, or does not fit into its page. */
 export function cellAt(page: Buffer, number: number, at: number): Cell | null {
   const kind = page[startOf(number)]!;
   const size = varint(page, kind === INTERIOR_INDEX ? at + 4 : at);
@@ -85,7 +85,7 @@ export function cellAt(page: Buffer, number: number, at: number): Cell | null {
   const from = rowid?.next ?? size.next;
   const here = localBytes(length, kind === LEAF_TABLE);
   const more = here < length;
-  if (from + here + (more ? 4 : 0) > PAGE) return null;
+  if (from + here + (more ? 4 : 0) > PAGE_BYTES) return null;
   return {
     rowid: rowid?.value ?? null,
     local: page.subarray(from, from + here),
@@ -95,14 +95,14 @@ export function cellAt(page: Buffer, number: number, at: number): Cell | null {
 }
 
 function localBytes(length: number, table: boolean): number {
-  const most = table ? PAGE - 35 : Math.floor(((PAGE - 12) * 64) / 255) - 23;
+  const most = table ? PAGE_BYTES - 35 : Math.floor(((PAGE_BYTES - 12) * 64) / 255) - 23;
   if (length <= most) return length;
-  const least = Math.floor(((PAGE - 12) * 32) / 255) - 23;
-  const fitted = least + ((length - least) % (PAGE - 4));
+  const least = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
+  const fitted = least + ((length - least) % (PAGE_BYTES - 4));
   return fitted <= most ? fitted : least;
 }
 
-/** Returns a whole row and its further pages. Returns null if they lead nowhere, or to a page that is not `usable`. */
+/** Returns a whole row and its overflow pages. Returns null if their chain is broken or leads to a page that is not `usable`. */
 export function wholeOf(
   pages: PageFile,
   cell: Cell,
@@ -115,7 +115,7 @@ export function wholeOf(
     const page = passed.includes(next) || !usable(next) ? null : pages.read(next);
     if (page === null) return null;
     passed.push(next);
-    const part = page.subarray(4, 4 + Math.min(missing, PAGE - 4));
+    const part = page.subarray(4, 4 + Math.min(missing, PAGE_BYTES - 4));
     parts.push(part);
     missing -= part.length;
     next = page.readUInt32BE(0);
@@ -126,7 +126,7 @@ export function wholeOf(
 
 export type Value = string | number | Uint8Array | null;
 
-/** Returns the columns of a row, or null if it is none. Its lengths must add up exactly. */
+/** Returns the columns of a row, or null if the bytes are not a row. The lengths must add up exactly. */
 export function valuesOf(bytes: Buffer): Value[] | null {
   const header = varint(bytes, 0);
   if (header === null || header.value > bytes.length) return null;
@@ -147,20 +147,21 @@ export function valuesOf(bytes: Buffer): Value[] | null {
   return body === bytes.length ? values : null;
 }
 
-const FIXED = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
-const REAL = 7;
-const ZERO = 8;
+/** The lengths in bytes of the types below 10. */
+const FIXED_LENGTHS = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
+const REAL_TYPE = 7;
+const ZERO_TYPE = 8;
 
 function lengthOf(type: number): number | null {
-  return type < 12 ? (FIXED[type] ?? null) : Math.floor((type - 12) / 2);
+  return type < 12 ? (FIXED_LENGTHS[type] ?? null) : Math.floor((type - 12) / 2);
 }
 
 /** Decodes a value. Returns undefined for a number that is too large, or a text that is not UTF-8. */
 function valueIn(type: number, bytes: Buffer): Value | undefined {
   if (type === 0) return null;
-  if (type === REAL) return bytes.readDoubleBE(0);
-  if (type === ZERO || type === ZERO + 1) return type - ZERO;
-  if (type < REAL) {
+  if (type === REAL_TYPE) return bytes.readDoubleBE(0);
+  if (type === ZERO_TYPE || type === ZERO_TYPE + 1) return type - ZERO_TYPE;
+  if (type < REAL_TYPE) {
     const number = bytes.length === 8 ? Number(bytes.readBigInt64BE(0)) : bytes.readIntBE(0, bytes.length);
     return Number.isSafeInteger(number) ? number : undefined;
   }
@@ -174,7 +175,7 @@ function valueIn(type: number, bytes: Buffer): Value | undefined {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns the pages in the list of free pages, or null if that list is damaged. */
+/** Returns the numbers of the free pages, or null if the list of free pages is damaged. */
 export function freePages(pages: PageFile): Set<number> | null {
   const first = pages.read(1);
   if (first === null) return null;
@@ -185,7 +186,7 @@ export function freePages(pages: PageFile): Set<number> | null {
     if (!add(trunk)) return null;
     const page = pages.read(trunk)!;
     const count = page.readUInt32BE(4);
-    if (count > PAGE / 4 - 2) return null;
+    if (count > PAGE_BYTES / 4 - 2) return null;
     for (let i = 0; i < count; i++) if (!add(page.readUInt32BE(8 + 4 * i))) return null;
     trunk = page.readUInt32BE(0);
   }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { orNull } from '../../../core/or-null.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
@@ -11,18 +12,18 @@ import { refuseOddFile } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
 import { openAlone, openPrivateCopy } from './private-copy.ts';
 
-/** Reads the epochs of a store of any version. Returns null if the file is empty. */
+/** Reads the epoch and the origin of a store of any version. Returns null if the file is empty. */
 export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
   refuseOddFile(path);
-  return look(path, (connection) => {
+  return withReadOnly(path, (connection) => {
     if (version(connection) === 0) return null;
     const { epoch, origin } = sqliteStore(connection);
     return { epoch, origin };
   });
 }
 
-/** Opens a database to read from it, without leaving a trace, and closes it after `work`. */
-export async function look<T>(
+/** Opens a database to read from it, and closes it after `work`. Leaves no files. A private copy is made in `scratch`. */
+export async function withReadOnly<T>(
   path: string,
   work: (connection: Connection) => T | Promise<T>,
   scratch?: string,
@@ -38,12 +39,8 @@ export async function look<T>(
 }
 
 export async function peekSqlite(location: string): Promise<Store | null> {
-  let path: string;
-  try {
-    path = realpathSync(resolve(location));
-  } catch {
-    return null;
-  }
+  const path = orNull(() => realpathSync(resolve(location)));
+  if (path === null) return null;
   refuseOddFile(path);
   const connection = await connect(path, { open: openToRead });
   try {
@@ -57,9 +54,9 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 }
 
 /**
- * Opens a database without leaving a trace. If there is a WAL, a process is working or has died, and the WAL is read too.
- * Otherwise the file is complete in itself and is opened alone: SQLite would put a WAL beside it, or remove the one beside an
- * empty file. If other users could put files beside it, a private copy is opened.
+ * Opens a database without changing its files. If there is a WAL, a process uses the database or has died, and the WAL is read,
+ * too. Otherwise the file is complete and is opened alone, because SQLite would create a WAL beside it, or remove the one beside
+ * an empty file. If other users could put files beside the database, a private copy is opened.
  */
 function openToRead(path: string, scratch?: string): DatabaseSync {
   if (unsafeParts(path).length > 0 && !isOpenHere(path)) return openPrivateCopy(path, scratch);

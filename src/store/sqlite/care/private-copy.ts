@@ -11,12 +11,12 @@ import { foreign } from './safe-path.ts';
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const ROOT = 0;
 const TRIES = 10;
-const PAUSE_MS = 50;
+const RETRY_PAUSE_MS = 50;
 
 /**
- * Opens a private copy of a database, to read from it. SQLite finds what belongs to a database by name, so it must not open one
- * where other users can put a -wal or a -journal beside it. The copy is made in `scratch` and has no name any more when this
- * returns. A -journal is never copied: SQLite removes files that it names.
+ * Opens a private copy of a database, to read from it. SQLite finds the parts of a database by name, so it must not open one where
+ * other users can put a -wal or a -journal beside it. The copy is made in the directory `scratch` and is unlinked when this
+ * returns. A -journal is never copied, because SQLite removes files that a journal names.
  */
 export function openPrivateCopy(path: string, scratch = tmpdir()): DatabaseSync {
   const directory = mkdtempSync(join(scratch, 'queuectl-copy-'));
@@ -30,7 +30,7 @@ export function openPrivateCopy(path: string, scratch = tmpdir()): DatabaseSync 
   }
 }
 
-/** Opens a database that is complete in its one file. SQLite looks for nothing beside it. */
+/** Opens a database that is complete in one file. SQLite does not look for other files beside it. */
 export function openAlone(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.search = '?immutable=1';
@@ -46,7 +46,7 @@ function foldWal(copy: string): void {
   }
 }
 
-/** Copies the database and its -wal as of one moment. Returns whether there is a -wal. */
+/** Copies the database and its -wal as of one moment. Returns whether a -wal was copied. */
 function copyWhole(path: string, copy: string): boolean {
   for (let tries = 1; ; tries++) {
     const db = openPart(path)!;
@@ -55,7 +55,7 @@ function copyWhole(path: string, copy: string): boolean {
       const files = wal === null ? [db] : [db, wal];
       if (wal !== null) refuseForeign(`${path}-wal`, fstatSync(wal), fstatSync(db));
       const before = files.map(stampOf).join();
-      // SQLite takes an empty database for a new one, and would remove its -wal.
+      // SQLite treats an empty database as a new one, and would remove its -wal.
       const hasWal = wal !== null && fstatSync(wal).size > 0 && fstatSync(db).size > 0;
       copyBytes(db, copy);
       if (hasWal) copyBytes(wal, `${copy}-wal`);
@@ -65,7 +65,7 @@ function copyWhole(path: string, copy: string): boolean {
       if (wal !== null) closeSync(wal);
     }
     if (tries === TRIES) throw new QueueError('store-busy', `${path} is being written by another process`);
-    pauseSync(PAUSE_MS);
+    pauseSync(RETRY_PAUSE_MS);
   }
 }
 
@@ -87,8 +87,8 @@ function openPart(path: string): number | null {
 function refuseForeign(path: string, wal: Stats, db: Stats): void {
   const uid = process.getuid?.() ?? wal.uid;
   if ([db.uid, uid, ROOT].includes(wal.uid)) return;
-  const { says, fix } = foreign(path, wal, uid, 'another user created this file. Move it elsewhere');
-  throw new QueueError('not-permitted', says, fix);
+  const { problem, fix } = foreign(path, wal, uid, 'another user created this file. Move it elsewhere');
+  throw new QueueError('not-permitted', problem, fix);
 }
 
 function stampOf(file: number): string {

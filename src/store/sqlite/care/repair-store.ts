@@ -7,7 +7,7 @@ import type { Repair, RepairSteps } from '../../contract/file-care.ts';
 import { isSoundSqlite } from './check.ts';
 import { withCopy } from './copy.ts';
 import { refuseSecondName } from './current-files.ts';
-import { missing } from './odd-file.ts';
+import { missingError } from './odd-file.ts';
 import { checkOwner } from './owner.ts';
 import { repairSqlite } from './repair.ts';
 import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
@@ -17,7 +17,7 @@ export async function repairStore(
   anyOwner: boolean,
   steps: RepairSteps,
 ): Promise<Repair | null> {
-  if (!existsSync(location)) throw missing(resolve(location));
+  if (!existsSync(location)) throw missingError(resolve(location));
   const db = realpathSync(location);
   checkOwner(resolve(location), anyOwner);
   await refuseSecondName(db);
@@ -27,7 +27,7 @@ export async function repairStore(
     return null;
   }
   const draft = newDraft(db);
-  // It is held from before it is read until it is replaced. A change in between would be lost.
+  // The store is locked before it is read and until it is replaced, because a change in between would be lost.
   const held = await takeStore(db);
   try {
     const repaired = await repairSqlite(held!, draft, steps);

@@ -6,23 +6,23 @@ import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
 import { type Connection, connect, type Row } from '../connection.ts';
 import { EPOCH } from '../epoch.ts';
 import { recount } from '../load.ts';
-import { REASON } from '../mend.ts';
+import { HOLD_REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
 import { readSettings } from '../queues.ts';
-import { intoRange, LARGEST_NUMBER, outOfRange } from '../ranges.ts';
+import { columnOutOfRange, intoRange, LARGEST_NUMBER } from '../ranges.ts';
 import { toClaimedJob } from '../rows.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
-import { SAVED, type SavedTable, unreadable } from '../tables.ts';
+import { SAVED, type SavedTable, unreadableColumn } from '../tables.ts';
 import { problemsOf } from './check.ts';
 import { type HeldStore, makeFile } from './hold.ts';
-import { type LooseRow, shapeOf } from './loose-rows.ts';
-import { BESIDE } from './owner.ts';
-import { openWreck, type Wreck } from './salvage.ts';
+import { type FoundRow, shapeOf } from './loose-rows.ts';
+import { PART_SUFFIXES } from './owner.ts';
+import { type DamagedCopy, openDamagedCopy } from './salvage.ts';
 
 /**
  * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read. The
- * epoch is kept, so that what is still running is found by its cookie.
+ * epoch is kept if it is known, so that processes that are still running are found by their cookies.
  */
 export async function repairSqlite(
   damaged: HeldStore,
@@ -34,18 +34,18 @@ export async function repairSqlite(
   const copy = `${draft}.wreck`;
   try {
     await migrate(connection);
-    const wreck = openWreck(damaged, copy);
-    if (wreck === null) return null;
+    const source = openDamagedCopy(damaged, copy);
+    if (source === null) return null;
     try {
-      const repaired = await connection.write('migrate', () => saveAll(connection, wreck, steps));
-      if (wreck.blind && repaired.jobs === 0) return null;
+      const repaired = await connection.write('migrate', () => saveAll(connection, source, steps));
+      if (source.noTrees && repaired.jobs === 0) return null;
       return { ...repaired, problems: await problemsOf(connection) };
     } finally {
-      wreck.close();
+      source.close();
     }
   } finally {
     connection.close();
-    for (const end of ['', ...BESIDE]) rmSync(copy + end, { force: true });
+    for (const end of ['', ...PART_SUFFIXES]) rmSync(copy + end, { force: true });
   }
 }
 
@@ -53,28 +53,28 @@ type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 type Saving = Omit<Repaired, 'problems'>;
 
 /** A repair in progress. */
-interface Rescue {
+interface RepairProgress {
   db: Connection;
-  wreck: Wreck;
+  source: DamagedCopy;
   saving: Saving;
-  /** The jobs, as number and id, that the index of the wreck lists. */
+  /** The jobs in the id index of the damaged database, each as `NUMBER ID`. */
   indexed: Set<string>;
 }
 
-function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
-  const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [wreck.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
+function saveAll(db: Connection, source: DamagedCopy, steps: Steps): Saving {
+  const saving: Saving = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
+  const epoch = [source.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
-  const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
-  const rescue = { db, wreck, saving, indexed };
-  for (const table of SAVED) saveTable(rescue, table);
-  if (wreck.blind) saving.lost.push('the contents of destroyed pages');
+  const indexed = new Set(source.noTrees ? [] : source.column(care.jobsByIndex));
+  const progress = { db, source, saving, indexed };
+  for (const table of SAVED) saveTable(progress, table);
+  if (source.noTrees) saving.lost.push('the contents of destroyed pages');
   const nameless = db.run(care.forgetNameless);
   if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
-  for (const one of missingOf(rescue)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
-  // A running job whose attempt is gone counts as lost after a crash. The others are found by their cookies.
+  for (const one of missingOf(progress)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
+  // A running job whose attempt is gone is settled as lost. Workers find the processes of the others by their cookies.
   const settleLost = steps.settleLost(readSettings(db));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
   db.run(care.forgetUnfinished);
@@ -83,20 +83,20 @@ function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   return saving;
 }
 
-/** Returns the jobs that are in the index of the wreck and have not been saved. */
-function missingOf({ db, indexed }: Rescue): Set<string> {
+/** Returns the jobs that are in the id index of the damaged database and have not been saved. */
+function missingOf({ db, indexed }: RepairProgress): Set<string> {
   const missing = new Set(indexed);
   for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
   return missing;
 }
 
-function saveTable(rescue: Rescue, table: SavedTable): void {
-  const { db, wreck, saving } = rescue;
+function saveTable(progress: RepairProgress, table: SavedTable): void {
+  const { db, source, saving } = progress;
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
-  const save = (row: Row): string | null => bad(table, row) ?? tryInsert(db, insert, columns, row, table);
+  const save = (row: Row): string | null => flawOf(table, row) ?? tryInsert(db, insert, columns, row, table);
   saving.saved[table.name] = 0;
-  let gaps = wreck.blind;
+  let gaps = source.noTrees;
   const gap = (why: string): void => {
     gaps = true;
     saving.lost.push(why);
@@ -108,23 +108,23 @@ function saveTable(rescue: Rescue, table: SavedTable): void {
     if (problem === null) saving.saved[table.name]!++;
     else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
   };
-  wreck.rows(table.name, table.key, { keep, gap });
-  if (gaps || (table.name === 'job' && missingOf(rescue).size > 0)) saveLoose(rescue, table, save);
+  source.rows(table.name, table.key, { keep, gap });
+  if (gaps || (table.name === 'job' && missingOf(progress).size > 0)) saveLoose(progress, table, save);
 }
 
-/** Saves rows that are found page by page. They may be old or deleted, so a job must be in the index of ids, if that is readable. */
+/** Saves rows that are found page by page. Loose rows may be old or deleted, so loose jobs must be in the id index, if it is readable. */
 function saveLoose(
-  { db, wreck, saving, indexed }: Rescue,
+  { db, source, saving, indexed }: RepairProgress,
   table: SavedTable,
   save: (row: Row) => string | null,
 ): void {
   const { name } = table;
-  const ofNow = ({ row, loose }: LooseRow): boolean =>
+  const isCurrent = ({ row, loose }: FoundRow): boolean =>
     !loose || name !== 'job' || indexed.size === 0 || indexed.has(`${row.number} ${row.id}`);
-  const fit = (found: LooseRow): boolean => ofNow(found) && isOwn(db, name, found.row);
+  const fit = (found: FoundRow): boolean => isCurrent(found) && belongsTo(db, name, found.row);
   let refused = 0;
-  for (const { row, loose } of wreck.loose(shapeOf(db, table), fit)) {
-    const problem = outOfRange(name, row) === undefined ? save(row) : 'out of range';
+  for (const { row, loose } of source.loose(shapeOf(db, table), fit)) {
+    const problem = columnOutOfRange(name, row) === undefined ? save(row) : 'out of range';
     if (problem === null) saving.saved[name]!++;
     else if (problem !== 'there already') refused++;
     if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
@@ -133,8 +133,8 @@ function saveLoose(
     saving.lost.push(`${name}: ${countOf(refused, 'row')} found page by page did not pass the checks`);
 }
 
-/** Tells whether a row belongs to this table, because rows of some tables look like those of another. */
-function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
+/** Tells whether a row belongs to this table. Rows of some tables look like those of another. */
+function belongsTo(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
   if (table === 'setting') return SETTING_KEYS.some((one) => one === key);
   const query = care.FITS[table];
   const length = (part: Row[string] | undefined): number => (part instanceof Uint8Array ? part.length : 0);
@@ -142,14 +142,14 @@ function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr
   return db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined;
 }
 
-/** Holds a changed job that has not started, so that its owner can check it. */
+/** Returns the row of a changed job as held if the job is waiting, so that its owner can check it. Returns other rows unchanged. */
 function heldRow({ name }: SavedTable, row: Row): Row {
   const isWaiting = name === 'job' && ['ready', 'waiting', 'blocked'].includes(String(row.phase));
-  return isWaiting ? { ...row, phase: 'held', last_error: REASON } : row;
+  return isWaiting ? { ...row, phase: 'held', last_error: HOLD_REASON } : row;
 }
 
-function bad(table: SavedTable, row: Row): string | null {
-  const column = unreadable(table, row);
+function flawOf(table: SavedTable, row: Row): string | null {
+  const column = unreadableColumn(table, row);
   if (column !== undefined) return `its ${column} is unreadable`;
   const numbers = [...(table.numbered ? ['number'] : []), ...Object.keys(table.refs)];
   const odd = numbers.find((one) => Number(row[one] ?? 0) < 0 || Number(row[one] ?? 0) > LARGEST_NUMBER);

@@ -19,7 +19,7 @@ export async function replaceStore<T>(
   const db = databasePath(location);
   const source = resolve(file);
   refuseMissing(source, db);
-  await refuseStranger(source);
+  await refuseForeignFile(source);
   checkOwner(resolve(location), anyOwner);
   await refuseSecondName(db);
   refuseWhileUsed(db);
@@ -31,7 +31,7 @@ export async function replaceStore<T>(
     const made = await withCopy(draft, steps.renew);
     syncFile(draft);
     if (existsSync(db)) steps.ready();
-    return { file: source, db, made, kept: await putThere(draft, db, steps) };
+    return { file: source, db, made, kept: await moveIntoPlace(draft, db, steps) };
   } finally {
     // A draft that still exists has not become the store.
     steps.ended(!existsSync(draft));
@@ -39,13 +39,13 @@ export async function replaceStore<T>(
   }
 }
 
-/** Returns the path of the database itself, behind links. */
+/** Returns the path of the database, with links resolved if it exists. */
 export function databasePath(location: string): string {
   return existsSync(location) ? realpathSync(location) : resolve(location);
 }
 
-/** Returns where the old store is kept now, or null if there was none. */
-async function putThere<T>(draft: string, db: string, steps: ReplaceSteps<T>): Promise<string | null> {
+/** Moves the draft to the path of the store. Returns the new path of the old store, or null if there was none. */
+async function moveIntoPlace<T>(draft: string, db: string, steps: ReplaceSteps<T>): Promise<string | null> {
   const old = await takeStore(db);
   const held = old ?? (await takeName(db));
   try {
@@ -68,8 +68,8 @@ function refuseMissing(source: string, db: string): void {
     );
 }
 
-/** Looks at the backup before anybody is asked about what it would replace. */
-async function refuseStranger(source: string): Promise<void> {
+/** Throws if the file is not a queuectl database, before the user is asked whether to replace the store. */
+async function refuseForeignFile(source: string): Promise<void> {
   try {
     await (await peekSqlite(source))?.close();
   } catch (error) {

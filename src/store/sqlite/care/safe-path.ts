@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { shellQuote } from '../../../core/shell-quote.ts';
 
 export interface Unsafe {
-  says: string;
+  problem: string;
   fix: string;
 }
 
@@ -12,11 +12,11 @@ const STICKY = 0o1000;
 const MOST_LINKS = 40;
 
 /**
- * Finds everything on the way to a file through which another user could put his own file in its place, or beside it. Every
- * directory and link on the way must belong to this user or to root, and nobody else may write to a directory. A sticky
- * directory such as /tmp may be passed, because others cannot move what is ours in it, but it must not hold the file itself.
+ * Returns everything on the path of a file through which another user could replace the file, or put files beside it. Every
+ * directory and link on the path must belong to this user or to root, and nobody else may write to a directory. The path may
+ * lead through a sticky directory such as /tmp, in which others cannot move the files of this user, but must not end in it.
  */
-export function unsafeWay(asked: string, uid: number): Unsafe[] {
+export function unsafePathParts(asked: string, uid: number): Unsafe[] {
   const found = new Map<string, Unsafe>();
   const note = (path: string, unsafe: Unsafe | null): void => {
     if (unsafe !== null && !found.has(path)) found.set(path, unsafe);
@@ -41,7 +41,7 @@ export function unsafeWay(asked: string, uid: number): Unsafe[] {
     if (stat === undefined) break;
     if (!isLink) directory = path;
     else {
-      // The system refuses such a path, too.
+      // The kernel refuses a path with more links, too.
       if (++links > MOST_LINKS) break;
       const target = readlinkSync(path);
       if (target.startsWith('/')) directory = '/';
@@ -69,7 +69,7 @@ function canOthersWrite(stat: Stats, uid: number): boolean {
   return (stat.mode & 0o002) !== 0 || !isPrivateGroup(stat.gid, uid);
 }
 
-/** Trusts this user and root. In a user namespace the machine's root appears as the user id of all unknown users. */
+/** Trusts this user and root. In a user namespace, the machine's root has the user id of all unknown users. */
 function isTrusted(owner: number, uid: number): boolean {
   return owner === uid || owner === ROOT || isUnknown(owner);
 }
@@ -85,9 +85,9 @@ function isUnknown(owner: number): boolean {
 }
 
 /**
- * Many systems give each user a group of his own, and let it write. It counts as private if it is the group of this process and
- * /etc/passwd and /etc/group name nobody else in it but root. A user who is not listed there may share it with others who are
- * not listed either.
+ * Many systems give each user a private group with write access. A group counts as private if it is the group of this process
+ * and /etc/passwd and /etc/group list only this user and root in it. The group of a user who is not listed there does not count,
+ * because other users who are not listed may share it.
  */
 function isPrivateGroup(gid: number, uid: number): boolean {
   if (process.platform !== 'linux' || process.getgid?.() !== gid) return false;
@@ -115,7 +115,7 @@ function fieldsOf(file: string, separator: string | RegExp): string[][] {
 
 export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: string): Unsafe {
   return {
-    says: `${path} belongs to user ${owner}, but queuectl is running as user ${uid}`,
+    problem: `${path} belongs to user ${owner}, but queuectl is running as user ${uid}`,
     fix: fix ?? `run queuectl as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,
   };
 }
@@ -123,7 +123,7 @@ export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: 
 export function writableByOthers(path: string, stat: Stats, uid: number): Unsafe {
   const own = stat.uid === uid || uid === ROOT;
   return {
-    says: `other users can write to ${path} (mode ${modeOf(stat)})`,
+    problem: `other users can write to ${path} (mode ${modeOf(stat)})`,
     fix: own ? `chmod go-w ${word(path)}` : 'use your own directory, for example queuectl --db ~/queue.db …',
   };
 }
@@ -131,8 +131,8 @@ export function writableByOthers(path: string, stat: Stats, uid: number): Unsafe
 /** Reports that others can put a -wal or a -journal beside the file, which SQLite would read. They cannot replace the file. */
 function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const directory = dirname(path);
-  const says = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
-  if (holder.uid === uid && uid !== ROOT) return { says, fix: `chmod go-w ${word(directory)}` };
+  const problem = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
+  if (holder.uid === uid && uid !== ROOT) return { problem, fix: `chmod go-w ${word(directory)}` };
   const own = freeDirectory(path, uid);
   const moved = join(own, basename(path));
   const make = `mkdir -m 700 ${word(own)}`;
@@ -140,10 +140,10 @@ function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
     .map((end) => path + end)
     .filter((one) => isOwn(one, uid));
   if (parts.length === 0)
-    return { says, fix: `use your own directory: ${make} && queuectl --db ${word(moved)} …` };
+    return { problem, fix: `use your own directory: ${make} && queuectl --db ${word(moved)} …` };
   const move = `mv ${parts.map(word).join(' ')} ${word(`${own}/`)}`;
   return {
-    says,
+    problem,
     fix: `while nothing uses the database, move it to your own directory: ${make} && ${move}. Then use it there: queuectl --db ${word(moved)} …`,
   };
 }
@@ -152,7 +152,7 @@ function isOwn(path: string, uid: number): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.uid === uid;
 }
 
-/** Names a directory that does not exist yet. */
+/** Returns the name of a directory that does not exist yet. */
 function freeDirectory(path: string, uid: number): string {
   const stem = join(dirname(path), basename(path, extname(path)));
   const names = [stem, `${stem}-queue`, `${stem}-${uid}`];

@@ -1,17 +1,18 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { orNull } from '../../../core/or-null.ts';
 import { type Row, withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
 import { hasJobs, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
 import type { HeldStore } from './hold.ts';
-import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
-import { BESIDE } from './owner.ts';
-import { childrenOf, PAGE } from './pages.ts';
+import { type FoundRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
+import { PART_SUFFIXES } from './owner.ts';
+import { childrenOf, PAGE_BYTES } from './pages.ts';
 
-const HEADER = 100;
-/** The search for the next readable row ends at this distance. */
-const FARTHEST = 2 ** 48;
+const HEADER_BYTES = 100;
+/** The search for the next readable row number ends at this distance. */
+const LONGEST_GAP = 2 ** 48;
 
 /** Takes every row that can be read, and descriptions of the places where rows may be missing. */
 export interface RowSink {
@@ -20,15 +21,15 @@ export interface RowSink {
 }
 
 /** A copy of a damaged database, opened as well as possible. */
-export interface Wreck {
+export interface DamagedCopy {
   rows(table: string, key: string[], sink: RowSink): void;
   /** Finds rows page by page, whether or not a tree leads to them. Those to which a tree leads come first. */
-  loose(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
-  /** Tells that no tree of jobs or queues could be read. */
-  blind: boolean;
-  /** Returns the first column of a query, or nothing if it fails. */
+  loose(shape: Shape, fit: (found: FoundRow) => boolean): Iterable<FoundRow>;
+  /** Tells whether neither the tree of jobs nor that of queues could be read. */
+  noTrees: boolean;
+  /** Returns the first column of a query, or no values if it fails. */
   column(query: string): string[];
-  /** Describes how it had to be opened. */
+  /** Describes how the copy had to be opened. */
   how: string;
   close(): void;
 }
@@ -37,33 +38,33 @@ export interface Wreck {
  * Opens a copy of the damaged database: as it is, with a new header, or with the schema of a fresh store, whose tables begin at
  * the same pages. If none of these shows a job or a queue, rows are searched page by page. Returns null if nothing works.
  */
-export function openWreck(damaged: HeldStore, copy: string): Wreck | null {
+export function openDamagedCopy(damaged: HeldStore, copy: string): DamagedCopy | null {
   const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
     ['as it is', () => {}],
-    ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER)],
-    ['with a new schema', (file) => patch(file, freshPages(copy, false), PAGE), true],
-    ['with the new schema of a copy', (file) => patch(file, freshPages(copy, true), PAGE), true],
+    ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER_BYTES)],
+    ['with a new schema', (file) => patch(file, freshPages(copy, false), PAGE_BYTES), true],
+    ['with the new schema of a copy', (file) => patch(file, freshPages(copy, true), PAGE_BYTES), true],
   ];
-  for (const blind of [false, true]) {
+  for (const noTrees of [false, true]) {
     for (const [how, mend, guessed] of ways) {
-      for (const end of ['', ...BESIDE]) rmSync(copy + end, { force: true });
+      for (const end of ['', ...PART_SUFFIXES]) rmSync(copy + end, { force: true });
       damaged.copyTo(copy);
       mend(copy);
-      const db = tryOpen(copy, blind);
+      const db = tryOpen(copy, noTrees);
       if (db === null) continue;
-      if (blind) return { ...wreck(db, copy, guessed), how: `${how}, page by page`, blind };
-      return { ...wreck(db, copy), how, blind };
+      if (noTrees) return { ...readersOf(db, copy, guessed), how: `${how}, page by page`, noTrees };
+      return { ...readersOf(db, copy), how, noTrees };
     }
   }
   return null;
 }
 
-function tryOpen(path: string, blind: boolean): DatabaseSync | null {
+function tryOpen(path: string, noTrees: boolean): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(path);
-    // With the wrong schema neither a job nor a queue looks like one. The first job may be damaged, so queues count too.
-    if (blind ? !db.prepare(hasJobs).get() : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name'))
+    // With a wrong schema, the first rows of both tables look wrong. One of them is enough, because the other may be damaged.
+    if (noTrees ? !db.prepare(hasJobs).get() : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name'))
       throw new Error('no queue');
     return db;
   } catch {
@@ -73,15 +74,11 @@ function tryOpen(path: string, blind: boolean): DatabaseSync | null {
 }
 
 function looksLike(db: DatabaseSync, table: string, column: string): boolean {
-  try {
-    const [row] = db.prepare(rowsAfter(table, 'number', 1)).all(0);
-    return typeof row?.[column] === 'string';
-  } catch {
-    return false;
-  }
+  const row = orNull(() => db.prepare(rowsAfter(table, 'number', 1)).all(0)[0]);
+  return typeof row?.[column] === 'string';
 }
 
-/** Returns the pages of a fresh store that hold its schema, by number. `copied` lays them out as in a backup, by VACUUM. */
+/** Returns the pages of a fresh store that hold its schema, by number. With `copied`, they are laid out as in a backup, by VACUUM. */
 function freshPages(copy: string, copied: boolean): Map<number, Buffer> {
   const files = [`${copy}.fresh`, `${copy}.copied`];
   for (const file of files) rmSync(file, { force: true });
@@ -90,32 +87,27 @@ function freshPages(copy: string, copied: boolean): Map<number, Buffer> {
   db.close();
   const bytes = readFileSync(files[copied ? 1 : 0]!);
   for (const file of files) rmSync(file, { force: true });
-  const page = (number: number): Buffer => bytes.subarray((number - 1) * PAGE, number * PAGE);
+  const page = (number: number): Buffer => bytes.subarray((number - 1) * PAGE_BYTES, number * PAGE_BYTES);
   return new Map([1, ...childrenOf(page(1), 1)].map((number) => [number, page(number)]));
 }
 
-/** Overwrites the header, or all pages of the schema. Keeps the size of the file and drops the free list. */
+/** Overwrites the header, or all pages of the schema. Keeps the size of the file and empties the list of free pages. */
 function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
   const start = Buffer.from(pages.get(1)!.subarray(0, bytes));
-  start.writeUInt32BE(Math.max(pages.size, Math.floor(statSync(path).size / PAGE)), 28);
+  start.writeUInt32BE(Math.max(pages.size, Math.floor(statSync(path).size / PAGE_BYTES)), 28);
   start.writeUInt32BE(0, 32);
   start.writeUInt32BE(0, 36);
   start.writeUInt32BE(start.readUInt32BE(24), 92);
   const file = openSync(path, 'r+');
-  if (bytes === PAGE) for (const [number, page] of pages) writeSync(file, page, 0, PAGE, (number - 1) * PAGE);
+  if (bytes === PAGE_BYTES)
+    for (const [number, page] of pages) writeSync(file, page, 0, PAGE_BYTES, (number - 1) * PAGE_BYTES);
   writeSync(file, start, 0, bytes, 0);
   closeSync(file);
 }
 
-/** Reads an opened wreck. If it is `guessed` that its tables begin where the schema says, only single pages are read. */
-function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'how' | 'blind'> {
-  const all = (query: string): Row[] => {
-    try {
-      return db.prepare(query).all() as Row[];
-    } catch {
-      return [];
-    }
-  };
+/** Returns the functions of a DamagedCopy. If its schema is only `guessed`, rows are found page by page alone. */
+function readersOf(db: DatabaseSync, copy: string, guessed = false): Omit<DamagedCopy, 'how' | 'noTrees'> {
+  const all = (query: string): Row[] => orNull(() => db.prepare(query).all() as Row[]) ?? [];
   // Pages are read from the file itself, so the WAL is folded into it.
   all('PRAGMA wal_checkpoint(TRUNCATE)');
   let pages: LooseRows | null = null;
@@ -138,11 +130,11 @@ function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'ho
   };
 }
 
-const AT_ONCE = 200;
-/** No table of this kind is longer, but a damaged tree may form a loop. */
+const ROWS_PER_READ = 200;
+/** A read of a table without row numbers ends after this many rows, because a damaged tree may form a loop. */
 const MOST_UNNUMBERED = 1_000_000;
 
-/** Reads rows in the order of their numbers. Behind an unreadable page it continues with the first row that it can read. */
+/** Reads rows in the order of their numbers. After an unreadable page it continues with the next row that it can read. */
 function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: RowSink): void {
   const after = (number: number, limit: number): Row[] => {
     const statement = db.prepare(rowsAfter(table, key, limit));
@@ -154,17 +146,10 @@ function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: R
       return (statement.all(number) as Row[]).map(withoutBigInts);
     }
   };
-  const readable = (number: number): boolean => {
-    try {
-      after(number, 1);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+  const readable = (number: number): boolean => orNull(() => after(number, 1)) !== null;
   for (let at = 0; ; ) {
     let rows: Row[] = [];
-    for (const limit of [AT_ONCE, 1]) {
+    for (const limit of [ROWS_PER_READ, 1]) {
       try {
         rows = after(at, limit);
         if (rows.length === 0) return;
@@ -194,7 +179,7 @@ function nextReadable(at: number, readable: (number: number) => boolean): number
   let step = 1;
   while (!readable(at + step)) {
     step *= 2;
-    if (step > FARTHEST) return null;
+    if (step > LONGEST_GAP) return null;
   }
   let low = Math.floor(step / 2);
   let high = step;

@@ -2,7 +2,7 @@ import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync, unlinkSy
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
-import { draftsNamed, newDraft, removeDraft } from '../../../files/drafts.ts';
+import { draftPaths, newDraft, removeDraft } from '../../../files/drafts.ts';
 import { sync, syncFile } from '../../../files/durable.ts';
 import { holdersOf } from '../../../files/holders.ts';
 import { namesIn } from '../../../files/names-in.ts';
@@ -19,10 +19,10 @@ export function refuseWhileUsed(db: string): void {
   );
 }
 
-/** The files that are moved with a database, because they hold a part of its contents. */
-const MOVED = ['-wal', '-journal'];
+/** The suffixes of the files that are moved with a database, because they hold a part of its contents. */
+const MOVED_SUFFIXES = ['-wal', '-journal'];
 
-/** Keeps everybody else out of the store, and completes a swap that was killed. Returns null if there is no store. */
+/** Locks the store for everybody else, and completes or undoes a swap that was killed. Returns null if there is no store. */
 export async function takeStore(db: string): Promise<HeldStore | null> {
   if (!existsSync(db)) {
     finishSwaps(db, false);
@@ -44,7 +44,7 @@ function returnWal(db: string): void {
   if (statSync(db).size > 1 || isThere(`${db}-wal`)) return;
   for (const name of hiddenNames(db)) {
     const hidden = join(dirname(db), name);
-    if (isSameFile(hidden, db)) moveOwnBeside(hidden, db);
+    if (isSameFile(hidden, db)) moveOwnParts(hidden, db);
   }
 }
 
@@ -75,9 +75,9 @@ export async function finishKilledSwap(db: string): Promise<void> {
 }
 
 /**
- * Puts the draft in the place of the held store, and returns where that is kept now. At every moment the name leads to the whole
+ * Replaces the held store with the draft, and returns the new path of the old store. At every moment the name leads to the whole
  * old store or to the whole new one, and no file beside it belongs to the other. The second name of the old store stays hidden
- * until it has lost the first one: with a WAL for each of two names it would be damaged.
+ * until it has lost the first one, because with two names it could get two WALs, which would damage it.
  */
 export function swap(
   draft: string,
@@ -92,9 +92,9 @@ export function swap(
   refuseReplaced(db, held);
   linkSync(db, hidden);
   crashPoint('swap-linked');
-  if (!held.folded) moveBeside(db, hidden);
+  if (!held.folded) moveParts(db, hidden);
   crashPoint('swap-cleared');
-  // After a power cut the new store must not meet the old WAL.
+  // After a power cut the old WAL must not be beside the new store.
   sync(dirname(db)); // fault-control: sync-before-rename
   refuseReplaced(db, held);
   renameSync(draft, db);
@@ -106,10 +106,10 @@ export function swap(
   return aside;
 }
 
-/** Puts the draft under a name that takeName took. */
+/** Moves the draft to a name that `takeName` has taken. */
 export function fillName(draft: string, db: string, now: number): void {
   // There may be a WAL whose database is gone.
-  moveBeside(db, asideName(`${db}.before-${stampOf(now)}`));
+  moveParts(db, asideName(`${db}.before-${stampOf(now)}`));
   crashPoint('swap-swept');
   sync(dirname(db));
   renameSync(draft, db);
@@ -128,9 +128,9 @@ function stampOf(now: number): string {
 }
 
 /**
- * Completes or undoes the swaps that were killed. If the old store still had its name, the swap is undone: a store that SQLite
+ * Completes or undoes the swaps that were killed. If the old store still has its name, the swap is undone: a store that SQLite
  * cannot read gets its WAL back, and one that SQLite has opened without the WAL (`folded`) does not. Otherwise the old store
- * gets its new name. The caller holds the store or has it open, so nobody else is in the middle of a swap.
+ * gets its new name. The caller has locked the store or has it open, so nobody else is in the middle of a swap.
  */
 export function finishSwaps(db: string, folded: boolean): void {
   const directory = dirname(db);
@@ -139,7 +139,7 @@ export function finishSwaps(db: string, folded: boolean): void {
     const aside = freeName(join(directory, name.slice(1)), isThere);
     if (!isSameFile(hidden, db)) reveal(hidden, aside);
     else {
-      moveOwnBeside(hidden, folded ? aside : db);
+      moveOwnParts(hidden, folded ? aside : db);
       unlinkSync(hidden);
     }
   }
@@ -155,18 +155,18 @@ function isHiddenName(db: string, name: string): boolean {
   return name.startsWith(prefix) && /^(before|damaged)-\w+Z(\.\d+)?$/.test(name.slice(prefix.length));
 }
 
-/** Counts the other names of a database that a restore, repair or backup made and has not removed yet, or was killed before. */
+/** Counts the other names of a database that a running or killed restore, repair or backup has created. */
 export function countOwnLinks(db: string): number {
   const own = namesIn(dirname(db)).flatMap((name) => {
     const path = join(dirname(db), name);
-    return isHiddenName(db, name) ? [path] : draftsNamed(path);
+    return isHiddenName(db, name) ? [path] : draftPaths(path);
   });
   return own.filter((path) => isSameFile(path, db)).length;
 }
 
-/** Gives a hidden store its new name. A worker that is starting may do the same at this moment. */
+/** Gives a hidden store its new name. Another process that opens the store may do the same at this moment. */
 function reveal(hidden: string, aside: string): void {
-  moveOwnBeside(hidden, aside);
+  moveOwnParts(hidden, aside);
   renameIfThere(hidden, aside);
 }
 
@@ -178,20 +178,20 @@ function renameIfThere(from: string, to: string): void {
   }
 }
 
-function moveBeside(from: string, to: string): void {
-  for (const end of MOVED) if (existsSync(from + end)) renameSync(from + end, to + end);
+function moveParts(from: string, to: string): void {
+  for (const end of MOVED_SUFFIXES) if (existsSync(from + end)) renameSync(from + end, to + end);
   rmSync(`${from}-shm`, { force: true });
 }
 
-/** Moves the parts of a hidden store, but only those of its owner: in /tmp other users may have put files beside it. */
-function moveOwnBeside(from: string, to: string): void {
+/** Moves the parts of a hidden store, but only those of its owner, because in /tmp other users may have put files beside it. */
+function moveOwnParts(from: string, to: string): void {
   const owner = ownerOf(from);
   if (owner === null) return;
-  for (const end of MOVED) if (ownerOf(from + end) === owner) renameIfThere(from + end, to + end);
+  for (const end of MOVED_SUFFIXES) if (ownerOf(from + end) === owner) renameIfThere(from + end, to + end);
   if (ownerOf(`${from}-shm`) === owner) rmSync(`${from}-shm`, { force: true });
 }
 
-/** Tells whether this is a file of this user: others can make files with such names, and links to ours. */
+/** Tells whether this is a regular file of this user, because others can create files and links with such names. */
 function isOwn(path: string): boolean {
   const owner = ownerOf(path);
   return owner !== null && owner === (process.getuid?.() ?? owner);
@@ -214,7 +214,7 @@ function hiddenOf(aside: string): string {
 
 /** Returns a free name for a store with all its parts, hidden or not. */
 function asideName(name: string): string {
-  const ends = ['', ...MOVED];
+  const ends = ['', ...MOVED_SUFFIXES];
   return freeName(name, (one) =>
     [one, hiddenOf(one)].some((path) => ends.some((end) => isThere(path + end))),
   );

@@ -1,7 +1,7 @@
-import { EDITED } from '../job-columns.ts';
+import { EDITABLE_FIELDS } from '../job-columns.ts';
 export const freeSlotFor = `UPDATE job SET unique_slot = NULL
   WHERE unique_slot = (SELECT unique_key FROM job WHERE id = ?) AND unique_until <= ?`;
-/** Matches the other job that has the key. A key with a time limit is not taken again. */
+/** Matches the other job that has the unique key. A key with a time limit is not taken again. */
 const HAS_KEY =
   'job.unique_until IS NULL AND other.unique_slot = job.unique_key AND other.number <> job.number';
 const AT_MOST_ONCE = "coalesce(policy ->> 'atMostOnce', 0)";
@@ -23,8 +23,8 @@ export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE 
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 export const releaseHeld = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,
   last_error = iif(state = 'pending', NULL, last_error) WHERE id = ? AND phase = 'held'`;
-/** Changes the columns that have a 1 before their value. */
-export const editJob = `UPDATE job SET ${EDITED.map(({ name }) => `${name} = CASE WHEN ? THEN ? ELSE ${name} END`)},
+/** Changes the columns whose first parameter is 1 to their second parameter. */
+export const editJob = `UPDATE job SET ${EDITABLE_FIELDS.map(({ name }) => `${name} = CASE WHEN ? THEN ? ELSE ${name} END`)},
   argv = CASE WHEN ? THEN NULL ELSE argv END, due_at = coalesce(?, due_at),
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
   updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended') AND NOT (? > 1 AND ${AT_MOST_ONCE})`;

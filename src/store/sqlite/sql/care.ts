@@ -1,4 +1,4 @@
-import { outsideRows, VALUES } from '../ranges.ts';
+import { outsideRows, RANGES } from '../ranges.ts';
 
 /* These statements may read whole tables, unlike those of the other parts. */
 
@@ -20,7 +20,7 @@ export const foreignKeyCheck = 'PRAGMA foreign_key_check';
 export const INVARIANTS: Record<string, string> = {
   'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
     AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
-  'numbers and times are within their ranges': Object.keys(VALUES).map(outsideRows).join(' UNION ALL '),
+  'numbers and times are within their ranges': Object.keys(RANGES).map(outsideRows).join(' UNION ALL '),
   'the counters match the rows': `SELECT queue || ' ' || state AS row FROM (
       SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
       EXCEPT SELECT queue, state, jobs, bytes FROM counter)
@@ -60,7 +60,7 @@ export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, 
 export const jobIds = 'SELECT number, id FROM job';
 /** Reads the number and id of every job from the index of ids alone. */
 export const jobsByIndex = "SELECT number || ' ' || id FROM job INDEXED BY sqlite_autoindex_job_1";
-/** Finds out by its size whether a salvaged stdin or output belongs to its job or attempt, because the rows look alike. */
+/** Checks by its size whether a salvaged stdin or output belongs to its job or attempt, because rows of both tables look alike. */
 export const FITS: Record<string, string> = {
   stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
   output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',

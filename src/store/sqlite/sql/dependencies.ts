@@ -7,7 +7,7 @@ export const anyDependent = "SELECT 1 FROM dependency WHERE parent = ? AND phase
 /** Matches the children that wanted this end, that run after any end, or that have ended themselves. */
 const SATISFIED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
   OR (SELECT policy ->> 'onParentFailure' = 'run' OR phase = 'ended' FROM job WHERE number = child))`;
-/** Makes children ready when their last parent has ended. A held job stays held and an ended one ended. */
+/** Makes blocked children ready or waiting when their last parent has ended. Held and ended children stay so. */
 export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = max(due_at, ?),
   updated_at = iif(phase = 'ended', updated_at, ?),
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > ? THEN 'waiting' ELSE 'ready' END
@@ -24,11 +24,11 @@ export const cancelBlocked = `UPDATE job SET state = 'cancelled', phase = 'ended
   AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel' RETURNING number, id, queue`;
 export const dropBlockers = `UPDATE job SET blockers = blockers - 1 WHERE ${STILL_BLOCKED}`;
 export const failDependencies = "UPDATE dependency SET phase = 'failed' WHERE parent = ? AND phase = 'open'";
-/** Opens the dependencies of a job again whose parents have not ended. */
+/** Reopens the dependencies of a job on parents that have not ended. */
 export const reopenParents = `UPDATE dependency SET phase = 'open'
   WHERE child = (SELECT number FROM job WHERE id = ?) AND phase <> 'open'
   AND EXISTS (SELECT 1 FROM job WHERE job.number = parent AND job.phase <> 'ended')`;
-/** Opens the failed dependencies of children that were retried before their parent and have not started. */
+/** Reopens the failed dependencies of waiting or held children on this job. */
 export const reopenChildren = `UPDATE dependency SET phase = 'open'
   WHERE parent = (SELECT number FROM job WHERE id = ?) AND phase = 'failed'
   AND EXISTS (SELECT 1 FROM job WHERE job.number = child AND job.phase IN ('ready', 'waiting', 'blocked', 'held'))

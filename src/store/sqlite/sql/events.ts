@@ -8,7 +8,7 @@ export const recordKnown = `${RECORD}, id, queue, detail) VALUES (?, ?, ?, ?, ?,
 export const recordAttemptEvent = `${RECORD}, id, queue, attempt, detail)
   SELECT ?, ?, coalesce(?, attempt.worker_id), id, queue, ordinal, ? FROM attempt CROSS JOIN job ON job.number = attempt.job
   WHERE attempt.number = ?`;
-/** Takes one event number for each job and stores the last of them. */
+/** Takes one event number for each job and stores one row with the last of them. */
 export const recordEnqueued = `INSERT INTO event (number, at, kind, actor, jobs, first_job, id, queue) VALUES
   (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + ?, ?, 'enqueued', ?, ?, ?, ?, ?)`;
 export const events = `SELECT event.number, at, kind, actor, jobs, first_job, id, queue.name AS queue, attempt, detail
@@ -21,7 +21,7 @@ export const eventsOfJob = `SELECT event.number - iif(jobs > 1, first_job + jobs
     OR (jobs > 1 AND (SELECT number FROM job WHERE id = ?) BETWEEN first_job AND first_job + jobs - 1))
   ORDER BY event.number DESC LIMIT ?`;
 /** Reads the sequence instead of max(number), because the last event may have been pruned. */
-export const lastEvent = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
+export const lastEventNumber = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
 export const eventFrom =
   'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= ? ORDER BY number LIMIT 1';
 export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';

@@ -1,6 +1,6 @@
 import { FROM_JOB, JOB } from './fragments.ts';
 
-/** The columns of a rollup that count something. The buckets below are those of core/histogram.ts. */
+/** The columns of a rollup that count something. Its buckets are those of core/histogram.ts. */
 const COUNTED = ['enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost'];
 const buckets = (letter: string): string[] => Array.from({ length: 19 }, (_, i) => `${letter}${i}`);
 const FIGURES = [...COUNTED, 'wait_ms', 'run_ms', ...buckets('w'), ...buckets('r')].map(

@@ -4,15 +4,15 @@ import { FROM_JOB, JOB } from './fragments.ts';
 const INSERT_JOB = `INSERT INTO job (${FIELD_COLUMNS}, blockers, phase, created_at, updated_at, due_at, state`;
 const JOB_VALUES = `(${'?, '.repeat(FIELD_COLUMNS.length + 5)}'pending')`;
 export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
-/** The batch sizes of an insert. A statement itself costs more than its rows. */
+/** Jobs are inserted in batches of these sizes, because one statement for each job would cost more. */
 export const JOBS_AT_ONCE = [500, 50];
 export const insertJobs = byRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
-/** Inserts jobs that set no field with another column, with half as many values to bind. */
+/** Inserts jobs that need no other columns, with half as many values to bind. */
 const INSERT_PLAIN = `INSERT INTO job (${PLAIN_COLUMNS}, created_at, updated_at, due_at, state, phase)`;
 const PLAIN_VALUES = `(${'?, '.repeat(PLAIN_COLUMNS.length + 3)}'pending', 'ready')`;
 export const insertPlainJobs = byRows((rows) => `${INSERT_PLAIN} VALUES ${repeated(PLAIN_VALUES, rows)}`);
 export const insertedNumber = 'SELECT last_insert_rowid() AS number';
-/** Counts all jobs added to a queue at once. A trigger would run for each, and only one verb inserts jobs. */
+/** Counts all jobs added to a queue at once. A trigger would run for each job. */
 export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)
   ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + excluded.jobs`;
 export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
@@ -49,7 +49,7 @@ export const scanEnd = {
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
 };
 export const newestJob = 'SELECT max(number) AS number FROM job';
-/** Counts jobs. `extra` is that of `list`. */
+/** Counts jobs. `extra` is the same as in `list`. */
 const counted = (where: string): string =>
   `SELECT count(*) AS jobs FROM (SELECT 1 FROM job WHERE ${where} LIMIT ?)`;
 export const countJobs = {
@@ -63,8 +63,8 @@ export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, sta
   coalesce(duration_ms, finished_at - started_at) AS durationMs, why, exit_code AS exitCode, error,
   output_bytes AS outputBytes, truncated, left_behind AS leftBehind
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
-/** Finds the jobs that were cancelled because of this one, directly or through others, and have not run since. */
-export const cutOff = `WITH RECURSIVE lost (number) AS (
+/** Finds the jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
+export const cancelledBy = `WITH RECURSIVE lost (number) AS (
     SELECT number FROM job WHERE id = ?
     UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
       JOIN job ON job.number = child AND state = 'cancelled')

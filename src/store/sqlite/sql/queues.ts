@@ -5,7 +5,7 @@ const SELECT_QUEUE = `SELECT name, paused_at AS pausedAt, paused_by AS pausedBy,
 export const queues = `${SELECT_QUEUE} ORDER BY name`;
 export const queueByName = `${SELECT_QUEUE} WHERE name = ?`;
 export const anyJobOfQueue = 'SELECT 1 FROM job WHERE queue = ? LIMIT 1';
-/** Runs rarely, so no index is kept for it. */
+/** This statement runs rarely, so there is no index for it. */
 export const deleteRollups =
   'DELETE FROM rollup WHERE kind IN (SELECT number FROM rollup_kind WHERE queue = ?)';
 export const deleteKinds = 'DELETE FROM rollup_kind WHERE queue = ?';

@@ -1,20 +1,20 @@
 import { connectTo } from '../support/http.ts';
 import { until } from '../support/queuectl.ts';
-import { type Crash, recovered } from './crash.ts';
+import { type Crash, waitForRecovery } from './crash.ts';
 import type { Lab } from './lab.ts';
 import { witnessed } from './witness.ts';
 
 const IDS = ['one', 'two', 'three'];
 
-/** Starts a server that acts on many jobs and records it. A server that died is started and asked again. */
-export async function serving(lab: Lab, crash: Crash): Promise<void> {
+/** Releases jobs through a server, which records the action. If the server dies, another one is asked again. */
+export async function releaseByServer(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue(IDS.map((id) => ({ id, command: witnessed(0) })));
   await lab.box.json(['hold', ...IDS]);
   if (!(await releaseAll(crash))) await releaseAll(crash);
-  await recovered(lab, lab.supervisor(['--count', '2']));
+  await waitForRecovery(lab, lab.supervisor(['--count', '2']));
 }
 
-/** Returns false if the server died meanwhile. */
+/** Releases the jobs through a new server. Returns false if the server died. */
 async function releaseAll(crash: Crash): Promise<boolean> {
   const server = crash.server();
   const site = await connectTo(server);
@@ -22,14 +22,14 @@ async function releaseAll(crash: Crash): Promise<boolean> {
   const begun = await site.call('POST', '/api/v1/operations', { body }).catch(() => null);
   if (begun !== null && begun.status !== 202) throw new Error(begun.text);
   const isOver = async (): Promise<boolean> => {
-    if (crash.look(server)) return true;
+    if (crash.checkDeath(server)) return true;
     const path = `/api/v1/operations/${begun?.json.id}`;
     const answer = begun === null ? null : await site.call('GET', path).catch(() => null);
     return answer?.json.state === 'done';
   };
-  await until(isOver, 'the operation is over, or the server');
-  if (crash.look(server)) return false;
+  await until(isOver, 'the operation is done or the server has died');
+  if (crash.checkDeath(server)) return false;
   process.kill(server.pid, 'SIGTERM');
   await server.exit;
-  return !crash.look(server);
+  return !crash.checkDeath(server);
 }

@@ -10,39 +10,39 @@ import { targetOf } from './kill.ts';
 import { isOutOfSight } from './lifeline.ts';
 import { processes } from './processes.ts';
 
-/** A store with a thousand attempts per second takes 30 years to reach this number. */
-const HIGHEST = 1e12;
+/** Higher attempt numbers are mistakes. A store with a thousand attempts per second takes 30 years to reach this one. */
+const MAX_ATTEMPT_NUMBER = 1e12;
 
-/** A command that runs without a worker: one of its processes, or none that can be seen from here. */
-export interface Living {
+/** A command that may be running. `process` is one of its processes, or null if none is visible in this pid namespace. */
+export interface RunningCommand {
   process: { pid: number; group: number } | null;
 }
 
-/** Returns what still runs of an attempt, whether or not it has a record; null: nothing. */
-export function livingOf(place: Place): Living | null {
+/** Returns the command of an attempt if it may be running, whether or not the attempt has a record. Otherwise returns null. */
+export function runningCommandOf(place: Place): RunningCommand | null {
   const [one] = processes.find(targetOf(place));
   if (one !== undefined) return { process: one };
   return isOutOfSight(place) ? { process: null } : null;
 }
 
-/** Returns what still runs of any attempt that has a directory there, except `known` ones and those whose command has ended. */
-export function livingIn(state: StateDirectory, known: ReadonlySet<string>): Living | null {
+/** Returns a command that may be running, of an attempt that has a directory and is not in `known`; null if there is none. */
+export function runningCommandIn(state: StateDirectory, known: ReadonlySet<string>): RunningCommand | null {
   const carried = carriedNames(state);
   for (const place of placesIn(state)) {
     if (known.has(place.name)) continue;
     const record = readRecord(place);
     const isCarried = carried?.has(place.name);
-    // There may be thousands, so few of them may cost a scan of all processes.
+    // There may be thousands of attempts, so few of them may cost a scan of all processes.
     const over = record?.kind === 'ended' || record?.kind === 'gated';
     if (over && (isCarried !== true || processes.frameOf(place.cookie) === null)) continue;
     if (record?.kind !== 'running' && isCarried === false) continue;
-    const living = livingOf(place);
-    if (living !== null) return living;
+    const found = runningCommandOf(place);
+    if (found !== null) return found;
   }
   return null;
 }
 
-/** Returns the names of the attempts whose cookie a process carries; null: the system does not tell. */
+/** Returns the names of the attempts whose cookie a process carries, or null if the system does not tell. */
 function carriedNames(state: StateDirectory): Set<string> | null {
   const carriers = processes.carriers();
   if (carriers === null) return null;
@@ -54,7 +54,7 @@ function carriedNames(state: StateDirectory): Set<string> | null {
   return names;
 }
 
-/** Returns every attempt that has a directory there. */
+/** Returns the places of all attempts that have a directory. */
 export function placesIn(state: StateDirectory): Place[] {
   return namesIn(state.attempts).flatMap((name) => {
     const found = attemptOf(name);
@@ -62,15 +62,15 @@ export function placesIn(state: StateDirectory): Place[] {
   });
 }
 
-/** Returns the highest attempt that left a directory or a process; 0: there is none. Above HIGHEST is somebody's mistake. */
+/** Returns the highest attempt number that has a directory or a process, or 0 if there is none. */
 export function lastAttemptIn(state: StateDirectory, epoch: string): number {
-  const living = attemptsAmong([...(carriedNames(state) ?? [])], epoch);
-  return [...attemptsIn(state, epoch), ...living]
-    .filter((one) => one <= HIGHEST)
+  const running = attemptsAmong([...(carriedNames(state) ?? [])], epoch);
+  return [...attemptsIn(state, epoch), ...running]
+    .filter((one) => one <= MAX_ATTEMPT_NUMBER)
     .reduce((last, one) => Math.max(last, one), 0);
 }
 
-/** Removes the outputs of an epoch whose store is gone, but not those of a command that still runs and writes there. */
+/** Removes the outputs of an epoch whose store is gone, except those of commands that are still running. */
 export function removeOutputs(state: StateDirectory, epoch: string): void {
   removeSeal(state, epoch);
   const attempts = attemptsIn(state, epoch);

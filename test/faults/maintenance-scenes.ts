@@ -5,13 +5,14 @@ import type { Crash } from './crash.ts';
 import type { Lab } from './lab.ts';
 import { fill, mountSmall, unmount } from './mounts.ts';
 
+/** The size of the job's output, which is large enough to be kept in a file. */
 const BYTES = 300_000;
 
 /**
  * Copies, restores and exports a queue with output in a file, and expects the output in each copy. It does not use
- * the queue of the lab, whose triggers a backup refuses.
+ * the queue of the lab, because a backup refuses the triggers of the audit.
  */
-export async function keeping(lab: Lab, crash: Crash): Promise<void> {
+export async function copyWithOutput(lab: Lab, crash: Crash): Promise<void> {
   const [one, copy, two, three] = ['one.db', 'copy.db', 'two.db', 'three.db'].map((name) =>
     join(lab.box.directory, name),
   );
@@ -27,12 +28,12 @@ export async function keeping(lab: Lab, crash: Crash): Promise<void> {
   for (const db of [one!, copy!, two!, three!]) {
     const { stdout } = await lab.box.run(['--db', db, 'logs', 'flood']);
     if (stdout.length !== BYTES) throw new Error(`${db}: ${stdout.length} bytes of output`);
-    await sound(lab, db);
+    await expectIntact(lab, db);
   }
 }
 
-/** Deletes jobs on a full disk, which needs the space of the ballast. */
-export async function onFullDisk(lab: Lab, crash: Crash): Promise<void> {
+/** Deletes a job on a full disk. The delete needs the space of the ballast file. */
+export async function deleteOnFullDisk(lab: Lab, crash: Crash): Promise<void> {
   const disk = join(lab.box.directory, 'disk');
   const db = join(disk, 'queue.db');
   const add = (id: string, size: number) =>
@@ -59,14 +60,15 @@ export async function onFullDisk(lab: Lab, crash: Crash): Promise<void> {
     rmSync(join(disk, 'full'));
     await lab.box.run(['--db', db, 'worker', 'stop']);
     await workers.exit;
-    if ((await lab.box.run(['--db', db, 'show', 'goes'])).code === 0) throw new Error('it is still there');
-    await sound(lab, db);
+    if ((await lab.box.run(['--db', db, 'show', 'goes'])).code === 0)
+      throw new Error('the deleted job is still there');
+    await expectIntact(lab, db);
   } finally {
     unmount(disk);
   }
 }
 
-async function sound(lab: Lab, db: string): Promise<void> {
+async function expectIntact(lab: Lab, db: string): Promise<void> {
   const { stdout } = await lab.box.run(['--db', db, 'db', 'check']);
   if (stdout !== 'ok\n') throw new Error(`${db}: ${stdout}`);
 }

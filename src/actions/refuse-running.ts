@@ -1,0 +1,44 @@
+import { QueueError } from '../core/errors.ts';
+import { type RunningCommand, runningCommandIn, runningCommandOf } from '../exec/running-commands.ts';
+import { attemptName, placeOf } from '../state/place.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
+import type { Store } from '../store/store.ts';
+
+/** Throws if a command of the queue is still running, except those in `known`. Otherwise the command might be started again. */
+export function refuseRunningCommands(state: StateDirectory, known: ReadonlySet<string> = new Set()): void {
+  // The state directory is searched, because the store may be gone or unreadable.
+  const found = runningCommandIn(state, known);
+  if (found === null) return;
+  const { process } = found;
+  throw refusal(
+    'a command from this queue',
+    found,
+    process === null
+      ? 'wait for it to finish, or stop it in that pid namespace'
+      : `wait for it to finish, or stop it with kill -- -${process.group}`,
+  );
+}
+
+/** Throws if a job that the store lists as running still has a process. */
+export async function refuseRunningJobs(store: Store, stateDirectory: StateDirectory): Promise<void> {
+  for (const job of await store.running()) {
+    const found = runningCommandOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
+    if (found === null) continue;
+    const where = found.process === null ? ' (in that pid namespace)' : '';
+    throw refusal(`job '${job.id}'`, found, `to let it finish: queuectl worker start --drain${where}`);
+  }
+}
+
+/** Returns the names of the attempts that the store lists as running. */
+export async function runningAttemptNames(store: Store): Promise<Set<string>> {
+  const running = await store.running();
+  return new Set(running.map(({ claim }) => attemptName(store.epoch, claim.attempt)));
+}
+
+function refusal(what: string, { process }: RunningCommand, fix: string): QueueError {
+  const how =
+    process === null
+      ? 'may still be running in another pid namespace'
+      : `is still running as process ${process.pid}`;
+  return new QueueError('wrong-state', `${what} ${how}`, fix);
+}
