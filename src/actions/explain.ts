@@ -1,29 +1,33 @@
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
-import { formatRate } from '../core/rate.ts';
+import { availableTokens, formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
+import type { WaitingReason } from '../core/waiting-reason.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOf } from '../state/place.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
-import { serves, standstill } from './standstill.ts';
+import { standstill } from './standstill.ts';
 import { isSuspended, processesOf } from './suspend.ts';
-import { activeWorkers } from './workers.ts';
+import { withReason } from './waiting-reasons.ts';
+import { activeWorkers, serves } from './workers.ts';
 
 export interface Explanation {
   id: string;
   state: string;
+  /** The first reason why it is not running. Null if it is running or has ended. */
+  waiting_for: WaitingReason | null;
   /** Why it does not run, or how it ended, in one sentence each. */
   reasons: string[];
 }
 
 /** Why does it not run? Every reason that stands in its way now. */
 export async function explain(app: App, id: string): Promise<Explanation> {
-  const job = await getJob(app, id);
-  return { id, state: job.state, reasons: await reasonsOf(app, job) };
+  const job = await withReason(app, await getJob(app, id));
+  return { id, state: job.state, waiting_for: job.waitingFor, reasons: await reasonsOf(app, job) };
 }
 
 async function reasonsOf(app: App, job: Job): Promise<string[]> {
@@ -114,11 +118,13 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
       `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
     );
   }
-  if (queue.rate !== null) reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(queue.rate)}`);
   const most = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
   if (most !== null && total >= most)
     reasons.push(`the max-concurrent-jobs limit is reached (${total} of ${most} running)`);
+  const { rate, tokens } = queue;
+  if (rate !== null && availableTokens(rate, tokens, app.clock.now()).tokens < 1)
+    reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(rate)}`);
   return reasons;
 }
 

@@ -2,23 +2,29 @@ import { QueueError } from '../core/errors.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
+import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
 import type { Attempt, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
+import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
 
 const PAGE = 1000;
 
-/** Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. */
+/**
+ * Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. Queues and workers
+ * are read once for each page, to tell why its jobs wait.
+ */
 export async function* listPages(
   app: App,
   filter: JobFilter,
   limit: number | null,
-): AsyncGenerator<ListedJob[]> {
+): AsyncGenerator<(ListedJob & JobWithReason)[]> {
   let left = limit ?? Number.POSITIVE_INFINITY;
   let before = Number.MAX_SAFE_INTEGER;
   while (left > 0) {
     const want = Math.min(left, PAGE);
-    const jobs = await app.store.list(filter, { limit: want, before });
-    yield jobs;
+    const { where, around } = await resolveFilter(app, filter);
+    const jobs = await app.store.list(where, { limit: want, before });
+    yield await withReasons(app, jobs, around);
     if (jobs.length < want) return;
     left -= jobs.length;
     before = jobs.at(-1)!.number;
@@ -26,25 +32,42 @@ export async function* listPages(
 }
 
 /** Reads matching jobs one by one, newest first. */
-export async function* listJobs(app: App, filter: JobFilter, limit: number | null): AsyncGenerator<Job> {
+export async function* listJobs(
+  app: App,
+  filter: JobFilter,
+  limit: number | null,
+): AsyncGenerator<JobWithReason> {
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
+/** Tells whether the counters know how many jobs a filter matches. */
+export function isCounted({ queue: _, states, waitingFor, ...rest }: JobFilter): boolean {
+  return Object.keys(rest).length === 0 && (states === undefined || waitingFor === undefined);
+}
+
 /** How many jobs a filter matches, from the counters. */
-export async function countJobs(app: App, filter: JobFilter): Promise<number> {
+export async function countJobs(
+  app: App,
+  { queue: wanted, states, waitingFor }: Pick<JobFilter, 'queue' | 'states' | 'waitingFor'>,
+): Promise<number> {
   let total = 0;
-  for (const count of await app.store.counts()) {
-    if (filter.queue !== undefined && count.queue !== filter.queue) continue;
-    if (filter.states?.length && !filter.states.includes(count.state)) continue;
-    total += count.jobs;
+  if (waitingFor !== undefined) {
+    for (const { queue, jobs } of await countReasons(app))
+      if (wanted === undefined || queue === wanted)
+        for (const reason of new Set(waitingFor)) total += jobs[reason];
+    return total;
   }
+  for (const { queue, state, jobs } of await app.store.counts())
+    if ((wanted === undefined || queue === wanted) && (!states?.length || states.includes(state)))
+      total += jobs;
   return total;
 }
 
 /** The same for any filter; what the counters do not tell is counted, no further than `most`. */
-export function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
-  const { queue: _, states: __, ...rest } = filter;
-  return Object.keys(rest).length === 0 ? countJobs(app, filter) : app.store.count(filter, most);
+export async function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
+  return isCounted(filter)
+    ? countJobs(app, filter)
+    : app.store.count((await resolveFilter(app, filter)).where, most);
 }
 
 /** Returns null if there is no such job. */
@@ -62,17 +85,27 @@ export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
 }
 
 /** The job as it is shown to anybody, so that it can be enqueued again as it is. */
-export async function jobObject(app: App, job: Job): Promise<JobObject> {
-  return toJobObject(await withStdin(app, job));
+export async function jobObject(app: App, job: Job | JobWithReason): Promise<JobObject> {
+  const explained = 'waitingFor' in job ? job : await withReason(app, job);
+  return toJobObject(await withStdin(app, explained));
 }
 
-/** The same of what an enqueue has answered. */
-export async function addedObject(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
-  return 'gone' in job ? job : jobObject(app, job);
+/** The same of what an enqueue has answered. Queues and workers are read once for all jobs. */
+export async function addedObjects(
+  app: App,
+  jobs: (Job | GoneJob)[],
+  around?: Circumstances,
+): Promise<(JobObject | GoneJob)[]> {
+  await withReasons(
+    app,
+    jobs.filter((job): job is Job => !('gone' in job)),
+    around,
+  );
+  return Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
 }
 
-export async function showJob(app: App, id: string): Promise<{ job: Job; attempts: Attempt[] }> {
-  return { job: await getJob(app, id), attempts: await app.store.attempts(id) };
+export async function showJob(app: App, id: string): Promise<{ job: JobWithReason; attempts: Attempt[] }> {
+  return { job: await withReason(app, await getJob(app, id)), attempts: await app.store.attempts(id) };
 }
 
 /** Returns the state of each job that this one depends on. */

@@ -1,7 +1,9 @@
-import type { JobFilter } from '../core/filter.ts';
+import type { JobFilter, StoreFilter } from '../core/filter.ts';
+import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { ListedJob } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { countJobs } from './jobs.ts';
+import { countJobs, isCounted } from './jobs.ts';
+import { resolveFilter, withReasons } from './waiting-reasons.ts';
 
 /** If the counters cannot answer, at most this many jobs are counted. */
 const COUNTED = 10_000;
@@ -18,14 +20,17 @@ export async function pageOfJobs(
   filter: JobFilter,
   from: number | null,
   limit: number,
-): Promise<{ jobs: ListedJob[]; next: number | null; count: JobCount }> {
+): Promise<{ jobs: (ListedJob & JobWithReason)[]; next: number | null; count: JobCount }> {
   const until = app.clock.monotonic() + PATIENCE_MS;
-  const { jobs, end } = await look(app, filter, from ?? NEWEST, limit, until);
+  const { where, around } = await resolveFilter(app, filter);
+  const { jobs, end } = await look(app, where, from ?? NEWEST, limit, until);
   // The first page has counted what it has seen.
   const seen = from === null ? { value: jobs.length, before: end + 1 } : { value: 0, before: NEWEST };
-  const { value, capped } = await count(app, filter, seen, until);
+  const { value, capped } = isCounted(filter)
+    ? { value: await countJobs(app, filter), capped: false }
+    : await count(app, where, seen, until);
   return {
-    jobs,
+    jobs: await withReasons(app, jobs, around),
     next: end > 0 ? end + 1 : null,
     count: { value: Math.max(value, jobs.length), capped },
   };
@@ -39,14 +44,14 @@ const STRETCH_MS = 2;
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** Tells whether the indexes alone cannot answer the filter. */
-function needsLooking({ states: _, queue: __, name: ___, ...other }: JobFilter): boolean {
+function needsLooking({ states: _, queue: __, name: ___, ...other }: StoreFilter): boolean {
   return Object.keys(other).length > 0;
 }
 
 /** Divides the jobs below `from` into stretches, down to the first job (`above` is 0) or until the time is up. */
 async function* stretches(
   app: App,
-  filter: JobFilter,
+  filter: StoreFilter,
   from: number,
   until: number,
 ): AsyncGenerator<{ before: number; above: number }> {
@@ -67,7 +72,7 @@ async function* stretches(
 /** Finds jobs. `end` is the number down to which it has looked; 0 means to the first job. */
 async function look(
   app: App,
-  filter: JobFilter,
+  filter: StoreFilter,
   from: number,
   limit: number,
   until: number,
@@ -82,15 +87,13 @@ async function look(
   return { jobs, end };
 }
 
-/** Reads whole states and queues from the counters. Anything else is counted up to COUNTED, and until the time is up. */
+/** Counts what the counters do not know up to COUNTED, and until the time is up. */
 async function count(
   app: App,
-  filter: JobFilter,
+  filter: StoreFilter,
   seen: { value: number; before: number },
   until: number,
 ): Promise<JobCount> {
-  const { states: _, queue: __, ...other } = filter;
-  if (Object.keys(other).length === 0) return { value: await countJobs(app, filter), capped: false };
   let { value } = seen;
   // The page has seen all jobs.
   if (seen.before === 1) return { value, capped: false };

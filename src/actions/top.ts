@@ -1,8 +1,10 @@
-import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
+import { type ClaimedJob, STATES, type State } from '../core/job.ts';
+import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { FinishedAttempt } from '../store/contract/figures.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { listQueues, type QueueObject } from './queues.ts';
+import { readCircumstances, withReasons } from './waiting-reasons.ts';
 import { activeWorkers } from './workers.ts';
 
 /** Jobs in a list that may be long: the newest so many. What a look costs must not grow with the queue. */
@@ -18,9 +20,9 @@ export interface Snapshot {
   /** The longest running first. */
   running: ClaimedJob[];
   /** The newest of those that wait for their first attempt. */
-  waiting: Job[];
+  waiting: JobWithReason[];
   /** Dead jobs, and failed ones that wait for another attempt; the last to fail first. */
-  failures: Job[];
+  failures: JobWithReason[];
   workers: Worker[];
   /** Attempts that ended of late, for the throughput. */
   finished: FinishedAttempt[];
@@ -29,7 +31,9 @@ export interface Snapshot {
 export async function snapshot(app: App): Promise<Snapshot> {
   await app.store.check();
   const queues = await listQueues(app);
+  const around = await readCircumstances(app);
   const running = await app.store.running();
+  const waiting = await app.store.list({ states: ['pending'] }, { limit: LISTED });
   const failed = await app.store.list({ states: ['failed'] }, { limit: LISTED });
   const dead = await app.store.lastEnded('dead', LISTED);
   return {
@@ -37,8 +41,10 @@ export async function snapshot(app: App): Promise<Snapshot> {
     jobs: totals(queues),
     queues,
     running: running.sort((a, b) => a.startedAt! - b.startedAt! || a.claim.attempt - b.claim.attempt),
-    waiting: await app.store.list({ states: ['pending'] }, { limit: LISTED }),
-    failures: [...failed, ...dead].sort((a, b) => b.updatedAt - a.updatedAt).slice(0, LISTED),
+    waiting: await withReasons(app, waiting, around),
+    failures: (await withReasons(app, [...failed, ...dead], around))
+      .sort((a, b) => b.updatedAt - a.updatedAt)
+      .slice(0, LISTED),
     workers: await activeWorkers(app),
     finished: await app.store.finished(SAMPLE),
   };

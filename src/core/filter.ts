@@ -3,9 +3,10 @@ import { QueueError } from './errors.ts';
 import { STATE_ALIASES, STATES, type State } from './job.ts';
 import { nearest } from './nearest.ts';
 import { parseNumber } from './numbers.ts';
+import { WAITING_REASONS, type WaitingReason, type WaitingSelection } from './waiting-reason.ts';
 
-/** A filter for jobs. Lists, actions and the library share it, and a store turns it into a query. */
-export interface JobFilter {
+/** The conditions of a filter that depend on the jobs alone. */
+interface JobConditions {
   states?: readonly State[];
   queue?: string;
   name?: string;
@@ -18,6 +19,18 @@ export interface JobFilter {
   conditions?: Condition[];
   /** Matches a part of the id, name, command, tags or last error. Case is ignored. Only the newest jobs are searched. */
   text?: string;
+}
+
+/** A filter for jobs. Lists, actions and the library share it. */
+export interface JobFilter extends JobConditions {
+  /** Matches jobs that wait for one of these reasons. */
+  waitingFor?: readonly WaitingReason[];
+}
+
+/** A filter that a store turns into a query. It has no reasons, because those depend on living workers. */
+export interface StoreFilter extends JobConditions {
+  waiting?: WaitingSelection;
+  waitingFor?: never;
 }
 
 /** Text search looks at this many of the newest jobs. */
@@ -53,6 +66,8 @@ export function readJobFilter({ one, all, called }: FilterSource, now: number): 
   const filter: JobFilter = {};
   const states = all('state').flatMap((text) => text.split(','));
   if (states.length > 0) filter.states = states.map(readState);
+  const reasons = all('waiting-for').flatMap((text) => text.split(','));
+  if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, called('waiting-for')));
   for (const field of FILTER_TEXTS)
     if (one(field)?.trim() === '')
       throw new QueueError('invalid-value', `${called(field)} must not be empty`);
@@ -83,6 +98,20 @@ function readState(text: string): State {
   const guess = nearest(word, [...STATES, ...STATE_ALIASES.keys()]);
   const meant = guess === null ? '' : `; did you mean ${guess}?`;
   throw new QueueError('invalid-value', `unknown state '${text}'${meant}`, `use one of ${STATES.join(', ')}`);
+}
+
+/** Reads a reason. Spaces and hyphens count as underscores. */
+function readReason(text: string, what: string): WaitingReason {
+  const word = text.trim().toLowerCase().replaceAll(/[ -]+/g, '_');
+  const reason = WAITING_REASONS.find((name) => name === word);
+  if (reason !== undefined) return reason;
+  const guess = nearest(word, WAITING_REASONS);
+  const meant = guess === null ? '' : `; did you mean ${guess}?`;
+  throw new QueueError(
+    'invalid-value',
+    `${what}: unknown reason '${text}'${meant}`,
+    `use one of ${WAITING_REASONS.join(', ')}`,
+  );
 }
 
 /** Reads a tag of the form `key=value`. */

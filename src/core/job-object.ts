@@ -1,11 +1,11 @@
 import type { PrintedOf } from './field.ts';
 import { JOB_DEFAULTS, KEPT, listedFirst } from './field-list.ts';
-import type { Job } from './job.ts';
 import { JOB_FACTS } from './job-facts.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import { signalOf } from './outcome.ts';
 import type { TypeOf } from './schema.ts';
 import { toIso } from './time.ts';
+import type { JobWithReason } from './waiting-reason.ts';
 
 /** A job as everybody outside sees it. The command line, the library and the HTTP API show this and nothing else. */
 export interface JobObject extends PrintedOf<typeof JOB_FIELDS>, Facts {
@@ -20,7 +20,9 @@ const ORDER =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at timeout_ms
   backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff
   retry_delay_ms backoff_max_ms jitter on_complete on_failure on_dead cwd env secret_env split_output clean_env stdin
-  stdin_bytes worker_id started_at finished_at exit_code signal last_error crashes duration_ms`.split(/\s+/);
+  stdin_bytes worker_id started_at finished_at exit_code signal last_error crashes duration_ms waiting_for`.split(
+    /\s+/,
+  );
 
 /** Returns the names of all fields of a printed job, in order. */
 export function printedNames(): string[] {
@@ -53,11 +55,11 @@ const GROUPS = ['hooks', 'policy', 'unique'] as const;
 let prepared: ReturnType<typeof prepare> | undefined;
 
 /** Long lists print every job by this function, so it skips what a job does not set. */
-export function toJobObject(job: Job): JobObject {
+export function toJobObject(job: JobWithReason): JobObject {
   prepared ??= prepare();
   const object: Record<string, unknown> = { ...prepared.nothing };
   for (const { name, key, print, unset } of prepared.own) {
-    const value = job[key as keyof Job];
+    const value = job[key as keyof JobWithReason];
     if (value !== unset) object[name] = print === null ? value : print(value);
   }
   for (const { group, unset, printers } of prepared.groups) {
@@ -70,13 +72,14 @@ export function toJobObject(job: Job): JobObject {
   return object as unknown as JobObject;
 }
 
-function printFacts(job: Job, object: Facts): void {
+function printFacts(job: JobWithReason, object: Facts): void {
   object.state = job.state;
   object.attempts = job.attempts;
   object.created_at = toIso(job.createdAt);
   object.updated_at = toIso(job.updatedAt);
   // Nobody can tell when the job that it waits for will end.
   object.next_run_at = job.blocked ? null : toIso(job.dueAt);
+  object.waiting_for = job.waitingFor;
   object.stdin_bytes = job.stdinBytes;
   object.worker_id = job.workerId;
   object.started_at = toIso(job.startedAt);

@@ -22,6 +22,7 @@ import {
   time,
 } from '../core/schema.ts';
 import { SETTING_KEYS } from '../core/settings.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { INPUTS } from './inputs.ts';
 
 const byState = record(Object.fromEntries(STATES.map((state) => [state, integer])));
@@ -64,7 +65,10 @@ export const SCHEMAS: Record<string, Schema> = {
     ...{ exit_code: maybe(integer), signal: maybe(text), error: maybe(text) },
     ...{ output_bytes: integer, output_truncated: flag, left_behind: listOf(integer) },
   }),
-  Explanation: record({ id: text, state: oneOf(STATES), reasons: listOf(text) }),
+  Explanation: record({
+    ...{ id: text, state: oneOf(STATES), waiting_for: maybe(oneOf(WAITING_REASONS)) },
+    reasons: listOf(text),
+  }),
   RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
   Queue: record({
     ...{ name: text, paused: flag, paused_at: maybe(time), paused_by: maybe(text) },

@@ -2,7 +2,7 @@ import { actorOf } from '../actions/actor.ts';
 import { type App, closeApp, openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEvent } from '../actions/events.ts';
-import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
+import { addedObjects, getJob, jobObject, listJobs } from '../actions/jobs.ts';
 import { retry } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
@@ -102,7 +102,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     const common = read(options);
     const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
-    const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
+    const objects = await addedObjects(app, jobs);
     return Array.isArray(given) ? objects : objects[0]!;
   };
 

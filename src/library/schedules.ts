@@ -1,5 +1,6 @@
 import { actorOf } from '../actions/actor.ts';
 import type { App } from '../actions/app.ts';
+import { jobObject } from '../actions/jobs.ts';
 import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import {
@@ -11,7 +12,7 @@ import {
   runSchedule,
 } from '../actions/schedules.ts';
 import type { JobInput } from '../core/job-input.ts';
-import { type JobObject, toJobObject } from '../core/job-object.ts';
+import type { JobObject } from '../core/job-object.ts';
 import type { Schedule } from '../core/schedule.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 import type { EnqueueInput } from './queue.ts';
@@ -55,6 +56,6 @@ export function schedules(app: App, read: (job: EnqueueInput | string) => JobInp
     remove: async (name) => shown(await removeSchedule(app, name)),
     pause: async (name, by = actorOf(process.env)) => shown(await pauseSchedule(app, name, by)),
     resume: async (name) => shown(await resumeSchedule(app, name)),
-    run: async (name) => toJobObject(await runSchedule(app, name)),
+    run: async (name) => jobObject(app, await runSchedule(app, name)),
   };
 }

@@ -40,7 +40,9 @@ describe('views', () => {
   test('jobs has every documented name', () =>
     withSqlite(async (store, connection) => {
       const [job] = await store.insert([jobSpec('a')], NOW);
-      expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(toJobObject(job!)).sort());
+      // The reason why a job waits depends on the workers that live, so no view can have it.
+      const { waiting_for: _, ...documented } = toJobObject({ ...job!, waitingFor: null });
+      expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(documented).sort());
     }));
 
   test('jobs shows each job as the program does', () =>
@@ -49,7 +51,7 @@ describe('views', () => {
       const rows = connection.all('SELECT * FROM jobs').map(read);
       expect(rows).toHaveLength(5);
       for (const row of rows) {
-        const job = toJobObject((await store.get(String(row.id)))!);
+        const job = toJobObject({ ...(await store.get(String(row.id)))!, waitingFor: null });
         job.stdin = await store.stdin(job.id);
         // SQLite has no booleans.
         expect({

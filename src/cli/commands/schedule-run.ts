@@ -1,5 +1,5 @@
+import { jobObject } from '../../actions/jobs.ts';
 import { runSchedule } from '../../actions/schedules.ts';
-import { toJobObject } from '../../core/job-object.ts';
 import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { describeAdded } from '../describe-added.ts';
@@ -17,8 +17,9 @@ export default defineCommand({
   notes: ['Works for a paused schedule too. The regular runs are not affected.'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
-    const job = await runSchedule(await app(), name);
-    if (io.json) io.out(`${jsonText(io, toJobObject(job))}\n`);
+    const opened = await app();
+    const job = await runSchedule(opened, name);
+    if (io.json) io.out(`${jsonText(io, await jobObject(opened, job))}\n`);
     else if (!io.tty || io.quiet) io.out(`${job.id}\n`);
     else io.out(describeAdded(job, Date.now()));
     return 0;

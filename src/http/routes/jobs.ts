@@ -16,7 +16,7 @@ import { homeOf } from '../../files/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
-import { maskedJob } from '../masked-objects.ts';
+import { maskedAdded, maskedJob } from '../masked-objects.ts';
 import { readJob } from '../read-job.ts';
 import { type ApiRequest, json, type Route } from '../route.ts';
 
@@ -57,7 +57,7 @@ export const JOB_ROUTES: Route[] = [
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
       const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory.path));
-      const objects = await Promise.all(jobs.map((job) => maskedJob(app, job)));
+      const objects = await maskedAdded(app, jobs);
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
   },

@@ -1,7 +1,8 @@
-import type { JobFilter } from '../../core/filter.ts';
+import type { StoreFilter } from '../../core/filter.ts';
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { Dependency, GoneJob, Job, JobSpec, State, Stream } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import type { OwnReason } from '../../core/waiting-reason.ts';
 
 /** Adds jobs and reads them. Reads of jobs leave `stdin` unread; `stdin` returns it. */
 export interface JobStore {
@@ -25,7 +26,7 @@ export interface JobStore {
   ): Promise<T[]>;
   get(id: string): Promise<Job | null>;
   /** Returns a page of matching jobs, newest first. The cost depends on the page, not on the history. */
-  list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
+  list(filter: StoreFilter, page: Page): Promise<ListedJob[]>;
   /** Returns dead jobs, newest first, with only the fields that describe how they died: thousands are cheap. */
   deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
@@ -33,13 +34,18 @@ export interface JobStore {
    * The scan follows the filter's name, or else its queue and states. All other conditions cost a look at each job, so a
    * caller bounds the cost of `list` and `count` by this number.
    */
-  scanEnd(filter: JobFilter, many: number, before?: number): Promise<number>;
+  scanEnd(filter: StoreFilter, many: number, before?: number): Promise<number>;
   /** Counts matching jobs up to `most`, in the whole store or between two numbers. */
-  count(filter: JobFilter, most: number, stretch?: Pick<Page, 'before' | 'above'>): Promise<number>;
+  count(filter: StoreFilter, most: number, stretch?: Pick<Page, 'before' | 'above'>): Promise<number>;
   /** Returns at most `limit` ids that begin with the prefix. An id that equals the prefix is returned alone. */
   startingWith(prefix: string, limit: number): Promise<string[]>;
   /** Returns the number of jobs by queue and state. The counters are kept with every change, so nothing is counted here. */
   counts(): Promise<QueueCount[]>;
+  /**
+   * Returns the number of jobs that are held, blocked or not due, for each queue with waiting jobs. The cost grows with these
+   * jobs, but not with those that are ready, running or ended.
+   */
+  setAside(now: number): Promise<SetAside[]>;
   /** Returns every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the given order. */
@@ -84,6 +90,10 @@ export interface QueueCount {
   queue: string;
   state: State;
   jobs: number;
+}
+
+export interface SetAside extends Record<OwnReason, number> {
+  queue: string;
 }
 
 export interface Attempt {

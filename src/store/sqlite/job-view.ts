@@ -24,9 +24,13 @@ const SPECIAL: Record<string, string> = {
     ->> (j.exit_code - 129) END`,
 };
 
+/** Fields that are not columns of the view, because they depend on living workers. */
+const NOT_STORED: readonly string[] = ['waiting_for'];
+
 /** Returns the columns of the view `jobs`: the fields of a printed job, in the same order. */
 export function jobView(): string {
-  const columns = printedNames().map((name) => {
+  const names = printedNames().filter((name) => !NOT_STORED.includes(name));
+  const columns = names.map((name) => {
     const field = KEPT.find((one) => one.name === name);
     const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
     return `${value} AS ${name}`;

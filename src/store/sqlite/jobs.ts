@@ -1,6 +1,6 @@
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { JobSpec, State } from '../../core/job.ts';
-import type { JobStore } from '../contract/jobs.ts';
+import type { JobStore, SetAside } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { insert, insertOnce, type Keep } from './insert.ts';
@@ -28,6 +28,7 @@ export function jobStore(db: Connection): JobStore {
           jobs: row.jobs as number,
         })),
       ),
+    setAside: (now) => db.read(() => db.all(sql.setAside, now, now).map(toSetAside)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     cutOff: (id) => db.read(() => db.all(sql.cutOff, id, id).map((row) => row.id as string)),
@@ -48,6 +49,17 @@ export function jobStore(db: Connection): JobStore {
 
 function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
+}
+
+function toSetAside(row: Row): SetAside {
+  const { held, blocked, retrying, later } = row as Record<string, number>;
+  return {
+    queue: row.name as string,
+    held: held!,
+    blocked: blocked!,
+    retrying: retrying!,
+    scheduled: later! - retrying!,
+  };
 }
 
 /** Makes an upper bound of all ids with a prefix, because no id holds this character. */

@@ -1,64 +1,9 @@
-import { type JobFilter, SEARCHED } from '../../core/filter.ts';
-import { STATES, type State } from '../../core/job.ts';
+import type { StoreFilter } from '../../core/filter.ts';
 import type { DeadJob, ListedJob, Page } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
-import { filterSql } from './filter.ts';
 import { toListedJob } from './rows.ts';
+import { newestJob, planScans, type ScanPlan, type Values } from './scan-plan.ts';
 import * as sql from './sql/jobs.ts';
-import { queueNumber } from './sql/queues.ts';
-
-type Values = (string | number)[];
-
-/** One index scan with its keys. The scans of one plan find different jobs. */
-interface IndexScan {
-  by: 'all' | 'byName' | 'byQueueAndState';
-  keys: Values;
-}
-
-interface ScanPlan {
-  scans: IndexScan[];
-  /** Further conditions, which are checked job by job. */
-  extra: string;
-  values: Values;
-  /** Jobs up to this number are left out, because a text search covers only the newest jobs. */
-  floor: number;
-}
-
-/** Chooses the index scans for a filter. Returns null if its queue does not exist. */
-function planScans(db: Connection, filter: JobFilter): ScanPlan | null {
-  const { text, values } = filterSql(filter);
-  const queue =
-    filter.queue === undefined ? undefined : (db.get(queueNumber, filter.queue)?.number as number);
-  if (filter.queue !== undefined && queue === undefined) return null;
-  const states = filter.states?.length ? [...new Set(filter.states)] : null;
-  // A name is the most selective key, and a text search reads the newest jobs in order. The + keeps SQLite from other indexes.
-  if (filter.name !== undefined || filter.text !== undefined) {
-    const inQueue = queue === undefined ? '' : ' AND +job.queue = ?';
-    const inStates = states === null ? '' : ` AND +state IN (${states.map(() => '?').join(', ')})`;
-    const more = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
-    const scan: IndexScan =
-      filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
-    const floor = filter.text === undefined ? 0 : Math.max(0, newestJob(db) - SEARCHED);
-    return { scans: [scan], extra: `${inQueue}${inStates}${text}`, values: more, floor };
-  }
-  if (queue === undefined && states === null)
-    return { scans: [{ by: 'all', keys: [] }], extra: text, values, floor: 0 };
-  const scans = (states ?? STATES).flatMap((state) =>
-    (queue === undefined ? queuesOf(db, state) : [queue]).map(
-      (number): IndexScan => ({ by: 'byQueueAndState', keys: [number, state] }),
-    ),
-  );
-  return { scans, extra: text, values, floor: 0 };
-}
-
-/** Returns the queues that have jobs of this state. An index by state alone would slow down every change of a job. */
-function queuesOf(db: Connection, state: State): number[] {
-  return db.all(sql.queuesOfState, state).map((row) => row.queue as number);
-}
-
-function newestJob(db: Connection): number {
-  return (db.get(sql.newestJob)?.number as number | null) ?? 0;
-}
 
 const END = Number.MAX_SAFE_INTEGER;
 
@@ -71,7 +16,7 @@ function within(
   return { extra: ` AND job.number > ?${plan.extra}`, values: [before ?? END, floor, ...plan.values] };
 }
 
-export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
+export function list(db: Connection, filter: StoreFilter, page: Page): ListedJob[] {
   const { limit } = page;
   const found = planScans(db, filter);
   if (found === null) return [];
@@ -101,7 +46,7 @@ export function deadJobs(db: Connection, limit: number, before = END): DeadJob[]
 
 export function count(
   db: Connection,
-  filter: JobFilter,
+  filter: StoreFilter,
   most: number,
   page: Pick<Page, 'before' | 'above'> = {},
 ): number {
@@ -116,7 +61,7 @@ export function count(
   return jobs;
 }
 
-export function scanEnd(db: Connection, filter: JobFilter, many: number, before = END): number {
+export function scanEnd(db: Connection, filter: StoreFilter, many: number, before = END): number {
   const found = planScans(db, filter);
   if (found === null) return 0;
   const share = Math.ceil(many / found.scans.length);

@@ -2,6 +2,7 @@ import { settingChanged } from '../../core/events.ts';
 import { queueChanged } from '../../core/queue.ts';
 import type { Queue, QueueStore } from '../contract/queues.ts';
 import type { Connection, Row } from './connection.ts';
+import { toRate } from './open-queues.ts';
 import { record, recordOfQueue } from './record.ts';
 import * as sql from './sql/queues.ts';
 
@@ -54,13 +55,12 @@ export function queueNumber(db: Connection, name: string): number {
 }
 
 function toQueue(row: Row): Queue {
-  const rate = row.rate as number | null;
   return {
     name: row.name as string,
     pausedAt: row.paused_at as number | null,
     pausedBy: row.paused_by as string | null,
     concurrency: row.concurrency as number | null,
-    rate: rate === null ? null : { jobs: rate, perMs: row.rate_ms as number },
+    ...toRate(row),
     agingMs: row.aging_ms as number | null,
   };
 }

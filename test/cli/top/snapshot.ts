@@ -1,10 +1,13 @@
 import type { Snapshot } from '../../../src/actions/top.ts';
 import type { ClaimedJob } from '../../../src/core/job.ts';
+import type { JobWithReason } from '../../../src/core/waiting-reason.ts';
 import { jobSpec, NOW } from '../../support/jobs.ts';
 
 export { NOW };
 
-export function jobOf(id: string, over: Partial<ClaimedJob> = {}): ClaimedJob {
+type AnyJob = ClaimedJob & JobWithReason;
+
+export function jobOf(id: string, over: Partial<AnyJob> = {}): AnyJob {
   return {
     ...jobSpec(id),
     ...{
@@ -17,6 +20,7 @@ export function jobOf(id: string, over: Partial<ClaimedJob> = {}): ClaimedJob {
       createdAt: NOW,
       updatedAt: NOW,
       dueAt: NOW,
+      waitingFor: 'ready',
     },
     ...{
       workerId: null,
