@@ -17,7 +17,7 @@ export async function manPage(): Promise<string> {
     '.I command',
     '[\\fIflags\\fR] [\\fIarguments\\fR]',
     '.SH DESCRIPTION',
-    text(`${ABOUT} All state is in one SQLite file.`),
+    text(`${ABOUT} They are stored in an SQLite database.`),
     ...sections.flatMap(([heading, commands]) => [
       `.SH ${text(heading.toUpperCase())}`,
       ...commands.flatMap((command) => [
@@ -38,7 +38,7 @@ export async function manPage(): Promise<string> {
     'The default database.',
     '.TP',
     text('~/.queuectl/queue.db.d/'),
-    'The state directory: output of running jobs, tokens, logs of detached workers.',
+    'The state directory. It contains job output, access tokens and the logs of detached workers.',
   ].join('\n')}\n`;
 }
 

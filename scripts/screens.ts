@@ -84,12 +84,12 @@ async function main(): Promise<void> {
     await liven();
     const blocks = [];
     for (const [args, what] of [
-      [['status'], 'The number of jobs by state, and the active workers.'],
-      [['list', '--limit', '12'], 'The newest jobs first.'],
-      [['show', 'backup-db'], 'One job with all its attempts.'],
+      [['status'], '`status` shows the number of jobs in each state and the active workers.'],
+      [['list', '--limit', '12'], '`list` shows the newest jobs first.'],
+      [['show', 'backup-db'], '`show` shows one job with all its attempts.'],
       [
         ['top', '--once'],
-        'The live screen. `--once` prints it a single time; press `?` in the live screen to see its keys.',
+        '`top` is a live screen. Press `?` to see its keys. `--once` prints the screen a single time and exits.',
       ],
     ] as const) {
       blocks.push(`## ${args[0]}\n\n${what}\n`);
@@ -99,7 +99,7 @@ async function main(): Promise<void> {
         );
     }
     const head =
-      '# Screens\n\nReal output on terminals of 80 and 140 columns, captured by `scripts/screens.ts`, without colours.\n';
+      '# Screens\n\nThis page shows real output on terminals with 80 and 140 columns, without colors. `scripts/screens.ts` captures it.\n';
     writeFileSync('docs/screens.md', `${[head, ...blocks].join('\n')}`);
   } finally {
     workers.kill('SIGTERM');

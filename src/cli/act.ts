@@ -29,12 +29,12 @@ interface ActingCommand {
 }
 
 const ACT_FLAGS: Record<string, Flag> = {
-  yes: { short: 'y', help: 'skip the confirmation when several jobs match' },
+  yes: { short: 'y', help: 'do not ask for confirmation if the filters match several jobs' },
   'dry-run': { help: 'show what would change without changing anything' },
 };
 
 export const SHORT_IDS =
-  'An id can be shortened to a unique prefix. @last is the most recently enqueued job.';
+  'You can shorten an id to a unique prefix. @last refers to the most recently enqueued job.';
 
 /** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
 export function actingCommand(command: ActingCommand): Command {

@@ -1,4 +1,5 @@
 import type { Access, App, IfMissing } from '../actions/app.ts';
+import type { Row } from './help-page.ts';
 import type { Io } from './io.ts';
 
 export interface Flag {
@@ -54,8 +55,8 @@ export interface Command {
   flags: Record<string, Flag>;
   /** Command lines. One that starts with # is a caption for those below it. */
   examples: string[];
-  /** Paragraphs at the end of the help. */
-  notes?: string[];
+  /** Paragraphs and tables at the end of the help. */
+  notes?: (string | Row[])[];
   /** The maximum number of arguments. */
   most: number;
   /** The command takes arguments after `--`. */
@@ -78,16 +79,16 @@ export function defineCommand(command: Command): Command {
 }
 
 export const GLOBAL_FLAGS: Record<string, Flag> = {
-  db: { value: 'PATH', help: 'database file (default: QUEUECTL_DB, else ~/.queuectl/queue.db)' },
+  db: { value: 'PATH', help: 'database file (default: $QUEUECTL_DB or ~/.queuectl/queue.db)' },
   json: {
     value: 'FIELD,…',
     bare: '',
     many: true,
-    help: 'print JSON, optionally only these fields; --json=help lists the fields',
+    help: 'print JSON, optionally with only these fields (--json=help lists all fields)',
   },
-  quiet: { short: 'q', help: 'print no notes or warnings, and only ids for lists and new jobs' },
-  color: { value: 'WHEN', help: 'use colors: auto, always or never (default: auto)' },
-  'no-pager': { help: 'do not open help in a pager' },
+  quiet: { short: 'q', help: 'suppress notes and warnings; lists and enqueue print only ids' },
+  color: { value: 'WHEN', help: 'when to use colors: auto, always or never (default: auto)' },
+  'no-pager': { help: 'do not show help in a pager' },
   help: { short: 'h', help: 'show help' },
   version: { short: 'V', help: 'show the version' },
 };

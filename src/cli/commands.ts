@@ -39,7 +39,7 @@ export const SECTIONS: Record<string, Record<string, Load | Group>> = {
   },
   Queues: {
     queue: {
-      summary: 'List, pause and limit queues',
+      summary: 'List, pause, limit and delete queues',
       commands: {
         list: () => import('./commands/queue-list.ts'),
         pause: () => import('./commands/queue-pause.ts'),
@@ -51,7 +51,7 @@ export const SECTIONS: Record<string, Record<string, Load | Group>> = {
   },
   Schedules: {
     schedule: {
-      summary: 'Enqueue jobs by a cron expression or at a fixed interval',
+      summary: 'Enqueue jobs on a schedule (cron expression or fixed interval)',
       commands: {
         add: () => import('./commands/schedule-add.ts'),
         list: () => import('./commands/schedule-list.ts'),

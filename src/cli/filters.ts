@@ -11,10 +11,10 @@ export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {
   tag: { value: 'K=V', many: true, help: 'jobs with this tag; can be repeated' },
   'older-than': { value: 'TIME', help: 'jobs enqueued at least this long ago, such as 2h or 7d' },
   error: { value: 'TEXT', help: 'jobs whose last error contains this text' },
-  'exit-code': { value: 'N', help: 'jobs with this last exit code' },
+  'exit-code': { value: 'N', help: 'jobs whose last exit code is N' },
   search: {
     value: 'TEXT',
-    help: 'jobs with this text in the id, name, command, tags or last error (newest 100,000 jobs)',
+    help: 'jobs with this text in the id, name, command, tags or last error (only among the newest 100,000 jobs)',
   },
   where: { value: 'COND,…', help: "jobs that match conditions such as 'attempts>3' or 'duration>=5m'" },
 });

@@ -8,15 +8,15 @@ export const SHORT_HELP: Block[] = [
   {
     rows: [
       ["queuectl enqueue 'echo hello'", 'Add a job'],
-      ['queuectl worker start', 'Run jobs in this terminal (--detach: in the background)'],
-      ['queuectl status', 'Count the jobs in each state and list the workers'],
+      ['queuectl worker start', 'Run jobs (add --detach to run in the background)'],
+      ['queuectl status', 'Show job counts and active workers'],
     ],
   },
   { text: "Run 'queuectl help' to see all commands." },
 ];
 
 export const ABOUT =
-  'queuectl runs shell commands in the background. It retries failed jobs with exponential backoff, moves jobs that keep failing to a dead letter queue, and loses no job in a crash.';
+  'queuectl runs shell commands in the background. It retries failed jobs with exponential backoff and moves jobs that keep failing to a dead letter queue. Jobs survive crashes and restarts.';
 
 export async function fullHelp(): Promise<Block[]> {
   const sections = await Promise.all(
@@ -74,7 +74,9 @@ export function commandParts(command: Command): Block[] {
       { rows: flagRows(flags, hasShorts(command.flags)) },
     ]),
     ...(command.notes === undefined ? [] : [{ heading: 'Details' }]),
-    ...(command.notes ?? []).map((text) => ({ text })),
+    ...(command.notes ?? []).map(
+      (note): Block => (typeof note === 'string' ? { text: note } : { rows: note }),
+    ),
   ];
 }
 

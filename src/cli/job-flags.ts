@@ -58,7 +58,16 @@ export const JOB_FLAGS = flagsOf(ALL);
 /** Returns the flags that describe the job of a schedule. */
 export const scheduledFlags = () => flagsOf(ALL.filter(({ field }) => !field.unscheduled));
 /** Returns the flags that change a waiting job. */
-export const editFlags = () => flagsOf(edits());
+export const editFlags = () => withoutDefaults(flagsOf(edits()));
+
+/** Removes the defaults from the help of flags that change something, because a value that is not given stays the same. */
+export function withoutDefaults(flags: Record<string, Flag>): Record<string, Flag> {
+  const help = (flag: Flag): string =>
+    flag.help.replace(/ \(default: [^)]*\)$/, '').replace(', the default)', ')');
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [name, { ...flag, help: help(flag) }]),
+  );
+}
 
 interface Where {
   environment: NodeJS.ProcessEnv;

@@ -39,15 +39,15 @@ export const TIME_FLAGS: Record<string, Flag> = {
 export function listFlags(template: string): Record<string, Flag> {
   const format = {
     value: 'FORMAT',
-    help: `table, tsv, csv, json, jsonl, ids, or a template such as '${template}'`,
+    help: `output format: table, tsv, csv, json, jsonl, ids, or a template such as '${template}'`,
   };
   return { format, ...LOOK_FLAGS };
 }
 
 const LOOK_FLAGS: Record<string, Flag> = {
   ...TIME_FLAGS,
-  header: { help: 'print the column titles in the first line (tsv and csv)' },
-  wide: { help: 'do not shorten or leave out columns to fit the terminal' },
+  header: { help: 'print column titles in the first line (only for tsv and csv)' },
+  wide: { help: 'show all columns in full, even if they do not fit the terminal' },
   'no-trunc': { hidden: true, help: 'same as --wide' },
 };
 

@@ -13,20 +13,23 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {
     cron: {
       value: 'EXPR',
-      help: "cron expression: minute hour day month weekday, such as '*/5 * * * *', or @daily, @hourly, …",
+      help: "cron expression (minute, hour, day, month, weekday) such as '*/5 * * * *', or a shorthand such as @daily",
     },
     tz: {
       value: 'ZONE',
-      help: 'time zone of --cron, such as Europe/Berlin (default: time zone of this machine)',
+      help: 'time zone for --cron, such as Europe/Berlin (default: the time zone of this machine)',
     },
-    every: { value: 'TIME', help: 'fixed interval instead of --cron, such as 90s or 5m, starting now' },
+    every: {
+      value: 'TIME',
+      help: 'fixed interval between runs, such as 90s or 5m, instead of --cron',
+    },
     overlap: {
       value: 'skip|queue|allow',
-      help: 'if the previous run is unfinished: skip the run, queue it or run both (default: skip)',
+      help: 'if the previous job is unfinished: skip the run, queue it, or allow both to run (default: skip)',
     },
     'catch-up': {
       value: 'none|one|all',
-      help: 'which runs to make up for if no worker was running: none, the last one, or all (default: one)',
+      help: 'which runs to make up for if no worker was running: none, the most recent one, or all (default: one)',
     },
   }),
   ...scheduledFlags(),

@@ -1,8 +1,9 @@
 import { ERRORS, EXIT_CODES, NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CONDITION_FIELDS } from '../core/filter.ts';
-import { STATE_ALIASES, STATES } from '../core/job.ts';
+import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../core/settings.ts';
+import { capitalized } from '../core/words.ts';
 import type { Block, Row } from './help-page.ts';
 
 export interface Topic {
@@ -12,12 +13,12 @@ export interface Topic {
 
 /** The pages of `queuectl help TOPIC`. Tables are taken from the code where it has one. */
 export const TOPICS: Record<string, Topic> = {
-  retries: { summary: 'When a job is retried, and when it is dead', page: retries },
+  retries: { summary: 'Retries, backoff and the dead letter queue', page: retries },
   filters: { summary: 'Select jobs by state, queue, age, error and more', page: filters },
-  cron: { summary: 'Cron expressions, with examples', page: cron },
-  hooks: { summary: 'Run a command when a job completes, fails or is dead', page: hooks },
+  cron: { summary: 'Syntax of cron expressions, with examples', page: cron },
+  hooks: { summary: 'Run a command when a job completes or fails', page: hooks },
   formatting: { summary: 'Tables, JSON, CSV, templates, times and colors', page: formatting },
-  config: { summary: 'All settings with their values and defaults', page: config },
+  config: { summary: 'All settings with their allowed values and defaults', page: config },
   environment: { summary: 'Environment variables', page: environment },
   'exit-codes': { summary: 'Exit codes of queuectl', page: exitCodes },
 };
@@ -37,17 +38,17 @@ function exitCodes(): Block[] {
   });
   return [
     {
-      text: 'Each exit code is listed with its errors. With --json, an error contains its name as "code".',
+      text: 'Each exit code is listed with the names of the errors that cause it. With --json, the name of an error is in the field "code".',
     },
     { heading: 'Exit codes' },
     { rows },
     { heading: 'run, wait and enqueue --wait' },
     {
-      text: 'These commands exit with the exit code of the job. For several jobs, it is the first code that is not 0.',
+      text: 'These commands exit with the exit code of the job. For several jobs, they exit with the first exit code that is not 0. In other cases, they exit with one of these codes:',
     },
     {
       rows: [
-        ['128+n', 'signal n ended the job'],
+        ['128+n', 'signal n killed the job'],
         ['130', 'the job was cancelled'],
         [String(WAIT_TIMEOUT_CODE), 'the job did not finish within the wait timeout'],
         [String(NO_ANSWER_CODE), 'queuectl itself failed'],
@@ -61,41 +62,44 @@ function environment(): Block[] {
     { heading: 'Read by queuectl' },
     {
       rows: [
-        ['QUEUECTL_DB', 'database file; --db overrides it (alias: QUEUECTL_DB_PATH)'],
-        ['QUEUECTL_HOME', 'directory of queue.db if no database file is given (default: ~/.queuectl)'],
-        ['QUEUECTL_DEBUG', '1: print a stack trace after an error'],
-        ['QUEUECTL_PAGER', 'pager for help; empty or cat: none (default: PAGER, else less -FIRX)'],
-        ['QUEUECTL_NO_INPUT', 'if set: never ask for confirmation (alias: CI)'],
-        ['QUEUECTL_ANY_OWNER', '1: use a database that another user owns or can write to'],
-        ['NO_COLOR', 'if set: no colors'],
-        ['FORCE_COLOR', 'if set: colors even in a pipe; 0 turns colors off (alias: CLICOLOR_FORCE)'],
-        ['TERM', 'dumb: no colors and no pager'],
-        ['TZ', 'local time zone, such as Europe/Berlin (default: time zone of this machine)'],
-        ['LC_ALL', 'locale (else LC_CTYPE, LANG); top uses ASCII characters if it is not UTF-8'],
-        ['COLUMNS, LINES', 'size of the terminal if it cannot be detected'],
-        ['VISUAL', 'editor for queuectl edit (else EDITOR)'],
-        ['USER', 'name recorded for changes, such as pausing a queue (else LOGNAME)'],
-        ['QUEUECTL_HOOK_EVENT', 'set in a hook; jobs enqueued by a hook trigger no hooks'],
+        ['QUEUECTL_DB', 'database file, unless you use --db (alias: QUEUECTL_DB_PATH)'],
+        ['QUEUECTL_HOME', 'directory of the default database, queue.db (default: ~/.queuectl)'],
+        ['QUEUECTL_DEBUG', 'set to 1 to print a stack trace after an error'],
+        ['QUEUECTL_PAGER', 'pager for help; set it to cat to use no pager (default: $PAGER or less -FIRX)'],
+        ['QUEUECTL_NO_INPUT', 'if set, commands fail instead of asking for confirmation (alias: CI)'],
+        ['QUEUECTL_ANY_OWNER', 'set to 1 to allow a database that another user owns or can write to'],
+        ['NO_COLOR', 'if set, colors are off'],
+        ['FORCE_COLOR', 'if set, colors are on even in a pipe; 0 turns them off (alias: CLICOLOR_FORCE)'],
+        ['TERM', 'if set to dumb, queuectl uses no colors and no pager'],
+        ['TZ', 'local time zone, such as Europe/Berlin (default: the time zone of this machine)'],
+        [
+          'LC_ALL',
+          'locale (default: $LC_CTYPE or $LANG); top uses only ASCII characters if the locale is not UTF-8',
+        ],
+        ['COLUMNS, LINES', 'size of the terminal, if queuectl cannot detect it'],
+        ['VISUAL', 'editor for queuectl edit (default: $EDITOR)'],
+        ['USER', 'user name that is recorded with changes, such as pausing a queue (default: $LOGNAME)'],
+        ['QUEUECTL_HOOK_EVENT', 'set in hooks, so that jobs enqueued by a hook do not trigger hooks'],
         ['TMPDIR', 'directory for temporary copies of standard input or of a database (default: /tmp)'],
         [
           'QUEUECTL_CRASH_AT',
-          'for tests: name:nth kills the process when it reaches this point for the nth time, as in after-claim:2. With :stop, :throw or :block appended, it stops, fails or blocks instead. Jobs and replacement workers do not inherit it.',
+          'for tests: POINT:N kills the process when it reaches this point for the Nth time, for example after-claim:2. Append :stop, :throw or :block to stop the process, to throw an error or to block for a while instead. Jobs and replacement workers do not inherit this variable.',
         ],
       ],
     },
     { heading: 'Set for each job' },
     {
-      text: "A job gets the worker's environment, its own variables, and these:",
+      text: 'A job gets the environment of the worker, the variables set with --env, and these variables:',
     },
     {
       rows: [
         ['QUEUECTL_JOB_ID', 'id of the job'],
         ['QUEUECTL_ATTEMPT', 'number of the attempt, starting at 1'],
         ['QUEUECTL_QUEUE', 'queue of the job'],
-        ['QUEUECTL_FENCE', 'fencing token: a later attempt has a higher number'],
-        ['QUEUECTL_RUN', 'identifies the attempt, so that queuectl can find its processes'],
+        ['QUEUECTL_FENCE', 'fencing token: a number that increases with each attempt'],
+        ['QUEUECTL_RUN', 'identifier that queuectl uses to find the processes of the attempt'],
         ['QUEUECTL_SCHEDULE', 'schedule that enqueued the job, if any'],
-        ['QUEUECTL_SCHEDULED_AT', 'time for which the schedule enqueued the job'],
+        ['QUEUECTL_SCHEDULED_AT', 'time at which the schedule was due'],
         ...HOOK_VARIABLES,
       ],
     },
@@ -115,16 +119,16 @@ const HOOK_VARIABLES: Row[] = [
 function hooks(): Block[] {
   return [
     {
-      text: 'A hook is a shell command that queuectl runs when a job completes, fails or is dead, or when the queue is idle. It runs as a job in the queue "hooks", which every worker serves.',
+      text: 'A hook is a shell command that queuectl runs after an event, for example when a job completes or fails. It runs as a job in the queue "hooks". Every worker runs jobs from this queue, even if its --queue flag does not list it.',
     },
     { heading: 'Examples' },
     {
       code: [
-        '# For all jobs',
+        '# Set a hook for all jobs',
         'queuectl config set on-dead \'logger "job $QUEUECTL_HOOK_JOB_ID is dead"\'',
-        '# For one job',
+        '# Set a hook for one job',
         "queuectl enqueue --on-complete './notify done' 'make report'",
-        '# No hook for this job',
+        '# Disable a hook for one job',
         "queuectl enqueue --on-dead none 'make report'",
       ],
     },
@@ -134,12 +138,12 @@ function hooks(): Block[] {
         ['on-complete', 'The job has completed.'],
         [
           'on-failure',
-          'An attempt failed. This includes the last attempt, after which on-dead follows. A cancelled or stopped attempt is not a failure.',
+          'An attempt has failed. After the last attempt, both on-failure and on-dead run. Cancelled and stopped attempts are not failures.',
         ],
-        ['on-dead', 'The job is in the dead letter queue.'],
+        ['on-dead', 'The job has moved to the dead letter queue.'],
         [
           'on-idle',
-          'An attempt ended, and no job is ready, running or waiting for a retry. Jobs due later, held jobs and paused queues do not count. Setting only.',
+          'An attempt has ended, and no job is ready, running or waiting for a retry. Held jobs, jobs in paused queues and jobs that are due later are ignored. This hook is available only as a setting.',
         ],
       ],
     },
@@ -147,26 +151,23 @@ function hooks(): Block[] {
     { rows: HOOK_VARIABLES.map(([name, text]): Row => [name, text.replace('in a hook: ', '')]) },
     { heading: 'Details' },
     {
-      text: 'A hook from the settings runs in your home directory. A flag such as --on-dead overrides the setting for one job. Hooks, and the jobs they enqueue, trigger no hooks.',
+      text: 'A hook from the settings runs in your home directory. A flag such as --on-dead overrides the setting for one job. Hooks do not trigger other hooks, and neither do the jobs that they enqueue.',
     },
   ];
 }
 
 function formatting(): Block[] {
   return [
-    { text: 'The result goes to stdout. Notes, warnings and progress go to stderr.' },
+    { text: 'Commands print results to stdout. They print notes, warnings and progress to stderr.' },
     { heading: 'Output' },
     {
       rows: [
         ['on a terminal', 'a table as wide as the terminal, with colors and times such as "3m ago"'],
-        ['in a pipe', 'the same columns separated by tabs, without a header, with ISO 8601 times'],
-        [
-          '--json',
-          'one JSON document (events: one per line); a list is an array of all matches, an error is {"error":{"code","message","hint"}} and a warning {"warning":{"message"}} on stderr. Help and the log of worker start are always text',
-        ],
-        ['--json=id,state', 'only these fields of each object; --json=help lists the fields'],
-        ['--quiet', 'only ids for lists and new jobs, unless --json is given; no notes or warnings'],
-        ['--color WHEN', 'auto (on a terminal, unless NO_COLOR is set), always or never'],
+        ['in a pipe', 'the same columns, separated by tabs, without a header and with ISO 8601 times'],
+        ['--json', 'one JSON document, or one JSON object per line for events; a list is an array'],
+        ['--json=id,state', 'only these fields of each object; --json=help lists all fields'],
+        ['--quiet', 'only ids for lists and new jobs (unless you use --json), and no notes or warnings'],
+        ['--color WHEN', 'auto (colors on a terminal, unless NO_COLOR is set), always or never'],
       ],
     },
     { heading: 'Lists' },
@@ -175,16 +176,22 @@ function formatting(): Block[] {
     },
     {
       rows: [
-        ['--format table', 'aligned columns, in a pipe too'],
-        ['--format tsv, csv', 'full values; a tab or line break in a value is written as \\t or \\n'],
-        ['--format json, jsonl', 'a JSON array, or one JSON object per line; events are always lines'],
-        ['--format ids', 'the same as --quiet'],
+        ['--format table', 'aligned columns, even in a pipe'],
+        [
+          '--format tsv, csv',
+          'values separated by tabs or commas; a tab or line break in a value is printed as \\t or \\n',
+        ],
+        [
+          '--format json, jsonl',
+          'a JSON array (json) or one JSON object per line (jsonl, and always for events)',
+        ],
+        ['--format ids', 'only ids, as with --quiet'],
         [
           '--format TEXT',
-          "a template with fields in braces for each line, such as '{id}\\t{state}' for jobs; \\t is a tab, \\n a line break",
+          "a template for each line with field names in braces, such as '{id}\\t{state}'; \\t is a tab, and \\n is a line break",
         ],
-        ['--header', 'print column titles first, with tsv and csv'],
-        ['--wide', 'show all columns in full, even on a narrow terminal (alias: --no-trunc)'],
+        ['--header', 'print column titles in the first line (only for tsv and csv)'],
+        ['--wide', 'show all columns in full, even if they do not fit the terminal (alias: --no-trunc)'],
       ],
     },
     { heading: 'Times' },
@@ -193,17 +200,20 @@ function formatting(): Block[] {
       rows: [
         ['--time iso', '2026-01-31T08:00:00.000Z'],
         ['--time relative', '3m ago'],
-        ['--time local', '2026-01-31 09:00:00, in the local time zone'],
-        ['--time unix', 'seconds since 1970'],
+        ['--time local', '2026-01-31 09:00:00 (in the local time zone)'],
+        ['--time unix', '1769846400 (seconds since 1970)'],
         ['--utc', 'like --time local, but in UTC: 2026-01-31 08:00:00Z'],
       ],
     },
     { heading: 'Details' },
     {
-      text: 'Flags that contradict each other are refused: --json with --format, --quiet with --format other than ids, --time with JSON or ids.',
+      text: 'Some flags cannot be combined: --json with --format, --quiet with a --format other than ids, and --time with JSON or ids.',
     },
     {
-      text: 'Times in JSON are ISO 8601 in UTC with milliseconds. Durations in JSON are whole milliseconds, in fields that end in _ms. On a terminal, control characters are shown as escapes such as \\x1b.',
+      text: 'Times in JSON are ISO 8601 in UTC with milliseconds. Durations in JSON are in whole milliseconds, in fields whose names end in _ms. On a terminal, control characters are printed as escapes such as \\x1b.',
+    },
+    {
+      text: 'With --json, errors and warnings are JSON objects on stderr: {"error":{"code","message","hint"}} and {"warning":{"message"}}. Help and the log of worker start are always text.',
     },
   ];
 }
@@ -212,12 +222,12 @@ function config(): Block[] {
   return [
     { heading: 'Settings' },
     {
-      text: 'Settings are stored in the database and shared by all workers. Running workers apply a change within one heartbeat. A flag or a job field overrides a setting. The names max-retries, max_retries and maxRetries are equivalent.',
+      text: 'Settings are stored in the database and shared by all workers. Running workers apply a change at their next heartbeat. A flag or a field of a job overrides the setting for that job. You can write the name of a setting as max-retries, max_retries or maxRetries.',
     },
     {
       rows: SETTING_KEYS.map((key): Row => {
         const row = SETTINGS[key] as Setting<unknown>;
-        return [key, `${row.help}. Value: ${row.range}. Default: ${row.format(row.default)}`];
+        return [key, `${capitalized(row.help)}. Value: ${row.range}. Default: ${row.format(row.default)}.`];
       }),
     },
   ];
@@ -228,32 +238,32 @@ function retries(): Block[] {
   const delays = [1, 2, 3].map((attempts) => `${base ** attempts}s`).join(', ');
   return [
     {
-      text: 'An attempt fails if the exit code is not 0, a signal kills it, it times out (exit code 124), the command cannot start (126 or 127), or a --secret-env variable is missing (no exit code).',
+      text: 'An attempt fails if its exit code is not 0, if a signal kills it, if it times out (exit code 124), or if the command cannot be started (126 or 127). It also fails, without an exit code, if a --secret-env variable is missing.',
     },
     {
-      text: `max_retries is the maximum number of attempts, including the first (default: ${SETTINGS['max-retries'].default}). 0 and 1 both mean one attempt.`,
+      text: `--max-retries sets the maximum number of attempts, including the first (default: ${SETTINGS['max-retries'].default}). Both 0 and 1 mean one attempt.`,
     },
     {
-      text: `After a failed attempt, the job is failed and waits for backoff-base^attempts seconds: ${delays}, and so on. After the last attempt it is dead.`,
+      text: `After a failed attempt, the job is in the state failed and waits for its next attempt. The delay is backoff-base^attempts seconds: ${delays}, and so on. After the last attempt, the job is dead: it moves to the dead letter queue and is not retried automatically.`,
     },
     { heading: 'Examples' },
     {
       code: [
         "queuectl enqueue --max-retries 5 --backoff-max 10m 'make report'",
         'queuectl dlq list',
-        '# Try a dead job again, with 0 attempts counted',
+        '# Retry a dead job, with its attempts counted from 0',
         'queuectl dlq retry job1',
       ],
     },
     { heading: 'Details' },
     {
-      text: "max_retries is fixed when the job is enqueued. The backoff is read when an attempt fails: the job's own values (backoff, backoff_base, retry_delay, backoff_max, jitter) override the settings backoff-strategy, backoff-base, retry-delay, backoff-max and backoff-jitter.",
+      text: 'The maximum number of attempts is fixed when you enqueue the job. The delay is computed when an attempt fails, from the settings backoff-strategy, backoff-base, retry-delay, backoff-max and backoff-jitter. The flags --backoff, --backoff-base, --retry-delay, --backoff-max and --jitter override these settings for one job.',
     },
     {
-      text: 'An attempt that was stopped or lost in a crash does not count. After crash-limit lost attempts, the job is dead.',
+      text: 'An attempt that a worker stops, or that is lost in a crash, does not count towards this maximum. However, a job becomes dead when it has lost too many attempts in crashes (see the crash-limit setting).',
     },
     {
-      text: 'A job enqueued with --at-most-once is started only once. A failed, stopped or lost attempt makes it dead. Only retrying it by id starts it again; filters and --all skip it.',
+      text: 'A job enqueued with --at-most-once starts only once. It becomes dead if its attempt fails, is stopped or is lost in a crash. You can retry it only by its id, because filters and --all skip it.',
     },
   ];
 }
@@ -299,20 +309,29 @@ function cron(): Block[] {
     },
     { heading: 'Details' },
     {
-      text: 'If both a day of the month and a weekday are given, a day that matches either one counts. The time zone is that of the machine, or --tz.',
+      text: 'If you give both a day of the month and a weekday, the schedule runs on days that match either of them. Times are in the time zone of the machine, unless you use --tz.',
     },
     {
-      text: 'When clocks go forward, a run in the skipped hour starts later by the length of the jump. When clocks go back, a run in the repeated hour starts only the first time. Expressions that match every hour keep running every hour.',
+      text: 'When the clocks go forward, a run in the skipped hour starts later, for example at 03:30 instead of 02:30. When the clocks go back, a run in the repeated hour starts only once. Expressions that match every hour are not affected.',
     },
     { text: "Use 'queuectl schedule show NAME' to see the next five runs." },
   ];
 }
 
+const STATE_MEANINGS: Record<State, string> = {
+  pending: 'the job is waiting to run',
+  processing: 'the job is running',
+  completed: 'the job exited with code 0',
+  failed: 'the last attempt failed, and the job is waiting for a retry',
+  dead: 'the job failed permanently and is in the dead letter queue',
+  cancelled: 'the job was cancelled, by a user or because of a job in its --after list',
+};
+
 function filters(): Block[] {
-  const aliases = [...STATE_ALIASES].map(([alias, state]) => `${alias} (${state})`).join(', ');
+  const alias = new Map([...STATE_ALIASES].map(([name, state]) => [state, ` (alias: ${name})`]));
   return [
     {
-      text: 'Filters select jobs for list, wait, cancel, retry, delete, edit, hold, release, suspend and continue. A job must match all of them. An action takes either ids or filters.',
+      text: 'Filters select jobs for list, wait, cancel, retry, delete, edit, hold, release, suspend and continue. If you give several filters, a job must match all of them. Except for list, these commands take either ids or filters.',
     },
     { heading: 'Examples' },
     {
@@ -326,29 +345,31 @@ function filters(): Block[] {
     { heading: 'Filters' },
     {
       rows: [
-        ['--state S,…', `${STATES.join(', ')}; also ${aliases}`],
+        ['--state S,…', 'jobs in one of these states (see States below)'],
         ['--queue NAME', 'jobs in this queue'],
         ['--name NAME', 'jobs with this name'],
-        ['--tag K=V', 'jobs with this tag; if repeated, with all of them'],
+        ['--tag K=V', 'jobs with this tag; if repeated, jobs with all of these tags'],
         ['--older-than TIME', 'jobs enqueued at least this long ago, such as 90s, 2h or 7d'],
-        ['--error TEXT', 'jobs whose last error contains this text; case is ignored'],
-        ['--exit-code N', 'jobs with this last exit code'],
+        ['--error TEXT', 'jobs whose last error contains this text (case-insensitive)'],
+        ['--exit-code N', 'jobs whose last exit code is N'],
         [
           '--search TEXT',
-          'jobs with this text in the id, name, command, tags or last error; case is ignored; searches the newest 100,000 jobs',
+          'jobs with this text in the id, name, command, tags or last error (case-insensitive; only among the newest 100,000 jobs)',
         ],
         [
           '--where COND,…',
-          `conditions on ${CONDITION_FIELDS.join(', ')} with = != < <= > >=, such as 'attempts>3' or 'duration>=5m'`,
+          `jobs that match conditions such as 'attempts>3' or 'duration>=5m'; the fields are ${CONDITION_FIELDS.join(', ')}; the operators are = != < <= > >=`,
         ],
       ],
     },
+    { heading: 'States' },
+    { rows: STATES.map((state): Row => [state, `${STATE_MEANINGS[state]}${alias.get(state) ?? ''}`]) },
     { heading: 'Details' },
     {
-      text: 'If a filter selects more than one job, an action asks for confirmation on a terminal and requires --yes elsewhere. --dry-run shows the jobs and changes nothing.',
+      text: 'If filters match more than one job, a command that changes jobs asks for confirmation on a terminal, and requires --yes elsewhere. With --dry-run, it shows the jobs and changes nothing.',
     },
     {
-      text: 'You can shorten an id to any unique prefix. @last is the most recently enqueued job.',
+      text: 'You can shorten an id to a unique prefix. @last refers to the most recently enqueued job.',
     },
   ];
 }

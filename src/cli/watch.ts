@@ -12,7 +12,7 @@ const LATEST_MS = 86_400_000;
 export const WATCH_FLAG: Flag = {
   value: 'TIME',
   bare: '2s',
-  help: 'refresh every 2s (or TIME); in a pipe, print only changes',
+  help: 'refresh every 2 seconds, or every TIME; in a pipe, print only changes',
 };
 
 /** Reads the interval of --watch. Null means that the flag was not given. */

@@ -108,14 +108,14 @@ export const WAIT_TIMEOUT_CODE = 124;
 
 /** The meaning of each exit code. */
 export const EXIT_CODES: Record<number, string> = {
-  0: 'ok',
-  1: 'failed',
-  2: 'usage',
+  0: 'success',
+  1: 'failure',
+  2: 'incorrect usage',
   3: 'not found',
   4: 'conflict or wrong state',
-  5: 'store busy or unavailable',
+  5: 'database busy or unavailable',
   6: 'not permitted',
-  7: 'partly done',
+  7: 'only some of the jobs could be changed',
 };
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -61,14 +61,14 @@ export const JOB_FIELDS = {
       read: read.checked(checkId),
       plain: true,
       unscheduled: true,
-      flag: '--id ID  id of the job; must not exist yet (default: generated)',
+      flag: '--id ID  unique id of the job (default: generated)',
     },
     /** The kind of job, for people and filters. */
     name: {
       type: text,
       read: read.checked(checkName),
       default: null,
-      flag: '--name NAME  name of this kind of job, for lists and filters',
+      flag: '--name NAME  name for lists and filters; several jobs can have the same name',
       edit: '--set-name NAME  change the name',
     },
     queue: {
@@ -83,9 +83,9 @@ export const JOB_FIELDS = {
       type: strings,
       read: read.tags,
       default: {},
-      flag: '--tag K=V  add a tag; can be repeated',
+      flag: '--tag K=V  set a tag, such as team=web; can be repeated',
       many: true,
-      edit: '--set-tag K=V  replace all tags; can be repeated',
+      edit: '--set-tag K=V  replace all tags; repeat the flag to set several tags',
       show: 'tags',
     },
   }),
@@ -122,7 +122,7 @@ export const JOB_FIELDS = {
       default: 0,
       plain: true,
       edit: true,
-      flag: '--priority -p N  priority: a number, or low, normal, high, urgent; higher runs first (default: 0)',
+      flag: '--priority -p N  priority: low, normal, high, urgent or a number; jobs with a higher priority run first (default: 0)',
     },
   }),
   ...section('Retries and timeout', {
@@ -134,7 +134,7 @@ export const JOB_FIELDS = {
       range: RANGES.maxRetries,
       plain: true,
       edit: true,
-      flag: '--max-retries -r N  maximum number of attempts, including the first (default: setting max-retries)',
+      flag: '--max-retries -r N  maximum number of attempts, including the first (default: the max-retries setting)',
     },
     /** Seconds, or a text such as `5m`. */
     timeout: {
@@ -143,7 +143,7 @@ export const JOB_FIELDS = {
       accepts: duration,
       read: read.timeout(1000),
       edit: true,
-      flag: '--timeout -t TIME  stop an attempt after this time, such as 30s or 5m, or none (default: setting job-timeout)',
+      flag: '--timeout -t TIME  stop an attempt that runs longer than this, such as 30s or 5m; none for no limit (default: the job-timeout setting)',
     },
     timeout_ms: {
       type: maybe(integer),
@@ -160,7 +160,7 @@ export const JOB_FIELDS = {
       spellings: ['backoff_strategy', 'backoffStrategy', 'backoff-strategy', 'retry_strategy'],
       type: oneOf(BACKOFF_STRATEGIES),
       read: read.strategy,
-      flag: '--backoff exponential|linear|fixed  how the delay between retries grows (default: setting backoff-strategy)',
+      flag: '--backoff exponential|linear|fixed  how the delay between retries grows (default: the backoff-strategy setting)',
       show: 'backoff',
     },
     backoff_base: {
@@ -169,7 +169,7 @@ export const JOB_FIELDS = {
       read: read.inRange(RANGES.backoffBase),
       range: RANGES.backoffBase,
       default: null,
-      flag: '--backoff-base N  exponential backoff: retry after N^attempts seconds (default: setting backoff-base)',
+      flag: '--backoff-base N  for exponential backoff: wait N^attempts seconds before a retry (default: the backoff-base setting)',
       show: 'backoff base',
     },
     /** The maximum delay: seconds, or a text such as `10m`. */
@@ -179,7 +179,7 @@ export const JOB_FIELDS = {
       spellings: ['backoff-max', 'max_backoff', 'maxBackoff', 'backoff_cap'],
       accepts: duration,
       read: read.delay(1000, 1),
-      flag: '--backoff-max TIME  maximum delay between retries (default: setting backoff-max)',
+      flag: '--backoff-max TIME  maximum delay between retries (default: the backoff-max setting)',
     },
     backoff_max_ms: {
       in: 'policy',
@@ -194,7 +194,7 @@ export const JOB_FIELDS = {
       spellings: ['retry-delay'],
       accepts: duration,
       read: read.delay(1000),
-      flag: '--retry-delay TIME  delay of fixed backoff, step of linear backoff (default: setting retry-delay)',
+      flag: '--retry-delay TIME  delay for fixed backoff, or increase per attempt for linear backoff (default: the retry-delay setting)',
     },
     retry_delay_ms: {
       in: 'policy',
@@ -209,7 +209,7 @@ export const JOB_FIELDS = {
       type: number,
       read: read.inRange(RANGES.jitter),
       range: RANGES.jitter,
-      flag: '--jitter N  random jitter: share of the delay, from 0 to 1 (default: setting backoff-jitter)',
+      flag: '--jitter N  randomly shorten each delay by up to this fraction, from 0 to 1 (default: the backoff-jitter setting)',
       show: 'jitter',
     },
     /** Retries only after these exit codes: `[75]`, or a text such as `64-78`. */
@@ -235,7 +235,7 @@ export const JOB_FIELDS = {
       in: 'policy',
       type: flag,
       read: read.switchedOn,
-      flag: '--at-most-once  start the job at most once; a failed, stopped or lost attempt makes it dead',
+      flag: '--at-most-once  start the job only once; it becomes dead if the attempt fails, is stopped or is lost in a crash',
       show: 'at most once',
     },
   }),
@@ -262,7 +262,7 @@ export const JOB_FIELDS = {
       read: readSecretEnv,
       default: [],
       column: 'start',
-      flag: "--secret-env A,B  take these variables from the worker's environment at run time; only the names are stored",
+      flag: "--secret-env A,B  copy these variables from the worker's environment when the job runs; only their names are stored",
       many: true,
       show: ['secrets', (names: readonly string[]) => names.join(' ')],
     },
@@ -273,7 +273,7 @@ export const JOB_FIELDS = {
       read: read.switchedOn,
       default: false,
       column: 'start',
-      flag: '--clean-env  inherit only PATH, HOME and similar variables from the worker, plus --secret-env',
+      flag: '--clean-env  inherit only --secret-env variables and basic variables such as PATH and HOME from the worker',
       show: 'clean environment',
     },
     /** The standard input of the command, 1 MiB at most. */
@@ -283,7 +283,7 @@ export const JOB_FIELDS = {
       read: read.checked(checkStdin),
       default: null,
       column: null,
-      flag: '--stdin TEXT  standard input of the command: text, @FILE for the contents of a file, or - (default: empty)',
+      flag: '--stdin TEXT  standard input for the command: text, @FILE to read a file, or - to read standard input (default: empty)',
     },
   }),
   ...section('Dependencies', {
@@ -296,7 +296,7 @@ export const JOB_FIELDS = {
       print: (parents: Dependency[]) => parents.map((one) => (one.on === 'ok' ? one.id : one)),
       default: [],
       unscheduled: true,
-      flag: '--after ID,…  run after these jobs complete (any:ID: however the job ends, notok:ID: if it is dead or cancelled)',
+      flag: '--after ID,…  run after these jobs complete; any:ID accepts any result, and notok:ID requires that the job is dead or cancelled',
       many: true,
     },
     /** Decides what happens if a parent job does not end as required. */
@@ -305,14 +305,20 @@ export const JOB_FIELDS = {
       type: oneOf(PARENT_FAILURES),
       read: readParentFailure,
       unscheduled: true,
-      flag: '--on-parent-failure cancel|hold|run  what to do if a parent job does not end as required (default: cancel)',
+      flag: '--on-parent-failure cancel|hold|run  what to do with the job if --after can no longer be satisfied (default: cancel)',
     },
   }),
   ...section('Hooks', {
     /** Commands that run as jobs of their own, instead of those in the settings. `none` runs no command. */
-    on_complete: hook('complete', 'run this command when the job completes (default: setting on-complete)'),
-    on_failure: hook('failure', 'run this command after each failed attempt (default: setting on-failure)'),
-    on_dead: hook('dead', 'run this command when the job is dead (default: setting on-dead)'),
+    on_complete: hook(
+      'complete',
+      'run this command when the job completes (default: the on-complete setting)',
+    ),
+    on_failure: hook(
+      'failure',
+      'run this command after each failed attempt (default: the on-failure setting)',
+    ),
+    on_dead: hook('dead', 'run this command when the job becomes dead (default: the on-dead setting)'),
   }),
   ...section('Uniqueness', {
     /** Adds no second job while an unfinished job has this key. The first job is returned, `existing: true`. */
@@ -321,7 +327,7 @@ export const JOB_FIELDS = {
       key: 'key',
       type: text,
       read: read.checked(checkName),
-      flag: '--unique KEY  add no job while an unfinished job has this key',
+      flag: '--unique KEY  do not add the job if an unfinished job has the same key',
       show: 'unique key',
     },
     unique_for: {
@@ -329,14 +335,14 @@ export const JOB_FIELDS = {
       key: 'forMs',
       accepts: duration,
       read: read.delay(1000, 1),
-      flag: '--unique-for TIME  with --unique: reserve the key for this long instead',
+      flag: '--unique-for TIME  with --unique: reserve the key for this long, regardless of when the job finishes',
     },
     unique_while: {
       in: 'unique',
       key: 'while',
       accepts: oneOf(['pending', 'active'] as const),
       read: read.uniqueWhile,
-      flag: '--unique-while pending|active  with --unique: reserve the key until the job starts or until it finishes (default: active)',
+      flag: '--unique-while pending|active  with --unique: reserve the key until the job starts (pending) or finishes (active, the default)',
     },
     /** Makes the enqueue idempotent. All jobs of one enqueue have the same key, or none. */
     idempotency_key: {
@@ -344,7 +350,7 @@ export const JOB_FIELDS = {
       accepts: text,
       read: read.checked(checkKey),
       unscheduled: true,
-      flag: '--idempotency-key TEXT  make the enqueue idempotent: repeating it within 24 hours returns the original jobs',
+      flag: '--idempotency-key TEXT  make the command safe to repeat: a repeat within 24 hours adds nothing and returns the original jobs',
     },
   }),
   ...section('Output', {
@@ -355,7 +361,7 @@ export const JOB_FIELDS = {
       read: read.switchedOn,
       default: false,
       column: 'start',
-      flag: '--split-output  store stdout and stderr separately (see logs --stderr)',
+      flag: "--split-output  store stdout and stderr separately (see 'queuectl help logs')",
       show: ['output', () => 'stdout and stderr are stored separately'],
     },
   }),

@@ -11,6 +11,7 @@ import {
   RETENTION_RANGE,
   type Retention,
 } from './retention.ts';
+import { either } from './words.ts';
 
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
@@ -86,7 +87,7 @@ function choice<const T extends string>(fallback: T, choices: readonly T[], help
   return {
     default: fallback,
     help,
-    range: choices.join(', '),
+    range: either(choices),
     format: String,
     parse(text, key) {
       const found = choices.find((name) => name === text.trim().toLowerCase());
@@ -131,20 +132,29 @@ export const SETTINGS = {
   'max-retries': number(
     3,
     RANGES.maxRetries,
-    'maximum number of attempts of a job, including the first; 0 and 1 both mean one attempt',
+    'maximum number of attempts of a job, including the first; both 0 and 1 mean one attempt',
   ),
-  'backoff-base': number(2, RANGES.backoffBase, 'exponential backoff: a retry waits base^attempts seconds'),
+  'backoff-base': number(
+    2,
+    RANGES.backoffBase,
+    'base of exponential backoff: the delay is base^attempts seconds',
+  ),
   'backoff-strategy': choice('exponential', BACKOFF_STRATEGIES, 'how the delay between retries grows'),
   'backoff-max': optional(duration(0, 1, 3650 * DAY, 'maximum delay between retries')),
-  'backoff-jitter': number(0, RANGES.jitter, 'random jitter, as a share of the delay'),
-  'retry-delay': duration(5000, 0, 365 * DAY, 'delay of fixed backoff, step of linear backoff'),
-  'job-timeout': optional(duration(0, 1, 3650 * DAY, 'default timeout of a job')),
+  'backoff-jitter': number(0, RANGES.jitter, 'randomly shorten each delay by up to this fraction'),
+  'retry-delay': duration(
+    5000,
+    0,
+    365 * DAY,
+    'delay for fixed backoff, or increase per attempt for linear backoff',
+  ),
+  'job-timeout': optional(duration(0, 1, 3650 * DAY, 'default timeout for each attempt of a job')),
   'kill-grace': duration(5000, 0, 3_600_000, 'time between SIGTERM and SIGKILL when a job is stopped'),
   'poll-interval': duration(
     1000,
     10,
     3_600_000,
-    'polling interval of an idle worker; new jobs wake it at once',
+    'polling interval of an idle worker; a new job wakes the worker at once',
   ),
   'heartbeat-interval': duration(
     5000,
@@ -156,12 +166,12 @@ export const SETTINGS = {
     30_000,
     1000,
     DAY,
-    'a worker without a heartbeat for this long is considered dead; at least 3 heartbeat intervals',
+    'time without a heartbeat after which a worker is considered dead; at least 3 heartbeat intervals',
   ),
-  'crash-limit': integer(5, 1, 1000, 'a job is dead after this many attempts were lost in crashes'),
-  'worker-count': number(1, RANGES.workerCount, 'default number of worker processes of worker start'),
+  'crash-limit': integer(5, 1, 1000, 'a job becomes dead after it has lost this many attempts in crashes'),
+  'worker-count': number(1, RANGES.workerCount, 'default number of worker processes for worker start'),
   'stop-timeout': optional(
-    duration(0, 1, 365 * DAY, 'a stopping worker stops its jobs if they run longer than this'),
+    duration(0, 1, 365 * DAY, 'how long a stopping worker waits for its running jobs before it stops them'),
   ),
   'max-concurrent-jobs': optional(
     integer(0, 1, 1_000_000, 'maximum number of concurrent jobs across all workers and queues'),
@@ -170,19 +180,19 @@ export const SETTINGS = {
     10 * 1024 ** 2,
     64 * 1024,
     1024 ** 4,
-    'maximum stored output of an attempt, or of each stream if split; longer output is cut in the middle',
+    'maximum stored output per attempt, or per stream with --split-output; the middle of longer output is dropped',
   ),
-  'keep-completed': retention('30d', 'retention of completed jobs by age, number or size'),
-  'keep-cancelled': retention('30d', 'retention of cancelled jobs by age, number or size'),
-  'keep-dead': retention('none', 'retention of dead jobs by age, number or size'),
+  'keep-completed': retention('30d', 'retention limit for completed jobs'),
+  'keep-cancelled': retention('30d', 'retention limit for cancelled jobs'),
+  'keep-dead': retention('none', 'retention limit for dead jobs'),
   'keep-events': {
-    ...retention('7d', 'retention of events by age or number'),
+    ...retention('7d', 'retention limit for events'),
     range: 'an age (7d), a number of events (100000), both (7d,100000), or none',
     parse: parseEventRetention,
   },
   'on-complete': hook('hook: command to run when a job completes'),
   'on-failure': hook('hook: command to run after each failed attempt'),
-  'on-dead': hook('hook: command to run when a job is dead'),
+  'on-dead': hook('hook: command to run when a job becomes dead'),
   'on-idle': hook('hook: command to run when no job is ready, running or waiting for a retry'),
 };
 

@@ -36,7 +36,7 @@ export const ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/openapi.json',
-    summary: 'Get this document',
+    summary: 'Get the OpenAPI document',
     access: 'look',
     answers: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
     handle: async () => json(openApi(ROUTES)),

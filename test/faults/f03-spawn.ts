@@ -38,7 +38,7 @@ export const killedAfterSpawn: Fault = {
 /** The job has ended, and nobody has settled it: its record tells how, and it is not run again. */
 export const killedAfterExit: Fault = {
   id: 'F4',
-  title: 'A worker is killed between the end of a job and its settlement',
+  title: 'A worker is killed after a job ends and before its result is recorded',
   small: 8,
   full: 200,
   run: orphanRounds('after-exit', 100),

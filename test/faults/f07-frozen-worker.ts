@@ -45,7 +45,7 @@ function frozenAt(points: string[]): Fault['run'] {
 
 export const frozenBeforeStart: Fault = {
   id: 'F7b',
-  title: 'A worker freezes between claiming and starting a job, for longer than its lease',
+  title: 'A worker is frozen between claiming and starting a job, for longer than its lease',
   small: 6,
   full: 150,
   run: frozenAt(BEFORE_START),
@@ -53,7 +53,7 @@ export const frozenBeforeStart: Fault = {
 
 export const frozenBeforeSettlement: Fault = {
   id: 'F7c',
-  title: 'A worker freezes just before settling a job, for longer than its lease',
+  title: 'A worker is frozen just before it records a result, for longer than its lease',
   small: 4,
   full: 150,
   run: frozenAt(BEFORE_SETTLEMENT),
@@ -62,7 +62,7 @@ export const frozenBeforeSettlement: Fault = {
 /** A worker stands still for longer than its lease, wakes, and finds that its job is another's. */
 export const frozenWorker: Fault = {
   id: 'F7',
-  title: 'A worker is stopped with SIGSTOP for longer than its lease, then continued',
+  title: 'A worker is suspended with SIGSTOP for longer than its lease, then continued',
   small: 8,
   full: 300,
   run: (rounds, seed, program) =>

@@ -8,7 +8,7 @@ import { witnessed } from './witness.ts';
 /** A job stands still: its worker keeps it past its lease, and its timeout ends it all the same. */
 export const frozenJob: Fault = {
   id: 'F8',
-  title: 'All processes of a job are stopped with SIGSTOP; the timeout still applies',
+  title: 'All processes of a job are suspended with SIGSTOP, and the timeout still applies',
   small: 4,
   full: 50,
   run: (rounds, seed, program) =>

@@ -18,7 +18,7 @@ const SLACK = 8 * MIB;
  */
 export const longReader: Fault = {
   id: 'F12',
-  title: 'A reader keeps a transaction open for as long as the load lasts',
+  title: 'A reader keeps a transaction open while the load lasts',
   small: 200,
   full: 10_000,
   run: (jobs, seed, program) =>

@@ -76,7 +76,7 @@ const SCENES: Record<string, Scene> = {
 
 export const storeAway: Fault = {
   id: 'F20',
-  title: 'The store is moved away, made read-only or made inaccessible under running workers',
+  title: 'The database is moved away, made read-only or made inaccessible while workers run',
   small: Object.keys(SCENES).length,
   full: 20,
   run: (rounds) => playScenes(SCENES, rounds),

@@ -10,7 +10,7 @@ const LEFT = ['(sleep 60 &)', '(setsid sleep 60 &)', '(sleep 60 &); (setsid slee
 /** A success that leaves processes behind, its output still open in them, ends when its command does. */
 export const leftovers: Fault = {
   id: 'F28',
-  title: 'A background process keeps the output open after its parent ended',
+  title: 'A background process keeps the output open after its parent has ended',
   small: 6,
   full: 50,
   run: (rounds, seed, program) =>

@@ -37,7 +37,7 @@ const STOPS: [number, Stop][] = [
 /** Workers are killed, others adopt their jobs, and are stopped: no job is left without a worker. */
 export const stoppedAdopters: Fault = {
   id: 'F48',
-  title: 'Workers are killed, others adopt their jobs and are then stopped',
+  title: 'Workers are killed, and the workers that adopt their jobs are then stopped',
   small: STOPS.length,
   full: 20 * STOPS.length,
   async run(rounds, seed, program) {

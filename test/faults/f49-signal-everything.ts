@@ -102,7 +102,7 @@ function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
 
 export const stopOfEverything: Fault = {
   id: 'F49',
-  title: 'A stop signals the supervisor, workers and jobs at once, in every order',
+  title: 'A stop signals the supervisor, the workers and the jobs at the same time, in every order',
   small: 6,
   full: 200,
   run: signalEverything(false),

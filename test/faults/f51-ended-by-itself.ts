@@ -130,7 +130,7 @@ export const endedBeforeForce: Fault = {
 
 export const endedBeforeCancel: Fault = {
   id: 'F51c',
-  title: '`cancel` after the end of a job and before its settlement',
+  title: '`cancel` after a job ends and before its result is recorded',
   small: 4,
   full: 200,
   run: overTheEnd(

@@ -10,7 +10,7 @@ const AFTERWARDS = 3;
 /** The files are removed while jobs run: what was acknowledged before and after that is there, and runs once. */
 export const removedFiles: Fault = {
   id: 'F52',
-  title: 'The `-wal` or `-shm` file is removed under running workers',
+  title: 'The `-wal` or `-shm` file is removed while workers run',
   small: 6,
   full: 50,
   run: (rounds, seed, program) =>

@@ -44,11 +44,11 @@ test(
     const refused = page.waitForResponse((one) => one.url().includes('/output?') && one.status() === 503);
     renameSync(store, `${store}.aside`);
     await refused;
-    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor();
+    await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor();
     renameSync(`${store}.aside`, store);
     await say('third');
     await output.getByText('third', { exact: true }).waitFor();
-    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor({ state: 'detached' });
+    await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor({ state: 'detached' });
     // None of it was worth a message that stays.
     expect(await page.locator('.toast').count()).toBe(0);
     await say('end');
@@ -129,7 +129,7 @@ test(
     await box.run(['worker', 'start', '--drain']);
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs/much?tab=output#L30000');
-    await page.getByText('Line 30000 does not exist, or it follows the part that was left out').waitFor();
+    await page.getByText('Line 30000 does not exist, or it comes after the part that was left out').waitFor();
     await page.getByRole('region', { name: 'Output' }).getByText('60000', { exact: true }).waitFor();
   }),
 );

@@ -83,11 +83,11 @@ test(
     const aside = join(box.directory, 'aside');
     renameSync(box.home, aside);
     // Nothing happens, nobody asks for anything: the page finds out all the same.
-    await page.getByText('The server cannot read its store').waitFor();
+    await page.getByText('The server cannot read its database').waitFor();
     // What was known is still there to be read.
     expect(await page.locator('[data-row="one"]').count()).toBe(1);
     renameSync(aside, box.home);
-    await page.getByText('The server cannot read its store').waitFor({ state: 'detached' });
+    await page.getByText('The server cannot read its database').waitFor({ state: 'detached' });
     await page.locator('.live-live').waitFor();
     await enqueue(box, 'two', 'true');
     await page.locator('[data-row="two"]').waitFor();

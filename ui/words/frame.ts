@@ -35,7 +35,7 @@ export const CONNECTION = {
   live: 'Live',
   polling: 'Polling',
   away: 'Offline',
-  'store-away': 'Store unavailable',
+  'store-away': 'Database unavailable',
   paused: 'Paused',
 };
 
@@ -43,7 +43,7 @@ export const CONNECTION = {
 export const BANNER = {
   away: 'Connection lost. Reconnecting…',
   polling: 'Too many live connections. This page refreshes every few seconds instead.',
-  'store-away': 'The server cannot read its store. Retrying… Run queuectl status for details.',
+  'store-away': 'The server cannot read its database. Retrying… Run queuectl status for details.',
 };
 
 export const LOGIN = {
@@ -51,14 +51,15 @@ export const LOGIN = {
   run: 'Run this command in a terminal. Open the address that it prints, or enter it below:',
   field: 'Address or token',
   button: 'Log in',
-  background: 'A server in the background prints the path of its token file instead of the address.',
+  background:
+    'If the server runs in the background, the token is in a file. The server prints the path of this file.',
   session:
     'The token is not stored. All tabs of this browser share one session. It ends when you log out, after 12 hours without use, or when the server stops.',
   unreadable: 'This is neither a token nor an address that contains one.',
   reasons: {
     first: null,
     restarted: 'The server was restarted. Your session ended with the old server.',
-    ended: 'Your session has ended. It was not used for 12 hours, or the token was replaced.',
+    ended: 'Your session has ended, because it was not used for 12 hours or the token was replaced.',
     'logged-out': 'You have logged out.',
     rejected: 'The server rejected this token.',
     throttled: 'Too many wrong tokens. Wait a few seconds, then try again.',

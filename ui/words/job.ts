@@ -68,7 +68,7 @@ export const OUTPUT = {
   none: 'This job has not run yet, so it has no output.',
   empty: 'This attempt wrote no output.',
   truncated: 'The output is larger than the setting output-limit allows. The middle was left out.',
-  noLine: (line: string) => `Line ${line} does not exist, or it follows the part that was left out`,
+  noLine: (line: string) => `Line ${line} does not exist, or it comes after the part that was left out`,
   noError: 'No line looks like an error',
   noErrorWithin: (size: string) => `No line in the first ${size} looks like an error`,
   attempt: 'Attempt',
@@ -111,7 +111,7 @@ export const SPEC = {
   jitter: (jitter: number) => `jitter ${jitter}`,
   noRetry: 'No retries',
   delays: (delays: string, total: string) => `${delays} (${total} in total)`,
-  reduced: (part: string) => `, each reduced by up to ${part} at random`,
+  reduced: (part: string) => `, each randomly reduced by up to ${part}`,
 };
 
 export const RELATED = {

@@ -12,12 +12,13 @@ export default defineCommand({
   most: 1,
   flags: {
     force: { help: 'overwrite FILE if it exists' },
-    'with-output': { help: 'also back up output longer than 16 KiB, in FILE.d/' },
+    'with-output': { help: 'also back up job output longer than 16 KiB, to the directory FILE.d' },
   },
   examples: ['queuectl backup queue-monday.db', 'queuectl backup --force --with-output /backup/queue.db'],
   notes: [
-    'The backup is a consistent snapshot of the queue. When the command returns, the backup has been verified and written to disk. Only you can read it.',
-    'A backup is itself a database: queuectl --db FILE list. It contains output up to 16 KiB per attempt. Jobs that were running during the backup are treated as lost in a crash.',
+    'The backup is a consistent snapshot of the queue. When the command returns, the backup has been verified and written to disk. Only you can read the file.',
+    'A backup is a database that you can use directly, for example with queuectl --db FILE list. Without --with-output, it does not contain the output of attempts that printed more than 16 KiB.',
+    'If you restore the backup, jobs that were running during the backup become pending again. Their attempts are treated as lost in a crash.',
   ],
   async run({ io, app, location, environment }, input) {
     const [file] = input.args;

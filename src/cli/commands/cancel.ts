@@ -4,7 +4,7 @@ import { warnAlsoCancelled } from '../warn-dependents.ts';
 
 export default actingCommand({
   name: 'cancel',
-  summary: 'Cancel jobs; running ones are stopped',
+  summary: 'Cancel jobs, and stop them if they are running',
   done: 'cancelled',
   examples: [
     'queuectl cancel job1',

@@ -10,15 +10,15 @@ export default defineCommand({
   most: 1,
   flags: {},
   examples: [
-    '# For the current shell only',
+    '# Enable completion in the current shell only',
     'source <(queuectl completion bash)',
-    '# Permanently (start a new shell afterwards)',
+    '# Enable it permanently (start a new shell afterwards)',
     'queuectl completion bash >~/.local/share/bash-completion/completions/queuectl',
     'queuectl completion zsh >$fpath[1]/_queuectl',
     'queuectl completion fish >~/.config/fish/completions/queuectl.fish',
   ],
   notes: [
-    'If the directory does not exist, create it first: mkdir -p ~/.local/share/bash-completion/completions',
+    'If the directory for bash does not exist, create it first: mkdir -p ~/.local/share/bash-completion/completions',
     'The script completes commands, flags, job ids, queues, settings and file names.',
   ],
   async run({ io }, input) {

@@ -21,8 +21,8 @@ export default defineCommand({
     'queuectl config set on-dead \'logger "job $QUEUECTL_HOOK_JOB_ID is dead"\'',
   ],
   notes: [
-    "Running workers apply the change within one heartbeat (setting heartbeat-interval). See 'queuectl help config' for all settings and 'queuectl help hooks' for on-complete, on-failure, on-dead and on-idle.",
-    'keep-completed, keep-cancelled and keep-dead take an age (7d), a number of jobs (100000), a size (1G), or a combination (7d,1G). A job is removed when it exceeds any of the limits. Use none to keep all jobs.',
+    "Running workers apply the change at their next heartbeat (within 5 seconds by default). See 'queuectl help config' for all settings and 'queuectl help hooks' for on-complete, on-failure, on-dead and on-idle.",
+    'keep-completed, keep-cancelled and keep-dead take a maximum age (7d), number of jobs (100000) or size (1G), or a combination (7d,1G). If a limit is exceeded, the oldest jobs are removed. Use none to keep all jobs.',
   ],
   async run({ io, app }, input) {
     const key = required(input, 0, 'the name of the setting', 'queuectl config list');

@@ -3,7 +3,7 @@ import { actingCommand } from '../act.ts';
 
 export default actingCommand({
   name: 'continue',
-  summary: 'Continue suspended jobs (SIGCONT)',
+  summary: 'Resume suspended jobs (SIGCONT)',
   done: 'continued',
   examples: ['queuectl continue job1', 'queuectl continue --queue mail --state running --yes'],
   act: continueJobs,

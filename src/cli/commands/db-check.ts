@@ -10,7 +10,7 @@ export default defineCommand({
   flags: {},
   examples: ['queuectl db check', 'queuectl db check --db /backup/queue.db'],
   notes: [
-    'Reads the whole database while workers keep running: pages, indexes, references, counters, running jobs and settings. Prints the problems and exits with 1 if there are any.',
+    'The command reads the whole database and checks pages, indexes, references, counters, running jobs and settings. Workers can keep running. If it finds problems, it prints them and exits with code 1.',
   ],
   async run({ io, location }) {
     const { fix, ...check } = await checkDatabase(location);

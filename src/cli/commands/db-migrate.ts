@@ -11,8 +11,8 @@ export default defineCommand({
   flags: { 'dry-run': { help: 'show what would change without changing anything' } },
   examples: ['queuectl db migrate --dry-run', 'queuectl db migrate'],
   notes: [
-    'Needed only after an upgrade of queuectl. worker start also upgrades the database, and so does a command that writes, if no worker of the older version is running. Commands that only read never do. The older version cannot open the database afterwards.',
-    'Refuses to run while workers of the older version are running. Stop them with queuectl worker stop --leave. Their jobs keep running.',
+    "You need this command only after an upgrade of queuectl. 'worker start' also upgrades the database, and so does a command that writes if no worker of the older version is running. Commands that only read never upgrade the database. After the upgrade, the older version can no longer open it.",
+    "The command fails while workers of the older version are running. To stop them without stopping their jobs, run 'queuectl worker stop --leave'.",
   ],
   async run({ io, location, environment }, input) {
     const dryRun = input.has('dry-run');

@@ -9,14 +9,14 @@ const SHOWN = 20;
 
 export default defineCommand({
   name: 'db repair',
-  summary: 'Recover a damaged database; the damaged file is kept',
+  summary: 'Recover data from a damaged database',
   args: '',
   most: 0,
   flags: {},
   examples: ['queuectl db repair', 'queuectl db repair --json'],
   notes: [
-    'Stop all workers first. The repair copies every readable row to a new file, rebuilds the counters and replaces the database. The damaged file is kept beside it. Rows that can no longer be reached through a table are searched for page by page.',
-    'Prints what was saved and what was lost, and exits with 1 if anything was lost. Nothing changes if the database is undamaged or no job can be saved.',
+    'Stop all workers first. The command copies every readable row to a new file, rebuilds the counters and replaces the database. The damaged file is kept in the same directory. If part of a table cannot be reached, queuectl searches the file for its rows, page by page.',
+    'The command prints what was saved and what was lost. It exits with code 1 if anything was lost. It changes nothing if the database is not damaged or if no job can be saved.',
   ],
   async run({ io, location, environment }) {
     const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';

@@ -14,7 +14,7 @@ export default defineCommand({
   access: 'write',
   flags: { yes: { short: 'y', help: 'do not ask for confirmation' } },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
-  notes: [SHORT_IDS],
+  notes: ['Without ids, the command deletes all dead jobs.', SHORT_IDS],
   async run(context, input) {
     const app = await context.app();
     if (input.args.length === 0 && !input.has('yes')) {

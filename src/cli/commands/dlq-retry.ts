@@ -14,9 +14,12 @@ export default defineCommand({
   args: '(ID… | --all)',
   most: Number.POSITIVE_INFINITY,
   access: 'write',
-  flags: { all: { help: 'retry all dead jobs, except at-most-once jobs' } },
+  flags: { all: { help: 'retry all dead jobs, except those enqueued with --at-most-once' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
-  notes: ['A retried job is pending again, with 0 attempts. The history of its attempts is kept.', SHORT_IDS],
+  notes: [
+    "A retried job becomes pending again, and its attempts are counted from 0. 'queuectl show' still lists the earlier attempts.",
+    SHORT_IDS,
+  ],
   async run(context, input) {
     if (input.has('all') === input.args.length > 0) {
       throw new QueueError(

@@ -23,7 +23,7 @@ export default defineCommand({
     'queuectl doctor --json | jq \'.checks[] | select(.status != "ok")\'',
   ],
   notes: [
-    'Checks the runtime, SQLite, disk space, permissions, the database, workers and jobs. Changes nothing. Exits with 1 if a check fails.',
+    'The command checks the runtime, SQLite, disk space, permissions, the database, workers and jobs. It changes nothing. It exits with code 1 if a check fails.',
   ],
   async run({ io, location }, input) {
     const findings = await diagnose(location, Date.now(), !input.has('quick'));

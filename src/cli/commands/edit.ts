@@ -13,7 +13,7 @@ import { editFlags, readEditFlags } from '../job-flags.ts';
 
 export default actingCommand({
   name: 'edit',
-  summary: 'Edit jobs that have not started',
+  summary: 'Edit jobs that are waiting to run',
   done: 'changed',
   flags: inGroup('Changes', editFlags()),
   examples: [
@@ -22,7 +22,7 @@ export default actingCommand({
     'queuectl edit job1',
     'queuectl edit --queue mail --set-queue slow --yes',
   ],
-  notes: ['Without a change, the job opens in $VISUAL or $EDITOR.'],
+  notes: ['If you specify no changes, queuectl opens the job in $VISUAL or $EDITOR.'],
   async act(app, ids, input, context) {
     const now = app.clock.now();
     const changes = readChanges(input, context, now) ?? (await changesByHand(app, ids, context, now));

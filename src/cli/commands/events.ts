@@ -15,6 +15,7 @@ import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { EVENT_DETAILS, printEvents } from '../event-line.ts';
+import type { Row } from '../help-page.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { listFlags, TIME_FLAGS } from '../layout.ts';
@@ -22,21 +23,39 @@ import { listFlags, TIME_FLAGS } from '../layout.ts';
 const DEFAULT_LINES = 20;
 const LINES = { min: 0, max: 1_000_000_000, integer: true };
 
+/** Kinds whose names do not say what happened. */
+const EXPLAINED: Row[] = [
+  ['adopted', 'A worker took over a running attempt from a worker that had crashed or stopped.'],
+  ['ending', 'A running attempt is being stopped, for example because of a timeout.'],
+  ['requeued', 'An attempt was stopped or lost in a crash, and the job is pending again.'],
+  ['jobs-pruned', 'Old jobs were removed.'],
+  [
+    'tick',
+    'A schedule was due. It enqueued a job, or the run was skipped or is waiting for the previous job.',
+  ],
+  ['operation-begun', 'A bulk action started in the dashboard or the HTTP API.'],
+  ['operation-ended', 'A bulk action ended.'],
+];
+
 export default defineCommand({
   name: 'events',
-  summary: 'Show events of jobs, queues, workers and settings',
+  summary: 'Show the event log of jobs, queues, workers and settings',
   args: '',
   most: 0,
   flags: {
-    follow: { short: 'f', help: 'keep printing new events until Ctrl-C' },
-    lines: { value: 'N', short: 'n', help: `print only the last N events (default: ${DEFAULT_LINES})` },
+    follow: { short: 'f', help: 'keep printing new events until you press Ctrl-C' },
+    lines: {
+      value: 'N',
+      short: 'n',
+      help: `print the last N events (default: ${DEFAULT_LINES}, or all events with --since)`,
+    },
     since: {
       value: 'WHEN',
-      help: 'start after this event number, at a time (2026-01-31T12:00), or this long ago (10m)',
+      help: 'start after an event number (4711), at a time (2026-01-31T12:00), or some time ago (10m)',
     },
-    job: { value: 'ID', help: 'only events of this job' },
-    queue: { value: 'NAME', help: 'only events of this queue and its jobs' },
-    kind: { value: 'K,…', many: true, help: 'only events of these kinds, such as failed,dead' },
+    job: { value: 'ID', help: 'print only events of this job' },
+    queue: { value: 'NAME', help: 'print only events of this queue and its jobs' },
+    kind: { value: 'K,…', many: true, help: 'print only events of these kinds, such as failed,dead' },
     ...listFlags('{number}\\t{kind}'),
     time: { ...TIME_FLAGS.time!, help: 'how to show times (default: iso)' },
   },
@@ -50,9 +69,12 @@ export default defineCommand({
     "queuectl events --kind dead --format '{at} {job_id} {exit_code} {error}'",
   ],
   notes: [
-    'In a pipe and with --json, each event is one JSON object per line. Event numbers increase by one. To continue where you stopped, without gaps or repeats, pass the last number to --since.',
-    `Kinds: ${EVENT_KINDS.join(', ')}.`,
-    'Events are kept for 7 days (setting keep-events).',
+    'In a pipe or with --json, queuectl prints each event as a JSON object on its own line.',
+    'Events are numbered consecutively. To continue where you stopped, pass the last number you saw to --since. No event is skipped or repeated.',
+    'Events are kept for 7 days by default (see the keep-events setting).',
+    `The kinds of events are ${EVENT_KINDS.join(', ')}.`,
+    'Some kinds need an explanation:',
+    EXPLAINED,
   ],
   async run({ io, app }, input) {
     refuseFlagsWithoutEffect(io);

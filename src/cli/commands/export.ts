@@ -12,7 +12,8 @@ export default defineCommand({
   flags: { force: { help: 'overwrite FILE if it exists' } },
   examples: ['queuectl export queue.jsonl', 'queuectl export | gzip >queue.jsonl.gz'],
   notes: [
-    'Exports all jobs with their attempts and output, queues, schedules, settings, events and statistics. The export is consistent, and workers keep running. Without FILE, it goes to standard output. The write-ahead log grows while a slow reader is connected.',
+    'The export contains all queues, schedules, settings, events and statistics, and all jobs with their attempts and output. It is a consistent snapshot, and workers can keep running.',
+    'Without FILE, the export is written to standard output. While a slow program reads it, the write-ahead log of the database grows.',
   ],
   async run({ io, app, location }, input) {
     const [file] = input.args;

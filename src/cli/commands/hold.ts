@@ -3,7 +3,7 @@ import { actingCommand } from '../act.ts';
 
 export default actingCommand({
   name: 'hold',
-  summary: 'Hold jobs so that they do not start',
+  summary: 'Keep waiting jobs from starting until you release them',
   done: 'held',
   examples: ['queuectl hold job1', 'queuectl hold --queue mail --yes'],
   act: holdJobs,

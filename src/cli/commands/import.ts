@@ -8,7 +8,7 @@ import { startProgress } from '../progress.ts';
 
 export default defineCommand({
   name: 'import',
-  summary: 'Import a file written by export',
+  summary: "Import a file written by 'queuectl export'",
   args: 'FILE',
   most: 1,
   access: 'write',
@@ -16,12 +16,13 @@ export default defineCommand({
   flags: {
     'on-conflict': {
       value: 'fail|skip',
-      help: 'if an id or name already exists: fail, or skip the entry (default: fail)',
+      help: 'what to do if an id or name already exists: fail, or skip the entry (default: fail)',
     },
   },
   examples: ['queuectl import queue.jsonl', 'gunzip <queue.jsonl.gz | queuectl import --on-conflict skip -'],
   notes: [
-    'The import runs in one transaction: everything is imported, or nothing. The queue need not be empty. Jobs that were running at the time of the export are pending again, with one more crash. At-most-once jobs are dead instead.',
+    'The queue does not have to be empty. The import runs in one transaction. If it fails, nothing is imported.',
+    'Jobs that were running during the export become pending again, and their crash count increases by one. At-most-once jobs become dead instead.',
   ],
   async run({ io, app }, input) {
     const [file] = input.args;

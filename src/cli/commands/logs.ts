@@ -17,11 +17,11 @@ export default defineCommand({
   args: 'ID',
   most: 1,
   flags: {
-    follow: { short: 'f', help: 'keep printing until the job finishes; waits for it to start' },
-    lines: { value: 'N', short: 'n', help: 'start with the last N lines' },
-    attempt: { value: 'N', help: 'output of this attempt (default: the last one)' },
-    stdout: { help: 'only stdout, for jobs enqueued with --split-output' },
-    stderr: { help: 'only stderr, for jobs enqueued with --split-output' },
+    follow: { short: 'f', help: 'wait for the job to start, and print its output until it finishes' },
+    lines: { value: 'N', short: 'n', help: 'print the last N lines instead of the whole output' },
+    attempt: { value: 'N', help: 'print the output of this attempt (default: the last one)' },
+    stdout: { help: 'print only stdout, for jobs enqueued with --split-output' },
+    stderr: { help: 'print only stderr, for jobs enqueued with --split-output' },
     raw: { help: 'do not escape control characters on a terminal' },
   },
   examples: [
@@ -32,8 +32,8 @@ export default defineCommand({
     'queuectl logs job1 --stderr',
   ],
   notes: [
-    'Ctrl-C stops following, not the job.',
-    'If the output is split, stdout is printed first and then stderr. With -f, stdout of the job goes to stdout of this command, and stderr to stderr. -n applies to each stream.',
+    'With -f, Ctrl-C stops queuectl but not the job.',
+    'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, to stdout and stderr of queuectl. -n applies to each stream.',
   ],
   async run(context, input) {
     const { io } = context;

@@ -6,17 +6,17 @@ import { replaceFile } from '../replace-file.ts';
 
 export default defineCommand({
   name: 'metrics',
-  summary: 'Print metrics in the OpenMetrics format (Prometheus)',
+  summary: 'Print metrics in OpenMetrics format (for Prometheus)',
   args: '',
   most: 0,
-  flags: { output: { value: 'FILE', short: 'o', help: 'write to a file, replacing it atomically' } },
+  flags: { output: { value: 'FILE', short: 'o', help: 'write to this file, and replace it atomically' } },
   examples: [
     'queuectl metrics',
     'queuectl metrics --output /var/lib/node_exporter/queuectl.prom',
     'queuectl metrics --json',
   ],
   notes: [
-    'Metrics are read from the database and cover all workers. With --json, they are an array of metrics with samples. docs/metrics.md describes them.',
+    'The metrics are read from the database and cover all workers. With --json, they are printed as an array of metrics with samples. docs/metrics.md describes each metric.',
   ],
   async run({ io, app }, input) {
     const snapshot = await metricsSnapshot(await app(), VERSION);

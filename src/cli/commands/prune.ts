@@ -21,11 +21,11 @@ export default defineCommand({
   args: '',
   most: 0,
   access: 'write',
-  flags: { 'dry-run': { help: 'show what would be removed, and remove nothing' } },
+  flags: { 'dry-run': { help: 'show what would be removed without removing anything' } },
   examples: ['queuectl prune --dry-run', 'queuectl prune'],
   notes: [
-    'Workers do this automatically. The settings keep-completed, keep-cancelled, keep-dead and keep-events determine what they remove. Jobs that wait, run or will be retried are never removed.',
-    'A limit is an age since the job finished (7d), a number of jobs (100000), or a size (1G: stored output plus 300 bytes per job). Jobs that exceed any of the limits are removed, oldest first. The database file does not shrink. Its free space is reused.',
+    'Workers remove old jobs and events automatically. The settings keep-completed, keep-cancelled, keep-dead and keep-events determine what is removed. Only completed, cancelled and dead jobs are removed.',
+    'A setting can limit the time since a job finished (7d), the number of jobs (100000), or their total size (1G). The size of a job is its stored output plus 300 bytes. If a limit is exceeded, the oldest jobs are removed. The database file does not shrink, but its free space is reused.',
   ],
   async run({ io, app: open }, input) {
     const dryRun = input.has('dry-run');

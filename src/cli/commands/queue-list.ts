@@ -6,7 +6,7 @@ import { queueListing } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue list',
-  summary: 'List queues with their jobs and limits',
+  summary: 'List queues with their job counts and limits',
   args: '',
   most: 0,
   flags: listFlags('{name}\\t{paused}'),

@@ -13,14 +13,14 @@ export default defineCommand({
   access: 'write',
   creates: true,
   flags: {
-    concurrency: { value: 'N', help: 'maximum number of concurrent jobs across all workers, or none' },
+    concurrency: { value: 'N', help: 'maximum number of concurrent jobs; none removes the limit' },
     rate: {
       value: 'N/s',
-      help: 'rate limit: jobs started per second (N/s), minute (N/m) or hour (N/h), or none',
+      help: 'maximum number of jobs started per second (N/s), minute (N/m) or hour (N/h); none removes the limit',
     },
     'priority-aging': {
       value: 'TIME',
-      help: 'raise the priority of a waiting job by one every TIME, or none',
+      help: 'raise the priority of a waiting job by 1 every TIME; none turns this off',
     },
   },
   prints: { object: 'Queue' },
@@ -32,7 +32,7 @@ export default defineCommand({
   ],
   notes: [
     'Limits apply across all workers. Changes take effect immediately.',
-    'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes ranks the same as a new job with priority 10, even one in another queue. Jobs with the same priority run in the order in which they were enqueued.',
+    'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes is treated like a new job with priority 10, even if the new job is in another queue. Jobs with the same priority run in the order in which they were enqueued.',
   ],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the queue name', 'queuectl queue list');

@@ -7,13 +7,16 @@ import { defineCommand } from '../command.ts';
 
 export default defineCommand({
   name: 'restore',
-  summary: 'Replace the queue with a backup; the old one is kept',
+  summary: 'Restore the queue from a backup',
   args: 'FILE',
   most: 1,
-  flags: { yes: { short: 'y', help: 'do not ask before replacing a queue that is not empty' } },
+  flags: {
+    yes: { short: 'y', help: 'do not ask for confirmation before replacing a queue that is not empty' },
+  },
   examples: ['queuectl restore queue-monday.db', 'queuectl restore --yes /backup/queue.db'],
   notes: [
-    'Stop all workers first. The backup is verified and then replaces the queue in one step. The old database is kept beside it. Jobs that were running in the backup are pending again, with one more crash. At-most-once jobs are dead instead.',
+    'Stop all workers first. queuectl verifies the backup and then replaces the queue with it in one step. The old database is kept in the same directory.',
+    'Jobs that were running during the backup become pending again, and their crash count increases by one. At-most-once jobs become dead instead.',
   ],
   async run(context, input) {
     const { io, location } = context;

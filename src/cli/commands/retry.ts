@@ -9,8 +9,8 @@ export default actingCommand({
   done: 'retried',
   examples: ['queuectl retry job1', 'queuectl retry --queue mail --yes'],
   notes: [
-    'An at-most-once job that was started before is retried only by its id. Filters skip it.',
-    'A job that was cancelled because a parent job failed runs without that parent, unless you retry the parent too.',
+    'Filters skip a job that was enqueued with --at-most-once and has already started. To retry such a job, use its id.',
+    'If a job fails, the jobs that depend on it (--after) are cancelled by default. If you retry only a cancelled job, it no longer waits for the failed job. If you retry both, they run in order.',
   ],
   async act(app, ids, input, { io }) {
     const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });

@@ -6,7 +6,7 @@ import { addJobs, checkForms, notGone } from './enqueue.ts';
 
 export default defineCommand({
   name: 'run',
-  summary: 'Run a job, print its output, exit with its exit code',
+  summary: 'Run a job, print its output and return its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   access: 'write',
@@ -15,7 +15,7 @@ export default defineCommand({
     ...JOB_FLAGS,
     ...inGroup('Output', {
       raw: { help: 'do not escape control characters on a terminal' },
-      'wait-timeout': { value: 'TIME', help: 'stop following after this time; the job continues' },
+      'wait-timeout': { value: 'TIME', help: 'stop waiting after this time (the job continues)' },
     }),
   },
   prints: { object: 'Job' },
@@ -25,8 +25,9 @@ export default defineCommand({
     "queuectl run --queue gpu 'python train.py' >train.log",
   ],
   notes: [
-    'The exit code is 128+n if a signal ended the job, 130 if it was cancelled, 124 after the wait timeout, and 125 if queuectl itself failed.',
-    'Ctrl-C and SIGTERM are forwarded to the job. A job that has not started or would be retried is cancelled. A second Ctrl-C exits at once.',
+    'queuectl adds the job to the queue and waits for it. A worker must be running.',
+    'queuectl exits with the exit code of the job. It exits with 128+n if signal n killed the job, 130 if the job was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
+    'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
   rest: true,
   answersForJob: () => true,

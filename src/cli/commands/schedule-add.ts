@@ -19,18 +19,18 @@ export default defineCommand({
   },
   prints: { object: 'Schedule' },
   examples: [
-    '# Every night at 02:30',
+    '# Run every night at 02:30, Tokyo time',
     "queuectl schedule add nightly --cron '30 2 * * *' --tz Asia/Tokyo './backup'",
-    '# Every 90 seconds',
+    '# Run every 90 seconds',
     'queuectl schedule add ping --every 90s -- curl -fsS https://example.org',
-    '# On weekdays, making up for every missed run',
+    '# Run on weekdays, and make up for all missed runs',
     "queuectl schedule add report --cron '0 9 * * mon-fri' --catch-up all ./report",
-    '# Show when it would run',
+    '# Show the next runs without creating the schedule',
     "queuectl schedule add x --cron '0 0 29 2 *' --dry-run true",
   ],
   notes: [
-    'A running worker enqueues the jobs. Each job gets its scheduled time in the variable QUEUECTL_SCHEDULED_AT.',
-    "See 'queuectl help cron' for the syntax of cron expressions and for daylight saving time.",
+    'Workers enqueue the jobs of a schedule, so a worker must be running. Each job can read its scheduled time from the environment variable QUEUECTL_SCHEDULED_AT.',
+    "See 'queuectl help cron' for the syntax of cron expressions and the effect of daylight saving time.",
   ],
   async run(context, input) {
     const now = Date.now();

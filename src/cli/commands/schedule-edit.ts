@@ -1,5 +1,6 @@
 import { editSchedule } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
+import { withoutDefaults } from '../job-flags.ts';
 import { readScheduleChanges, SCHEDULE_FLAGS } from '../schedule-flags.ts';
 import { printScheduleChange } from '../schedule-table.ts';
 
@@ -10,12 +11,14 @@ export default defineCommand({
   most: 2,
   access: 'write',
   rest: true,
-  flags: SCHEDULE_FLAGS,
+  flags: withoutDefaults(SCHEDULE_FLAGS),
   examples: [
     "queuectl schedule edit nightly --cron '0 3 * * *'",
     "queuectl schedule edit nightly --tz Asia/Tokyo --overlap queue 'make backup'",
   ],
-  notes: ['Everything you do not specify stays unchanged. Jobs already enqueued are not affected.'],
+  notes: [
+    'Values that you do not specify stay unchanged, but --tag and --env replace all earlier tags and variables. Jobs that are already enqueued are not affected.',
+  ],
   async run(context, input) {
     const where = { environment: context.environment, cwd: () => context.cwd };
     const { name, ...changes } = readScheduleChanges(input, where, Date.now());

@@ -5,7 +5,7 @@ import { printScheduleChange } from '../schedule-table.ts';
 
 export default defineCommand({
   name: 'schedule remove',
-  summary: 'Remove a schedule; its enqueued jobs stay',
+  summary: 'Remove a schedule but keep the jobs it enqueued',
   args: 'NAME',
   most: 1,
   access: 'write',

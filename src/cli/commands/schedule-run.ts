@@ -7,14 +7,14 @@ import { jsonText } from '../layout.ts';
 
 export default defineCommand({
   name: 'schedule run',
-  summary: 'Enqueue the job of a schedule now',
+  summary: "Enqueue a schedule's job now",
   args: 'NAME',
   most: 1,
   access: 'write',
   flags: {},
   prints: { object: 'Job' },
   examples: ['queuectl schedule run nightly'],
-  notes: ['Works for a paused schedule too. The regular runs are not affected.'],
+  notes: ['This also works while the schedule is paused. It does not affect the regular runs.'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();

@@ -17,16 +17,16 @@ export default defineCommand({
   creates: true,
   flags: {
     host: { value: 'ADDRESS', help: 'address to listen on (default: 127.0.0.1)' },
-    port: { value: 'N', help: 'port to listen on; 0 picks a free one (default: 7780)' },
-    'read-only': { help: 'allow no changes, and print the read-only token' },
-    'allow-remote': { help: 'allow a --host that other machines can reach' },
+    port: { value: 'N', help: 'port to listen on; 0 selects a free port (default: 7780)' },
+    'read-only': { help: 'do not allow changes, and print the read-only token' },
+    'allow-remote': { help: 'allow a --host address that other machines can reach' },
     'public-metrics': { help: 'serve /metrics without a token' },
     'rotate-token': {
-      help: 'replace both tokens; this ends all sessions and event streams of running servers',
+      help: 'create new tokens, and end all sessions and event streams of running servers',
     },
     'max-rate': {
       value: 'N',
-      help: 'rate limit for changes per second; bursts of ten times as many are allowed (default: 5000)',
+      help: 'maximum number of changes per second; short bursts can be ten times as large (default: 5000)',
     },
     url: { value: 'URL', help: 'public URL behind a reverse proxy, such as https://ops.example.org/queue/' },
     open: { help: 'open the dashboard in a browser' },
@@ -39,9 +39,9 @@ export default defineCommand({
     'queuectl serve --url https://ops.example.org/queue/',
   ],
   notes: [
-    'On a terminal, the command prints a URL that contains the token of this store. Otherwise it prints the URL and the path of the token file, so that no log contains the token. Programs send the token as Authorization: Bearer.',
-    'Anyone with the full token can run commands as you. The read-only token, in the file token-read-only beside it, allows no changes on any server.',
-    'GET /api/v1/openapi.json describes the API. Ctrl-C stops the server; workers keep running. The server runs at niceness 5.',
+    'On a terminal, the command prints a URL that contains the access token. If the output is not a terminal, it prints the URL and the path of the token file instead, so that the token does not appear in logs. Programs send the token in the header Authorization: Bearer TOKEN.',
+    'Anyone with this token can run commands as you. There is also a read-only token, which does not allow changes. It is in the file token-read-only next to the token file.',
+    'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
   async run({ io, app, location, environment }, input) {
     const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);

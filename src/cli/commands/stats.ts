@@ -4,6 +4,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount, formatPercent } from '../../core/numbers.ts';
+import { either } from '../../core/words.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
@@ -15,9 +16,9 @@ export default defineCommand({
   args: '',
   most: 0,
   flags: {
-    range: { value: 'RANGE', help: `show a time series: ${Object.keys(RANGES).join(', ')}` },
-    queue: { value: 'Q', help: 'with --range: only this queue' },
-    name: { value: 'NAME', help: 'with --range: only jobs with this name' },
+    range: { value: 'RANGE', help: `show a time series for the last ${either(Object.keys(RANGES))}` },
+    queue: { value: 'Q', help: 'with --range: include only this queue' },
+    name: { value: 'NAME', help: 'with --range: include only jobs with this name' },
   },
   prints: {
     object: 'Stats',
@@ -25,8 +26,8 @@ export default defineCommand({
   },
   examples: ['queuectl stats', 'queuectl stats --json', 'queuectl stats --range 24h --queue mail'],
   notes: [
-    'Times cover the newest 10,000 attempts, throughput the last five minutes. With --range, percentiles are estimated from histograms and include deleted jobs.',
-    'In a pipe, --range prints one line per point: time, enqueued, completed, failed, dead, cancelled, released, lost, then p50 and p95 of wait and run time in milliseconds.',
+    'Wait and run times are computed from the newest 10,000 attempts, and throughput from the last five minutes. With --range, percentiles are estimated from histograms and include deleted jobs.',
+    'In a pipe, --range prints one line per point in time. The columns are time, enqueued, completed, failed, dead, cancelled, released, lost, wait p50, wait p95, run p50 and run p95. Released attempts were stopped and put back in the queue, and lost attempts were interrupted by a crash. Wait and run times are in milliseconds.',
   ],
   async run(context, input) {
     const { io } = context;

@@ -11,7 +11,7 @@ import { printWorkers } from '../worker-table.ts';
 
 export default defineCommand({
   name: 'status',
-  summary: 'Show job counts by state and active workers',
+  summary: 'Show job counts and active workers',
   args: '',
   most: 0,
   flags: { watch: WATCH_FLAG, ...TIME_FLAGS },

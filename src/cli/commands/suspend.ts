@@ -3,7 +3,7 @@ import { actingCommand } from '../act.ts';
 
 export default actingCommand({
   name: 'suspend',
-  summary: 'Suspend running jobs (SIGSTOP); continue resumes them',
+  summary: 'Suspend running jobs (SIGSTOP)',
   done: 'suspended',
   examples: ['queuectl suspend job1', 'queuectl suspend --queue mail --state running --yes'],
   act: suspendJobs,

@@ -21,13 +21,13 @@ export default defineCommand({
   most: 0,
   creates: true,
   flags: {
-    interval: { value: 'TIME', help: 'refresh at least this often; changes show at once (default: 1s)' },
-    once: { help: 'print one screen as text and exit' },
+    interval: { value: 'TIME', help: 'refresh at least this often; changes appear at once (default: 1s)' },
+    once: { help: 'print the screen once as text and exit' },
   },
   examples: ['queuectl top', 'queuectl top --interval 5s', 'queuectl top --once', 'queuectl top --json'],
   notes: [
-    'Keys: Tab, arrows, j and k move. Enter or l shows the output of a job. c cancels it after confirmation, r retries it, h holds or releases it, p pauses or resumes its queue. / filters, ? shows help, q quits.',
-    'Lists show the newest 100 jobs. Counts cover all jobs.',
+    'Move with Tab, the arrow keys, j and k. Press Enter or l to show the output of the selected job, c to cancel it, r to retry it, and h to hold or release it. Press p to pause or resume its queue, / to filter, ? for help, and q to quit.',
+    'Each list shows at most the newest 100 jobs. The counts include all jobs.',
   ],
   async run(context, input) {
     const every = readInterval(input);

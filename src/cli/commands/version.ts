@@ -7,7 +7,7 @@ export default defineCommand({
   summary: 'Print the version',
   args: '',
   most: 0,
-  flags: { licenses: { help: 'print the licenses of third-party software in queuectl' } },
+  flags: { licenses: { help: 'print the licenses of the third-party software in queuectl' } },
   prints: { fields: ['version', 'runtime', 'sqlite', 'schema', 'platform', 'licenses'] },
   examples: ['queuectl version', 'queuectl version --json', 'queuectl version --licenses'],
   notes: ['With --json, the output includes the versions of the runtime, SQLite and the database schema.'],

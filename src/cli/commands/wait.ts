@@ -11,13 +11,13 @@ import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 
 export default defineCommand({
   name: 'wait',
-  summary: 'Wait until jobs are completed, dead or cancelled',
+  summary: 'Wait for jobs to finish',
   args: '(ID… | FILTERS)',
   most: Number.POSITIVE_INFINITY,
   flags: {
     ...FILTER_FLAGS,
-    any: { help: 'return when the first job finishes' },
-    timeout: { value: 'TIME', help: 'stop waiting after this time; the jobs continue' },
+    any: { help: 'exit as soon as one of the jobs finishes' },
+    timeout: { value: 'TIME', help: 'stop waiting after this time (the jobs continue)' },
   },
   prints: { object: 'Job' },
   examples: [
@@ -27,8 +27,9 @@ export default defineCommand({
     'queuectl wait --queue mail --state pending,running',
   ],
   notes: [
-    'Exits with 0 if all jobs completed, else with the exit code of the first job that did not. The exit code is 128+n if a signal ended the job, 130 if it was cancelled, 124 after the timeout, and 125 if queuectl itself failed.',
-    'Ctrl-C stops waiting, not the jobs.',
+    'A job is finished when it is completed, dead or cancelled. Filters select the jobs that match when the command starts.',
+    'queuectl exits with 0 if all jobs completed. Otherwise it exits with the exit code of the first job that did not complete. It exits with 128+n if signal n killed that job, 130 if it was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
+    'Ctrl-C stops queuectl but not the jobs.',
   ],
   answersForJob: () => true,
   async run(context, input) {

@@ -27,15 +27,15 @@ const SIGHUP = 1;
 
 export default defineCommand({
   name: 'worker start',
-  summary: 'Start workers and run jobs until stopped',
+  summary: 'Start workers to run jobs',
   args: '',
   most: 0,
   access: 'work',
   creates: true,
   flags: {
-    count: { value: 'N', short: 'c', help: 'number of worker processes (default: setting worker-count)' },
-    concurrency: { value: 'K', help: 'concurrent jobs per worker process (default: 1)' },
-    queue: { value: 'A,B', many: true, help: 'serve only these queues (default: all)' },
+    count: { value: 'N', short: 'c', help: 'number of worker processes (default: the worker-count setting)' },
+    concurrency: { value: 'K', help: 'maximum number of concurrent jobs per worker process (default: 1)' },
+    queue: { value: 'A,B', many: true, help: 'run only jobs from these queues (default: all queues)' },
     detach: { help: 'run in the background, and return when the workers are ready' },
     'clean-env': { help: 'treat all jobs as if they were enqueued with --clean-env' },
     drain: { help: 'exit when no job is ready, running or waiting for a retry' },
@@ -49,8 +49,8 @@ export default defineCommand({
     'queuectl worker start --drain',
   ],
   notes: [
-    'Workers run in the foreground, for use with systemd, Docker or a terminal. --detach starts them in the background. You can run this command several times.',
-    'The first Ctrl-C or SIGTERM lets running jobs finish. The second one stops them and puts them back in their queue. Jobs survive a crash of their worker.',
+    'By default, workers run in the foreground, which suits a terminal, systemd or Docker. With --detach, they run in the background. You can run this command several times to start more workers.',
+    'After the first Ctrl-C or SIGTERM, the workers finish their running jobs and exit. After the second, they stop the jobs and put them back in their queues. If a worker crashes, its jobs keep running, and the next worker takes them over.',
   ],
   async run(context, input) {
     if (process.platform === 'win32') {

@@ -11,19 +11,22 @@ export default defineCommand({
   most: Number.POSITIVE_INFINITY,
   access: 'any-version',
   flags: {
-    force: { help: 'stop running jobs and put them back in their queue (at-most-once jobs become dead)' },
-    leave: { help: 'stop at once but leave jobs running; the next worker takes them over' },
-    timeout: { value: 'TIME', help: 'stop waiting after this time; the workers still stop' },
+    force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
+    leave: { help: 'exit at once but leave jobs running; the next worker takes them over' },
+    timeout: {
+      value: 'TIME',
+      help: 'wait at most this long for the workers; they still stop when their jobs finish',
+    },
   },
   examples: [
     'queuectl worker stop',
     'queuectl worker stop --force',
     'queuectl worker stop --timeout 30s',
-    'queuectl worker stop 1m7fgwmd0e6ej',
+    'queuectl worker stop d4d198dd3ec4',
   ],
   notes: [
-    'Without ids, all workers stop, including those that are just starting.',
-    'Creating a file named .stop_workers does the same. Put it in the state directory (queue.db.d), or in $QUEUECTL_HOME if the database is queue.db in that directory.',
+    'Without ids, all workers stop, including workers that are still starting.',
+    'You can also stop all workers by creating a file named .stop_workers in the state directory. This is the directory next to the database, such as ~/.queuectl/queue.db.d. For the default database, you can create the file in ~/.queuectl (or $QUEUECTL_HOME) instead.',
   ],
   async run(context, input) {
     const { io } = context;

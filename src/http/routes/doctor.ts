@@ -8,7 +8,7 @@ export const DOCTOR_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/doctor',
-    summary: 'Check the installation and suggest fixes; reads the whole database',
+    summary: 'Check the installation and the whole database, and suggest fixes',
     access: 'look',
     query: { quick: 'true to skip reading the whole database' },
     answers: { 200: { description: 'the findings', schema: ref('Doctor') } },

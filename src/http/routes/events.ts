@@ -16,7 +16,7 @@ export const EVENT_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/events',
-    summary: 'Stream events as they happen (server-sent events); Last-Event-ID resumes after an event',
+    summary: 'Stream events as they happen (server-sent events), optionally resuming after Last-Event-ID',
     access: 'look',
     query: {
       after: 'resume after this event number, like Last-Event-ID',

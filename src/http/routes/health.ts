@@ -15,7 +15,7 @@ export const HEALTH_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/readyz',
-    summary: 'Check that the store is available',
+    summary: 'Check that the database is available',
     access: 'open',
     answers: {
       200: { description: 'the store is available', schema: state },

@@ -41,7 +41,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/jobs',
-    summary: 'Enqueue one job or an array of jobs, all or none',
+    summary: 'Enqueue one job, or an array of jobs (all or none)',
     access: 'change',
     headers: {
       'Idempotency-Key':
@@ -84,7 +84,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/jobs/{id}',
-    summary: 'Delete a job that is not running, with its output',
+    summary: 'Delete a job that is not running, and delete its output',
     access: 'change',
     answers: { 204: { description: 'the job was deleted', schema: null } },
     async handle({ app, params }) {
@@ -129,7 +129,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs/{id}/retries',
-    summary: "List a job's retry delays, from its own settings and those of the store",
+    summary: "List the delays before a job's retries",
     access: 'look',
     answers: { 200: { description: 'the delays', schema: ref('RetryDelays') } },
     handle: async ({ app, params }) => json(await retryDelays(app, params.id!)),

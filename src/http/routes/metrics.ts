@@ -9,7 +9,7 @@ export const METRICS_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/metrics',
-    summary: 'Get metrics for Prometheus; needs no token if the server was started with --public-metrics',
+    summary: 'Get metrics for Prometheus (without a token if the server was started with --public-metrics)',
     access: 'look',
     answers: { 200: { description: 'OpenMetrics', schema: null, type: TYPE } },
     handle: async ({ app }) =>

@@ -31,7 +31,7 @@ export const OPERATION_ROUTES: Route[] = [
     method: 'POST',
     path: '/api/v1/operations',
     summary:
-      'Start a bulk action on jobs by id, by filter or by DLQ group; `limit` caps the number of jobs, `per_second` the rate',
+      'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`)',
     access: 'change',
     body: ref('NewOperation'),
     answers: { 202: operation },
@@ -70,7 +70,7 @@ export const OPERATION_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/operations/{id}',
-    summary: 'Stop a bulk action; jobs that were already changed stay changed',
+    summary: 'Stop a bulk action without undoing the changes that it has already made',
     access: 'change',
     answers: { 200: operation },
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),

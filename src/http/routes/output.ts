@@ -22,7 +22,7 @@ export const OUTPUT_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs/{id}/output',
-    summary: 'Read a byte range of the output of an attempt; the queuectl-* headers give its position',
+    summary: 'Read a byte range of the output of an attempt (the queuectl-* headers give its position)',
     access: 'look',
     query: {
       attempt: 'number of the attempt (default: the last one)',

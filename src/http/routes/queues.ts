@@ -29,7 +29,7 @@ export const QUEUE_ROUTES: Route[] = [
   {
     method: 'PATCH',
     path: '/api/v1/queues/{name}',
-    summary: 'Pause or resume a queue, or change its limits; takes effect at once for all workers',
+    summary: 'Pause or resume a queue, or change its limits, with immediate effect on all workers',
     access: 'change',
     body: ref('QueueChanges'),
     answers: { 200: { description: 'the changed queue', schema: ref('Queue') } },

@@ -38,7 +38,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/schedules',
-    summary: 'Create a schedule: name, cron and timezone (or every), overlap, catch_up, job',
+    summary: 'Create a schedule with name, cron and timezone (or every), overlap, catch_up and job',
     access: 'change',
     body: ref('NewSchedule'),
     answers: { 201: schedule },
@@ -65,7 +65,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'PATCH',
     path: '/api/v1/schedules/{name}',
-    summary: 'Edit a schedule: its times, policies or job; or pause or resume it, without other changes',
+    summary: 'Change the times, policies or job of a schedule, or pause or resume it (without other changes)',
     access: 'change',
     body: ref('ScheduleChanges'),
     answers: { 200: schedule },
@@ -90,7 +90,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/schedules/{name}',
-    summary: 'Remove a schedule; its jobs are kept',
+    summary: 'Remove a schedule and keep its jobs',
     access: 'change',
     answers: { 204: { description: 'the schedule was removed', schema: null } },
     async handle({ app, params }) {
@@ -109,7 +109,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/times',
-    summary: 'Preview a schedule: a description and its next five runs; nothing is created',
+    summary: 'Preview a schedule: get a description and its next five runs without creating it',
     access: 'look',
     query: {
       cron: 'a cron expression, such as 30 2 * * *, or @daily',

@@ -26,7 +26,7 @@ export const SETTING_ROUTES: Route[] = [
   {
     method: 'PUT',
     path: '/api/v1/config/{key}',
-    summary: 'Change a setting; the value is written as on the command line',
+    summary: 'Change a setting, with the value in the same form as on the command line',
     access: 'change',
     body: ref('NewValue'),
     answers: { 200: setting },

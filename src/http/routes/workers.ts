@@ -33,7 +33,8 @@ export const WORKER_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/workers/{id}/stop',
-    summary: 'Stop a worker: drain (finish its jobs), leave (keep them running) or force (stop them)',
+    summary:
+      'Stop a worker in one of three modes: drain (finish its jobs), leave (keep them running) or force (stop them)',
     access: 'change',
     body: ref('StopWorker'),
     answers: {
