@@ -3,6 +3,7 @@ import { type Acted, SKIPPED } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
+import { withReasons } from '../actions/waiting-reasons.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
@@ -111,7 +112,7 @@ async function preview(context: Context, app: App, done: string, ids: string[]):
     return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '' });
   const jobs: Job[] = [];
   for (const id of ids.slice(0, SHOWN)) jobs.push(await getJob(app, id));
-  printTable(io, jobColumns(timesFor(io, app.clock.now())), jobs);
+  printTable(io, jobColumns(timesFor(io, app.clock.now())), await withReasons(app, jobs));
   if (ids.length > SHOWN) io.out(`and ${formatCount(ids.length - SHOWN)} more\n`);
   io.out(`${countOf(ids.length)} would be ${done}\n`);
   return 0;

@@ -1,11 +1,17 @@
 import { type JobFilter, readJobFilter } from '../core/filter.ts';
 import { STATES } from '../core/job.ts';
 import { parseNumber } from '../core/numbers.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
 
 /** The flags that select jobs, for lists and for every action on jobs. */
 export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {
   state: { value: 'S,…', short: 's', many: true, help: `jobs in these states: ${STATES.join(', ')}` },
+  'waiting-for': {
+    value: 'R,…',
+    many: true,
+    help: `jobs that wait for one of these reasons: ${WAITING_REASONS.join(', ')}`,
+  },
   queue: { value: 'NAME', help: 'jobs in this queue' },
   name: { value: 'NAME', help: 'jobs with this name' },
   tag: { value: 'K=V', many: true, help: 'jobs with this tag; can be repeated' },

@@ -1,8 +1,8 @@
 import type { App } from '../actions/app.ts';
 import { countMatching, jobObject, listJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
+import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { Context } from './command.ts';
 import type { Io } from './io.ts';
 import { type Listing, printList } from './print-list.ts';
@@ -14,7 +14,11 @@ const SCREENFUL = 50;
 /** Matches are counted up to this number, so that nobody has to wait. */
 const COUNTED = 10_000;
 
-export function jobListing(io: Io, app: App, columns: (times: TimeFormat) => Column<Job>[]): Listing<Job> {
+export function jobListing(
+  io: Io,
+  app: App,
+  columns: (times: TimeFormat) => Column<JobWithReason>[],
+): Listing<JobWithReason> {
   const times = timesFor(io, app.clock.now());
   return { columns: columns(times), times, id: (job) => job.id, object: (job) => jobObject(app, job) };
 }
@@ -23,7 +27,7 @@ export async function printJobs(
   context: Pick<Context, 'io' | 'app'>,
   filter: JobFilter,
   limit: number | null,
-  columns: (times: TimeFormat) => Column<Job>[],
+  columns: (times: TimeFormat) => Column<JobWithReason>[],
   empty: string,
 ): Promise<void> {
   const { io } = context;

@@ -9,6 +9,7 @@ import { fieldValue, KEPT, listedFirst } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes } from '../core/numbers.ts';
+import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
 import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
@@ -17,7 +18,7 @@ import { printTable } from './table.ts';
 import { pad, paint, printable, STATE_COLORS } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
-export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): Promise<void> {
+export async function printJob(io: Io, app: App, job: JobWithReason, stored: Attempt[]): Promise<void> {
   const attempts = withLeftBehind(app, stored);
   if (io.json) {
     const object = { ...(await jobObject(app, job)), history: attempts.map(toAttemptObject) };
@@ -59,12 +60,18 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], suspended: boolean, times: TimeFormat): [string, string][] {
+function facts(
+  job: JobWithReason,
+  parents: ParentState[],
+  suspended: boolean,
+  times: TimeFormat,
+): [string, string][] {
   const all: [string, string][] = [
     ['id', job.id],
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
+    ['waiting reason', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
     ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],

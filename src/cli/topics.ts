@@ -3,6 +3,7 @@ import { CONDITION_FIELDS } from '../core/filter.ts';
 import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../core/settings.ts';
+import { WAITING_REASONS, type WaitingReason } from '../core/waiting-reason.ts';
 import { capitalized } from '../core/words.ts';
 import type { Block, Row } from './help-page.ts';
 
@@ -327,6 +328,18 @@ const STATE_MEANINGS: Record<State, string> = {
   cancelled: 'the job was cancelled, by a user or because of a job in its --after list',
 };
 
+const REASON_MEANINGS: Record<WaitingReason, string> = {
+  held: "the job is held until 'queuectl release'",
+  blocked: 'the job waits for a job in its --after list',
+  scheduled: 'the first attempt is due later',
+  retrying: 'the next attempt is due later',
+  queue_paused: 'the queue is paused',
+  no_worker: 'no worker that takes jobs serves the queue',
+  at_limit: 'the concurrency limit of the queue, or max-concurrent-jobs, is reached',
+  rate_limited: 'the rate limit of the queue is reached',
+  ready: 'the job starts when a worker has a free slot',
+};
+
 function filters(): Block[] {
   const alias = new Map([...STATE_ALIASES].map(([name, state]) => [state, ` (alias: ${name})`]));
   return [
@@ -346,6 +359,7 @@ function filters(): Block[] {
     {
       rows: [
         ['--state S,…', 'jobs in one of these states (see States below)'],
+        ['--waiting-for R,…', 'jobs that wait for one of these reasons (see Reasons below)'],
         ['--queue NAME', 'jobs in this queue'],
         ['--name NAME', 'jobs with this name'],
         ['--tag K=V', 'jobs with this tag; if repeated, jobs with all of these tags'],
@@ -364,6 +378,11 @@ function filters(): Block[] {
     },
     { heading: 'States' },
     { rows: STATES.map((state): Row => [state, `${STATE_MEANINGS[state]}${alias.get(state) ?? ''}`]) },
+    { heading: 'Reasons' },
+    {
+      text: 'A job that is not running and has not ended waits for the first of these reasons that applies to it:',
+    },
+    { rows: WAITING_REASONS.map((reason): Row => [reason, REASON_MEANINGS[reason]]) },
     { heading: 'Details' },
     {
       text: 'If filters match more than one job, a command that changes jobs asks for confirmation on a terminal, and requires --yes elsewhere. With --dry-run, it shows the jobs and changes nothing.',

@@ -19,6 +19,9 @@ export type OwnReason = 'held' | 'blocked' | 'scheduled' | 'retrying';
 /** The reasons that all due jobs of a queue share. */
 export type QueueReason = Exclude<WaitingReason, OwnReason>;
 
+/** Returns the reason with spaces, for people. */
+export const reasonText = (reason: WaitingReason): string => reason.replaceAll('_', ' ');
+
 /** What keeps the due jobs of a queue from being claimed. */
 export interface QueueObstacles {
   paused: boolean;

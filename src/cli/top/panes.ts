@@ -6,7 +6,9 @@ import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { formatCount } from '../../core/numbers.ts';
+import { type JobWithReason, reasonText } from '../../core/waiting-reason.ts';
 import type { Worker } from '../../store/contract/workers.ts';
+import { waitingColor, waitingText } from '../job-table.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
 
@@ -78,12 +80,12 @@ const running: Pane<ClaimedJob> = {
   ],
 };
 
-const waiting: Pane<Job> = {
+const waiting: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.waiting),
   total: ({ jobs }) => jobs.pending,
-  columns: (now, title, _, { queues }) => [
+  columns: (now, title) => [
     { title, value: ({ id }) => id },
-    { title: 'STATUS', value: (job) => dueText(job, now, inQueue(job, queues)) },
+    { title: 'STATUS', value: (job) => waitingText(job, relativeTo(now)), color: waitingColor },
     { title: 'WAITED', right: true, value: (job) => age(now - job.createdAt), drop: 2 },
     { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
@@ -91,7 +93,7 @@ const waiting: Pane<Job> = {
   ],
 };
 
-const failures: Pane<Job> = {
+const failures: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.failures),
   total: ({ jobs }) => jobs.failed + jobs.dead,
   columns: (now, title) => [
@@ -100,7 +102,8 @@ const failures: Pane<Job> = {
     { title: 'WHEN', value: (job) => formatRelative(job.updatedAt, now) },
     {
       title: 'RETRY',
-      value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')),
+      value: (job) => (job.state === 'dead' ? 'never' : waitingText(job, relativeTo(now))),
+      color: waitingColor,
       drop: 1,
     },
     { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 2 },
@@ -139,10 +142,17 @@ function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
   return {
     rows,
     key: ({ id }: Row) => id,
-    words: ({ id, queue, name, command, state, lastError }: Row) =>
-      [id, queue, name, command, state, lastError].filter((word) => word !== null),
+    words: (job: Row) =>
+      [job.id, job.queue, job.name, job.command, job.state, job.lastError, reasonOf(job)].filter(
+        (word) => word !== null,
+      ),
     target: (job: Row) => ({ job, queue: job.queue }),
   };
+}
+
+/** Returns the reason why a job waits, as its row shows it. A running job has none. */
+function reasonOf(job: Job | JobWithReason): string | null {
+  return 'waitingFor' in job && job.waitingFor !== null ? reasonText(job.waitingFor) : null;
 }
 
 function ending({ endReason }: ClaimedJob): string {
@@ -160,21 +170,11 @@ function left(now: number): Column<ClaimedJob> {
   };
 }
 
-function dueText(job: Job, now: number, due: string): string {
-  if (job.held) return 'held';
-  if (job.blocked) return 'blocked';
-  return job.dueAt === null || job.dueAt <= now ? due : formatRelative(job.dueAt, now);
+function relativeTo(now: number): (at: number | null) => string {
+  return (at) => (at === null ? '' : formatRelative(at, now));
 }
 
 /** Returns why a due job is still waiting. */
-function inQueue(job: Job, queues: QueueObject[]): string {
-  const queue = queues.find(({ name }) => name === job.queue);
-  if (queue?.paused) return 'queue paused';
-  return (queue?.concurrency ?? Number.POSITIVE_INFINITY) <= (queue?.jobs.processing ?? 0)
-    ? 'queue full'
-    : 'ready';
-}
-
 function colorIfAny(count: number, state: string) {
   return count > 0 ? STATE_COLORS[state] : undefined;
 }
