@@ -4,6 +4,7 @@ export { QueueError } from './core/errors.ts';
 export type { EventObject } from './core/event-object.ts';
 export type { GoneJob } from './core/job.ts';
 export type { JobObject } from './core/job-object.ts';
+export type { WaitingReason } from './core/waiting-reason.ts';
 export type { ActedOn } from './library/acting.ts';
 export {
   type EnqueueInput,

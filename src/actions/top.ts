@@ -1,4 +1,4 @@
-import { type ClaimedJob, STATES, type State } from '../core/job.ts';
+import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
 import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { FinishedAttempt } from '../store/contract/figures.ts';
 import type { Worker } from '../store/contract/workers.ts';
@@ -28,6 +28,12 @@ export interface Snapshot {
   finished: FinishedAttempt[];
 }
 
+/** Returns when the last attempt of a job ended. A later change, such as a hold, does not count. */
+export function lastEndOf({ startedAt, durationMs, finishedAt, updatedAt }: Job): number {
+  if (finishedAt !== null) return finishedAt;
+  return startedAt === null || durationMs === null ? updatedAt : startedAt + durationMs;
+}
+
 export async function snapshot(app: App): Promise<Snapshot> {
   await app.store.check();
   const queues = await listQueues(app);
@@ -43,7 +49,7 @@ export async function snapshot(app: App): Promise<Snapshot> {
     running: running.sort((a, b) => a.startedAt! - b.startedAt! || a.claim.attempt - b.claim.attempt),
     waiting: await withReasons(app, waiting, around),
     failures: (await withReasons(app, [...failed, ...dead], around))
-      .sort((a, b) => b.updatedAt - a.updatedAt)
+      .sort((a, b) => lastEndOf(b) - lastEndOf(a))
       .slice(0, LISTED),
     workers: await activeWorkers(app),
     finished: await app.store.finished(SAMPLE),

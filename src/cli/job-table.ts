@@ -1,4 +1,4 @@
-import { attemptsAllowed } from '../core/decide.ts';
+import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { signalOf } from '../core/outcome.ts';
@@ -21,7 +21,12 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
     { title: 'NAME', value: (job) => job.name ?? '', drop: 3, terminal: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 5 },
-    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 2 },
+    {
+      title: 'ATTEMPTS',
+      drop: 2,
+      value: (job) => `${job.attempts}/${attemptsAllowed(job)}`,
+      look: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+    },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 4 },
     { title: 'DUE', value: (job) => (job.blocked ? '' : times.text(job.dueAt)), scripts: true },
     { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },

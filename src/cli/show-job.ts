@@ -3,7 +3,7 @@ import { toAttemptObject } from '../actions/attempt-object.ts';
 import { jobObject, parentsOf } from '../actions/jobs.ts';
 import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
-import { attemptsAllowed } from '../core/decide.ts';
+import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import { fieldValue, KEPT, listedFirst } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
@@ -76,10 +76,10 @@ function facts(
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
-    ['attempts', `${job.attempts} of ${attemptsAllowed(job)}`],
+    ['attempts', `${attemptsBegun(job)} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
-    ['due', job.blocked ? '' : times.text(job.dueAt)],
+    ['due', isOpenEnded(job, times.now) ? '' : times.text(job.dueAt)],
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
@@ -96,6 +96,11 @@ function facts(
   ];
   set.sort(([a], [b]) => compare(a, b));
   return [...all, ...set].filter(([, value]) => value !== '');
+}
+
+/** Tells whether nobody knows when a job will run: it waits for another job, or is held and was due before. */
+function isOpenEnded({ blocked, held, dueAt }: Job, now: number): boolean {
+  return blocked || (held && (dueAt ?? now) <= now);
 }
 
 function truncation({ truncated }: Attempt): string {
@@ -150,6 +155,7 @@ function attemptColumns(times: TimeFormat) {
     {
       title: 'DURATION',
       value: (one: Attempt) => (one.durationMs === null ? '' : formatDuration(one.durationMs)),
+      look: (one: Attempt) => formatDuration(one.durationMs ?? times.now - one.startedAt),
     },
     { title: 'RESULT', value: (one: Attempt) => one.why ?? 'running' },
     { title: 'EXIT', value: exitText },

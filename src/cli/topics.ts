@@ -3,8 +3,9 @@ import { CONDITION_FIELDS } from '../core/filter.ts';
 import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../core/settings.ts';
-import { WAITING_REASONS, type WaitingReason } from '../core/waiting-reason.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { capitalized } from '../core/words.ts';
+import { REASON_MEANINGS } from './filters.ts';
 import type { Block, Row } from './help-page.ts';
 
 export interface Topic {
@@ -326,18 +327,6 @@ const STATE_MEANINGS: Record<State, string> = {
   failed: 'the last attempt failed, and the job is waiting for a retry',
   dead: 'the job failed permanently and is in the dead letter queue',
   cancelled: 'the job was cancelled, by a user or because of a job in its --after list',
-};
-
-const REASON_MEANINGS: Record<WaitingReason, string> = {
-  held: "the job is held until 'queuectl release'",
-  blocked: 'the job waits for a job in its --after list',
-  scheduled: 'the first attempt is due later',
-  retrying: 'the next attempt is due later',
-  queue_paused: 'the queue is paused',
-  no_worker: 'no worker that takes jobs serves the queue',
-  at_limit: 'the concurrency limit of the queue, or max-concurrent-jobs, is reached',
-  rate_limited: 'the rate limit of the queue is reached',
-  ready: 'the job starts when a worker has a free slot',
 };
 
 function filters(): Block[] {

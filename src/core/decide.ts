@@ -24,6 +24,11 @@ export function attemptsAllowed({ maxRetries, policy }: Pick<Judged, 'maxRetries
   return policy.atMostOnce ? 1 : Math.max(1, maxRetries);
 }
 
+/** Returns how many attempts a job has used, including the one that is running. */
+export function attemptsBegun({ attempts, state }: Pick<ClaimedJob, 'attempts' | 'state'>): number {
+  return state === 'processing' ? attempts + 1 : attempts;
+}
+
 /**
  * Returns false for an at-most-once job that has failed before. No such job is ever due by these rules, but an older
  * version may have stored one, or an import brought it.

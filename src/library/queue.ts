@@ -9,11 +9,12 @@ import { waitFor } from '../actions/wait.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
 import type { WorkerEvent } from '../core/events.ts';
 import type { GivenOf } from '../core/field.ts';
-import type { JobFilter } from '../core/filter.ts';
+import { readJobFilter } from '../core/filter.ts';
 import type { GoneJob, State } from '../core/job.ts';
 import type { JOB_FIELDS } from '../core/job-fields.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import type { JobObject } from '../core/job-object.ts';
+import type { WaitingReason } from '../core/waiting-reason.ts';
 import { storeLocation } from '../store/location.ts';
 import { newWorkerId, startWorker } from '../worker/worker.ts';
 import { type ActingVerbs, actingVerbs } from './acting.ts';
@@ -31,6 +32,8 @@ export interface EnqueueOptions {
 export interface ListOptions {
   state?: State | State[];
   queue?: string;
+  /** Returns only jobs that wait for one of these reasons. */
+  waiting_for?: WaitingReason | WaitingReason[];
   limit?: number;
 }
 
@@ -113,7 +116,13 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     schedules: schedules(app, read),
     get: async (id) => jobObject(app, await getJob(app, id)),
     async list(wanted = {}) {
-      const filter: JobFilter = {};
+      const reasons = [wanted.waiting_for ?? []].flat();
+      const all = (field: string): string[] => (field === 'waiting-for' ? reasons : []);
+      // Reading the reasons refuses a misspelt one.
+      const filter = readJobFilter(
+        { one: () => undefined, all, called: () => 'waiting_for' },
+        app.clock.now(),
+      );
       if (wanted.state !== undefined) filter.states = [wanted.state].flat();
       if (wanted.queue !== undefined) filter.queue = wanted.queue;
       const jobs: JobObject[] = [];

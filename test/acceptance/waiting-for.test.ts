@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
 import { everyReason, WAITING_IDS } from '../support/every-reason.ts';
+import { serve } from '../support/http.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
 import { enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -101,6 +102,59 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     const lines = await screenOf(box, ['status'], 80);
     for (const reason of WAITING_REASONS)
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${reason.replace('_', ' ')} +1$`)));
+  },
+
+  'the HTTP API shows it and filters by it': async (box) => {
+    const { call } = await serve(box);
+    const found = async (query: string): Promise<Seen[]> =>
+      (await call('GET', `/api/v1/jobs?${query}`)).json.jobs;
+    for (const { id, waiting_for } of await found('limit=100'))
+      expect({ id, waiting_for }).toEqual({ id, waiting_for: WAITING_IDS.includes(id) ? id : null });
+    for (const id of WAITING_IDS) {
+      const { json } = await call('GET', `/api/v1/jobs?waiting_for=${id}`);
+      expect(json).toMatchObject({ jobs: [{ id }], next_cursor: null, count: { value: 1, capped: false } });
+      expect((await call('GET', `/api/v1/jobs/${id}`)).json.waiting_for).toBe(id);
+      expect((await call('GET', `/api/v1/jobs/${id}/explain`)).json.waiting_for).toBe(id);
+    }
+    const both = 'waiting_for=held,ready&waiting_for=no_worker';
+    expect((await found(both)).map(({ id }) => id)).toEqual(['held', 'no_worker', 'ready']);
+    const pages: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const at: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const { json } = await call('GET', `/api/v1/jobs?waiting_for=${WAITING_REASONS.join()}&limit=2${at}`);
+      pages.push(...json.jobs.map((job: Seen) => job.id));
+      cursor = json.next_cursor;
+    }
+    expect(pages).toEqual([...WAITING_IDS]);
+    const unknown = await call('GET', '/api/v1/jobs?waiting_for=paused');
+    expect({ status: unknown.status, detail: unknown.json.detail }).toEqual({
+      ...{ status: 400, detail: expect.stringContaining("waiting_for: unknown reason 'paused'") },
+    });
+    const filter = { waiting_for: ['queue_paused', 'no_worker'] };
+    const operation = await call('POST', '/api/v1/operations', {
+      body: { action: 'edit', filter, changes: { priority: 1 } },
+    });
+    await until(
+      async () => (await call('GET', `/api/v1/operations/${operation.json.id}`)).json.changed === 2,
+      'two jobs were changed',
+    );
+  },
+
+  'a running job is in its first attempt, and its time goes on': async (box) => {
+    const lines = await screenOf(box, ['list', '--state', 'running'], 80);
+    for (const id of ['parent', 'busy'])
+      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${id} .* 1/3 `)));
+    expect((await box.run(['list', '--state', 'running'])).stdout).toContain('\t0/3\t');
+    const shown = await screenOf(box, ['show', 'parent'], 80);
+    expect(shown).toContainEqual(expect.stringMatching(/^attempts +1 of 3$/));
+    expect(shown).toContainEqual(
+      expect.stringMatching(/^1 +(now|\d+s ago|1m \d+s ago) +[\d.]+m?s? .*running/),
+    );
+  },
+
+  'a held job is not shown as due in the past': async (box) => {
+    expect((await box.run(['show', 'held'])).stdout).not.toMatch(/^due\t/m);
+    expect((await box.run(['show', 'scheduled'])).stdout).toMatch(/^due\t.*\(in /m);
   },
 
   'the metrics count by it': async (box) => {

@@ -1,7 +1,7 @@
 import type { QueueObject } from '../../actions/queues.ts';
-import type { Snapshot } from '../../actions/top.ts';
+import { lastEndOf, type Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
-import { attemptsAllowed } from '../../core/decide.ts';
+import { attemptsAllowed, attemptsBegun } from '../../core/decide.ts';
 import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
@@ -73,7 +73,12 @@ const running: Pane<ClaimedJob> = {
     { title: 'STATUS', value: ending, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
     { title: 'ELAPSED', right: true, value: (job) => age(now - job.startedAt!) },
     ...(rows.some((job) => job.timeoutMs !== null) ? [left(now)] : []),
-    { title: 'ATTEMPT', right: true, value: (job) => `${job.attempts + 1}/${attemptsAllowed(job)}`, drop: 2 },
+    {
+      title: 'ATTEMPT',
+      right: true,
+      value: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+      drop: 2,
+    },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
     { title: 'WORKER', value: ({ workerId }) => workerId ?? '', drop: 3 },
     { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, least: 30 },
@@ -99,7 +104,7 @@ const failures: Pane<JobWithReason> = {
   columns: (now, title) => [
     { title, value: ({ id }) => id },
     { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
-    { title: 'WHEN', value: (job) => formatRelative(job.updatedAt, now) },
+    { title: 'WHEN', value: (job) => formatRelative(lastEndOf(job), now) },
     {
       title: 'RETRY',
       value: (job) => (job.state === 'dead' ? 'never' : waitingText(job, relativeTo(now))),
