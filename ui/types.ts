@@ -1,5 +1,6 @@
 /** Types of the answers of the HTTP API, as far as the dashboard reads them. */
 import type { JobObject } from '../src/core/job-object.ts';
+import type { ReasonCounts, WaitingReason } from '../src/core/waiting-reason.ts';
 import type { ErrorGroupObject, OperationObject, ScheduleObject, WorkerObject } from '../src/core/wire.ts';
 
 export type { ErrorGroups } from '../src/core/wire.ts';
@@ -13,6 +14,18 @@ export type ErrorGroup = ErrorGroupObject;
 export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
 export type State = (typeof STATES)[number];
 export type ByState = Record<State, number>;
+
+export const REASONS = [
+  ...(['held', 'blocked', 'scheduled', 'retrying', 'queue_paused', 'no_worker', 'at_limit'] as const),
+  ...(['rate_limited', 'ready'] as const),
+] satisfies WaitingReason[];
+export type Reason = WaitingReason;
+
+/** The waiting jobs of a queue by reason. */
+export interface WaitingCount {
+  queue: string;
+  jobs: ReasonCounts;
+}
 
 export interface JobPage {
   jobs: Job[];
@@ -38,6 +51,7 @@ export interface Attempt {
 export interface Explanation {
   id: string;
   state: State;
+  waiting_for: Reason | null;
   reasons: string[];
 }
 
@@ -129,3 +143,7 @@ export interface ServerInfo {
   read_only: boolean;
   public_metrics: boolean;
 }
+
+/** Returns how many attempts a job has used, including the one that is running. */
+export const attemptsBegun = ({ attempts, state }: Job): number =>
+  state === 'processing' ? attempts + 1 : attempts;

@@ -26,6 +26,7 @@ import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { INPUTS } from './inputs.ts';
 
 const byState = record(Object.fromEntries(STATES.map((state) => [state, integer])));
+const byReason = record(Object.fromEntries(WAITING_REASONS.map((reason) => [reason, integer])));
 const percentiles = maybe(record({ p50: number, p95: number, p99: number }));
 const outcome = oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']);
 const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'], items: text };
@@ -75,6 +76,7 @@ export const SCHEMAS: Record<string, Schema> = {
     ...{ concurrency: maybe(integer), rate: maybe(text), priority_aging_ms: maybe(integer), jobs: byState },
     oldest_waiting_at: maybe(time),
   }),
+  WaitingCount: record({ queue: text, jobs: byReason }),
   Schedule: record({
     ...{ name: text, cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer), text },
     ...{ overlap: oneOf(OVERLAPS), catch_up: oneOf(CATCH_UPS) },

@@ -16,6 +16,11 @@ export const JOB = {
   duplicate: 'Duplicate',
   why: 'Why the job is waiting, or how it ended',
   attempts: (used: number, max: number) => `${used} of ${max} attempts`,
+  runningAttempt: (attempt: number, max: number) => `Attempt ${attempt} of ${max}`,
+  running: 'Running for {time}',
+  /** Sentences of the server about a running job, with the times filled in. */
+  runningSince: '{before} for {time}, since {start}{after}',
+  startedBefore: '{before} {time}, at {start}{after}',
   priority: (priority: number) => `Priority ${priority}`,
   exitCode: (code: number, signal: string | null) =>
     signal === null ? `Exit code ${code}` : `Exit code ${code} (${signal})`,

@@ -1,6 +1,7 @@
 /** Texts of the list of jobs, and of everything that can be done to jobs. */
 export const JOBS = {
   states: 'States',
+  waitingFor: 'Waiting for',
   pages: 'Pages of jobs',
   loading: 'Loading…',
   counting: 'Still counting these jobs. Try again in a moment.',
@@ -14,7 +15,8 @@ export const JOBS = {
   selectJob: (id: string) => `Select job ${id}`,
 
   search: 'Search and filter',
-  searchHint: 'Search, or filter by state: queue: name: tag: error: exit: older: attempts:>3 dur:>5m',
+  searchHint:
+    'Search, or filter by state: waiting: queue: name: tag: error: exit: older: attempts:>3 dur:>5m',
   clearFilter: 'Clear the filter',
   suggestions: 'Suggestions',
 };
@@ -35,6 +37,7 @@ export const COLUMN_TITLES = {
   created: 'Enqueued',
   started: 'Started',
   next: 'Next run',
+  waiting: 'Waiting for',
   changed: 'Updated',
 };
 

@@ -1,5 +1,6 @@
 import { readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue, listQueues } from '../../actions/queues.ts';
+import { countReasons } from '../../actions/waiting-reasons.ts';
 import { QueueError } from '../../core/errors.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { fields, flag } from '../body.ts';
@@ -13,6 +14,14 @@ export const QUEUE_ROUTES: Route[] = [
     access: 'look',
     answers: { 200: { description: 'the queues', schema: listOf(ref('Queue')) } },
     handle: async ({ app }) => json(await listQueues(app)),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/waiting',
+    summary: 'Count the waiting jobs by queue and by the reason why they are not running',
+    access: 'look',
+    answers: { 200: { description: 'the counts', schema: listOf(ref('WaitingCount')) } },
+    handle: async ({ app }) => json(await countReasons(app)),
   },
   {
     method: 'GET',
