@@ -55,6 +55,14 @@ export interface Explanation {
   reasons: string[];
 }
 
+/** The jobs that depend on a job, and how many would be cancelled with it. */
+export interface Children {
+  children: { id: string; on: string; state: State; waiting: boolean }[];
+  total: number;
+  cancelled_with_it: number;
+  cancelled_if_deleted: number;
+}
+
 export interface RetryDelays {
   delays_ms: number[];
   jitter: number;

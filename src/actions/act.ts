@@ -18,6 +18,8 @@ export interface Acted {
   skipped?: string[];
   /** The retried at-most-once jobs that were started before. */
   startedAgain?: string[];
+  /** Further jobs that were cancelled, because they depended on the changed ones. */
+  alsoCancelled?: string[];
 }
 
 /** Describes skipped jobs; a number goes in front. */
@@ -30,20 +32,22 @@ export const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
 const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
 
 export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
-  const acted: Acted & { ending: string[] } = {
-    changed: [],
-    unchanged: [],
-    why: 'had already finished',
-    ending: [],
-  };
+  const changed: string[] = [];
+  const ending: string[] = [];
+  const ended: string[] = [];
+  const dependents = new Set<string>();
   for (const batch of batches(ids)) {
     const result = await app.store.cancel(batch, app.clock.now());
-    acted.changed.push(...result.cancelled);
-    acted.ending.push(...result.ending);
-    acted.unchanged.push(...result.ended);
+    changed.push(...result.cancelled);
+    ending.push(...result.ending);
+    ended.push(...result.ended);
+    for (const id of result.dependents) dependents.add(id);
   }
-  if (acted.ending.length + acted.changed.length > 0) wake(app.stateDirectory);
-  return acted;
+  if (ending.length + changed.length > 0) wake(app.stateDirectory);
+  // A job may have been cancelled with its parent in an earlier batch.
+  const [cut, unchanged] = split(ended, (id) => dependents.delete(id));
+  changed.push(...cut);
+  return { changed, unchanged, why: 'had already finished', ending, alsoCancelled: [...dependents] };
 }
 
 export interface Retried extends Acted {
@@ -129,13 +133,20 @@ export async function editJob(app: App, id: string, changes: JobChanges): Promis
 }
 
 /** Removes jobs for good, with their output. Running ones stay; waiting ones never run. */
-export function deleteJobs(app: App, ids: string[], from: readonly State[] = DELETABLE): Promise<Acted> {
-  return each(app, ids, 'were running', async (batch) => {
+export async function deleteJobs(
+  app: App,
+  ids: string[],
+  from: readonly State[] = DELETABLE,
+): Promise<Acted> {
+  const dependents = new Set<string>();
+  const acted = await each(app, ids, 'were running', async (batch) => {
     const removed = await app.store.remove(batch, from, app.clock.now());
+    for (const id of removed.dependents) dependents.add(id);
     for (const attempt of removed.attempts)
       removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
     return removed.ids;
   });
+  return { ...acted, alsoCancelled: [...dependents.difference(new Set(acted.changed))] };
 }
 
 async function each(
@@ -149,6 +160,12 @@ async function each(
   if (changed.length > 0) wake(app.stateDirectory);
   const done = new Set(changed);
   return { changed, unchanged: ids.filter((id) => !done.has(id)), why };
+}
+
+function split<T>(items: T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  const parts: [T[], T[]] = [[], []];
+  for (const item of items) parts[isFirst(item) ? 0 : 1].push(item);
+  return parts;
 }
 
 function* batches(ids: string[]): Generator<string[]> {

@@ -1,9 +1,9 @@
 import { QueueError } from '../core/errors.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { GoneJob, Job } from '../core/job.ts';
+import type { Dependency, GoneJob, Job, State } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
-import type { Attempt, ListedJob, ParentState } from '../store/contract/jobs.ts';
+import type { Attempt, ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
 
@@ -111,8 +111,38 @@ export async function showJob(app: App, id: string): Promise<{ job: JobWithReaso
 /** Returns the state of each job that this one depends on. */
 export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
 
+/** Returns the jobs that depend on this one. */
+export const childrenOf = (app: App, id: string): Promise<ChildState[]> => app.store.children(id);
+
+/** A job that depends on another, as everybody outside sees it. */
+export interface ChildObject {
+  id: string;
+  /** How the parent has to end. */
+  on: Dependency['on'];
+  state: State;
+  /** Tells whether the job still waits for the parent. */
+  waiting: boolean;
+}
+
+export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject => ({
+  ...{ id, on, state, waiting: phase === 'open' },
+});
+
+/** Returns the other jobs that would be cancelled if these were cancelled or deleted now. */
+export async function cancelledWith(
+  app: App,
+  ids: string[],
+  end: 'cancelled' | 'deleted',
+): Promise<string[]> {
+  const lost = new Set<string>();
+  for (let at = 0; at < ids.length; at += PAGE)
+    for (const id of await app.store.cancelledWith(ids.slice(at, at + PAGE), end)) lost.add(id);
+  for (const id of ids) lost.delete(id);
+  return [...lost];
+}
+
 /** Returns other jobs that were cancelled because of the first `most` of these, and still are. */
-export async function cutOffBy(app: App, ids: string[], most: number): Promise<string[]> {
+export async function cutOffBy(app: App, ids: string[], most = ids.length): Promise<string[]> {
   const cut = new Set<string>();
   for (const id of ids.slice(0, most)) for (const child of await app.store.cutOff(id)) cut.add(child);
   for (const id of ids) cut.delete(id);

@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject } from '../actions/attempt-object.ts';
-import { jobObject, parentsOf } from '../actions/jobs.ts';
+import { childrenOf, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
@@ -8,9 +8,9 @@ import { formatDuration } from '../core/duration.ts';
 import { fieldValue, KEPT, listedFirst } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
-import { formatBytes } from '../core/numbers.ts';
+import { formatBytes, formatCount } from '../core/numbers.ts';
 import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
-import type { Attempt, ParentState } from '../store/contract/jobs.ts';
+import type { Attempt, ChildState, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
@@ -21,14 +21,18 @@ import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 export async function printJob(io: Io, app: App, job: JobWithReason, stored: Attempt[]): Promise<void> {
   const attempts = withLeftBehind(app, stored);
   if (io.json) {
-    const object = { ...(await jobObject(app, job)), history: attempts.map(toAttemptObject) };
+    const object = {
+      ...(await jobObject(app, job)),
+      history: attempts.map(toAttemptObject),
+      children: (await childrenOf(app, job.id)).map(toChildObject),
+    };
     io.out(`${jsonText(io, object)}\n`);
     return;
   }
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const all = facts(job, parents, suspended, fullTimesFor(io, now));
+  const all = facts(job, parents, await childrenOf(app, job.id), suspended, fullTimesFor(io, now));
   const width = Math.max(...all.map(([name]) => name.length));
   for (const [name, value] of all) {
     const shown = printable(value);
@@ -60,9 +64,23 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
+/** A job shows this many of its children. JSON has all of them. */
+const MOST_CHILDREN = 20;
+
+/** Returns the jobs that depend on this one. */
+function childrenText(children: ChildState[]): string {
+  const named = children
+    .slice(0, MOST_CHILDREN)
+    .map(({ id, on, state }) => `${id} (${on === 'ok' ? '' : `${on}, `}${state})`)
+    .join(', ');
+  const more = children.length - MOST_CHILDREN;
+  return more > 0 ? `${named} and ${formatCount(more)} more` : named;
+}
+
 function facts(
   job: JobWithReason,
   parents: ParentState[],
+  children: ChildState[],
   suspended: boolean,
   times: TimeFormat,
 ): [string, string][] {
@@ -93,6 +111,7 @@ function facts(
     ]),
     ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
     ...waitedFor(job, parents),
+    ['children', childrenText(children)],
   ];
   set.sort(([a], [b]) => compare(a, b));
   return [...all, ...set].filter(([, value]) => value !== '');
@@ -131,6 +150,7 @@ const compare = listedFirst([
     'waiting for',
     'waited for',
     'on parent failure',
+    'children',
     'on complete',
     'on failure',
     'on dead',

@@ -22,16 +22,22 @@ export async function warnStillCancelled(io: Io, app: App, retried: string[]): P
   }
 }
 
-/** Warns about dependent jobs that were cancelled together with their parents. */
-export async function warnAlsoCancelled(io: Io, app: App, cancelled: string[]): Promise<void> {
-  const cut = await cutOffBy(app, cancelled, LOOKED_AT);
-  if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);
+/** Describes the jobs that are cancelled with others: `2 jobs that depend on them`. */
+export function thatDepend(lost: string[], verb: 'depend' | 'depended', parents: number): string {
+  const on = parents === 1 ? 'it' : 'them';
+  return `${countOf(lost.length)} that ${lost.length === 1 && verb === 'depend' ? 'depends' : verb} on ${on}`;
+}
+
+/** Tells scripts about jobs that are cancelled with others. stdout has only the ids of those they named. */
+export function warnAlsoCancelled(io: Io, verb: string, lost: string[]): void {
+  if (lost.length > 0) io.warn(`${verb} ${dependents(lost)}: ${named(lost)}`);
 }
 
 function dependents(cut: string[]): string {
   return countOf(cut.length, 'dependent job');
 }
 
-function named(cut: string[]): string {
+/** Returns the first ids, separated by spaces, so that they can be pasted into a command. */
+export function named(cut: string[]): string {
   return cut.slice(0, NAMED).map(printable).join(' ') + (cut.length > NAMED ? ' …' : '');
 }

@@ -33,7 +33,7 @@ for (const { name, key, in: group, read, isRelative = null, spellings = [] } of 
 /** Fields that are ignored, so that a job object printed by queuectl can be enqueued again. */
 const SERVER_OWNED = new Set([
   ...Object.keys(JOB_FACTS),
-  ...['history', 'existing', 'schema_version', 'createdAt', 'updatedAt', 'nextRunAt'],
+  ...['history', 'children', 'existing', 'schema_version', 'createdAt', 'updatedAt', 'nextRunAt'],
 ]);
 
 export interface ReadJob {

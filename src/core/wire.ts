@@ -60,6 +60,8 @@ export interface OperationObject {
   unchanged: number;
   /** How many of the unchanged are at-most-once jobs, which only a retry by id starts again. */
   skipped: number;
+  /** Further jobs that were cancelled because they depended on the changed ones. */
+  also_cancelled: number;
   started_at: string;
   finished_at: string | null;
   error: string | null;

@@ -100,6 +100,7 @@ function newOperation(action: string, now: number): Operation {
     changed: 0,
     unchanged: 0,
     skipped: 0,
+    also_cancelled: 0,
     started_at: toIso(now),
     finished_at: null,
     error: null,
@@ -152,6 +153,7 @@ async function actOnAll(operation: Operation, { act, limits }: Work, ids: string
     operation.changed += changed;
     operation.unchanged += batch.length - changed;
     operation.skipped += acted.skipped?.length ?? 0;
+    operation.also_cancelled += acted.alsoCancelled?.length ?? 0;
     await turn();
     if (perSecond !== null && operation.done < ids.length) await asleep((size / perSecond) * 1000);
   }

@@ -3,7 +3,7 @@ import { ERRORS } from '../core/errors.ts';
 import { EVENT_KINDS } from '../core/events.ts';
 import { KEPT, printedSchema } from '../core/field-list.ts';
 import { COUNTS } from '../core/figures.ts';
-import { STATES } from '../core/job.ts';
+import { STATES, WANTED_ENDS } from '../core/job.ts';
 import { JOB_FACTS } from '../core/job-facts.ts';
 import { printedNames } from '../core/job-object.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
@@ -70,6 +70,10 @@ export const SCHEMAS: Record<string, Schema> = {
     ...{ id: text, state: oneOf(STATES), waiting_for: maybe(oneOf(WAITING_REASONS)) },
     reasons: listOf(text),
   }),
+  Children: record({
+    children: listOf(record({ id: text, on: oneOf(WANTED_ENDS), state: oneOf(STATES), waiting: flag })),
+    ...{ total: integer, cancelled_with_it: integer, cancelled_if_deleted: integer },
+  }),
   RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
   Queue: record({
     ...{ name: text, paused: flag, paused_at: maybe(time), paused_by: maybe(text) },
@@ -127,6 +131,7 @@ export const SCHEMAS: Record<string, Schema> = {
   Operation: record({
     ...{ id: text, action: text, state: oneOf(['running', 'done', 'stopped', 'failed']) },
     ...{ total: integer, done: integer, changed: integer, unchanged: integer, skipped: integer },
+    also_cancelled: integer,
     ...{ started_at: time, finished_at: maybe(time), error: maybe(text) },
   }),
   /** What belongs to its kind stands beside these. */

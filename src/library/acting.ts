@@ -8,6 +8,8 @@ export interface ActedOn {
   changed: string[];
   /** Ids of jobs that the action does not apply to, such as finished jobs or jobs that are not held. */
   unchanged: string[];
+  /** Ids of further jobs that were cancelled, because they depended on the changed ones. Absent if there are none. */
+  also_cancelled?: string[];
 }
 
 /** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */
@@ -27,8 +29,9 @@ export function actingVerbs(app: App): ActingVerbs {
     async (...ids: string[]): Promise<ActedOn> => {
       const unique = [...new Set(ids)];
       for (const id of unique) await getJob(app, id);
-      const { changed, unchanged } = await act(app, unique);
-      return { changed, unchanged };
+      const { changed, unchanged, alsoCancelled = [] } = await act(app, unique);
+      const also = alsoCancelled.length > 0 ? { also_cancelled: alsoCancelled } : {};
+      return { changed, unchanged, ...also };
     };
   return {
     cancel: verb(cancel),

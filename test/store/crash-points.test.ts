@@ -79,7 +79,16 @@ type Reads =
   | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
   | ('cutOff' | 'lastEnded' | 'check' | 'events' | 'lastEvent' | 'lastEventBefore' | 'prunableEvents')
-  | ('seal' | 'keyHolder' | 'eventsOfJob' | 'scanEnd' | 'deadJobs' | 'setAside')
+  | (
+      | 'seal'
+      | 'keyHolder'
+      | 'eventsOfJob'
+      | 'scanEnd'
+      | 'deadJobs'
+      | 'setAside'
+      | 'children'
+      | 'cancelledWith'
+    )
   | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
 test('every verb that writes passes its three crash points', () =>

@@ -146,7 +146,16 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
  * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. A
  * breakdown sorts its range.
  */
-const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff', 'breakdown', 'countKinds', 'oldestWaiting'];
+const MAY_SORT = [
+  'workers',
+  'dependenciesOfJob',
+  'childrenOfJob',
+  'cancelledWith',
+  'cutOff',
+  'breakdown',
+  'countKinds',
+  'oldestWaiting',
+];
 
 function plan(connection: Connection, statement: string): string[] {
   const values = Array.from(statement.matchAll(/\?/g), () => 1);

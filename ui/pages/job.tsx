@@ -15,13 +15,20 @@ import { Timeline } from '../components/timeline.tsx';
 import { Waiting } from '../components/waiting.tsx';
 import { useData } from '../data.ts';
 import { draftOf } from '../draft.ts';
-import { duration, sentence, visible } from '../format.ts';
+import { duration, plural, sentence, visible } from '../format.ts';
 import { useKeys } from '../keys.ts';
 import { draft, editing } from '../overlays.ts';
 import { togglePaused } from '../queue-acts.ts';
 import { go, place, withQuery } from '../router.ts';
 import { readOnly } from '../store.ts';
-import { type Attempt, attemptsBegun, type Explanation, type Job, type StoreEvent } from '../types.ts';
+import {
+  type Attempt,
+  attemptsBegun,
+  type Children,
+  type Explanation,
+  type Job,
+  type StoreEvent,
+} from '../types.ts';
 import { JOB } from '../words/job.ts';
 import { ACTIONS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
@@ -132,6 +139,7 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
             <Fill text={JOB.running} time={<Since at={job.started_at} />} />
           </span>
         )}
+        <ChildrenFact id={job.id} />
         <span>
           <Fill text={JOB.enqueued} when={<Ago at={job.created_at} />} />
         </span>
@@ -149,6 +157,19 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
         </ul>
       )}
     </header>
+  );
+}
+
+/** Shows how many jobs wait for this one, with a link to them. */
+function ChildrenFact({ id }: { id: string }) {
+  const { value } = useData<Children>(`/jobs/${part(id)}/children`, { gapMs: 5000 });
+  const waiting = value?.children.filter((child) => child.waiting).length ?? 0;
+  if (value === null || waiting === 0) return null;
+  const capped = value.total > value.children.length;
+  return (
+    <a href={withQuery({ tab: 'related' })}>
+      {JOB.children(`${plural(waiting, 'job').replace(' ', capped ? '+ ' : ' ')}`)}
+    </a>
   );
 }
 

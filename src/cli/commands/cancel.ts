@@ -1,6 +1,5 @@
 import { cancel } from '../../worker/cancel.ts';
 import { actingCommand } from '../act.ts';
-import { warnAlsoCancelled } from '../warn-dependents.ts';
 
 export default actingCommand({
   name: 'cancel',
@@ -11,9 +10,6 @@ export default actingCommand({
     'queuectl cancel @last',
     'queuectl cancel --state pending --queue mail --yes',
   ],
-  async act(app, ids, _, { io }) {
-    const acted = await cancel(app, ids);
-    await warnAlsoCancelled(io, app, acted.changed);
-    return acted;
-  },
+  ends: 'cancelled',
+  act: (app, ids) => cancel(app, ids),
 });

@@ -11,7 +11,7 @@ export default defineCommand({
   args: 'ID',
   most: 1,
   flags: TIME_FLAGS,
-  prints: { object: 'Job', fields: ['history'] },
+  prints: { object: 'Job', fields: ['history', 'children'] },
   examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
   async run(context, input) {
     const name = required(input, 0, 'the job id', 'queuectl list');

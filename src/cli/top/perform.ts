@@ -3,6 +3,7 @@ import type { App } from '../../actions/app.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { saidOf } from '../../core/words.ts';
 import { cancel } from '../../worker/cancel.ts';
+import { thatDepend } from '../warn-dependents.ts';
 import type { Effect } from './ui.ts';
 
 export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
@@ -32,6 +33,8 @@ function retried(id: string, acted: Retried): string {
   return resultText('retried', id, acted) + again;
 }
 
-function resultText(done: string, id: string, { changed, why }: Acted): string {
-  return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${saidOf(1, why)}`;
+function resultText(done: string, id: string, { changed, why, alsoCancelled = [] }: Acted): string {
+  if (changed.length === 0) return `job ${id} ${saidOf(1, why)}`;
+  const also = alsoCancelled.length === 0 ? '' : ` and ${thatDepend(alsoCancelled, 'depended', 1)}`;
+  return `${done} job ${id}${also}`;
 }

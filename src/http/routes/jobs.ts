@@ -1,8 +1,9 @@
 import { type Acted, deleteJobs, editJob } from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
 import { toAttemptObject } from '../../actions/attempt-object.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
-import { getJob, showJob } from '../../actions/jobs.ts';
+import { cancelledWith, childrenOf, getJob, showJob, toChildObject } from '../../actions/jobs.ts';
 import { withLeftBehind } from '../../actions/left-behind.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
@@ -120,6 +121,14 @@ export const JOB_ROUTES: Route[] = [
   },
   {
     method: 'GET',
+    path: '/api/v1/jobs/{id}/children',
+    summary: 'List the first 100 jobs that depend on a job, and count those that would be cancelled with it',
+    access: 'look',
+    answers: { 200: { description: 'the children', schema: ref('Children') } },
+    handle: async ({ app, params }) => json(await childrenAnswer(app, params.id!)),
+  },
+  {
+    method: 'GET',
     path: '/api/v1/jobs/{id}/explain',
     summary: 'Explain why a job is not running, or how it ended',
     access: 'look',
@@ -135,6 +144,19 @@ export const JOB_ROUTES: Route[] = [
     handle: async ({ app, params }) => json(await retryDelays(app, params.id!)),
   },
 ];
+
+const MOST_CHILDREN = 100;
+
+async function childrenAnswer(app: App, id: string): Promise<object> {
+  await getJob(app, id);
+  const children = await childrenOf(app, id);
+  return {
+    children: children.slice(0, MOST_CHILDREN).map(toChildObject),
+    total: children.length,
+    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled')).length,
+    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted')).length,
+  };
+}
 
 async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   const id = params.id!;

@@ -16,14 +16,22 @@ export interface ActingStore {
   keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
    * Removes jobs of the given states with their attempts. Never removes a running job. Returns what it removed. For a
-   * dependent job a removed parent has failed, whatever end it wanted.
+   * dependent job a removed parent has failed, whatever end it wanted. `dependents` are the jobs that this cancelled.
    */
-  remove(ids: string[], from: readonly State[], now: number): Promise<{ ids: string[]; attempts: number[] }>;
+  remove(
+    ids: string[],
+    from: readonly State[],
+    now: number,
+  ): Promise<{ ids: string[]; attempts: number[]; dependents: string[] }>;
   /**
    * Cancels waiting jobs at once. For running jobs it commits the request, and the worker that holds them ends them. Returns
-   * which jobs were cancelled, which are being ended, and which had ended before.
+   * which jobs were cancelled, which are being ended, and which had ended before. `dependents` are further jobs that were
+   * cancelled because they depended on a cancelled one.
    */
-  cancel(ids: string[], now: number): Promise<{ cancelled: string[]; ending: string[]; ended: string[] }>;
+  cancel(
+    ids: string[],
+    now: number,
+  ): Promise<{ cancelled: string[]; ending: string[]; ended: string[]; dependents: string[] }>;
   /** Keeps jobs from being claimed, even when they are due. Returns the ids that were waiting before. */
   hold(ids: string[], now: number): Promise<string[]>;
   /** Releases held jobs. Returns the ids that were held. */

@@ -50,6 +50,10 @@ export interface JobStore {
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the given order. */
   dependencies(id: string): Promise<ParentState[]>;
+  /** Returns the jobs that depend on this one, in the order of enqueueing. */
+  children(id: string): Promise<ChildState[]>;
+  /** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
+  cancelledWith(ids: string[], end: 'cancelled' | 'deleted'): Promise<string[]>;
   /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and still are. */
   cutOff(id: string): Promise<string[]>;
   /** Returns the stdin of a job's command, or null if it has none. It is removed with its job. */
@@ -110,6 +114,12 @@ export interface Attempt {
   outputBytes: number;
   truncated: boolean;
   leftBehind: number[];
+}
+
+/** A job that depends on another, and whether it still waits for it (`open`). */
+export interface ChildState extends Dependency {
+  phase: ParentState['phase'];
+  state: State;
 }
 
 export interface ParentState extends Dependency {

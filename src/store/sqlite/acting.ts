@@ -66,8 +66,8 @@ function remove(
   ids: string[],
   from: readonly State[],
   now: number,
-): { ids: string[]; attempts: number[] } {
-  const removed = { ids: [] as string[], attempts: [] as number[] };
+): { ids: string[]; attempts: number[]; dependents: string[] } {
+  const removed = { ids: [] as string[], attempts: [] as number[], dependents: [] as string[] };
   const gone: EndedParent[] = [];
   for (const id of ids) {
     const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
@@ -78,16 +78,17 @@ function remove(
     removed.ids.push(id);
     removed.attempts.push(...attempts);
   }
-  for (const parent of gone) parentEnded(db, parent, now);
+  for (const parent of gone) removed.dependents.push(...parentEnded(db, parent, now).cancelled);
   return removed;
 }
 
-function cancel(
-  db: Connection,
-  ids: string[],
-  now: number,
-): { cancelled: string[]; ending: string[]; ended: string[] } {
-  const result = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
+function cancel(db: Connection, ids: string[], now: number): Awaited<ReturnType<ActingStore['cancel']>> {
+  const result = {
+    cancelled: [] as string[],
+    ending: [] as string[],
+    ended: [] as string[],
+    dependents: [] as string[],
+  };
   const over: EndedParent[] = [];
   const figures = tally(db);
   for (const id of ids) {
@@ -107,7 +108,7 @@ function cancel(
     } else result.ended.push(id);
   }
   figures.write(now);
-  for (const parent of over) parentEnded(db, parent, now);
+  for (const parent of over) result.dependents.push(...parentEnded(db, parent, now).cancelled);
   return result;
 }
 

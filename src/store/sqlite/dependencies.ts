@@ -1,7 +1,7 @@
 import { findCycle, type ParentEnd, parentEndError, satisfiedBy } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
-import type { ParentState } from '../contract/jobs.ts';
+import type { ChildState, ParentState } from '../contract/jobs.ts';
 import type { Connection } from './connection.ts';
 import { recordOfKnown } from './record.ts';
 import { tally } from './rollups.ts';
@@ -74,10 +74,15 @@ function refuseCycle(db: Connection, first: number): void {
 
 /**
  * Unblocks, holds or cancels the jobs that depend on a job that has ended. A job cancelled here counts as an ended parent in
- * turn. Returns how many dependencies were met.
+ * turn. Returns how many dependencies were met, and the jobs that were cancelled.
  */
-export function parentEnded(db: Connection, first: EndedParent, now: number): number {
+export function parentEnded(
+  db: Connection,
+  first: EndedParent,
+  now: number,
+): { met: number; cancelled: string[] } {
   let met = 0;
+  const cancelled: string[] = [];
   const ended = [first];
   const figures = tally(db);
   for (let parent = ended.pop(); parent !== undefined; parent = ended.pop()) {
@@ -96,19 +101,40 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
       const lost = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
       recordOfKnown(db, { kind: 'cancelled', detail: { error } }, lost.id, child.queue as number);
       ended.push(lost);
+      cancelled.push(lost.id);
       figures.dropped(lost.number);
     }
     db.run(sql.dropBlockers, number);
     db.run(sql.failDependencies, number);
   }
   figures.write(now);
-  return met;
+  return { met, cancelled };
 }
 
 /** Makes a retried or released job wait again for its unfinished parents, and its waiting children wait again for it. */
 export function waitAgain(db: Connection, id: string): void {
   if (db.run(sql.reopenParents, id) > 0) db.run(sql.blockAgain, id);
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
+}
+
+export function childrenOf(db: Connection, id: string): ChildState[] {
+  return db.all(sql.childrenOfJob, id).map((row) => ({
+    id: row.id as string,
+    on: row.wants as ChildState['on'],
+    phase: row.phase as ChildState['phase'],
+    state: row.state as ChildState['state'],
+  }));
+}
+
+/** Predicts which jobs `parentEnded` would cancel. */
+export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted'): string[] {
+  // A running job cannot be deleted.
+  const spared = end === 'deleted' ? 'running' : 'ended';
+  const roots = JSON.stringify(ids);
+  const satisfied = JSON.stringify(satisfiedBy(end));
+  return db
+    .all(sql.cancelledWith, satisfied, roots, spared, JSON.stringify(satisfiedBy('cancelled')), roots)
+    .map((row) => row.id as string);
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {

@@ -2,7 +2,7 @@ import type { Idempotency } from '../../core/idempotency.ts';
 import type { JobSpec, State } from '../../core/job.ts';
 import type { JobStore, SetAside } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
-import { dependenciesOf } from './dependencies.ts';
+import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
 import { insert, insertOnce, type Keep } from './insert.ts';
 import { count, deadJobs, list, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
@@ -31,6 +31,8 @@ export function jobStore(db: Connection): JobStore {
     setAside: (now) => db.read(() => db.all(sql.setAside, now, now).map(toSetAside)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
+    children: (id) => db.read(() => childrenOf(db, id)),
+    cancelledWith: (ids, end) => db.read(() => cancelledWith(db, ids, end)),
     cutOff: (id) => db.read(() => db.all(sql.cutOff, id, id).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>

@@ -38,11 +38,12 @@ export function settle(db: Connection, given: Settlement, by: string | null = nu
 function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
   const job = db.get(sql.endedJob, claim.job);
   if (job === undefined) return 0;
-  return parentEnded(
+  const { met } = parentEnded(
     db,
     { number: claim.job, id: job.id as string, end: job.state as ParentEnd },
     finishedAt,
   );
+  return met;
 }
 
 /** Cancels instead of retrying, because a request to cancel holds even if the attempt was ending for another reason. */
