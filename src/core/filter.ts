@@ -65,7 +65,7 @@ export interface FilterSource {
 export function readJobFilter({ one, all, called }: FilterSource, now: number): JobFilter {
   const filter: JobFilter = {};
   const states = all('state').flatMap((text) => text.split(','));
-  if (states.length > 0) filter.states = states.map(readState);
+  if (states.length > 0) filter.states = states.map((text) => readState(text, called('waiting-for')));
   const reasons = all('waiting-for').flatMap((text) => text.split(','));
   if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, called('waiting-for')));
   for (const field of FILTER_TEXTS)
@@ -91,21 +91,33 @@ const ANY_NUMBER = { min: -1e15, max: 1e15, integer: true };
 const LONGEST = 256;
 const LONGEST_TEXT = 1000;
 
-function readState(text: string): State {
+/** Reads a state. `reasons` is the name of the filter for reasons, which people may mistake for states. */
+function readState(text: string, reasons: string): State {
   const word = text.trim().toLowerCase();
   const state = STATES.find((name) => name === word) ?? STATE_ALIASES.get(word);
   if (state !== undefined) return state;
+  const reason = reasonOf(word);
+  if (reason !== undefined)
+    throw new QueueError(
+      'invalid-value',
+      `'${text}' is not a state but a reason why jobs wait`,
+      `use ${reasons} ${reason}`,
+    );
   const guess = nearest(word, [...STATES, ...STATE_ALIASES.keys()]);
   const meant = guess === null ? '' : `; did you mean ${guess}?`;
   throw new QueueError('invalid-value', `unknown state '${text}'${meant}`, `use one of ${STATES.join(', ')}`);
 }
 
-/** Reads a reason. Spaces and hyphens count as underscores. */
-function readReason(text: string, what: string): WaitingReason {
+/** Finds a reason by its name. Spaces and hyphens count as underscores. */
+function reasonOf(text: string): WaitingReason | undefined {
   const word = text.trim().toLowerCase().replaceAll(/[ -]+/g, '_');
-  const reason = WAITING_REASONS.find((name) => name === word);
+  return WAITING_REASONS.find((name) => name === word);
+}
+
+function readReason(text: string, what: string): WaitingReason {
+  const reason = reasonOf(text);
   if (reason !== undefined) return reason;
-  const guess = nearest(word, WAITING_REASONS);
+  const guess = nearest(text.trim(), WAITING_REASONS);
   const meant = guess === null ? '' : `; did you mean ${guess}?`;
   throw new QueueError(
     'invalid-value',

@@ -84,6 +84,9 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     expect(await found('--waiting-for', 'no_worker', '--queue', 'default')).toEqual([]);
     expect(await found('--waiting-for', 'retrying', '--state', 'pending')).toEqual([]);
     expect(await found('--waiting-for', 'held,blocked', '--search', 'block')).toEqual(['blocked']);
+    const mistaken = await box.run(['list', '--state', 'no-worker']);
+    expectRefusal(mistaken, 2, /'no-worker' is not a state but a reason why jobs wait/);
+    expect(mistaken.stderr).toContain('use --waiting-for no_worker');
     const unknown = await box.run(['list', '--waiting-for', 'paused']);
     expectRefusal(unknown, 2, /--waiting-for: unknown reason 'paused'/);
   },
