@@ -5,6 +5,7 @@ import { either } from '../core/words.ts';
 import { placeOf, removePlace } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
+import { checkSecrets } from './enqueue.ts';
 
 /** What an action on several jobs came to. */
 export interface Acted {
@@ -115,6 +116,9 @@ export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
 
 /** An at-most-once job stays as it is when `maxRetries` above 1 is among the changes. */
 export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
+  const { env } = changes;
+  if (env !== undefined)
+    for (const id of ids) checkSecrets({ secretEnv: (await app.store.get(id))?.secretEnv ?? [], env });
   const acted = await each(app, ids, 'were not waiting', (batch) =>
     app.store.edit(batch, changes, app.clock.now()),
   );

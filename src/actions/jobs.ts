@@ -5,6 +5,7 @@ import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
 import type { Attempt, ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
+import { pidOf } from './pid.ts';
 import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
 
 const PAGE = 1000;
@@ -87,7 +88,7 @@ export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
 /** The job as it is shown to anybody, so that it can be enqueued again as it is. */
 export async function jobObject(app: App, job: Job | JobWithReason): Promise<JobObject> {
   const explained = 'waitingFor' in job ? job : await withReason(app, job);
-  return toJobObject(await withStdin(app, explained));
+  return { ...toJobObject(await withStdin(app, explained)), pid: await pidOf(app, job) };
 }
 
 /** The same of what an enqueue has answered. Queues and workers are read once for all jobs. */

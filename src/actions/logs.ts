@@ -4,7 +4,7 @@ import { outputPieces } from '../state/output.ts';
 import { outputIn, placeOf } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { showJob } from './jobs.ts';
+import { getJob, showJob } from './jobs.ts';
 
 export interface Logs {
   /** Null: the job has not run yet. */
@@ -20,14 +20,20 @@ export async function readLogs(
   ordinal: number | null,
   only: Stream | null,
 ): Promise<Logs> {
-  const { job, attempts } = await showJob(app, id);
-  const wanted = streamsOf(job, only);
-  const attempt = ordinal === null ? attempts.at(-1) : attempts.find((one) => one.ordinal === ordinal);
-  if (attempt === undefined && ordinal !== null) throw noSuchAttempt(id, ordinal, attempts);
-  if (attempt === undefined) return { attempt: null, streams: [] };
+  const wanted = streamsOf(await getJob(app, id), only);
+  const attempt = await attemptOf(app, id, ordinal);
+  if (attempt === null) return { attempt: null, streams: [] };
   const streams: Logs['streams'] = [];
   for (const stream of wanted) streams.push({ stream, pieces: await keptOutput(app, attempt, stream) });
   return { attempt, streams };
+}
+
+/** Returns an attempt of a job, the last one by default. Null: the job has not run yet. */
+export async function attemptOf(app: App, id: string, ordinal: number | null): Promise<Attempt | null> {
+  const { attempts } = await showJob(app, id);
+  const attempt = ordinal === null ? attempts.at(-1) : attempts.find((one) => one.ordinal === ordinal);
+  if (attempt === undefined && ordinal !== null) throw noSuchAttempt(id, ordinal, attempts);
+  return attempt ?? null;
 }
 
 /** Refused for a job that was not to split its output: nobody can tell any more what went where. */

@@ -11,7 +11,7 @@ export async function retry(app: App, ids: string[], from: readonly State[] = RE
   const unique = [...new Set(ids)];
   for (const id of unique) {
     const job = await getJob(app, id);
-    if (!from.includes(job.state)) throw wrongState(id, job.state, from);
+    if (!from.includes(job.state)) throw wrongState(id, job.state, from, againHint(id, job.state));
     const holder = await app.store.keyHolder(id, from, app.clock.now());
     if (holder !== null) throw keyless(id, keyTaken(holder));
   }
@@ -20,6 +20,15 @@ export async function retry(app: App, ids: string[], from: readonly State[] = RE
   const [missed] = retried.unchanged;
   if (missed !== undefined) throw wrongState(missed, (await getJob(app, missed)).state, from);
   return retried;
+}
+
+/** Returns the commands that run a job again which cannot be retried. */
+export function againHint(id: string, state: State): string {
+  if (state === 'completed') return `to run it again as a new job: queuectl enqueue --again ${id}`;
+  if (state === 'processing')
+    return `to stop it and run it again: queuectl cancel ${id}, then queuectl retry ${id}; to run it as a second job: queuectl enqueue --again ${id}`;
+  if (state === 'pending') return `to see why it is not running: queuectl explain ${id}`;
+  return `to show the job: queuectl show ${id}`;
 }
 
 /** Retries every dead job in the order of enqueueing, except at-most-once jobs. */
@@ -32,10 +41,11 @@ export function keyless(id: string, why: string): QueueError {
   return new QueueError('wrong-state', `job '${id}' ${why}`, `queuectl show ${id}`);
 }
 
-export function wrongState(id: string, state: State, wanted: readonly State[]): QueueError {
-  return new QueueError(
-    'wrong-state',
-    `job '${id}' is ${state}, not ${either(wanted)}`,
-    `queuectl show ${id}`,
-  );
+export function wrongState(
+  id: string,
+  state: State,
+  wanted: readonly State[],
+  hint = `to show the job: queuectl show ${id}`,
+): QueueError {
+  return new QueueError('wrong-state', `job '${id}' is ${state}, not ${either(wanted)}`, hint);
 }

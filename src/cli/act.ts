@@ -28,6 +28,8 @@ interface ActingCommand {
   notes?: string[];
   /** What the action does to a job that others depend on. Those are then cancelled, and the command tells so before and after. */
   ends?: 'cancelled' | 'deleted';
+  /** Returns the command that helps if the only job could not be changed. */
+  hint?(app: App, id: string): Promise<string>;
   /** Returns null if there was nothing to change. */
   act(app: App, ids: string[], input: Input, context: Context): Promise<Acted | null>;
 }
@@ -52,6 +54,8 @@ export function actingCommand(command: ActingCommand): Command {
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
     notes: [...notes, SHORT_IDS],
+    instead: ([first]) =>
+      first === '--all' ? `to select all jobs: queuectl ${name} --state all` : undefined,
     async run(context, input) {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();
@@ -69,7 +73,10 @@ export function actingCommand(command: ActingCommand): Command {
         context.io.out('nothing was changed\n');
         return 0;
       }
-      return report(context, done, acted ?? { changed: [], unchanged: [], why: '' });
+      const [only, ...others] = acted?.unchanged ?? [];
+      const alone = only !== undefined && others.length === 0 && acted?.changed.length === 0;
+      const hint = alone ? await command.hint?.(app, only) : undefined;
+      return report(context, done, acted ?? { changed: [], unchanged: [], why: '' }, hint);
     },
   };
 }
@@ -141,7 +148,7 @@ async function preview(
 }
 
 /** Prints what changed and what did not. Returns 0 if all jobs changed, 7 if some did, and throws if none did. */
-function report({ io }: Context, done: string, acted: Acted): number {
+function report({ io }: Context, done: string, acted: Acted, hint?: string): number {
   const { changed, unchanged, skipped = [], why, alsoCancelled: lost = [] } = acted;
   const others = unchanged.length - skipped.length;
   const left = [
@@ -162,7 +169,7 @@ function report({ io }: Context, done: string, acted: Acted): number {
     if (!io.tty) io.warn(left);
     return 7;
   }
-  throw nothingDone(done, acted, left);
+  throw nothingDone(done, acted, left, hint);
 }
 
 /** Returns the further fields of a JSON answer. */
@@ -178,13 +185,18 @@ function alsoText(done: string, { changed, alsoCancelled = [] }: Acted): string 
   return ` and ${done === 'cancelled' ? '' : 'cancelled '}${what}: ${named(alsoCancelled)}`;
 }
 
-function nothingDone(done: string, { unchanged, skipped = [], why }: Acted, left: string): QueueError {
+function nothingDone(
+  done: string,
+  { unchanged, skipped = [], why }: Acted,
+  left: string,
+  given?: string,
+): QueueError {
   const [first] = unchanged;
   if (unchanged.length === 1 && skipped.length === 0)
     return new QueueError(
       'wrong-state',
       `nothing was ${done}: job '${first}' ${saidOf(1, why)}`,
-      `queuectl show ${first}`,
+      given ?? `queuectl show ${first}`,
     );
   const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : left;
   const hint = `queuectl ${skipped.length === 0 ? 'show' : 'retry'} ${skipped[0] ?? first}`;

@@ -15,6 +15,8 @@ export interface Flag {
   group?: string;
   /** The flag may be given several times. */
   many?: boolean;
+  /** Other names of the flag, besides those in aliases.ts. */
+  aliases?: string[];
 }
 
 export function inGroup(group: string, flags: Record<string, Flag>): Record<string, Flag> {
@@ -67,6 +69,8 @@ export interface Command {
   access?: Exclude<Access, 'read'>;
   /** Creates the database if there is none. Other commands then find an empty queue, and create nothing. */
   creates?: boolean;
+  /** Returns the command line that was probably meant by arguments or a flag that the command does not take. */
+  instead?(words: string[]): string | undefined;
   /** True if it exits with a job's exit code for these arguments. Its own errors then use other codes. */
   answersForJob?(args: string[]): boolean;
   /** Returns the exit code; undefined means 0. */

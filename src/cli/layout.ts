@@ -48,7 +48,6 @@ const LOOK_FLAGS: Record<string, Flag> = {
   ...TIME_FLAGS,
   header: { help: 'print column titles in the first line (only for tsv and csv)' },
   wide: { help: 'show all columns in full, even if they do not fit the terminal' },
-  'no-trunc': { hidden: true, help: 'same as --wide' },
 };
 
 /** Checks for flags of the layout, so that the code that reads them is loaded only when needed. */

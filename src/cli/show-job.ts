@@ -2,6 +2,7 @@ import type { App } from '../actions/app.ts';
 import { toAttemptObject } from '../actions/attempt-object.ts';
 import { childrenOf, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { withLeftBehind } from '../actions/left-behind.ts';
+import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
@@ -32,7 +33,9 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const all = facts(job, parents, await childrenOf(app, job.id), suspended, fullTimesFor(io, now));
+  const pid = await pidOf(app, job);
+  const children = await childrenOf(app, job.id);
+  const all = facts(job, { parents, children }, { suspended, pid }, fullTimesFor(io, now));
   const width = Math.max(...all.map(([name]) => name.length));
   for (const [name, value] of all) {
     const shown = printable(value);
@@ -77,11 +80,20 @@ function childrenText(children: ChildState[]): string {
   return more > 0 ? `${named} and ${formatCount(more)} more` : named;
 }
 
+interface Family {
+  parents: ParentState[];
+  children: ChildState[];
+}
+
+interface Running {
+  suspended: boolean;
+  pid: number | null;
+}
+
 function facts(
   job: JobWithReason,
-  parents: ParentState[],
-  children: ChildState[],
-  suspended: boolean,
+  { parents, children }: Family,
+  { suspended, pid }: Running,
   times: TimeFormat,
 ): [string, string][] {
   const all: [string, string][] = [
@@ -101,6 +113,7 @@ function facts(
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
+    ['pid', pid === null ? '' : String(pid)],
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
   ];

@@ -65,7 +65,7 @@ export interface FilterSource {
 export function readJobFilter({ one, all, called }: FilterSource, now: number): JobFilter {
   const filter: JobFilter = {};
   const states = all('state').flatMap((text) => text.split(','));
-  if (states.length > 0) filter.states = states.map((text) => readState(text, called('waiting-for')));
+  if (states.length > 0) filter.states = states.flatMap((text) => readState(text, called('waiting-for')));
   const reasons = all('waiting-for').flatMap((text) => text.split(','));
   if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, called('waiting-for')));
   for (const field of FILTER_TEXTS)
@@ -92,10 +92,11 @@ const LONGEST = 256;
 const LONGEST_TEXT = 1000;
 
 /** Reads a state. `reasons` is the name of the filter for reasons, which people may mistake for states. */
-function readState(text: string, reasons: string): State {
+function readState(text: string, reasons: string): readonly State[] {
   const word = text.trim().toLowerCase();
+  if (word === 'all') return STATES;
   const state = STATES.find((name) => name === word) ?? STATE_ALIASES.get(word);
-  if (state !== undefined) return state;
+  if (state !== undefined) return [state];
   const reason = reasonOf(word);
   if (reason !== undefined)
     throw new QueueError(

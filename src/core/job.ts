@@ -16,6 +16,8 @@ export interface JobSpec extends SpecOf<typeof JOB_FIELDS> {
   hooks: JobHooks;
   policy: JobPolicy;
   unique: Uniqueness | null;
+  /** Adds the job held. A stored job has `held` instead. */
+  hold?: boolean;
 }
 
 /** What a command writes to. Unless they are split, both are one, and it is called stdout. */
@@ -115,9 +117,16 @@ export const PRIORITIES = new Map([
 
 /** What people call the states besides their names. */
 export const STATE_ALIASES = new Map<string, State>([
-  ['dlq', 'dead'],
-  ['running', 'processing'],
+  ['queued', 'pending'],
   ['waiting', 'pending'],
+  ['running', 'processing'],
+  ['active', 'processing'],
   ['done', 'completed'],
+  ['success', 'completed'],
+  ['succeeded', 'completed'],
+  ['complete', 'completed'],
+  ['finished', 'completed'],
+  ['retrying', 'failed'],
+  ['dlq', 'dead'],
   ['canceled', 'cancelled'],
 ]);

@@ -1,7 +1,7 @@
-/** Returns the candidate that is at most two typing errors away (one for a short word), or null. */
-export function nearest(word: string, candidates: Iterable<string>): string | null {
+/** Returns the candidate that is at most two typing errors away (one for a short word), or fewer with `most`, or null. */
+export function nearest(word: string, candidates: Iterable<string>, most = 2): string | null {
   let best: string | null = null;
-  let bestDistance = word.length < 5 ? 2 : 3;
+  let bestDistance = Math.min(most, word.length < 5 ? 1 : 2) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {

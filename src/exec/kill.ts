@@ -15,13 +15,17 @@ const LOOK_MS = 50;
 /** A process forked during a scan is in the next one: only two empty ones in a row prove that nothing is left. */
 const EMPTY_SCANS = 2;
 
-/** SIGTERM to everything of the attempt, grace, then SIGKILL until nothing is left. */
-export async function endProcesses(target: Target, graceMs: number): Promise<void> {
+/** Sends a signal to everything of the attempt, and after the grace period SIGKILL until nothing is left. */
+export async function endProcesses(
+  target: Target,
+  graceMs: number,
+  first: NodeJS.Signals = 'SIGTERM',
+): Promise<void> {
   const lookAgain = watch(target);
   let left = await lookAgain();
   if (left.length > 0) {
-    signalAll(left, target, 'SIGTERM');
-    // A stopped process takes its SIGTERM only when it goes on.
+    signalAll(left, target, first);
+    // A stopped process takes its signal only when it goes on.
     signalAll(left, target, 'SIGCONT');
   }
   const deadline = performance.now() + graceMs;

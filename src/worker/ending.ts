@@ -1,6 +1,8 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { freezeCommand } from '../exec/freeze.ts';
 import { endProcesses, type Target } from '../exec/kill.ts';
+import { endSignalOf } from '../state/end-signal.ts';
+import { placeOf } from '../state/place.ts';
 import type { AttemptContext } from './attempt.ts';
 import { patiently } from './patience.ts';
 
@@ -20,6 +22,9 @@ export async function endAttempt(
   if (!(await patiently(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
   if (!(await freezeCommand(target, hasEnded))) return 'had-ended';
   context.emit({ type: 'attempt-ending', job, reason });
-  await endProcesses(target, context.settings['kill-grace']);
+  const { app, settings } = context;
+  const place = placeOf(app.stateDirectory, app.store.epoch, job.claim.attempt);
+  const first = reason === 'cancelled' ? endSignalOf(place) : 'SIGTERM';
+  await endProcesses(target, settings['kill-grace'], first);
   return 'ended';
 }

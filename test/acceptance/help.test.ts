@@ -75,7 +75,7 @@ test('help creates nothing', () => {
 test.each([
   [['help', 'exitcodes'], "did you mean 'exit-codes'"],
   [['help', 'setting'], "did you mean 'config'"],
-  [['exit-codes'], 'try: queuectl help exit-codes'],
+  [['exit-codes'], 'to read about this topic: queuectl help exit-codes'],
   [['help', 'enqueue', 'extra'], "unexpected argument 'extra'"],
 ])('%p is refused with a suggestion', async (args, says) => {
   const { code, stdout, stderr } = await box.run(args);

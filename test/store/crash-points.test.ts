@@ -137,6 +137,7 @@ const FREE: Record<string, string> = {
   'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
   'exec/end.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
+  'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
   'state/wake.ts make': 'makes a directory that is watched, or between two points in-touch',
   'state/place.ts makePlace': 'puts back a directory that somebody removed; the other one has its points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',

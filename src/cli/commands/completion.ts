@@ -1,3 +1,4 @@
+import { entryOf } from '../../core/entry-of.ts';
 import { QueueError } from '../../core/errors.ts';
 import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
@@ -23,7 +24,7 @@ export default defineCommand({
   ],
   async run({ io }, input) {
     const shell = required(input, 0, 'the shell', 'queuectl completion bash');
-    const script = COMPLETION_SCRIPTS[shell];
+    const script = entryOf(COMPLETION_SCRIPTS, shell);
     if (script === undefined)
       throw new QueueError(
         'invalid-value',

@@ -1,6 +1,6 @@
 import { listSettings, type SettingObject } from '../../actions/config.ts';
 import { maskUrls } from '../../core/mask.ts';
-import { defineCommand } from '../command.ts';
+import { type Context, defineCommand } from '../command.ts';
 import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import type { Column } from '../table.ts';
@@ -15,17 +15,19 @@ export default defineCommand({
   prints: { object: 'Setting' },
   examples: ['queuectl config list', 'queuectl config list --json=key,value'],
   async run(context) {
-    const { io } = context;
-    const app = await context.app();
-    const times = timesFor(io, app.clock.now());
-    await printList(
-      io,
-      { columns: COLUMNS, times, id: (setting) => setting.key, object: (setting) => setting },
-      await listSettings(app),
-    );
+    await printSettings(context, await listSettings(await context.app()));
     return 0;
   },
 });
+
+export async function printSettings({ io, app }: Context, settings: SettingObject[]): Promise<void> {
+  const times = timesFor(io, (await app()).clock.now());
+  await printList(
+    io,
+    { columns: COLUMNS, times, id: (setting) => setting.key, object: (setting) => setting },
+    settings,
+  );
+}
 
 const COLUMNS: Column<SettingObject>[] = [
   { title: 'KEY', value: (setting) => setting.key },

@@ -1,8 +1,18 @@
 import { setSetting } from '../../actions/config.ts';
+import { settingAliases } from '../../core/setting-names.ts';
+import { SETTING_KEYS } from '../../core/settings.ts';
 import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
+import type { Row } from '../help-page.ts';
 import { jsonText } from '../layout.ts';
+import { settingLine } from '../setting-line.ts';
 import { printable } from '../text.ts';
+
+/** Reads `max-retries=5` as `max-retries 5`. */
+function splitAssignment(args: string[]): string[] {
+  const [, key, value] = args.length === 1 ? (/^([\w.-]+)=(.*)$/s.exec(args[0]!) ?? []) : [];
+  return key === undefined ? args : [key, value!];
+}
 
 export default defineCommand({
   name: 'config set',
@@ -23,10 +33,14 @@ export default defineCommand({
   notes: [
     "Running workers apply the change at their next heartbeat (within 5 seconds by default). See 'queuectl help config' for all settings and 'queuectl help hooks' for on-complete, on-failure, on-dead and on-idle.",
     'keep-completed, keep-cancelled and keep-dead take a maximum age (7d), number of jobs (100000) or size (1G), or a combination (7d,1G). If a limit is exceeded, the oldest jobs are removed. Use none to keep all jobs.',
+    'A duration without a unit is in seconds, and settings have these other names:',
+    SETTING_KEYS.map((key): Row => [key, settingAliases(key).join(', ')]),
   ],
-  async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of the setting', 'queuectl config list');
-    const value = required(input, 1, 'the value', `queuectl config set ${key} VALUE`);
+  instead: settingLine,
+  async run({ io, app }, given) {
+    const input = { ...given, args: splitAssignment(given.args) };
+    const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
+    const value = required(input, 1, 'the value', `usage: queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
     io.out(
       io.json

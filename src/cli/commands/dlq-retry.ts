@@ -1,4 +1,5 @@
 import { SKIPPED } from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
 import { keyless, retry, retryAllDead } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
@@ -7,6 +8,16 @@ import { SHORT_IDS } from '../act.ts';
 import { defineCommand } from '../command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-changed.ts';
 import { warnStillCancelled } from '../warn-dependents.ts';
+
+/** Finds the jobs. Someone who types `all` means --all, but a job may have that id. */
+async function namedJobs(app: App, names: string[]): Promise<string[]> {
+  try {
+    return await selectJobs(app, { names });
+  } catch (error) {
+    if (!(error instanceof QueueError) || names.join() !== 'all') throw error;
+    throw new QueueError(error.code, error.message, 'to retry all dead jobs: queuectl dlq retry --all');
+  }
+}
 
 export default defineCommand({
   name: 'dlq retry',
@@ -32,7 +43,7 @@ export default defineCommand({
     const { io } = context;
     const retried = input.has('all')
       ? await retryAllDead(app)
-      : await retry(app, await selectJobs(app, { names: input.args }), ['dead']);
+      : await retry(app, await namedJobs(app, input.args), ['dead']);
     const { changed, keyless: left, skipped, why, startedAgain } = retried;
     if (changed.length === 0 && left.length > 0) throw keyless(left[0]!, why);
     if (changed.length === 0 && skipped.length > 0)

@@ -13,7 +13,7 @@ export default defineCommand({
   args: 'ID',
   most: 1,
   flags: TIME_FLAGS,
-  prints: { object: 'Job', fields: ['history'] },
+  prints: { object: 'Job', fields: ['history', 'children'] },
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
   notes: [SHORT_IDS],
   async run(context, input) {

@@ -1,6 +1,7 @@
 import { listJobs, lookUpJob } from '../../actions/jobs.ts';
 import { withReason } from '../../actions/waiting-reasons.ts';
 import type { JobFilter } from '../../core/filter.ts';
+import { STATES } from '../../core/job.ts';
 import type { JobWithReason } from '../../core/waiting-reason.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
@@ -19,12 +20,13 @@ const BESIDE_ROWS = 2;
 export default defineCommand({
   name: 'list',
   summary: 'List jobs, newest first',
-  args: '',
-  most: 0,
+  args: '[STATE…]',
+  most: STATES.length,
   flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG, ...listFlags('{id}\\t{state}') },
   prints: { object: 'Job' },
   examples: [
     'queuectl list',
+    'queuectl list dead',
     'queuectl list --state failed,dead --queue mail',
     'queuectl list --waiting-for no_worker,queue_paused',
     'queuectl list --state running --watch=1s',
@@ -32,7 +34,9 @@ export default defineCommand({
     "queuectl list --state dead --format '{id}\\t{exit_code}'",
   ],
   async run(context, input) {
-    const filter = readFilter(input, Date.now());
+    const states = (field: string): string[] => (field === 'state' ? input.args : []);
+    const all = (field: string): string[] => [...input.all(field), ...states(field)];
+    const filter = readFilter({ ...input, all }, Date.now());
     const limit = readLimit(input);
     const every = readWatch(input);
     if (every !== null) return watch(context, every, viewOf(context, filter, limit));

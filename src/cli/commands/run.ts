@@ -1,6 +1,7 @@
 import { readTimeout } from '../arguments.ts';
 import { defineCommand, inGroup } from '../command.ts';
 import { inForeground } from '../foreground.ts';
+import { quotedCommand, refuseFile } from '../job-argument.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
 import { addJobs, checkForms, notGone } from './enqueue.ts';
 
@@ -31,7 +32,9 @@ export default defineCommand({
   ],
   rest: true,
   answersForJob: () => true,
+  instead: (words) => quotedCommand('run', words),
   async run(context, input) {
+    refuseFile(input);
     checkForms('run', input);
     const timeoutMs = readTimeout(input, 'wait-timeout');
     const [job] = notGone((await addJobs(context, input, 1)).jobs);

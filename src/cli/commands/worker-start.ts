@@ -52,6 +52,8 @@ export default defineCommand({
     'By default, workers run in the foreground, which suits a terminal, systemd or Docker. With --detach, they run in the background. You can run this command several times to start more workers.',
     'After the first Ctrl-C or SIGTERM, the workers finish their running jobs and exit. After the second, they stop the jobs and put them back in their queues. If a worker crashes, its jobs keep running, and the next worker takes them over.',
   ],
+  instead: ([first = '']) =>
+    /^\d+$/.test(first) ? `to start ${first} workers: queuectl worker start --count ${first}` : undefined,
   async run(context, input) {
     if (process.platform === 'win32') {
       throw new QueueError('unsupported-platform', 'workers require Linux, macOS or WSL');
@@ -67,14 +69,16 @@ export default defineCommand({
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
     const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-    if (input.has('detach')) await untilRoom(app, id, relieve);
+    // The process in the background has the same arguments, and --supervisor besides.
+    const detaches = input.has('detach') && !input.has('supervisor');
+    if (detaches) await untilRoom(app, id, relieve);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
       context.io.warn('running as root. Every job has full control of this machine');
     if (process.pid === 1)
       context.io.warn(
         'running as PID 1. Processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (input.has('detach'))
+    if (detaches)
       return detach(context, app, {
         id,
         count: total,

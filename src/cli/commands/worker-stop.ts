@@ -7,10 +7,11 @@ import { defineCommand } from '../command.ts';
 export default defineCommand({
   name: 'worker stop',
   summary: 'Stop workers after their running jobs finish',
-  args: '[ID…]',
+  args: '[ID… | --all]',
   most: Number.POSITIVE_INFINITY,
   access: 'any-version',
   flags: {
+    all: { help: 'stop all workers; the default without ids' },
     force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
     leave: { help: 'exit at once but leave jobs running; the next worker takes them over' },
     timeout: {
@@ -32,6 +33,8 @@ export default defineCommand({
     const { io } = context;
     if (input.has('force') && input.has('leave'))
       throw new QueueError('usage', 'use --force or --leave, not both');
+    if (input.has('all') && input.args.length > 0)
+      throw new QueueError('usage', 'use worker ids or --all, not both');
     const timeout = input.one('timeout');
     const timeoutMs = timeout === undefined ? null : parseDuration(timeout, '--timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';

@@ -5,6 +5,9 @@ import { isJson } from './job-columns.ts';
 
 const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
+/** Fields that are not columns of the view, because they depend on living processes. */
+const NOT_STORED: readonly string[] = ['pid', 'waiting_for'];
+
 /** The columns that are not simply the value of a field. */
 const SPECIAL: Record<string, string> = {
   queue: 'q.name',
@@ -23,9 +26,6 @@ const SPECIAL: Record<string, string> = {
     "SIGTTIN","SIGTTOU","SIGURG","SIGXCPU","SIGXFSZ","SIGVTALRM","SIGPROF","SIGWINCH","SIGIO","SIGPWR","SIGSYS"]'
     ->> (j.exit_code - 129) END`,
 };
-
-/** Fields that are not columns of the view, because they depend on living workers. */
-const NOT_STORED: readonly string[] = ['waiting_for'];
 
 /** Returns the columns of the view `jobs`: the fields of a printed job, in the same order. */
 export function jobView(): string {
