@@ -25,6 +25,7 @@ test(
     expect(await facet.getByRole('link').allTextContents()).toEqual(
       Object.values(SHARED.reasons).map((reason) => `${reason}1`),
     );
+    await page.locator('[data-row="retrying"]').waitFor();
     for (const id of WAITING_IDS) {
       const shown = await texts(`[data-row="${id}"] .reason`);
       const timed = id === 'scheduled' || id === 'retrying';
@@ -36,6 +37,7 @@ test(
 
     await facet.getByRole('link', { name: 'No worker' }).click();
     await page.locator('[data-row="ready"]').waitFor({ state: 'detached' });
+    await page.locator('[data-row="no_worker"]').waitFor();
     expect(page.url()).toEndWith('/jobs?waiting_for=no_worker');
     expect(await texts('[data-row] .id')).toEqual(['no_worker']);
     await facet.getByRole('link', { name: 'No worker' }).click();
@@ -44,6 +46,7 @@ test(
     await show('/jobs/parent');
     await page.getByText('Attempt 1 of 3').waitFor();
     const since = page.locator('.why time').first();
+    await since.waitFor();
     const before = await since.textContent();
     await until(async () => (await since.textContent()) !== before, 'the time in the sentence goes on');
     expect(await texts('.why')).toEqual([expect.stringMatching(/running on worker \w+ for [\w ]+, since /)]);
