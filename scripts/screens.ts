@@ -86,7 +86,10 @@ async function main(): Promise<void> {
     const blocks = [];
     for (const [args, what] of [
       [['status'], '`status` shows the number of jobs in each state and the active workers.'],
-      [['list', '--limit', '12'], '`list` shows the newest jobs first.'],
+      [
+        ['list', '--limit', '12'],
+        '`list` shows the newest jobs first. Waiting jobs show why they are not running.',
+      ],
       [['show', 'backup-db'], '`show` shows one job with all its attempts.'],
       [
         ['top', '--once'],

@@ -5,6 +5,7 @@ export type { EventObject } from './core/event-object.ts';
 export type { EventKind } from './core/events.ts';
 export type { GoneJob, State, Stream } from './core/job.ts';
 export type { JobObject } from './core/job-object.ts';
+export type { WaitingReason } from './core/waiting-reason.ts';
 export type { AttemptObject, QueueObject, ScheduleObject } from './core/wire.ts';
 export type { WorkerEventObject as WorkerEvent } from './core/worker-event-object.ts';
 export { openQueue } from './library/queue.ts';

@@ -1,4 +1,4 @@
-import { part, send } from './api.ts';
+import { get, part, send } from './api.ts';
 import { actCommand } from './cli.ts';
 import { type Filter, filterBody } from './filter.ts';
 import { number, plural } from './format.ts';
@@ -6,7 +6,7 @@ import { refresh } from './live.ts';
 import { track } from './operations.ts';
 import { ask } from './question.ts';
 import { notify, notifyError } from './toasts.ts';
-import type { Job, Operation, State } from './types.ts';
+import type { Children, Job, Operation, State } from './types.ts';
 import { ACTING, ACTIONS } from './words/jobs.ts';
 
 export const VERBS = ['retry', 'cancel', 'hold', 'release', 'delete'] as const;
@@ -45,9 +45,13 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
   if (verb === 'retry' && job.at_most_once && job.started_at !== null && !(await askToStartAgain(id)))
     return false;
   const cancels = verb === 'cancel' && state === 'processing';
+  const ends = verb === 'cancel' || verb === 'delete';
+  const lost = ends ? await cancelledBy(verb, id) : 0;
+  const also = lost === 0 ? null : plural(lost, ACTING.dependent, ACTING.dependents);
   const asked = {
     title: cancels ? ACTING.cancelTitle(id) : ACTING.deleteTitle(id),
-    detail: cancels ? ACTING.cancelDetail : ACTING.deleteDetail,
+    detail:
+      (cancels ? ACTING.cancelDetail : ACTING.deleteDetail) + (also === null ? '' : ACTING.alsoCancels(also)),
     cli: actCommand(verb, { ids: [id] }),
     button: cancels ? ACTING.cancelButton : ACTIONS.delete.label,
     danger: true,
@@ -57,8 +61,18 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
   const path = `/jobs/${part(id)}`;
   return runAction(
     () => (verb === 'delete' ? send('DELETE', path) : send('POST', `${path}/${verb}`)),
-    ACTING.done(id, ACTIONS[verb].past),
+    also === null ? ACTING.done(id, ACTIONS[verb].past) : ACTING.doneWith(id, ACTIONS[verb].past, also),
   );
+}
+
+/** Returns how many other jobs are cancelled if the job is cancelled or deleted. Without an answer, the action goes on. */
+async function cancelledBy(verb: 'cancel' | 'delete', id: string): Promise<number> {
+  try {
+    const answer = await get<Children>(`/jobs/${part(id)}/children`);
+    return verb === 'delete' ? answer.cancelled_if_deleted : answer.cancelled_with_it;
+  } catch {
+    return 0;
+  }
 }
 
 function askToStartAgain(id: string): Promise<boolean> {

@@ -11,7 +11,7 @@ export function command(...words: string[]): string {
 }
 
 export function filterFlags(filter: Filter): string[] {
-  return [...filter].flatMap(([field, value]) => [`--${field}`, value]);
+  return [...filter].flatMap(([field, value]) => [`--${field.replaceAll('_', '-')}`, value]);
 }
 
 export const listCommand = (filter: Filter): string => command('list', ...filterFlags(filter));

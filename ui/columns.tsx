@@ -2,10 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { part } from './api.ts';
 import { StateMark } from './components/state.tsx';
 import { Ago, Since } from './components/time.tsx';
+import { Waiting } from './components/waiting.tsx';
 import { duration, visible } from './format.ts';
 import { csv, sortRows } from './rows.ts';
-import { type Job, STATES, type State } from './types.ts';
+import { attemptsBegun, type Job, STATES, type State } from './types.ts';
 import { COLUMN_TITLES } from './words/jobs.ts';
+import { SHARED } from './words/shared.ts';
 
 /** A column of a table of jobs: how it looks, and the value that files contain and sorting uses. */
 interface Column {
@@ -30,7 +32,12 @@ const time = (title: string, field: 'created_at' | 'updated_at' | 'started_at' |
 export const COLUMNS = {
   state: {
     title: COLUMN_TITLES.state,
-    cell: (job) => <StateMark state={job.state} />,
+    class: 'status',
+    cell: (job) => (
+      <>
+        <StateMark state={job.state} /> <Waiting job={job} />
+      </>
+    ),
     value: (job) => job.state,
     rank: (job) => STATES.indexOf(job.state as State),
   },
@@ -96,7 +103,7 @@ export const COLUMNS = {
     class: `${right} roomy`,
     cell: (job) => (
       <>
-        {job.attempts}
+        {attemptsBegun(job)}
         <span class="faint">/{Math.max(1, job.max_retries)}</span>
       </>
     ),
@@ -127,7 +134,17 @@ export const COLUMNS = {
   },
   created: time(COLUMN_TITLES.created, 'created_at'),
   started: time(COLUMN_TITLES.started, 'started_at'),
-  next: time(COLUMN_TITLES.next, 'next_run_at'),
+  next: {
+    ...time(COLUMN_TITLES.next, 'next_run_at'),
+    // Only a time in the future is the time of the next run.
+    cell: (job) => (job.waiting_for === null ? <Ago at={null} /> : <Waiting job={job} />),
+  },
+  waiting: {
+    title: COLUMN_TITLES.waiting,
+    class: 'status',
+    cell: (job) => (job.waiting_for === null ? '' : SHARED.reasons[job.waiting_for]),
+    value: (job) => job.waiting_for,
+  },
   changed: time(COLUMN_TITLES.changed, 'updated_at'),
 } satisfies Record<string, Column> as Record<string, Column>;
 

@@ -6,6 +6,7 @@ export type Filter = URLSearchParams;
 
 export const FIELDS = [
   'state',
+  'waiting_for',
   'queue',
   'name',
   'tag',
@@ -19,6 +20,7 @@ export const FIELDS = [
 /** Maps the words before the colon to fields. */
 const WORDS: Record<string, string> = {
   state: 'state',
+  waiting: 'waiting_for',
   queue: 'queue',
   name: 'name',
   tag: 'tag',

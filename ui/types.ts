@@ -1,5 +1,6 @@
 /** Types of the answers of the HTTP API, as far as the dashboard reads them. */
 import type { JobObject } from '../src/core/job-object.ts';
+import type { ReasonCounts, WaitingReason } from '../src/core/waiting-reason.ts';
 import type { SeriesObject } from '../src/core/wire.ts';
 
 export type { Percentiles } from '../src/core/histogram.ts';
@@ -24,6 +25,18 @@ export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', '
 export type State = (typeof STATES)[number];
 export type ByState = Record<State, number>;
 
+export const REASONS = [
+  ...(['held', 'blocked', 'scheduled', 'retrying', 'queue_paused', 'no_worker', 'at_limit'] as const),
+  ...(['rate_limited', 'ready'] as const),
+] satisfies WaitingReason[];
+export type Reason = WaitingReason;
+
+/** The waiting jobs of a queue by reason. */
+export interface WaitingCount {
+  queue: string;
+  jobs: ReasonCounts;
+}
+
 export interface JobPage {
   jobs: Job[];
   next_cursor: string | null;
@@ -33,7 +46,16 @@ export interface JobPage {
 export interface Explanation {
   id: string;
   state: State;
+  waiting_for: Reason | null;
   reasons: string[];
+}
+
+/** The jobs that depend on a job, and how many would be cancelled with it. */
+export interface Children {
+  children: { id: string; on: string; state: State; waiting: boolean }[];
+  total: number;
+  cancelled_with_it: number;
+  cancelled_if_deleted: number;
 }
 
 export interface RetryDelays {
@@ -63,3 +85,7 @@ export interface ServerInfo {
   read_only: boolean;
   public_metrics: boolean;
 }
+
+/** Returns how many attempts a job has used, including the one that is running. */
+export const attemptsBegun = ({ attempts, state }: Job): number =>
+  state === 'processing' ? attempts + 1 : attempts;

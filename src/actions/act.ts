@@ -14,6 +14,8 @@ export interface Acted {
   skipped?: string[];
   /** The ids of retried at-most-once jobs that were started before. */
   retriedAtMostOnce?: string[];
+  /** Further jobs that were cancelled, because they depended on the changed ones. */
+  alsoCancelled?: string[];
 }
 
 export function describeSkipped(count: number): string {

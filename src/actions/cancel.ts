@@ -3,6 +3,7 @@ import { placeOfAttempt } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import { type Acted, batches } from './act.ts';
 import type { App } from './app.ts';
+import { cancelledBecauseOf } from './jobs.ts';
 
 const IN_OTHER_NAMESPACE =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
@@ -23,22 +24,30 @@ export async function cancelJobs(
   if (signal !== undefined)
     for (const { id, claim } of await app.store.running())
       if (ids.includes(id)) chooseEndSignal(placeOfAttempt(app, claim.attempt), signal);
+  const changed: string[] = [];
   const ending: string[] = [];
-  const acted: Acted = { changed: [], unchanged: [], why: 'had already finished' };
+  const ended: string[] = [];
+  const dependents = new Set<string>();
   for (const batch of batches(ids)) {
     const result = await app.store.cancel(batch, app.clock.now());
-    acted.changed.push(...result.cancelled);
-    acted.unchanged.push(...result.ended);
+    changed.push(...result.cancelled);
     ending.push(...result.ending);
+    ended.push(...result.ended);
+    for (const id of result.dependents) dependents.add(id);
   }
-  if (ending.length + acted.changed.length > 0) wake(app.stateDirectory);
-  if (untilEnded === undefined) return { ...acted, ending };
+  if (ending.length + changed.length > 0) wake(app.stateDirectory);
+  // A job may have been cancelled with its parent in an earlier batch.
+  const unchanged = ended.filter((id) => !dependents.has(id));
+  changed.push(...ended.filter((id) => dependents.delete(id)));
+  const acted: Acted = { changed, unchanged, why: 'had already finished' };
+  if (untilEnded === undefined) return { ...acted, ending, alsoCancelled: [...dependents] };
   const cancelled = await untilEnded(app, ending);
-  acted.changed.push(...cancelled);
+  changed.push(...cancelled);
   // A job that ended by itself, or that nobody here can stop, was not cancelled.
   for (const id of ending.filter((one) => !cancelled.includes(one))) {
-    acted.unchanged.push(id);
+    unchanged.push(id);
     if ((await app.store.get(id))?.state === 'processing') acted.why = IN_OTHER_NAMESPACE;
   }
-  return acted;
+  for (const id of await cancelledBecauseOf(app, cancelled)) dependents.add(id);
+  return { ...acted, alsoCancelled: [...dependents.difference(new Set(ids))] };
 }

@@ -6,10 +6,17 @@ import type { App } from './app.ts';
 const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
 
 /** Deletes jobs permanently, with their output. Running jobs are left unchanged. */
-export function deleteJobs(app: App, ids: string[], from: readonly State[] = DELETABLE): Promise<Acted> {
-  return actOnJobs(app, ids, 'are running', async (batch) => {
+export async function deleteJobs(
+  app: App,
+  ids: string[],
+  from: readonly State[] = DELETABLE,
+): Promise<Acted> {
+  const dependents = new Set<string>();
+  const acted = await actOnJobs(app, ids, 'are running', async (batch) => {
     const removed = await app.store.remove(batch, from, app.clock.now());
+    for (const id of removed.dependents) dependents.add(id);
     for (const attempt of removed.attempts) removePlace(placeOfAttempt(app, attempt));
     return removed.ids;
   });
+  return { ...acted, alsoCancelled: [...dependents.difference(new Set(acted.changed))] };
 }

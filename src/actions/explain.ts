@@ -1,7 +1,7 @@
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
-import { formatRate } from '../core/rate.ts';
+import { availableTokens, formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
@@ -9,14 +9,15 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
-import { serves, standstill } from './standstill.ts';
+import { standstill } from './standstill.ts';
 import { isSuspended, processesOf } from './suspend.ts';
-import { activeWorkers } from './workers.ts';
+import { withReason } from './waiting-reasons.ts';
+import { activeWorkers, serves } from './workers.ts';
 
 /** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
 export async function explain(app: App, id: string) {
-  const job = await getJob(app, id);
-  return { id, state: job.state, reasons: await reasonsOf(app, job) };
+  const job = await withReason(app, await getJob(app, id));
+  return { id, state: job.state, waiting_for: job.waitingFor, reasons: await reasonsOf(app, job) };
 }
 
 async function reasonsOf(app: App, job: Job): Promise<string[]> {
@@ -119,14 +120,13 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
       `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
     );
   }
-  if (queue.rate !== null)
-    reasons.push(
-      `queue ${queue.name} has a rate limit of ${formatRate(queue.rate)}, which may delay the job`,
-    );
   const most = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
   if (most !== null && total >= most)
     reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${most} running)`);
+  const { rate, tokens } = queue;
+  if (rate !== null && availableTokens(rate, tokens, app.clock.now()).tokens < 1)
+    reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(rate)}`);
   return reasons;
 }
 

@@ -1,25 +1,31 @@
 import { QueueError } from '../core/errors.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { GoneJob, Job } from '../core/job.ts';
+import type { Dependency, GoneJob, Job, State } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
-import type { Attempt, ListedJob, ParentState } from '../store/contract/jobs.ts';
+import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
+import type { Attempt, ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { pidOf } from './pid.ts';
+import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
 
 const PAGE = 1000;
 
-/** Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. */
+/**
+ * Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. Queues and workers
+ * are read once for each page, to tell why its jobs wait.
+ */
 export async function* listPages(
   app: App,
   filter: JobFilter,
   limit: number | null,
-): AsyncGenerator<ListedJob[]> {
+): AsyncGenerator<(ListedJob & JobWithReason)[]> {
   let left = limit ?? Number.POSITIVE_INFINITY;
   let before = Number.MAX_SAFE_INTEGER;
   while (left > 0) {
     const want = Math.min(left, PAGE);
-    const jobs = await app.store.list(filter, { limit: want, before });
-    yield jobs;
+    const { where, around } = await resolveFilter(app, filter);
+    const jobs = await app.store.list(where, { limit: want, before });
+    yield await withReasons(app, jobs, around);
     if (jobs.length < want) return;
     left -= jobs.length;
     before = jobs.at(-1)!.number;
@@ -27,25 +33,42 @@ export async function* listPages(
 }
 
 /** Reads matching jobs one by one, newest first. */
-export async function* listJobs(app: App, filter: JobFilter, limit: number | null): AsyncGenerator<Job> {
+export async function* listJobs(
+  app: App,
+  filter: JobFilter,
+  limit: number | null,
+): AsyncGenerator<JobWithReason> {
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
-/** Returns how many jobs the counters have for the queue and the states of a filter. Ignores its other conditions. */
-export async function countJobs(app: App, filter: JobFilter): Promise<number> {
+/** Tells whether the counters have the number of jobs that a filter matches. */
+export function isCounted({ queue: _, states, waitingFor, ...rest }: JobFilter): boolean {
+  return Object.keys(rest).length === 0 && (states === undefined || waitingFor === undefined);
+}
+
+/** Returns how many jobs the counters have for the queue and either the states or the reasons of a filter. */
+export async function countJobs(
+  app: App,
+  { queue: wanted, states, waitingFor }: Pick<JobFilter, 'queue' | 'states' | 'waitingFor'>,
+): Promise<number> {
   let total = 0;
-  for (const count of await app.store.counts()) {
-    if (filter.queue !== undefined && count.queue !== filter.queue) continue;
-    if (filter.states?.length && !filter.states.includes(count.state)) continue;
-    total += count.jobs;
+  if (waitingFor !== undefined) {
+    for (const { queue, jobs } of await countReasons(app))
+      if (wanted === undefined || queue === wanted)
+        for (const reason of new Set(waitingFor)) total += jobs[reason];
+    return total;
   }
+  for (const { queue, state, jobs } of await app.store.counts())
+    if ((wanted === undefined || queue === wanted) && (!states?.length || states.includes(state)))
+      total += jobs;
   return total;
 }
 
 /** Returns how many jobs match any filter. If the counters cannot answer, it counts at most `most` jobs. */
-export function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
-  const { queue: _, states: __, ...rest } = filter;
-  return Object.keys(rest).length === 0 ? countJobs(app, filter) : app.store.count(filter, most);
+export async function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
+  return isCounted(filter)
+    ? countJobs(app, filter)
+    : app.store.count((await resolveFilter(app, filter)).where, most);
 }
 
 /** Returns a job, or null if there is none with this id. */
@@ -63,24 +86,67 @@ export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
 }
 
 /** Returns the JSON object of a job, which can be enqueued again as it is. */
-export async function jobObject(app: App, job: Job): Promise<JobObject> {
-  return { ...toJobObject(await withStdin(app, job)), pid: await pidOf(app, job) };
+export async function jobObject(app: App, job: Job | JobWithReason): Promise<JobObject> {
+  const explained = 'waitingFor' in job ? job : await withReason(app, job);
+  return { ...toJobObject(await withStdin(app, explained)), pid: await pidOf(app, job) };
 }
 
-/** Returns the JSON object of an enqueued job. A job that has been deleted since has only the fields of `GoneJob`. */
-export async function addedObject(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
-  return 'gone' in job ? job : jobObject(app, job);
+/**
+ * Returns the JSON objects of enqueued jobs. A job that has been deleted since has only the fields of `GoneJob`. Queues and
+ * workers are read once for all jobs.
+ */
+export async function addedObjects(
+  app: App,
+  jobs: (Job | GoneJob)[],
+  around?: Circumstances,
+): Promise<(JobObject | GoneJob)[]> {
+  await withReasons(
+    app,
+    jobs.filter((job): job is Job => !('gone' in job)),
+    around,
+  );
+  return Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
 }
 
-export async function showJob(app: App, id: string): Promise<{ job: Job; attempts: Attempt[] }> {
-  return { job: await getJob(app, id), attempts: await app.store.attempts(id) };
+export async function showJob(app: App, id: string): Promise<{ job: JobWithReason; attempts: Attempt[] }> {
+  return { job: await withReason(app, await getJob(app, id)), attempts: await app.store.attempts(id) };
 }
 
 /** Returns the state of each job that this one depends on. */
 export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
 
+/** Returns the jobs that depend on this one. */
+export const childrenOf = (app: App, id: string): Promise<ChildState[]> => app.store.children(id);
+
+/** The JSON object of a job that depends on another. */
+export interface ChildObject {
+  id: string;
+  /** How the parent has to end. */
+  on: Dependency['on'];
+  state: State;
+  /** Tells whether the job still waits for the parent. */
+  waiting: boolean;
+}
+
+export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject => ({
+  ...{ id, on, state, waiting: phase === 'open' },
+});
+
+/** Returns the other jobs that would be cancelled if these were cancelled or deleted now. */
+export async function cancelledWith(
+  app: App,
+  ids: string[],
+  end: 'cancelled' | 'deleted',
+): Promise<string[]> {
+  const lost = new Set<string>();
+  for (let at = 0; at < ids.length; at += PAGE)
+    for (const id of await app.store.cancelledWith(ids.slice(at, at + PAGE), end)) lost.add(id);
+  for (const id of ids) lost.delete(id);
+  return [...lost];
+}
+
 /** Returns the ids of other jobs that were cancelled because of one of the first `most` of `ids`, and are still cancelled. */
-export async function cancelledBecauseOf(app: App, ids: string[], most: number): Promise<string[]> {
+export async function cancelledBecauseOf(app: App, ids: string[], most = ids.length): Promise<string[]> {
   const cancelled = new Set<string>();
   for (const id of ids.slice(0, most))
     for (const child of await app.store.cancelledDueTo(id)) cancelled.add(child);

@@ -1,8 +1,8 @@
 import type { Snapshot } from '../core/figures.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import type { App } from './app.ts';
-import { serves } from './standstill.ts';
-import { activeWorkers, toWorkerObject } from './workers.ts';
+import { countReasons } from './waiting-reasons.ts';
+import { activeWorkers, serves, takesJobs, toWorkerObject } from './workers.ts';
 
 const WORKER_STATES: WorkerObject['status'][] = ['idle', 'busy', 'draining'];
 
@@ -12,7 +12,7 @@ export async function metricsSnapshot(app: App, version: string): Promise<Snapsh
   const jobs = await app.store.counts();
   const workers = await activeWorkers(app);
   const states = workers.map((worker) => toWorkerObject(worker).status);
-  const claiming = workers.filter((_, i) => states[i] !== 'draining');
+  const claiming = workers.filter(takesJobs);
   const busy = (queue: string): number =>
     jobs.find((count) => count.queue === queue && count.state === 'processing')?.jobs ?? 0;
   return {
@@ -20,6 +20,7 @@ export async function metricsSnapshot(app: App, version: string): Promise<Snapsh
     now,
     jobs,
     waiting: await app.store.oldestWaiting(now),
+    reasons: await countReasons(app),
     totals: await app.store.totals(),
     workers: WORKER_STATES.map((state) => ({ state, workers: states.filter((one) => one === state).length })),
     slots: (await app.store.queues()).map(({ name, concurrency }) => ({

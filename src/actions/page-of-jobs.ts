@@ -1,7 +1,9 @@
-import type { JobFilter } from '../core/filter.ts';
+import type { JobFilter, StoreFilter } from '../core/filter.ts';
+import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { ListedJob } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { countJobs } from './jobs.ts';
+import { countJobs, isCounted } from './jobs.ts';
+import { resolveFilter, withReasons } from './waiting-reasons.ts';
 
 /** If the counters cannot answer, at most this many jobs are counted. */
 const MAX_COUNTED = 10_000;
@@ -18,13 +20,20 @@ export async function pageOfJobs(
   filter: JobFilter,
   from: number | null,
   limit: number,
-): Promise<{ jobs: ListedJob[]; next: number | null; count: JobCount }> {
+): Promise<{ jobs: (ListedJob & JobWithReason)[]; next: number | null; count: JobCount }> {
   const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
-  const { jobs, end } = await search(app, filter, from ?? ABOVE_NEWEST, limit, deadline);
+  const { where, around } = await resolveFilter(app, filter);
+  const { jobs, end } = await search(app, where, from ?? ABOVE_NEWEST, limit, deadline);
   // The search for the first page has already counted the matching jobs above `end`.
   const seen = from === null ? { value: jobs.length, before: end + 1 } : { value: 0, before: ABOVE_NEWEST };
-  const { value, capped } = await countMatches(app, filter, seen, deadline);
-  return { jobs, next: end > 0 ? end + 1 : null, count: { value: Math.max(value, jobs.length), capped } };
+  const { value, capped } = isCounted(filter)
+    ? { value: await countJobs(app, filter), capped: false }
+    : await countMatches(app, where, seen, deadline);
+  return {
+    jobs: await withReasons(app, jobs, around),
+    next: end > 0 ? end + 1 : null,
+    count: { value: Math.max(value, jobs.length), capped },
+  };
 }
 
 /** A search that looks at job after job stops after this time. The next page continues it. */
@@ -38,7 +47,7 @@ const ABOVE_NEWEST = Number.MAX_SAFE_INTEGER;
 /** Divides the jobs below `from` into stretches until the deadline. The one that reaches the first job has `above` 0. */
 async function* stretches(
   app: App,
-  filter: JobFilter,
+  filter: StoreFilter,
   from: number,
   deadline: number,
 ): AsyncGenerator<{ before: number; above: number }> {
@@ -61,7 +70,7 @@ async function* stretches(
 /** Finds matching jobs. All jobs above the number `end` were searched, so 0 means all jobs. */
 async function search(
   app: App,
-  filter: JobFilter,
+  filter: StoreFilter,
   from: number,
   limit: number,
   deadline: number,
@@ -76,15 +85,13 @@ async function search(
   return { jobs, end };
 }
 
-/** Counts matching jobs. Without a counter for them, counts up to MAX_COUNTED and until the deadline. */
+/** Counts matching jobs that the counters do not have, up to MAX_COUNTED and until the deadline. */
 async function countMatches(
   app: App,
-  filter: JobFilter,
+  filter: StoreFilter,
   seen: { value: number; before: number },
   deadline: number,
 ): Promise<JobCount> {
-  const { states: _, queue: __, ...other } = filter;
-  if (Object.keys(other).length === 0) return { value: await countJobs(app, filter), capped: false };
   let { value } = seen;
   // The page has already searched all jobs.
   if (seen.before === 1) return { value, capped: false };

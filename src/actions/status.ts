@@ -1,11 +1,15 @@
 import { STATES, type State } from '../core/job.ts';
+import type { ReasonCounts } from '../core/waiting-reason.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import type { App } from './app.ts';
+import { countReasons, sumReasons } from './waiting-reasons.ts';
 import { listWorkers } from './workers.ts';
 
 export interface Status {
   jobs: Record<State, number>;
   total: number;
+  /** The waiting jobs by reason, zeros included. */
+  waiting_for: ReasonCounts;
   workers: WorkerObject[];
 }
 
@@ -18,5 +22,6 @@ export async function countStates(app: App): Promise<Record<State, number>> {
 export async function status(app: App): Promise<Status> {
   const jobs = await countStates(app);
   const total = Object.values(jobs).reduce((sum, n) => sum + n, 0);
-  return { jobs, total, workers: await listWorkers(app) };
+  const reasons = sumReasons(await countReasons(app));
+  return { jobs, total, waiting_for: reasons, workers: await listWorkers(app) };
 }

@@ -1,9 +1,11 @@
 import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
+import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { QueueObject } from '../core/wire.ts';
 import type { FinishedAttempt } from '../store/contract/figures.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { listQueues } from './queues.ts';
+import { readCircumstances, withReasons } from './waiting-reasons.ts';
 import { activeWorkers } from './workers.ts';
 
 /** The lists of waiting and failed jobs have at most this many jobs, so that the cost does not grow with the queue. */
@@ -19,18 +21,26 @@ export interface Snapshot {
   /** The longest running job is first. */
   running: ClaimedJob[];
   /** The pending jobs that were enqueued last. */
-  waiting: Job[];
+  waiting: JobWithReason[];
   /** Dead jobs, and failed jobs that wait for a retry. The job that changed last is first. */
-  failures: Job[];
+  failures: JobWithReason[];
   workers: Worker[];
   /** The finished attempts that started last, for the throughput. */
   finished: FinishedAttempt[];
 }
 
+/** Returns when the last attempt of a job ended. A later change, such as a hold, does not count. */
+export function lastEndOf({ startedAt, durationMs, finishedAt, updatedAt }: Job): number {
+  if (finishedAt !== null) return finishedAt;
+  return startedAt === null || durationMs === null ? updatedAt : startedAt + durationMs;
+}
+
 export async function snapshot(app: App): Promise<Snapshot> {
   await app.store.check();
   const queues = await listQueues(app);
+  const around = await readCircumstances(app);
   const running = await app.store.running();
+  const waiting = await app.store.list({ states: ['pending'] }, { limit: MAX_LISTED });
   const failed = await app.store.list({ states: ['failed'] }, { limit: MAX_LISTED });
   const dead = await app.store.lastEnded('dead', MAX_LISTED);
   return {
@@ -38,8 +48,10 @@ export async function snapshot(app: App): Promise<Snapshot> {
     jobs: totals(queues),
     queues,
     running: running.sort((a, b) => a.startedAt! - b.startedAt! || a.claim.attempt - b.claim.attempt),
-    waiting: await app.store.list({ states: ['pending'] }, { limit: MAX_LISTED }),
-    failures: [...failed, ...dead].sort((a, b) => b.updatedAt - a.updatedAt).slice(0, MAX_LISTED),
+    waiting: await withReasons(app, waiting, around),
+    failures: (await withReasons(app, [...failed, ...dead], around))
+      .sort((a, b) => lastEndOf(b) - lastEndOf(a))
+      .slice(0, MAX_LISTED),
     workers: await activeWorkers(app),
     finished: await app.store.finished(SAMPLE),
   };

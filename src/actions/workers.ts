@@ -1,3 +1,4 @@
+import { HOOK_QUEUE } from '../core/hooks.ts';
 import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
@@ -14,8 +15,7 @@ export function toWorkerObject(worker: Worker, same: boolean | null = null): Wor
     hostname: worker.hostname,
     started_at: toIso(worker.startedAt),
     last_heartbeat: toIso(worker.lastHeartbeat),
-    status:
-      worker.draining || worker.order !== null ? 'draining' : worker.currentJobs.length > 0 ? 'busy' : 'idle',
+    status: !takesJobs(worker) ? 'draining' : worker.currentJobs.length > 0 ? 'busy' : 'idle',
     queues: worker.queues ?? ['*'],
     current_jobs: worker.currentJobs,
     concurrency: worker.concurrency,
@@ -34,6 +34,14 @@ export async function activeWorkers(app: App): Promise<Worker[]> {
     return seen === 'elsewhere' ? app.clock.now() - worker.lastHeartbeat < lease : seen === 'alive';
   });
 }
+
+/** Tells whether a worker takes jobs of this queue. Hooks run on every worker. */
+export function serves({ queues }: Worker, queue: string): boolean {
+  return queue === HOOK_QUEUE || queues === null || queues.includes(queue);
+}
+
+/** Tells whether a worker takes more jobs. One that is stopping only finishes those it has. */
+export const takesJobs = ({ draining, order }: Worker): boolean => !draining && order === null;
 
 export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
   return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;

@@ -1,8 +1,9 @@
 import { readSync } from 'node:fs';
 import { type Acted, describeSkipped } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
-import { getJob } from '../actions/jobs.ts';
+import { cancelledWith, getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
+import { withReasons } from '../actions/waiting-reasons.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
@@ -15,6 +16,7 @@ import { atMostOnceFields } from './print-changed.ts';
 import { printTable } from './table.ts';
 import { printable } from './text.ts';
 import { timesFor } from './times.ts';
+import { named, thatDepend, warnAlsoCancelled } from './warn-dependents.ts';
 
 interface ActingCommand {
   name: string;
@@ -24,6 +26,8 @@ interface ActingCommand {
   flags?: Record<string, Flag>;
   examples: string[];
   notes?: string[];
+  /** What the action does to a job that others depend on. Those are then cancelled, and the command tells so before and after. */
+  ends?: 'cancelled' | 'deleted';
   /** Returns the command that helps if the only job could not be changed. */
   hint?(app: App, id: string): Promise<string>;
   /** Returns null if there was nothing to change. */
@@ -40,7 +44,7 @@ export const SHORT_IDS =
 
 /** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
 export function actingCommand(command: ActingCommand): Command {
-  const { name, summary, done, flags, examples, notes = [], act } = command;
+  const { name, summary, done, flags, examples, notes = [], ends = null, act } = command;
   return defineCommand({
     name,
     summary,
@@ -55,9 +59,12 @@ export function actingCommand(command: ActingCommand): Command {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();
       const ids = await selectJobs(app, selection);
-      if (input.has('dry-run')) return preview(context, app, done, ids);
-      if ('filter' in selection && ids.length > 1 && !input.has('yes')) {
-        const question = `${name} ${countOf(ids.length)} (${firstIds(ids)})?`;
+      const asks = 'filter' in selection && ids.length > 1 && !input.has('yes');
+      const isTold = ends !== null && (asks || input.has('dry-run'));
+      const lost = isTold ? await cancelledWith(app, ids, ends) : [];
+      if (input.has('dry-run')) return preview(context, app, done, ids, lost);
+      if (asks) {
+        const question = `${name} ${countOf(ids.length)} (${firstIds(ids)})${alsoAsked(name, lost, ids)}?`;
         if (!confirmed(context, question, 'add --yes to confirm')) return 1;
       }
       const acted = await act(app, ids, input, context);
@@ -101,6 +108,12 @@ export function confirmed({ io, environment }: Context, question: string, hint: 
   return isYes;
 }
 
+/** Returns the part of a question about jobs that would be cancelled with others. */
+function alsoAsked(name: string, lost: string[], ids: string[]): string {
+  if (lost.length === 0) return '';
+  return ` and ${name === 'cancel' ? '' : 'cancel '}${thatDepend(lost, 'depend', ids.length)}`;
+}
+
 /** A question names this many jobs. */
 const NAMED = 3;
 /** A dry run shows this many jobs. */
@@ -111,21 +124,31 @@ function firstIds(ids: string[]): string {
 }
 
 /** Shows what would change: a table on a terminal, else the ids. */
-async function preview(context: Context, app: App, done: string, ids: string[]): Promise<number> {
+async function preview(
+  context: Context,
+  app: App,
+  done: string,
+  ids: string[],
+  lost: string[],
+): Promise<number> {
   const { io } = context;
   if (io.json || !io.tty || io.quiet)
-    return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '' });
+    return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '', alsoCancelled: lost });
   const jobs: Job[] = [];
   for (const id of ids.slice(0, SHOWN)) jobs.push(await getJob(app, id));
-  printTable(io, jobColumns(timesFor(io, app.clock.now())), jobs);
+  printTable(io, jobColumns(timesFor(io, app.clock.now())), await withReasons(app, jobs));
   if (ids.length > SHOWN) io.out(`and ${formatCount(ids.length - SHOWN)} more\n`);
-  io.out(`${countOf(ids.length)} would be ${done}\n`);
+  const also =
+    lost.length === 0
+      ? ''
+      : `, and ${thatDepend(lost, 'depend', ids.length)} would be cancelled: ${named(lost)}`;
+  io.out(`${countOf(ids.length)} would be ${done}${also}\n`);
   return 0;
 }
 
 /** Prints what changed and what did not. Returns 0 if all jobs changed, 7 if some did, and throws if none did. */
 function report({ io }: Context, done: string, acted: Acted, hint?: string): number {
-  const { changed, unchanged, skipped = [], why } = acted;
+  const { changed, unchanged, skipped = [], why, alsoCancelled: lost = [] } = acted;
   const others = unchanged.length - skipped.length;
   const left = [
     ...(others > 0 ? [`${countOf(others)} ${verbFor(others, why)}`] : []),
@@ -133,17 +156,32 @@ function report({ io }: Context, done: string, acted: Acted, hint?: string): num
   ].join('; ');
   if (io.json)
     io.out(
-      `${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged, ...atMostOnceFields(acted) })}\n`,
+      `${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged, ...otherFields(done, acted) })}\n`,
     );
-  else if (!io.tty || io.quiet) io.out(changed.map((id) => `${id}\n`).join(''));
-  else if (changed.length > 0 || unchanged.length === 0)
-    io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `; ${left}`}\n`);
+  else if (!io.tty || io.quiet) {
+    io.out(changed.map((id) => `${id}\n`).join(''));
+    warnAlsoCancelled(io, done.startsWith('would') ? 'this would also cancel' : 'also cancelled', lost);
+  } else if (changed.length > 0 || unchanged.length === 0)
+    io.out(`${done} ${countOf(changed.length)}${alsoText(done, acted)}${left === '' ? '' : `; ${left}`}\n`);
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
     if (!io.tty) io.warn(left);
     return 7;
   }
   throw nothingDone(done, acted, left, hint);
+}
+
+/** Returns the further fields of a JSON answer. */
+function otherFields(done: string, acted: Acted): object {
+  const { alsoCancelled = [] } = acted;
+  const name = done.startsWith('would') ? 'would_also_be_cancelled' : 'also_cancelled';
+  return { ...(alsoCancelled.length > 0 ? { [name]: alsoCancelled } : {}), ...atMostOnceFields(acted) };
+}
+
+function alsoText(done: string, { changed, alsoCancelled = [] }: Acted): string {
+  if (alsoCancelled.length === 0) return '';
+  const what = thatDepend(alsoCancelled, 'depended', changed.length);
+  return ` and ${done === 'cancelled' ? '' : 'cancelled '}${what}: ${named(alsoCancelled)}`;
 }
 
 function nothingDone(

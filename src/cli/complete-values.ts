@@ -1,6 +1,7 @@
 import type { Suggestion } from '../actions/suggest.ts';
 import { PRIORITIES, STATES } from '../core/job.ts';
 import { END_SIGNALS } from '../core/signals.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Flag } from './command.ts';
 
@@ -49,6 +50,7 @@ const BY_PLACEHOLDER: Record<string, Source> = {
 /** Maps flags to sources where the placeholder is not specific enough. */
 const BY_FLAG: Record<string, Source> = {
   state: BY_PLACEHOLDER.STATE!,
+  'waiting-for': () => words(...WAITING_REASONS),
   queue: BY_PLACEHOLDER.QUEUE!,
   'set-queue': BY_PLACEHOLDER.QUEUE!,
   json: async (_, { command }) => {

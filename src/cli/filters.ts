@@ -1,11 +1,17 @@
 import { type JobFilter, readJobFilter } from '../core/filter.ts';
 import { STATES } from '../core/job.ts';
+import { WAITING_REASONS, type WaitingReason } from '../core/waiting-reason.ts';
 import { numberFlag } from './arguments.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
 
 /** The flags that select jobs, for lists and for every action on jobs. */
 export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {
   state: { value: 'S,…', short: 's', many: true, help: `jobs in these states: ${STATES.join(', ')}` },
+  'waiting-for': {
+    value: 'R,…',
+    many: true,
+    help: `jobs that wait for one of these reasons: ${WAITING_REASONS.join(', ')}`,
+  },
   queue: { value: 'NAME', help: 'jobs in this queue' },
   name: { value: 'NAME', help: 'jobs with this name' },
   tag: { value: 'K=V', many: true, help: 'jobs with this tag; can be repeated' },
@@ -18,6 +24,19 @@ export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {
   },
   where: { value: 'COND,…', help: "jobs that match conditions such as 'attempts>3' or 'duration>=5m'" },
 });
+
+/** Describes the reasons of --waiting-for, for the help. */
+export const REASON_MEANINGS: Record<WaitingReason, string> = {
+  held: "the job is held until 'queuectl release'",
+  blocked: 'the job waits for a job in its --after list',
+  scheduled: 'the first attempt is due later',
+  retrying: 'the next attempt is due later',
+  queue_paused: 'the queue is paused',
+  no_worker: 'no worker that takes jobs serves the queue',
+  at_limit: 'the concurrency limit of the queue, or max-concurrent-jobs, is reached',
+  rate_limited: 'the rate limit of the queue is reached',
+  ready: 'the job starts when a worker has a free slot',
+};
 
 export const LIMIT_FLAG: Flag = { value: 'N', short: 'n', help: 'maximum number of results' };
 

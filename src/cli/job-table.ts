@@ -1,34 +1,51 @@
-import { attemptsAllowed } from '../core/decide.ts';
+import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { signalOf } from '../core/outcome.ts';
+import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
 import type { Column } from './table.ts';
-import { STATE_COLORS } from './text.ts';
+import { type Color, STATE_COLORS } from './text.ts';
 import type { TimeFormat } from './times.ts';
 
-export function jobColumns(times: TimeFormat): Column<Job>[] {
+export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
   return [
     { title: 'ID', value: (job) => job.id },
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
-    { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
-    { title: 'NAME', value: (job) => job.name ?? '', drop: 2, terminal: true },
-    { title: 'PRIORITY', value: (job) => String(job.priority), drop: 4 },
-    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 0 },
-    { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 3 },
     {
-      title: 'DUE',
-      drop: 2,
-      value: (job) => (job.blocked ? '' : times.text(job.dueAt)),
-      look: (job) => dueLook(job, times),
+      title: 'WAITING',
+      terminal: true,
+      drop: 0,
+      value: (job) => waitingText(job, times.text),
+      color: waitingColor,
     },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
+    { title: 'NAME', value: (job) => job.name ?? '', drop: 3, terminal: true },
+    { title: 'PRIORITY', value: (job) => String(job.priority), drop: 5 },
+    {
+      title: 'ATTEMPTS',
+      drop: 2,
+      value: (job) => `${job.attempts}/${attemptsAllowed(job)}`,
+      look: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+    },
+    { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 4 },
+    { title: 'DUE', value: (job) => (job.blocked ? '' : times.text(job.dueAt)), scripts: true },
     { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
+    { title: 'WAITING FOR', value: (job) => job.waitingFor ?? '', scripts: true },
   ];
 }
 
-function dueLook(job: Job, times: TimeFormat): string {
-  if (job.held) return 'held';
-  if (job.blocked) return 'blocked';
-  return job.dueAt === null || job.dueAt <= times.now ? '' : times.text(job.dueAt);
+/** Returns why a job is not running, or when it is due if only that keeps it waiting. */
+export function waitingText(
+  { waitingFor, dueAt }: JobWithReason,
+  timeText: (at: number | null) => string,
+): string {
+  if (waitingFor === null) return '';
+  return waitingFor === 'scheduled' || waitingFor === 'retrying' ? timeText(dueAt) : reasonText(waitingFor);
+}
+
+/** Marks the reasons that last until somebody acts. */
+export function waitingColor({ waitingFor }: JobWithReason): Color | undefined {
+  return waitingFor === 'queue_paused' || waitingFor === 'no_worker' ? 'yellow' : undefined;
 }
 
 export function deadColumns(times: TimeFormat): Column<Job>[] {

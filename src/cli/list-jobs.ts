@@ -1,8 +1,8 @@
 import type { App } from '../actions/app.ts';
 import { countMatching, jobObject, listJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
+import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { Context } from './command.ts';
 import { type Listing, printList } from './print-list.ts';
 import { isAligned } from './table.ts';
@@ -12,7 +12,7 @@ const SCREENFUL = 50;
 /** Matches are counted up to this number, so that nobody has to wait. */
 const COUNTED = 10_000;
 
-export function jobListing(app: App, columns: Listing<Job>['columns']): Listing<Job> {
+export function jobListing(app: App, columns: Listing<JobWithReason>['columns']): Listing<JobWithReason> {
   return { columns, id: (job) => job.id, object: (job) => jobObject(app, job) };
 }
 
@@ -20,7 +20,7 @@ export async function printJobs(
   context: Pick<Context, 'io' | 'app'>,
   filter: JobFilter,
   limit: number | null,
-  columns: Listing<Job>['columns'],
+  columns: Listing<JobWithReason>['columns'],
   empty: string,
 ): Promise<void> {
   const { io } = context;

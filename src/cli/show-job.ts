@@ -1,15 +1,16 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
-import { jobObject, parentsOf } from '../actions/jobs.ts';
+import { childrenOf, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
-import { attemptsAllowed } from '../core/decide.ts';
+import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import { fieldValue, KEPT, listedFirst } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
-import { formatBytes } from '../core/numbers.ts';
-import type { Attempt, ParentState } from '../store/contract/jobs.ts';
+import { formatBytes, formatCount } from '../core/numbers.ts';
+import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
+import type { Attempt, ChildState, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
@@ -17,17 +18,22 @@ import { type Column, type Pair, printPairs, printTable } from './table.ts';
 import { STATE_COLORS } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
-export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): Promise<void> {
+export async function printJob(io: Io, app: App, job: JobWithReason, stored: Attempt[]): Promise<void> {
   const attempts = withLeftBehind(app, stored);
   if (io.json) {
-    const object = { ...(await jobObject(app, job)), history: attempts.map(toAttemptObject) };
+    const object = {
+      ...(await jobObject(app, job)),
+      history: attempts.map(toAttemptObject),
+      children: (await childrenOf(app, job.id)).map(toChildObject),
+    };
     return io.out(`${jsonText(io, object)}\n`);
   }
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
   const running = { suspended, pid: await pidOf(app, job) };
-  const all = facts(job, parents, running, fullTimesFor(io, now));
+  const family = { parents, children: await childrenOf(app, job.id) };
+  const all = facts(job, family, running, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -53,25 +59,49 @@ function waitedFor(job: Job, parents: ParentState[]): Pair[] {
   ];
 }
 
+/** A job shows this many of its children. JSON has all of them. */
+const MOST_CHILDREN = 20;
+
+/** Returns the jobs that depend on this one. */
+function childrenText(children: ChildState[]): string {
+  const named = children
+    .slice(0, MOST_CHILDREN)
+    .map(({ id, on, state }) => `${id} (${on === 'ok' ? '' : `${on}, `}${state})`)
+    .join(', ');
+  const more = children.length - MOST_CHILDREN;
+  return more > 0 ? `${named} and ${formatCount(more)} more` : named;
+}
+
+interface Family {
+  parents: ParentState[];
+  children: ChildState[];
+}
+
 interface Running {
   suspended: boolean;
   pid: number | null;
 }
 
-function facts(job: Job, parents: ParentState[], { suspended, pid }: Running, times: TimeFormat): Pair[] {
+function facts(
+  job: JobWithReason,
+  { parents, children }: Family,
+  { suspended, pid }: Running,
+  times: TimeFormat,
+): Pair[] {
   const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
+    ['waiting reason', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
     ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
-    ['attempts', `${job.attempts} of ${attemptsAllowed(job)}`],
+    ['attempts', `${attemptsBegun(job)} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
-    ['due', job.blocked ? '' : times.text(job.dueAt)],
+    ['due', isOpenEnded(job, times.now) ? '' : times.text(job.dueAt)],
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
@@ -83,9 +113,15 @@ function facts(job: Job, parents: ParentState[], { suspended, pid }: Running, ti
     ...SHOWN.map(({ label, field, text }): Pair => [label, described(fieldValue(job, field), text)]),
     ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
     ...waitedFor(job, parents),
+    ['children', childrenText(children)],
   ];
   set.sort(([a], [b]) => compare(a, b));
   return [...all, ...set].filter(([, value]) => value !== '');
+}
+
+/** Tells whether nobody knows when a job will run: it waits for another job, or is held and was due before. */
+function isOpenEnded({ blocked, held, dueAt }: Job, now: number): boolean {
+  return blocked || (held && (dueAt ?? now) <= now);
 }
 
 const SHOWN = KEPT.flatMap((field) => {
@@ -97,7 +133,7 @@ const SHOWN = KEPT.flatMap((field) => {
 /** The order of the fields that a user sets. A field that is not listed follows the others. */
 const compare = listedFirst(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
-  stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure,
+  stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 
@@ -116,7 +152,11 @@ function attemptColumns(times: TimeFormat): Column<Attempt>[] {
   return [
     { title: 'ATTEMPT', value: (one) => String(one.ordinal) },
     { title: 'STARTED', value: (one) => times.text(one.startedAt) },
-    { title: 'DURATION', value: (one) => (one.durationMs === null ? '' : formatDuration(one.durationMs)) },
+    {
+      title: 'DURATION',
+      value: (one) => (one.durationMs === null ? '' : formatDuration(one.durationMs)),
+      look: (one) => formatDuration(one.durationMs ?? times.now - one.startedAt),
+    },
     { title: 'RESULT', value: (one) => one.why ?? 'running' },
     { title: 'EXIT', value: exitText },
     {

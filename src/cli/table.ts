@@ -9,6 +9,8 @@ export interface Column<Row> {
   color?(row: Row): Color | undefined;
   /** Shows the column in aligned tables only, because scripts count columns. */
   terminal?: boolean;
+  /** Leaves the column out of aligned tables, because they show the same in another column. */
+  scripts?: boolean;
   /** Aligns the column to the right, as for numbers. */
   right?: boolean;
   /** Lets the column shrink on a narrow terminal. */
@@ -81,7 +83,8 @@ function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<
   const least = (column: Column<Row>): number =>
     column.shrinks ? Math.min(column.least ?? DEFAULT_LEAST, widthOf(column, rows)) : widthOf(column, rows);
   const chosen = columns.filter(
-    (column) => column.drop === undefined || rows.some((row) => cellText(column, row) !== ''),
+    (column) =>
+      !column.scripts && (column.drop === undefined || rows.some((row) => cellText(column, row) !== '')),
   );
   while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
     const last = chosen.reduce((a, b) => ((b.drop ?? -1) > (a.drop ?? -1) ? b : a));

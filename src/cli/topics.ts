@@ -3,7 +3,9 @@ import { CONDITION_FIELDS } from '../core/filter.ts';
 import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../core/settings.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { capitalized } from '../core/words.ts';
+import { REASON_MEANINGS } from './filters.ts';
 import type { Block, Row } from './help-page.ts';
 
 export interface Topic {
@@ -287,6 +289,7 @@ function filters(): Block[] {
     { heading: 'Filters' },
     [
       ['--state S,…', 'jobs in one of these states (see States below)'],
+      ['--waiting-for R,…', 'jobs that wait for one of these reasons (see Reasons below)'],
       ['--queue NAME', 'jobs in this queue'],
       ['--name NAME', 'jobs with this name'],
       ['--tag K=V', 'jobs with this tag; if repeated, jobs with all of these tags'],
@@ -304,6 +307,9 @@ function filters(): Block[] {
     ],
     { heading: 'States' },
     STATES.map((state): Row => [state, `${STATE_MEANINGS[state]}${alias.get(state) ?? ''}`]),
+    { heading: 'Reasons' },
+    'A job that is not running and has not ended waits for the first of these reasons that applies to it:',
+    WAITING_REASONS.map((reason): Row => [reason, REASON_MEANINGS[reason]]),
     { heading: 'Details' },
     'If filters match more than one job, a command that changes jobs asks for confirmation on a terminal, and requires --yes elsewhere. With --dry-run, it shows the jobs and changes nothing.',
     'You can shorten an id to a unique prefix. @last refers to the most recently enqueued job.',

@@ -22,16 +22,22 @@ export async function warnStillCancelled(io: Io, app: App, retried: string[]): P
   }
 }
 
-/** Warns about dependent jobs that were cancelled together with their parents. */
-export async function warnAlsoCancelled(io: Io, app: App, cancelled: string[]): Promise<void> {
-  const ids = await cancelledBecauseOf(app, cancelled, MAX_CHECKED);
-  if (ids.length > 0) io.warn(`also cancelled ${dependents(ids)}: ${named(ids)}`);
+/** Describes the jobs that are cancelled with others: `2 jobs that depend on them`. */
+export function thatDepend(lost: string[], verb: 'depend' | 'depended', parents: number): string {
+  const on = parents === 1 ? 'it' : 'them';
+  return `${countOf(lost.length)} that ${lost.length === 1 && verb === 'depend' ? 'depends' : verb} on ${on}`;
+}
+
+/** Tells scripts about jobs that are cancelled with others. stdout has only the ids of those they named. */
+export function warnAlsoCancelled(io: Io, verb: string, lost: string[]): void {
+  if (lost.length > 0) io.warn(`${verb} ${dependents(lost)}: ${named(lost)}`);
 }
 
 function dependents(ids: string[]): string {
   return countOf(ids.length, 'dependent job');
 }
 
-function named(ids: string[]): string {
+/** Returns the first ids, separated by spaces, so that they can be pasted into a command. */
+export function named(ids: string[]): string {
   return ids.slice(0, NAMED_JOBS).map(printable).join(' ') + (ids.length > NAMED_JOBS ? ' …' : '');
 }

@@ -24,6 +24,11 @@ export function attemptsAllowed({ maxRetries, policy }: Pick<AttemptedJob, 'maxR
   return policy.atMostOnce ? 1 : Math.max(1, maxRetries);
 }
 
+/** Returns how many attempts a job has used, including the one that is running. */
+export function attemptsBegun({ attempts, state }: Pick<ClaimedJob, 'attempts' | 'state'>): number {
+  return state === 'processing' ? attempts + 1 : attempts;
+}
+
 /**
  * Returns false for an at-most-once job that has failed before. By these rules no such job
  * becomes due, but an older version may have stored one, or an import may have added one.

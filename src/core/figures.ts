@@ -2,6 +2,7 @@ import type { Transition } from './decide.ts';
 import { addHistogram, emptyHistogram, type Histogram } from './histogram.ts';
 import type { State } from './job.ts';
 import type { Outcome } from './outcome.ts';
+import type { ReasonCounts } from './waiting-reason.ts';
 
 /** The outcomes by which attempts are counted. `failed` is retried; `lost` and `released` are not charged to the job. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'dead', 'cancelled', 'released', 'lost'] as const;
@@ -79,6 +80,8 @@ export interface Snapshot {
   jobs: { queue: string; state: State; jobs: number }[];
   /** Since when the oldest runnable job of each queue has been waiting, or null if none is. */
   waiting: { queue: string; since: number | null }[];
+  /** The waiting jobs of each queue by reason. */
+  reasons: { queue: string; jobs: ReasonCounts }[];
   totals: ({ queue: string; name: string } & Figures)[];
   workers: { state: string; workers: number }[];
   /** `limit` is the concurrency limit of the queue, or null if it has none. */

@@ -3,9 +3,10 @@ import { QueueError } from './errors.ts';
 import { STATE_ALIASES, STATES, type State } from './job.ts';
 import { nearest } from './nearest.ts';
 import { parseNumber } from './numbers.ts';
+import { WAITING_REASONS, type WaitingReason, type WaitingSelection } from './waiting-reason.ts';
 
-/** A filter for jobs. Lists, actions and the library share it, and a store turns it into a query. */
-export interface JobFilter {
+/** The conditions of a filter that depend on the jobs alone. */
+interface JobConditions {
   states?: readonly State[];
   queue?: string;
   name?: string;
@@ -18,6 +19,18 @@ export interface JobFilter {
   conditions?: Condition[];
   /** Matches a part of the id, name, command, tags or last error. Case is ignored. Only the newest jobs are searched. */
   text?: string;
+}
+
+/** A filter for jobs. Lists, actions and the library share it. */
+export interface JobFilter extends JobConditions {
+  /** Matches jobs that wait for one of these reasons. */
+  waitingFor?: readonly WaitingReason[];
+}
+
+/** A filter that a store turns into a query. It has no reasons, because those depend on living workers. */
+export interface StoreFilter extends JobConditions {
+  waiting?: WaitingSelection;
+  waitingFor?: never;
 }
 
 /** Text search looks at this many of the newest jobs. */
@@ -52,7 +65,9 @@ export interface FilterSource {
 export function readJobFilter({ one, all, called }: FilterSource, now: number): JobFilter {
   const filter: JobFilter = {};
   const states = all('state').flatMap((text) => text.split(','));
-  if (states.length > 0) filter.states = states.flatMap(readState);
+  if (states.length > 0) filter.states = states.flatMap((text) => readState(text, called('waiting-for')));
+  const reasons = all('waiting-for').flatMap((text) => text.split(','));
+  if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, called('waiting-for')));
   for (const field of FILTER_TEXTS)
     if (one(field)?.trim() === '')
       throw new QueueError('invalid-value', `${called(field)} must not be empty`);
@@ -76,14 +91,40 @@ const ANY_NUMBER = { min: -1e15, max: 1e15, integer: true };
 const LONGEST = 256;
 const LONGEST_TEXT = 1000;
 
-function readState(text: string): readonly State[] {
+/** Reads a state. `reasons` is the name of the filter for reasons, which people may mistake for states. */
+function readState(text: string, reasons: string): readonly State[] {
   const word = text.trim().toLowerCase();
   if (word === 'all') return STATES;
   const state = STATES.find((name) => name === word) ?? STATE_ALIASES.get(word);
   if (state !== undefined) return [state];
+  const reason = reasonOf(word);
+  if (reason !== undefined)
+    throw new QueueError(
+      'invalid-value',
+      `'${text}' is not a state but a reason why jobs wait`,
+      `use ${reasons} ${reason}`,
+    );
   const guess = nearest(word, [...STATES, ...STATE_ALIASES.keys()]);
   const meant = guess === null ? '' : `; did you mean ${guess}?`;
   throw new QueueError('invalid-value', `unknown state '${text}'${meant}`, `use one of ${STATES.join(', ')}`);
+}
+
+/** Finds a reason by its name. Spaces and hyphens count as underscores. */
+function reasonOf(text: string): WaitingReason | undefined {
+  const word = text.trim().toLowerCase().replaceAll(/[ -]+/g, '_');
+  return WAITING_REASONS.find((name) => name === word);
+}
+
+function readReason(text: string, what: string): WaitingReason {
+  const reason = reasonOf(text);
+  if (reason !== undefined) return reason;
+  const guess = nearest(text.trim(), WAITING_REASONS);
+  const meant = guess === null ? '' : `; did you mean ${guess}?`;
+  throw new QueueError(
+    'invalid-value',
+    `${what}: unknown reason '${text}'${meant}`,
+    `use one of ${WAITING_REASONS.join(', ')}`,
+  );
 }
 
 /** Reads a tag of the form `key=value`. */

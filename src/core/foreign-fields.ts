@@ -22,7 +22,7 @@ for (const [name, others] of Object.entries(EQUIVALENTS))
 /** Results that other queues print with a job. Here they are the output of its attempts. */
 const RESULTS = new Set(['output', 'stdout', 'stderr', 'result', 'logs', 'log_path', 'output_path']);
 /** What queuectl itself prints beside the fields of a job. */
-const BESIDE = new Set(['history', 'existing', 'schema_version']);
+const BESIDE = new Set(['history', 'children', 'existing', 'schema_version']);
 
 /** Returns the field of a printed job that is called so here or in another queue, or null. */
 export function factNamed(name: string): string | null {

@@ -1,5 +1,6 @@
 import { STATES } from './job.ts';
 import { integer, maybe, oneOf, text, time } from './schema.ts';
+import { WAITING_REASONS } from './waiting-reason.ts';
 
 /** The fields of a printed job that queuectl sets, and their types. */
 export const JOB_FACTS = {
@@ -19,4 +20,5 @@ export const JOB_FACTS = {
   last_error: maybe(text),
   crashes: integer,
   duration_ms: maybe(integer),
+  waiting_for: maybe(oneOf(WAITING_REASONS)),
 };

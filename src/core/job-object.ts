@@ -1,11 +1,11 @@
 import type { PrintedOf } from './field.ts';
 import { JOB_DEFAULTS, KEPT, listedFirst } from './field-list.ts';
-import type { Job } from './job.ts';
 import { JOB_FACTS } from './job-facts.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import { signalOf } from './outcome.ts';
 import type { TypeOf } from './schema.ts';
 import { toIso } from './time.ts';
+import type { JobWithReason } from './waiting-reason.ts';
 
 /** A job in JSON. The command line, the library and the HTTP API all show jobs in this form. */
 export interface JobObject extends PrintedOf<typeof JOB_FIELDS>, Facts {
@@ -20,7 +20,7 @@ const ORDER =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at timeout_ms
   backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff
   retry_delay_ms backoff_max_ms jitter on_complete on_failure on_dead cwd env secret_env split_output clean_env stdin
-  stdin_bytes worker_id pid started_at finished_at exit_code signal last_error crashes duration_ms`.split(
+  stdin_bytes worker_id pid started_at finished_at exit_code signal last_error crashes duration_ms waiting_for`.split(
     /\s+/,
   );
 
@@ -55,11 +55,11 @@ const GROUPS = ['hooks', 'policy', 'unique'] as const;
 let prepared: ReturnType<typeof prepare> | undefined;
 
 /** Converts a job for users. It skips what the job does not set, because long lists convert many jobs. */
-export function toJobObject(job: Job): JobObject {
+export function toJobObject(job: JobWithReason): JobObject {
   prepared ??= prepare();
   const object: Record<string, unknown> = { ...prepared.nothing };
   for (const { name, key, print, unset } of prepared.own) {
-    const value = job[key as keyof Job];
+    const value = job[key as keyof JobWithReason];
     if (value !== unset) object[name] = print === null ? value : print(value);
   }
   for (const { group, unset, printers } of prepared.groups) {
@@ -72,13 +72,14 @@ export function toJobObject(job: Job): JobObject {
   return object as unknown as JobObject;
 }
 
-function printFacts(job: Job, object: Facts): void {
+function printFacts(job: JobWithReason, object: Facts): void {
   object.state = job.state;
   object.attempts = job.attempts;
   object.created_at = toIso(job.createdAt);
   object.updated_at = toIso(job.updatedAt);
   // A blocked job waits for another job, whose end cannot be predicted.
   object.next_run_at = job.blocked ? null : toIso(job.dueAt);
+  object.waiting_for = job.waitingFor;
   object.stdin_bytes = job.stdinBytes;
   object.worker_id = job.workerId;
   // Only the machine that runs the job can tell.

@@ -8,6 +8,12 @@ export interface Rate {
   perMs: number;
 }
 
+/** What was left of a rate at the last claim. Null before the first one. */
+export interface Tokens {
+  left: number;
+  at: number;
+}
+
 const UNITS = new Map([
   ['s', 1000],
   ['m', 60_000],
@@ -33,4 +39,23 @@ export function parseRate(text: string, what: string): Rate | null {
 export function formatRate({ jobs, perMs }: Rate): string {
   const unit = [...UNITS].find(([, ms]) => ms === perMs)?.[0] ?? exactDuration(perMs);
   return `${jobs}/${unit}`;
+}
+
+/** Unused tokens of at most this time are saved up, so that a rate limit allows no large burst. */
+const BURST_MS = 100;
+
+/**
+ * Fills the token bucket of a rate. Returns how many jobs it allows now, and when it allows the next one (0 means now). If the
+ * clock was set back, the bucket counts as full instead of staying empty.
+ */
+export function availableTokens(
+  { jobs, perMs }: Rate,
+  last: Tokens | null,
+  now: number,
+): { tokens: number; openAt: number } {
+  const filling = jobs / perMs;
+  const full = Math.max(1, filling * BURST_MS);
+  const tokens =
+    last === null || last.at > now ? full : Math.min(full, last.left + (now - last.at) * filling);
+  return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / filling) };
 }

@@ -124,6 +124,8 @@ export const OPERATION = record({
   ...each(['total', 'done', 'changed', 'unchanged'], integer),
   /** How many of the unchanged jobs are at-most-once jobs, which only a retry by id starts again. */
   skipped: integer,
+  /** Further jobs that were cancelled because they depended on the changed ones. */
+  also_cancelled: integer,
   started_at: time,
   finished_at: maybe(time),
   error: maybe(text),

@@ -1,10 +1,16 @@
 import { type FilterSource, type JobFilter, readJobFilter } from '../core/filter.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { readFields, readTexts } from './body.ts';
 import { refuse } from './problem.ts';
+
+/** Has the name of the field of a job, unlike the flag of the command line. */
+const REASONS = 'waiting_for';
+const nameOf = (field: string): string => (field === 'waiting-for' ? REASONS : field);
 
 /** The query parameters of a job filter. A filter in a JSON body has the same names. */
 export const FILTER_QUERIES: Record<string, string> = {
   state: 'one or more states, separated by commas or repeated',
+  [REASONS]: `one or more reasons, separated by commas or repeated: only jobs that wait for one of ${WAITING_REASONS.join(', ')}`,
   queue: 'only jobs in this queue',
   name: 'only jobs with this name',
   tag: 'only jobs with this tag, as key=value; can be repeated',
@@ -15,12 +21,15 @@ export const FILTER_QUERIES: Record<string, string> = {
   where: 'conditions, such as attempts>3,duration>=5m',
 };
 
-export function filterOfQuery(source: Pick<FilterSource, 'one' | 'all'>, now: number): JobFilter {
-  return readJobFilter({ ...source, called: (field) => field }, now);
+export function filterOfQuery({ one, all }: Pick<FilterSource, 'one' | 'all'>, now: number): JobFilter {
+  return readJobFilter(
+    { one: (field) => one(nameOf(field)), all: (field) => all(nameOf(field)), called: nameOf },
+    now,
+  );
 }
 
 /** The parameters that can be given more than once. */
-export const REPEATABLE: readonly string[] = ['state', 'tag'];
+export const REPEATABLE: readonly string[] = ['state', REASONS, 'tag'];
 
 /** Reads a filter such as `{"state": ["dead"], "queue": "mail"}`. Throws for an empty filter, which would match all jobs. */
 export function filterOfBody(body: unknown, now: number): JobFilter {
@@ -28,8 +37,8 @@ export function filterOfBody(body: unknown, now: number): JobFilter {
   if (Object.keys(given).length === 0)
     refuse('invalid-request', 'the filter is empty', 'to select all jobs, list every state');
   const read = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
-  const all = (field: string): string[] => read.get(field) ?? [];
-  return readJobFilter({ all, one: (field) => all(field)[0], called: (field) => field }, now);
+  const all = (name: string): string[] => read.get(name) ?? [];
+  return filterOfQuery({ all, one: (name) => all(name)[0] }, now);
 }
 
 function valuesOf(name: string, value: unknown): string[] {

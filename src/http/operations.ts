@@ -91,6 +91,7 @@ function newOperation(action: string, now: number): Operation {
     changed: 0,
     unchanged: 0,
     skipped: 0,
+    also_cancelled: 0,
     started_at: toIso(now),
     finished_at: null,
     error: null,
@@ -141,6 +142,7 @@ async function actOnAll(operation: Operation, { act, perSecond }: Work, ids: str
     operation.changed += changed;
     operation.unchanged += batch.length - changed;
     operation.skipped += acted.skipped?.length ?? 0;
+    operation.also_cancelled += acted.alsoCancelled?.length ?? 0;
     await letOthersRun();
     if (perSecond !== null && operation.done < ids.length) await pause((size / perSecond) * 1000);
   }

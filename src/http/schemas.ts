@@ -1,10 +1,11 @@
 import { ERRORS } from '../core/errors.ts';
 import { EVENT_KINDS } from '../core/events.ts';
 import { KEPT, printedSchema } from '../core/field-list.ts';
-import { STATES } from '../core/job.ts';
+import { DEPENDENCY_CONDITIONS, STATES } from '../core/job.ts';
 import { JOB_FACTS } from '../core/job-facts.ts';
 import { printedNames } from '../core/job-object.ts';
 import {
+  each,
   flag,
   integer,
   listOf,
@@ -17,9 +18,11 @@ import {
   text,
   time,
 } from '../core/schema.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import * as wire from '../core/wire.ts';
 import { INPUTS } from './inputs.ts';
 
+const byReason = record(each(WAITING_REASONS, integer));
 const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'], items: text };
 
 const printed: Record<string, Schema> = {
@@ -46,9 +49,21 @@ export const SCHEMAS: Record<string, Schema> = {
     count: record({ value: integer, capped: flag }),
   }),
   Attempt: wire.ATTEMPT,
-  Explanation: record({ id: text, state: oneOf(STATES), reasons: listOf(text) }),
+  Explanation: record({
+    id: text,
+    state: oneOf(STATES),
+    waiting_for: maybe(oneOf(WAITING_REASONS)),
+    reasons: listOf(text),
+  }),
+  Children: record({
+    children: listOf(
+      record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS), state: oneOf(STATES), waiting: flag }),
+    ),
+    ...each(['total', 'cancelled_with_it', 'cancelled_if_deleted'], integer),
+  }),
   RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
   Queue: wire.QUEUE,
+  WaitingCount: record({ queue: text, jobs: byReason }),
   Schedule: wire.SCHEDULE,
   Times: wire.TIMES,
   Worker: wire.WORKER,

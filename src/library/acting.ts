@@ -17,8 +17,9 @@ export function actingVerbs(queue: OpenQueue): ActingVerbs {
       const app = queue.app();
       const unique = [...new Set(jobIds(ids))];
       for (const id of unique) await getJob(app, id);
-      const { changed, unchanged } = await act(app, unique);
-      return { changed, unchanged };
+      const { changed, unchanged, alsoCancelled = [] } = await act(app, unique);
+      const also = alsoCancelled.length > 0 ? { also_cancelled: alsoCancelled } : {};
+      return { changed, unchanged, ...also };
     };
   return {
     cancel: verb((app, ids) => cancelJobs(app, ids, { untilEnded })),

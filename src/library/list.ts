@@ -11,6 +11,7 @@ const plain = (value: unknown, name: string): string =>
 
 const OPTIONS = {
   state: texts,
+  waiting_for: texts,
   queue: filledText,
   name: filledText,
   tags: readStrings,
@@ -25,12 +26,18 @@ const OPTIONS = {
 /** Reads the filter with the checks of the command line, so that a misspelt state does not match all jobs. */
 export async function list(queue: OpenQueue, wanted: ListOptions | undefined): Promise<JobObject[]> {
   const app = queue.app();
-  const { limit = null, tags, state = [], ...texts } = readOptions(wanted, 'list()', OPTIONS);
+  const {
+    limit = null,
+    tags,
+    state = [],
+    waiting_for = [],
+    ...texts
+  } = readOptions(wanted, 'list()', OPTIONS);
   const named = (field: string): string => field.replaceAll('-', '_');
   const filter = readJobFilter(
     {
       one: (field) => texts[named(field) as keyof typeof texts],
-      all: (field) => (field === 'state' ? state : []),
+      all: (field) => (field === 'state' ? state : field === 'waiting-for' ? waiting_for : []),
       called: named,
     },
     app.clock.now(),

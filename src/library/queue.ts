@@ -3,7 +3,7 @@ import { type App, closeApp, openApp } from '../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
-import { addedObject, getJob, jobObject, showJob } from '../actions/jobs.ts';
+import { addedObjects, getJob, jobObject, showJob } from '../actions/jobs.ts';
 import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
@@ -57,7 +57,7 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
     const common = read(options);
     const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
-    const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
+    const objects = await addedObjects(app, jobs);
     return Array.isArray(given) ? objects : objects[0]!;
   };
 

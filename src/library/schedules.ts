@@ -1,3 +1,4 @@
+import { jobObject } from '../actions/jobs.ts';
 import { readScheduleInput } from '../actions/schedule-input.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import {
@@ -9,7 +10,6 @@ import {
   runSchedule,
 } from '../actions/schedules.ts';
 import type { JobInput } from '../core/job-input.ts';
-import { toJobObject } from '../core/job-object.ts';
 import type { Schedule } from '../core/schedule.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 import type { OpenQueue } from './open-queue.ts';
@@ -42,6 +42,9 @@ export function schedules(queue: OpenQueue, read: (job: EnqueueInput | string) =
     pause: async (name, by = queue.actor) =>
       shown(await pauseSchedule(queue.app(), named(name), filledText(by, 'by'))),
     resume: async (name) => shown(await resumeSchedule(queue.app(), named(name))),
-    run: async (name) => toJobObject(await runSchedule(queue.app(), named(name))),
+    async run(name) {
+      const app = queue.app();
+      return jobObject(app, await runSchedule(app, named(name)));
+    },
   };
 }

@@ -6,6 +6,7 @@ import type { GoneJob, State, Stream } from '../core/job.ts';
 import type { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobObject } from '../core/job-object.ts';
 import type { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
+import type { WaitingReason } from '../core/waiting-reason.ts';
 import type { AttemptObject, QueueObject, ScheduleObject } from '../core/wire.ts';
 import type { WorkerEventObject } from '../core/worker-event-object.ts';
 
@@ -31,6 +32,8 @@ export interface EnqueueOptions {
 /** Filters jobs. Only jobs that match all given options are listed. */
 export interface ListOptions {
   state?: State | State[] | undefined;
+  /** Lists jobs that wait for one of these reasons. */
+  waiting_for?: WaitingReason | WaitingReason[] | undefined;
   queue?: string | undefined;
   name?: string | undefined;
   tags?: Record<string, string> | undefined;
@@ -116,6 +119,8 @@ export interface ActedOn {
   changed: string[];
   /** Ids of jobs that the action does not apply to, such as finished jobs or jobs that are not held. */
   unchanged: string[];
+  /** Ids of further jobs that were cancelled, because they depended on the changed ones. Absent if there are none. */
+  also_cancelled?: string[];
 }
 
 /** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */

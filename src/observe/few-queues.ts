@@ -1,4 +1,5 @@
 import { addFigures, OTHER, type Snapshot } from '../core/figures.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 
 /** This many queues have labels of their own in the metrics. */
 const MOST_QUEUES = 200;
@@ -17,6 +18,13 @@ export function withFewQueues(snapshot: Snapshot): Snapshot {
       ({ queue }) => queue,
       (to, from) => {
         if (from.since !== null) to.since = Math.min(to.since ?? from.since, from.since);
+      },
+    ),
+    reasons: merged(
+      relabelled(snapshot.reasons),
+      ({ queue }) => queue,
+      (to, from) => {
+        for (const reason of WAITING_REASONS) to.jobs[reason] += from.jobs[reason];
       },
     ),
     totals: merged(relabelled(snapshot.totals), ({ queue, name }) => `${queue},${name}`, addFigures),

@@ -1,6 +1,7 @@
 import { ATTEMPT_OUTCOMES, type Snapshot } from '../core/figures.ts';
 import { addHistogram, BUCKETS_MS, countOf, emptyHistogram, type Histogram } from '../core/histogram.ts';
 import { STATES } from '../core/job.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { withFewQueues } from './few-queues.ts';
 
 const MOST_SCHEDULES = 500;
@@ -43,11 +44,12 @@ function families(snapshot: Snapshot): Family[] {
   return [...jobFamilies(snapshot), ...timeFamilies(snapshot), ...workerFamilies(snapshot)];
 }
 
-function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
+function jobFamilies({ jobs, waiting, reasons, totals, now }: Snapshot): Family[] {
   const queues = waiting.map((one) => one.queue);
   const counts = new Map<string, number>();
   for (const { queue, state, jobs: count } of jobs)
     counts.set(`${state} ${queue}`, (counts.get(`${state} ${queue}`) ?? 0) + count);
+  const byReason = new Map(reasons.map((one) => [one.queue, one.jobs]));
   return [
     {
       name: 'queuectl_jobs',
@@ -55,6 +57,16 @@ function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
       help: 'Jobs in the store, by queue and state.',
       samples: queues.flatMap((queue) =>
         STATES.map((state): Sample => ['', labels({ queue, state }), counts.get(`${state} ${queue}`) ?? 0]),
+      ),
+    },
+    {
+      name: 'queuectl_waiting_jobs',
+      type: 'gauge',
+      help: 'Waiting jobs, by queue and by the first reason why they are not running.',
+      samples: queues.flatMap((queue) =>
+        WAITING_REASONS.map(
+          (reason): Sample => ['', labels({ queue, reason }), byReason.get(queue)?.[reason] ?? 0],
+        ),
       ),
     },
     {

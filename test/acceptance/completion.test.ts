@@ -55,6 +55,7 @@ test('completion offers states, queues, ids, settings and fixed values, also aft
   expect(await values('list', '--state', 'd')).toEqual(['dead']);
   expect(await values('list', '-s', 'pending,dea')).toEqual(['pending,dead']);
   expect(await values('list', '--state=fa')).toEqual(['--state=failed']);
+  expect(await values('list', '--waiting-for', 'held,no')).toEqual(['held,no_worker']);
   expect((await values('list', '--queue', '')).sort()).toEqual(['mail', 'reports']);
   await box.run(['queue', 'set', 'zoo', '--concurrency', '1']);
   await box.run(['queue', 'pause', 'zoo']);

@@ -36,6 +36,9 @@ console.log(JSON.stringify({
   inOrder: seen.every(([number], i) => number === i + 1),
   states: states.map((job) => [job.state, job.exit_code]), refused, retried: retried[0] === bad.id, again: again.state,
   dead: dead.length, missing, counts: await queue.counts(), later: (await queue.get(later.id)).state,
+  reasons: [good.waiting_for, again.waiting_for, later.waiting_for],
+  scheduled: (await queue.list({ waiting_for: ['scheduled', 'held'] })).length,
+  unknown: await queue.list({ waiting_for: 'helt' }).catch((error) => error.message),
 }));
 await queue.close();
 await watching;
@@ -53,6 +56,9 @@ const EXPECTED = {
   retried: true,
   again: 'dead',
   dead: 1,
+  reasons: ['no_worker', null, 'scheduled'],
+  scheduled: 1,
+  unknown: "waiting_for: unknown reason 'helt'; did you mean held?",
   missing: 'job-not-found',
   counts: { pending: 1, processing: 0, completed: 1, failed: 0, dead: 1, cancelled: 0 },
   later: 'pending',

@@ -83,16 +83,16 @@ test('list supports every format', async () => {
   expect(await printed('list', '--format', '{"{id}"}\\\\')).toBe('{"two"}\\\n{"one"}\\\n');
   const iso = new Date(created).toISOString();
   expect(lines(await printed('list', '--state', 'dead', '--format', 'csv', '--header'))).toEqual([
-    'ID,STATE,QUEUE,PRIORITY,ATTEMPTS,CREATED,DUE,COMMAND',
-    `one,dead,mail,0,1/1,${iso},,"${COMMAND.replaceAll('"', '""')}"`,
+    'ID,STATE,QUEUE,PRIORITY,ATTEMPTS,CREATED,DUE,COMMAND,WAITING FOR',
+    `one,dead,mail,0,1/1,${iso},,"${COMMAND.replaceAll('"', '""')}",`,
   ]);
   expect(lines(await printed('list', '--state', 'dead', '--header'))).toEqual([
-    'ID\tSTATE\tQUEUE\tPRIORITY\tATTEMPTS\tCREATED\tDUE\tCOMMAND',
-    `one\tdead\tmail\t0\t1/1\t${iso}\t\t${COMMAND}`,
+    'ID\tSTATE\tQUEUE\tPRIORITY\tATTEMPTS\tCREATED\tDUE\tCOMMAND\tWAITING FOR',
+    `one\tdead\tmail\t0\t1/1\t${iso}\t\t${COMMAND}\t`,
   ]);
   expect(await printed('list', '--format', 'tsv')).toBe(await printed('list'));
   const [titles, , row] = lines(await printed('list', '--format', 'table'));
-  expect(titles).toMatch(/^ID {3}STATE {4}QUEUE/);
+  expect(titles).toMatch(/^ID {3}STATE {4}WAITING +QUEUE/);
   expect(row).toMatch(/(ago|now) {2}.*…$/);
 });
 

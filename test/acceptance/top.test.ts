@@ -217,7 +217,7 @@ test(
     expect(stdout.split('\n')).toHaveLength(20);
     expect(stdout).not.toContain('q quit');
     expect(stdout).toMatch(/^[\n\x20-\x7e]*$/);
-    expect(stdout).toMatch(/\n {2}one +ready/);
+    expect(stdout).toMatch(/\n {2}one +no worker/);
     const json = await box.json<Record<string, unknown>>(['top']);
     expect(json).toMatchObject({ jobs: { pending: 1 }, running: [], waiting: [{ id: 'one' }], workers: [] });
     for (const wrong of ['0', 'soon', '2h'])

@@ -6,7 +6,7 @@ export const acting: Record<string, Case> = {
   'a cancelled waiting job never runs': async ({ store }) => {
     await store.insert([jobSpec('now'), jobSpec('later', { runAt: NOW + 1000 })], NOW);
     const result = await store.cancel(['now', 'later'], NOW + 5);
-    expect(result).toEqual({ cancelled: ['now', 'later'], ending: [], ended: [] });
+    expect(result).toEqual({ cancelled: ['now', 'later'], ending: [], ended: [], dependents: [] });
     expect(await store.get('now')).toMatchObject({ state: 'cancelled', finishedAt: NOW + 5, dueAt: null });
     expect(await claim(store, { limit: 5 }, NOW + 5000)).toEqual([]);
   },
@@ -36,7 +36,12 @@ export const acting: Record<string, Case> = {
 
   'cancelling a running job stores the request once': async ({ store }) => {
     const job = await running(store, 'a');
-    expect(await store.cancel(['a'], NOW)).toEqual({ cancelled: [], ending: ['a'], ended: [] });
+    expect(await store.cancel(['a'], NOW)).toEqual({
+      cancelled: [],
+      ending: ['a'],
+      ended: [],
+      dependents: [],
+    });
     expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
     expect(await store.endings('w2')).toEqual([]);
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
@@ -82,7 +87,12 @@ export const acting: Record<string, Case> = {
   'cancel leaves an ended job unchanged': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, succeeded));
-    expect(await store.cancel(['a', 'unknown'], NOW)).toEqual({ cancelled: [], ending: [], ended: ['a'] });
+    expect(await store.cancel(['a', 'unknown'], NOW)).toEqual({
+      cancelled: [],
+      ending: [],
+      ended: ['a'],
+      dependents: [],
+    });
     expect(await store.get('a')).toMatchObject({ state: 'completed' });
   },
 

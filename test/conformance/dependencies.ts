@@ -310,6 +310,55 @@ export const dependencies: Record<string, Case> = {
     ]);
   },
 
+  'children returns the jobs that depend on a job, also those that no longer wait': async ({ store }) => {
+    const a = await running(store, 'a');
+    await store.insert([after('b', ['a']), after('c', ['notok:a'], onFailure('hold'))], NOW);
+    expect(await store.children('b')).toEqual([]);
+    expect(await store.children('a')).toEqual([
+      { id: 'b', on: 'ok', phase: 'open', state: 'pending' },
+      { id: 'c', on: 'notok', phase: 'open', state: 'pending' },
+    ]);
+    await store.settle(ending(a, succeeded));
+    expect(await store.children('a')).toEqual([
+      { id: 'b', on: 'ok', phase: 'met', state: 'pending' },
+      { id: 'c', on: 'notok', phase: 'failed', state: 'pending' },
+    ]);
+  },
+
+  'cancelledWith returns exactly the jobs that a cancel or a removal then cancels': async ({ store }) => {
+    for (const end of ['cancelled', 'deleted'] as const) {
+      const named = (...names: string[]): string[] => names.map((name) => `${end}-${name}`);
+      const [a, other] = named('a', 'other') as [string, string];
+      await store.insert(
+        [
+          ...[jobSpec(a), jobSpec(other), after(`${end}-ok`, [a]), after(`${end}-any`, [`any:${a}`])],
+          ...[after(`${end}-notok`, [`notok:${a}`]), after(`${end}-holds`, [a], onFailure('hold'))],
+          ...[after(`${end}-runs`, [a], onFailure('run')), after(`${end}-grandchild`, [`${end}-ok`, other])],
+          ...[after(`${end}-freed`, [`notok:${end}-ok`]), after(`${end}-held`, [a])],
+        ],
+        NOW,
+      );
+      await store.hold([`${end}-held`], NOW);
+      const predicted = await store.cancelledWith([a, `${end}-held`], end);
+      expect(predicted).toEqual(
+        end === 'cancelled' ? named('ok', 'grandchild') : named('ok', 'any', 'notok', 'grandchild'),
+      );
+      const { dependents } =
+        end === 'cancelled'
+          ? await store.cancel([a, `${end}-held`], NOW)
+          : await store.remove([a, `${end}-held`], ['pending'], NOW);
+      expect(dependents.toSorted()).toEqual(predicted.toSorted());
+      for (const id of predicted) expect(await store.get(id)).toMatchObject({ state: 'cancelled' });
+      expect(await store.cancelledWith([a], end)).toEqual([]);
+    }
+    const runs = await running(store, 'runs', { priority: 99 });
+    await store.insert([after('child', ['runs'])], NOW);
+    expect(await store.cancelledWith(['runs'], 'cancelled')).toEqual(['child']);
+    expect(await store.cancelledWith(['runs'], 'deleted')).toEqual([]);
+    await store.settle(ending(runs, succeeded));
+    expect(await store.cancelledWith(['runs'], 'cancelled')).toEqual([]);
+  },
+
   'ten thousand children are unblocked together, and only once': async ({ store }) => {
     const parent = await running(store, 'parent');
     await store.insert(

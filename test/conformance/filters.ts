@@ -1,15 +1,92 @@
 import { expect } from 'bun:test';
-import { type JobFilter, SEARCHED } from '../../src/core/filter.ts';
+import { SEARCHED, type StoreFilter } from '../../src/core/filter.ts';
+import type { WaitingSelection } from '../../src/core/waiting-reason.ts';
+import type { Store } from '../../src/store/store.ts';
 import { ending, failedWith, ids, jobSpec, NOW, running } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
+/** Adds jobs that wait in every way to the queues x and y, named `queue-reason`. Those of phase ready are due. */
+async function everyWait(store: Store): Promise<void> {
+  for (const queue of ['x', 'y']) {
+    const failed = async (id: string): Promise<void> => {
+      const job = await running(store, id, { queue, priority: 9 });
+      await store.settle(ending(job, failedWith(1), NOW + 1e6));
+    };
+    await failed(`${queue}-retrying`);
+    await failed(`${queue}-held-failed`);
+    await store.insert(
+      [
+        jobSpec(`${queue}-ready`, { queue }),
+        jobSpec(`${queue}-scheduled`, { queue, runAt: NOW + 1e9 }),
+        jobSpec(`${queue}-promotable`, { queue, runAt: NOW + 1000 }),
+        jobSpec(`${queue}-held`, { queue }),
+        jobSpec(`${queue}-blocked`, { queue, dependsOn: [{ id: `${queue}-ready`, on: 'ok' }] }),
+      ],
+      NOW,
+    );
+    await store.hold([`${queue}-held`, `${queue}-held-failed`], NOW);
+  }
+}
+
+const NOTHING = {
+  ...{ now: NOW + 2000, held: false, blocked: false, scheduled: false, retrying: false },
+  due: [] as string[],
+};
+
 export const filters: Record<string, Case> = {
+  'waiting jobs are selected by their own reasons, and due ones by queue': async ({ store }) => {
+    await everyWait(store);
+    const found = async (waiting: Partial<WaitingSelection>, more: StoreFilter = {}): Promise<string[]> => {
+      const filter = { ...more, waiting: { ...NOTHING, ...waiting } };
+      const all = ids(await store.list(filter, { limit: 100 }));
+      expect(await store.count(filter, 100)).toBe(all.length);
+      // Pages of every size find the same jobs once each.
+      for (const limit of [1, 3]) {
+        const seen: string[] = [];
+        let page = await store.list(filter, { limit });
+        for (; page.length > 0; page = await store.list(filter, { limit, before: page.at(-1)!.number }))
+          seen.push(...ids(page));
+        expect(seen).toEqual(all);
+      }
+      return all;
+    };
+    expect(await found({})).toEqual([]);
+    expect(await found({ held: true })).toEqual(['y-held', 'y-held-failed', 'x-held', 'x-held-failed']);
+    expect(await found({ blocked: true })).toEqual(['y-blocked', 'x-blocked']);
+    expect(await found({ scheduled: true })).toEqual(['y-scheduled', 'x-scheduled']);
+    expect(await found({ retrying: true })).toEqual(['y-retrying', 'x-retrying']);
+    // A job that is due counts as ready, even if no claim has promoted it.
+    expect(await found({ due: ['x', 'gone'] })).toEqual(['x-promotable', 'x-ready']);
+    expect(await found({ due: ['x'], now: NOW })).toEqual(['x-ready']);
+    expect(await found({ scheduled: true, due: ['x'] })).toEqual([
+      ...['y-scheduled', 'x-promotable', 'x-scheduled', 'x-ready'],
+    ]);
+    expect(await found({ held: true, blocked: true, due: ['y'] }, { queue: 'y' })).toEqual([
+      ...['y-blocked', 'y-held', 'y-promotable', 'y-ready', 'y-held-failed'],
+    ]);
+    expect(await found({ held: true }, { states: ['failed'] })).toEqual(['y-held-failed', 'x-held-failed']);
+    expect(await found({ held: true }, { states: ['dead'] })).toEqual([]);
+    expect(await found({ held: true, due: ['x'] }, { text: 'x-' })).toEqual([
+      ...['x-held', 'x-promotable', 'x-ready', 'x-held-failed'],
+    ]);
+    expect(await found({ held: true, due: ['x'] }, { queue: 'nowhere' })).toEqual([]);
+  },
+
+  'setAside counts jobs that are not due, held or blocked, by queue': async ({ store }) => {
+    expect(await store.setAside(NOW)).toEqual([]);
+    await everyWait(store);
+    const x = { queue: 'x', held: 2, blocked: 1, retrying: 1, scheduled: 2 };
+    expect(await store.setAside(NOW)).toEqual([x, { ...x, queue: 'y' }]);
+    expect((await store.setAside(NOW + 2000))[0]).toEqual({ ...x, scheduled: 1 });
+    expect((await store.setAside(NOW + 1e10))[0]).toEqual({ ...x, scheduled: 0, retrying: 0 });
+  },
+
   'each filter finds its jobs, newest first': async ({ store }) => {
     const dead = await running(store, 'dead', { maxRetries: 1, name: 'import' });
     await store.settle(ending(dead, failedWith(3), NOW + 1000, { error: "exit code 3: 100% 'gone'" }));
     await store.insert([jobSpec('old', { tags: { team: 'a', x: '1' } })], NOW - 10_000);
     await store.insert([jobSpec('new', { tags: { team: 'a' }, priority: 5, name: 'import' })], NOW);
-    const found = async (filter: JobFilter): Promise<string[]> =>
+    const found = async (filter: StoreFilter): Promise<string[]> =>
       ids(await store.list(filter, { limit: 10 }));
     expect(await found({ name: 'import' })).toEqual(['new', 'dead']);
     expect(await found({ tags: { team: 'a' } })).toEqual(['new', 'old']);
@@ -34,7 +111,7 @@ export const filters: Record<string, Case> = {
         [jobSpec('d', { name: 'Kind', queue: 'other' }), jobSpec('e', { command: 'a\\b' })],
         NOW,
       );
-      const found = async (text: string, more: JobFilter = {}): Promise<string[]> =>
+      const found = async (text: string, more: StoreFilter = {}): Promise<string[]> =>
         ids(await store.list({ ...more, text }, { limit: 10 }));
       expect(await found('ALPHA')).toEqual(['Alpha']);
       expect(await found('%')).toEqual(['Alpha']);
@@ -60,7 +137,7 @@ export const filters: Record<string, Case> = {
     );
     await store.insert(specs, NOW);
     await store.cancel(['j29', 'j2'], NOW);
-    const filters: JobFilter[] = [
+    const filters: StoreFilter[] = [
       {},
       { queue: 'third' },
       { states: ['pending'] },
@@ -70,6 +147,8 @@ export const filters: Record<string, Case> = {
       { text: 'j' },
       { text: 'j1', queue: 'third', states: ['pending'] },
       { text: 'j', name: 'fifth' },
+      { waiting: { ...NOTHING, due: ['third'] } },
+      { waiting: { ...NOTHING, due: ['default'], held: true }, name: 'fifth' },
     ];
     for (const filter of filters) {
       const all = await store.list(filter, { limit: 100 });

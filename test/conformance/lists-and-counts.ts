@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { JobFilter } from '../../src/core/filter.ts';
+import type { StoreFilter } from '../../src/core/filter.ts';
 import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
@@ -28,7 +28,7 @@ async function addInState(store: Store, id: string, queue: string, state: State)
 
 async function readPages(
   store: Store,
-  filter: JobFilter,
+  filter: StoreFilter,
   limit: number,
   between?: () => Promise<void>,
 ): Promise<string[]> {
@@ -106,7 +106,7 @@ export const lists: Record<string, Case> = {
   'count returns how many jobs a filter finds, up to the limit': async ({ store }) => {
     await addEveryState(store);
     await store.insert([jobSpec('named', { queue: 'x', name: 'n', runAt: NOW + 1e9 })], NOW);
-    const filters: JobFilter[] = [
+    const filters: StoreFilter[] = [
       {},
       { name: 'n' },
       { queue: 'x' },

@@ -5,13 +5,17 @@ import type { Case } from './topic.ts';
 const jobsOf = (queue: string, priority = 0) =>
   ['1', '2', '3'].map((n) => jobSpec(`${queue}${n}`, { queue, priority }));
 
+const UNLIMITED = {
+  ...{ pausedAt: null, pausedBy: null, concurrency: null, rate: null, tokens: null, agingMs: null },
+};
+
 export const queues: Record<string, Case> = {
   'a queue is created by its first job or setting': async ({ store }) => {
     await store.insert([jobSpec('a', { queue: 'mail' })], NOW);
     await store.setQueue('api', { concurrency: 2 });
     expect(await store.queues()).toEqual([
-      { name: 'api', pausedAt: null, pausedBy: null, concurrency: 2, rate: null, agingMs: null },
-      { name: 'mail', pausedAt: null, pausedBy: null, concurrency: null, rate: null, agingMs: null },
+      { name: 'api', ...UNLIMITED, concurrency: 2 },
+      { name: 'mail', ...UNLIMITED },
     ]);
   },
 

@@ -132,7 +132,11 @@ export const retryAndRemove: Record<string, Case> = {
 
   'a removed job is gone with its attempts and their output': async ({ store, another, close }) => {
     const job = await addDead(store, 'a');
-    expect(await store.remove(['a'], ['dead'], NOW)).toEqual({ ids: ['a'], attempts: [job.claim.attempt] });
+    expect(await store.remove(['a'], ['dead'], NOW)).toEqual({
+      ids: ['a'],
+      attempts: [job.claim.attempt],
+      dependents: [],
+    });
     await close(store);
     const next = await another();
     expect(await next.get('a')).toBeNull();
@@ -162,7 +166,7 @@ export const retryAndRemove: Record<string, Case> = {
     });
     expect(ids(await store.list({}, { limit: 9 }))).toEqual(['pending', 'completed']);
     expect(await store.attempts('completed')).toHaveLength(1);
-    expect(await store.remove(['completed'], [], NOW)).toEqual({ ids: [], attempts: [] });
+    expect(await store.remove(['completed'], [], NOW)).toEqual({ ids: [], attempts: [], dependents: [] });
   },
 
   'waiting jobs can be removed and then never run': async ({ store }) => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { Job } from '../../src/core/job.ts';
 import { readJobObject } from '../../src/core/job-input.ts';
 import { toJobObject } from '../../src/core/job-object.ts';
+import type { JobWithReason } from '../../src/core/waiting-reason.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
-const minimal: Job = {
+const minimal: JobWithReason = {
   ...{
     id: 'job1',
     command: 'echo hello',
@@ -36,12 +36,13 @@ const minimal: Job = {
     blocked: false,
     attempts: 0,
     crashes: 0,
+    waitingFor: 'ready',
   },
   ...{ createdAt: NOW, updatedAt: NOW, dueAt: null, workerId: null, startedAt: null, finishedAt: null },
   ...{ exitCode: null, lastError: null, durationMs: null },
 };
 
-const full: Job = {
+const full: JobWithReason = {
   ...minimal,
   ...{
     argv: ['echo', 'it is'],
@@ -82,7 +83,7 @@ const full: Job = {
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
   timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter secret_env clean_env split_output stdin stdin_bytes on_complete on_failure on_dead cwd env worker_id pid started_at finished_at exit_code signal
-  last_error crashes duration_ms`.split(/\s+/);
+  last_error crashes duration_ms waiting_for`.split(/\s+/);
 
 describe('a job object', () => {
   test.each([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { noFigures, type Snapshot } from '../../src/core/figures.ts';
+import { noReasonCounts } from '../../src/core/waiting-reason.ts';
 import { openMetrics } from '../../src/observe/metrics.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
 
@@ -16,6 +17,7 @@ function snapshot(over: Partial<Snapshot> = {}): Snapshot {
     now: NOW,
     jobs: [{ queue: 'q', state: 'pending', jobs: 7 }],
     waiting: [{ queue: 'q', since: NOW - 1500 }],
+    reasons: [{ queue: 'q', jobs: { ...noReasonCounts(), held: 2, ready: 5 } }],
     totals: [{ queue: 'q', name: 'mail', ...noFigures(), completed: 3, cancelled: 1, dropped: 2, run }],
     workers: [{ state: 'idle', workers: 2 }],
     slots: [{ queue: 'q', total: 4, busy: 1, limit: 3 }],
@@ -34,6 +36,8 @@ describe('openMetrics', () => {
     const value = (name: string, labels = {}) => sampleValue(families, name, labels);
     expect(value('queuectl_jobs', { queue: 'q', state: 'pending' })).toBe(7);
     expect(value('queuectl_jobs', { queue: 'q', state: 'dead' })).toBe(0);
+    expect(value('queuectl_waiting_jobs', { queue: 'q', reason: 'held' })).toBe(2);
+    expect(value('queuectl_waiting_jobs', { queue: 'q', reason: 'blocked' })).toBe(0);
     expect(value('queuectl_oldest_waiting_seconds', { queue: 'q' })).toBe(1.5);
     expect(value('queuectl_jobs_total', { queue: 'q', name: 'mail', outcome: 'completed' })).toBe(3);
     expect(value('queuectl_jobs_total', { queue: 'q', name: 'mail', outcome: 'cancelled' })).toBe(3);

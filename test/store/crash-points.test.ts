@@ -78,7 +78,16 @@ type Reads =
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
   | ('cancelledDueTo' | 'lastEnded' | 'check')
   | ('events' | 'lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents')
-  | ('seal' | 'keyHolder' | 'eventsOfJob' | 'scanEnd' | 'deadJobs')
+  | (
+      | 'seal'
+      | 'keyHolder'
+      | 'eventsOfJob'
+      | 'scanEnd'
+      | 'deadJobs'
+      | 'setAside'
+      | 'children'
+      | 'cancelledWith'
+    )
   | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
 test('every verb that writes passes its three crash points', () =>

@@ -30,6 +30,9 @@ const sql = {
   insertPlainJobs: insertPlainJobs(50),
   listAll: list.all(''),
   countByQueueAndState: countJobs.byQueueAndState(''),
+  listSetAside: list.bySetAside(''),
+  countSetAside: countJobs.bySetAside(''),
+  scanEndSetAside: scanEnd.bySetAside,
   countByName: countJobs.byName(' AND +state IN (?)'),
   listByName: list.byName(' AND +state IN (?)'),
   scanEndByName: scanEnd.byName,
@@ -37,6 +40,9 @@ const sql = {
   listByQueueAndState: list.byQueueAndState(''),
   countAttempt: countAttempt(['completed', 'w0', 'r0']),
 };
+
+const SET_ASIDE_OF =
+  /^SEARCH job (EXISTS )?USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\?\)$/;
 
 /** Lists the plan with which each of these statements must find its rows. */
 const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
@@ -116,8 +122,23 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['eventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  // The index contains only waiting jobs, because there may be many failed jobs that are held.
-  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_retry \(queue=\?\)$/],
+  // The index has the phase, because held jobs are failed, too, and may be many.
+  ['busyQueues', SET_ASIDE_OF],
+  [
+    'listSetAside',
+    /^SEARCH job USING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
+  ],
+  [
+    'countSetAside',
+    /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
+  ],
+  [
+    'scanEndSetAside',
+    /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
+  ],
+  ['setAside', /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\?\)$/],
+  ['setAside', SET_ASIDE_OF],
+  ['setAside', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at>\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
@@ -125,7 +146,16 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
  * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. A
  * breakdown sorts its range.
  */
-const MAY_SORT = ['workers', 'dependenciesOfJob', 'cancelledBy', 'breakdown', 'countKinds', 'oldestWaiting'];
+const MAY_SORT = [
+  'workers',
+  'dependenciesOfJob',
+  'childrenOfJob',
+  'cancelledWith',
+  'cancelledBy',
+  'breakdown',
+  'countKinds',
+  'oldestWaiting',
+];
 
 function plan(connection: Connection, statement: string): string[] {
   const values = Array.from(statement.matchAll(/\?/g), () => 1);

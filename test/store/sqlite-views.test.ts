@@ -40,8 +40,8 @@ describe('views', () => {
   test('jobs has every documented column', () =>
     withSqlite(async (store, connection) => {
       const [job] = await store.insert([jobSpec('a')], NOW);
-      // The pid of a job is not stored, so no view can have it.
-      const { pid: _, ...documented } = toJobObject(job!);
+      // The pid of a job is not stored, and the reason why it waits depends on living workers, so no view can have them.
+      const { waiting_for: _, pid: __, ...documented } = toJobObject({ ...job!, waitingFor: null });
       expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(documented).sort());
     }));
 
@@ -51,7 +51,7 @@ describe('views', () => {
       const rows = connection.all('SELECT * FROM jobs').map(parseRow);
       expect(rows).toHaveLength(5);
       for (const row of rows) {
-        const { pid: _, ...job } = toJobObject((await store.get(String(row.id)))!);
+        const { pid: _, ...job } = toJobObject({ ...(await store.get(String(row.id)))!, waitingFor: null });
         job.stdin = await store.stdin(job.id);
         // SQLite has no booleans.
         expect({

@@ -6,6 +6,7 @@ const CASES: [string, string][] = [
   ['', ''],
   ['holiday png', 'search=holiday+png'],
   ['queue:mail state:dead', 'queue=mail&state=dead'],
+  ['waiting:held,no_worker', 'waiting_for=held%2Cno_worker'],
   ['error:"no space left" exit:28', 'error=no+space+left&exit-code=28'],
   ['attempts:>3 dur:>=5m', 'where=attempts%3E3%2Cduration%3E%3D5m'],
   ['tag:a=1 tag:b=2 older:2h', 'tag=a%3D1&tag=b%3D2&older-than=2h'],
@@ -27,5 +28,6 @@ test('a facet without an operator means equal', () => {
 test('a filter is converted into a command line and into the body of an operation', () => {
   const filter = parseFilter(`tag:a=1 tag:b=2 it's`);
   expect(listCommand(filter)).toBe(`queuectl list --tag a=1 --tag b=2 --search 'it'\\''s'`);
+  expect(listCommand(parseFilter('waiting:no_worker'))).toBe('queuectl list --waiting-for no_worker');
   expect(filterBody(filter)).toEqual({ tag: ['a=1', 'b=2'], search: "it's" });
 });

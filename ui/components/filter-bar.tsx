@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { facetValues, loadFacetValues } from '../facet-values.ts';
 import { type Filter, offersFor, parseFilter, takeOffer, writeFilter } from '../filter.ts';
 import { queues } from '../store.ts';
-import { STATES } from '../types.ts';
+import { REASONS, STATES } from '../types.ts';
 import { JOBS } from '../words/jobs.ts';
 import { Icon } from './icon.tsx';
 
@@ -107,6 +107,7 @@ const EXAMPLES: Record<string, string[]> = {
 
 function valuesOf(facet: string): string[] {
   if (facet === 'state') return [...STATES];
+  if (facet === 'waiting') return [...REASONS];
   if (facet === 'queue') return (queues.value ?? []).map(({ name }) => name);
   return facetValues.value[facet] ?? EXAMPLES[facet] ?? [];
 }

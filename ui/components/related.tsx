@@ -1,11 +1,12 @@
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
-import { visible } from '../format.ts';
-import type { Job, JobPage, Schedule } from '../types.ts';
+import { number, visible } from '../format.ts';
+import type { Children, Job, JobPage, Schedule } from '../types.ts';
 import { RELATED } from '../words/job.ts';
 import { Empty } from './empty.tsx';
 import { Fill } from './fill.tsx';
 import { JobTable } from './job-table.tsx';
+import { StateMark } from './state.tsx';
 
 /** Shows the parents and the schedule of a job, searches for similar jobs, and other jobs of the same name. */
 export function Related({ job }: { job: Job }) {
@@ -45,6 +46,7 @@ export function Related({ job }: { job: Job }) {
           </a>
         ))}
       </p>
+      <ChildJobs id={job.id} />
       {others.length > 0 ? (
         <>
           <h2>{RELATED.others(visible(job.name ?? ''))}</h2>
@@ -53,6 +55,30 @@ export function Related({ job }: { job: Job }) {
       ) : (
         <Empty text={RELATED.none} cli="queuectl enqueue 'echo hello' --name hello" />
       )}
+    </>
+  );
+}
+
+/** Lists the jobs that depend on a job, with their states. */
+function ChildJobs({ id }: { id: string }) {
+  const { value } = useData<Children>(`/jobs/${part(id)}/children`);
+  if (value === null || value.total === 0) return null;
+  const more = value.total - value.children.length;
+  return (
+    <>
+      <h2>{RELATED.children}</h2>
+      <ul class="strip">
+        {value.children.map((child) => (
+          <li key={child.id}>
+            <StateMark state={child.state} />
+            <a class="id" href={`/jobs/${part(child.id)}`}>
+              {child.id}
+            </a>
+            <span class="faint">{RELATED.child[child.on]}</span>
+          </li>
+        ))}
+        {more > 0 ? <li class="faint">{RELATED.childrenMore(number(more))}</li> : null}
+      </ul>
     </>
   );
 }

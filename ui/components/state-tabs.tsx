@@ -11,7 +11,8 @@ import { Icon } from './icon.tsx';
 export function StateTabs({ filter }: { filter: Filter }) {
   const current = filter.get('state');
   const queue = filter.get('queue');
-  const known = [...filter.keys()].every((field) => field === 'state' || field === 'queue');
+  // A tab leaves the reason, so its count holds with one, too.
+  const known = [...filter.keys()].every((field) => ['state', 'queue', 'waiting_for'].includes(field));
   const sum =
     known && queues.value !== null
       ? sumOf(queues.value.filter(({ name }) => queue === null || name === queue))
@@ -22,7 +23,11 @@ export function StateTabs({ filter }: { filter: Filter }) {
       {tabs.map((state) => {
         const count = sum && (state === null ? STATES.reduce((all, one) => all + sum[one], 0) : sum[state]);
         return (
-          <a key={state} href={hrefOf(filter, state)} aria-current={state === current ? 'true' : undefined}>
+          <a
+            key={state}
+            href={hrefOf(filter, state)}
+            aria-current={state === current && !filter.has('waiting_for') ? 'true' : undefined}
+          >
             {state === null ? null : (
               <span class={`state-${state}`}>
                 <Icon name={state} />
@@ -39,6 +44,7 @@ export function StateTabs({ filter }: { filter: Filter }) {
 
 function hrefOf(filter: Filter, state: string | null): string {
   const query = new URLSearchParams(filter);
+  query.delete('waiting_for');
   if (state === null) query.delete('state');
   else query.set('state', state);
   return listHref(query);

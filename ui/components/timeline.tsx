@@ -6,6 +6,7 @@ import { TIMELINE } from '../words/job.ts';
 import { Fill } from './fill.tsx';
 import { Steps } from './steps.tsx';
 import { Ago, Time } from './time.tsx';
+import { Waiting } from './waiting.tsx';
 
 /** Draws the life of a job to scale. */
 export function Timeline({ job, attempts }: { job: Job; attempts: Attempt[] }) {
@@ -46,10 +47,12 @@ export function Timeline({ job, attempts }: { job: Job; attempts: Attempt[] }) {
       <p class="ends">
         <Time at={job.created_at} />
         <span>{TIMELINE.total(duration(whole))}</span>
-        {moving && job.next_run_at !== null ? (
+        {job.waiting_for === 'scheduled' || job.waiting_for === 'retrying' ? (
           <span>
             <Fill text={TIMELINE.next} when={<Ago at={job.next_run_at} />} />
           </span>
+        ) : job.waiting_for !== null ? (
+          <Waiting job={job} />
         ) : (
           <Time at={new Date(to).toISOString()} />
         )}

@@ -16,7 +16,9 @@ export function Tracked() {
   );
 }
 
-function Row({ id, action, state, total, done, changed, unchanged, skipped, error }: TrackedOperation) {
+function Row(operation: TrackedOperation) {
+  const { id, action, state, total, done, changed, unchanged, skipped, error } = operation;
+  const also = operation.also_cancelled;
   const { label, past } = ACTIONS[action as ActionName];
   return (
     <div class="operation">
@@ -44,6 +46,7 @@ function Row({ id, action, state, total, done, changed, unchanged, skipped, erro
       {state === 'running' ? null : (
         <p>
           {OPERATIONS.changed(plural(changed, 'job'), past)}
+          {also > 0 ? OPERATIONS.alsoCancelled(plural(also, OPERATIONS.dependent)) : ''}
           {unchanged > 0 ? OPERATIONS.unchanged(number(unchanged)) : ''}
           {skipped > 0 ? OPERATIONS.skipped(number(skipped)) : ''}
           {state === 'lost' ? OPERATIONS.lost : ''}

@@ -10,17 +10,25 @@ import { OutputView } from '../components/output-view.tsx';
 import { Related } from '../components/related.tsx';
 import { Spec } from '../components/spec.tsx';
 import { StateMark } from '../components/state.tsx';
-import { Ago, Time } from '../components/time.tsx';
+import { Ago, Since, Time } from '../components/time.tsx';
 import { Timeline } from '../components/timeline.tsx';
+import { Waiting } from '../components/waiting.tsx';
 import { useData } from '../data.ts';
 import { draftOf } from '../draft.ts';
-import { duration, sentence, visible } from '../format.ts';
+import { duration, plural, sentence, visible } from '../format.ts';
 import { useKeys } from '../keys.ts';
 import { draft, editing } from '../overlays.ts';
 import { togglePaused } from '../queue-acts.ts';
 import { go, place, withQuery } from '../router.ts';
 import { readOnly } from '../store.ts';
-import type { Attempt, Explanation, Job, StoreEvent } from '../types.ts';
+import {
+  type Attempt,
+  attemptsBegun,
+  type Children,
+  type Explanation,
+  type Job,
+  type StoreEvent,
+} from '../types.ts';
 import { JOB } from '../words/job.ts';
 import { ACTIONS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
@@ -99,11 +107,12 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
     <header class="job">
       <div class="job-line">
         <StateMark state={job.state} />
+        <Waiting job={{ ...job, waiting_for: why?.waiting_for ?? job.waiting_for }} />
         <h1>{job.id}</h1>
         {job.name === null ? null : <span class="name">{visible(job.name)}</span>}
         <CopyButton text={command('show', job.id)} label={SHARED.copyAsCli} />
         <span class="grow" />
-        {readOnly.value ? null : <Actions job={job} reasons={why?.reasons ?? []} />}
+        {readOnly.value ? null : <Actions job={job} why={why} />}
       </div>
       <pre class="job-command">
         <code>{visible(job.command)}</code>
@@ -117,9 +126,20 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
           />
         </span>
         <span>{JOB.priority(job.priority)}</span>
-        <span>{JOB.attempts(job.attempts, Math.max(1, job.max_retries))}</span>
+        <span>
+          {(job.state === 'processing' ? JOB.runningAttempt : JOB.attempts)(
+            attemptsBegun(job),
+            Math.max(1, job.max_retries),
+          )}
+        </span>
         {job.exit_code === null ? null : <span>{JOB.exitCode(job.exit_code, job.signal)}</span>}
         {job.duration_ms === null ? null : <span>{JOB.runTime(duration(job.duration_ms))}</span>}
+        {job.state !== 'processing' || job.started_at === null ? null : (
+          <span>
+            <Fill text={JOB.running} time={<Since at={job.started_at} />} />
+          </span>
+        )}
+        <ChildrenFact id={job.id} />
         <span>
           <Fill text={JOB.enqueued} when={<Ago at={job.created_at} />} />
         </span>
@@ -140,8 +160,24 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
   );
 }
 
+/** Shows how many jobs wait for this one, with a link to them. */
+function ChildrenFact({ id }: { id: string }) {
+  const { value } = useData<Children>(`/jobs/${part(id)}/children`, { gapMs: 5000 });
+  const waiting = value?.children.filter((child) => child.waiting).length ?? 0;
+  if (value === null || waiting === 0) return null;
+  const capped = value.total > value.children.length;
+  return (
+    <a href={withQuery({ tab: 'related' })}>
+      {JOB.children(`${plural(waiting, 'job').replace(' ', capped ? '+ ' : ' ')}`)}
+    </a>
+  );
+}
+
 /** Matches a reason that ends with the time until the next run. The page counts it down. */
 const COUNTDOWN = /^((?:the job is due|retry|(?:the )?last attempt)\b[^:]*?) in \d/i;
+
+/** Matches the sentence about a running job, with its start. The page counts the time since then. */
+const RUNNING = /^(the job (?:has been running.*|started)) (?:for ([^,]+), since|[^,]+ ago, at) (\S+Z)(.*)$/;
 
 /** Matches an exact time, which is shown in the time zone of the user. */
 const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
@@ -150,6 +186,19 @@ const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 const isTime = (text: string): boolean => ISO.test(text) && !Number.isNaN(Date.parse(text));
 
 function Reason({ reason, due }: { reason: string; due: string | null }) {
+  const [, before, ran, start, after] = RUNNING.exec(reason) ?? [];
+  if (start !== undefined && isTime(start))
+    return (
+      <li>
+        <Fill
+          text={ran === undefined ? JOB.startedBefore : JOB.runningSince}
+          before={sentence(visible(before!))}
+          time={ran === undefined ? <Ago at={start} /> : <Since at={start} />}
+          start={<Time at={start} />}
+          after={visible(after!)}
+        />
+      </li>
+    );
   const what = COUNTDOWN.exec(reason)?.[1];
   if (what === undefined || due === null)
     return (
@@ -170,8 +219,9 @@ function Reason({ reason, due }: { reason: string; due: string | null }) {
 const isDueLater = (reason: string, { next_run_at }: Job): boolean =>
   /^the job is due in\b/i.test(reason) || (next_run_at !== null && reason.includes(next_run_at));
 
-function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
-  const held = reasons.some((one) => one.includes('queuectl release '));
+function Actions({ job, why }: { job: Job; why: Explanation | null }) {
+  const reasons = why?.reasons ?? [];
+  const held = (why ?? job).waiting_for === 'held';
   const sensible = (verb: Verb): boolean => isPossible(verb, job) && verb !== (held ? 'hold' : 'release');
   return (
     <div class="buttons">

@@ -8,6 +8,7 @@ import { CopyMenu } from '../components/copy-menu.tsx';
 import { Empty, Trouble } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
 import { JobTable } from '../components/job-table.tsx';
+import { ReasonFacet } from '../components/reason-facet.tsx';
 import { StateTabs } from '../components/state-tabs.tsx';
 import { ViewMenu } from '../components/view-menu.tsx';
 import { useData } from '../data.ts';
@@ -91,6 +92,7 @@ export function JobsPage() {
       <h1 class="hidden">{PAGE_TITLES.jobs}</h1>
       <FilterBar filter={filter} onChange={(next) => go(listHref(next))} />
       <StateTabs filter={filter} />
+      <ReasonFacet filter={filter} />
       {(ids.size > 0 || all) && !readOnly.value ? (
         <BulkBar
           selected={selected}

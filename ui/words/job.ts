@@ -16,10 +16,16 @@ export const JOB = {
   duplicate: 'Duplicate',
   why: 'Why the job is waiting, or how it ended',
   attempts: (used: number, max: number) => `${used} of ${max} attempts`,
+  runningAttempt: (attempt: number, max: number) => `Attempt ${attempt} of ${max}`,
+  running: 'Running for {time}',
+  /** Sentences of the server about a running job, with the times filled in. */
+  runningSince: '{before} for {time}, since {start}{after}',
+  startedBefore: '{before} {time}, at {start}{after}',
   priority: (priority: number) => `Priority ${priority}`,
   exitCode: (code: number, signal: string | null) =>
     signal === null ? `Exit code ${code}` : `Exit code ${code} (${signal})`,
   runTime: (time: string) => `Run time ${time}`,
+  children: (jobs: string) => `${jobs} waiting for it`,
   queue: 'Queue {queue}',
   enqueued: 'Enqueued {when}',
 };
@@ -119,6 +125,13 @@ export const RELATED = {
     ok: 'Runs after job {job} has completed',
     any: 'Runs after job {job} has ended',
     notok: 'Runs after job {job} has failed permanently or been cancelled',
+  } as Record<string, string>,
+  children: 'Jobs that depend on this job',
+  childrenMore: (count: string) => `and ${count} more`,
+  child: {
+    ok: 'after this job has completed',
+    any: 'after this job has ended',
+    notok: 'after this job has failed permanently or was cancelled',
   } as Record<string, string>,
   schedule: 'Created by schedule {schedule}',
   find: 'Find jobs with the',

@@ -1,6 +1,7 @@
 /** Texts of the list of jobs, and of everything that can be done to jobs. */
 export const JOBS = {
   states: 'States',
+  waitingFor: 'Waiting for',
   pages: 'Pages of jobs',
   loading: 'Loading…',
   counting: 'Still counting these jobs. Try again in a moment.',
@@ -14,7 +15,8 @@ export const JOBS = {
   selectJob: (id: string) => `Select job ${id}`,
 
   search: 'Search and filter',
-  searchHint: 'Search, or filter by state: queue: name: tag: error: exit: older: attempts:>3 dur:>5m',
+  searchHint:
+    'Search, or filter by state: waiting: queue: name: tag: error: exit: older: attempts:>3 dur:>5m',
   clearFilter: 'Clear the filter',
   suggestions: 'Suggestions',
 };
@@ -35,6 +37,7 @@ export const COLUMN_TITLES = {
   created: 'Enqueued',
   started: 'Started',
   next: 'Next run',
+  waiting: 'Waiting for',
   changed: 'Updated',
 };
 
@@ -77,14 +80,14 @@ export const ACTIONS: Record<ActionName, { label: string; past: string; bulk: st
   cancel: {
     label: 'Cancel',
     past: 'cancelled',
-    bulk: 'Waiting jobs will not run. Running jobs will be stopped.',
+    bulk: 'Waiting jobs will not run. Running jobs will be stopped. Jobs that depend on them are cancelled, too.',
   },
   hold: { label: 'Hold', past: 'held', bulk: 'Waiting jobs do not run until they are released.' },
   release: { label: 'Release', past: 'released', bulk: 'Held jobs can start.' },
   delete: {
     label: 'Delete',
     past: 'deleted',
-    bulk: 'Jobs are deleted permanently with their output. Running jobs are skipped.',
+    bulk: 'Jobs are deleted permanently with their output. Running jobs are skipped. Jobs that depend on them are cancelled.',
   },
   edit: { label: 'Edit', past: 'changed', bulk: 'Waiting jobs are changed. Other jobs are skipped.' },
 };
@@ -92,6 +95,11 @@ export const ACTIONS: Record<ActionName, { label: string; past: string; bulk: st
 /** Questions before an action, and what is reported after it. */
 export const ACTING = {
   done: (id: string, past: string) => `Job ${id} ${past}`,
+  doneWith: (id: string, past: string, also: string) => `Job ${id} ${past}, ${also} cancelled`,
+  /** Follows the text of a question. */
+  alsoCancels: (jobs: string) => ` This also cancels ${jobs}.`,
+  dependent: 'job that depends on it',
+  dependents: 'jobs that depend on it',
   dueNow: (id: string) => `Job ${id} is due now`,
   orMore: (count: string) => `${count} or more jobs`,
   cancelTitle: (id: string) => `Cancel job ${id}?`,
@@ -113,6 +121,8 @@ export const OPERATIONS = {
   states: { done: 'Done', stopped: 'Stopped', failed: 'Failed', lost: 'Interrupted' },
   changed: (jobs: string, past: string) => `${jobs} ${past}`,
   unchanged: (count: string) => `, ${count} unchanged`,
+  alsoCancelled: (jobs: string) => `, ${jobs} cancelled`,
+  dependent: 'dependent job',
   skipped: (count: string) => ` (${count} skipped: retry at-most-once jobs one by one)`,
   lost: '. The server was restarted and did not finish the action.',
 };

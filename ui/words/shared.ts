@@ -1,4 +1,4 @@
-import type { State } from '../types.ts';
+import type { Reason, State } from '../types.ts';
 
 /** Texts that several pages share. */
 export const SHARED = {
@@ -10,6 +10,18 @@ export const SHARED = {
     dead: 'Dead',
     cancelled: 'Cancelled',
   } satisfies Record<State, string> as Record<string, string>,
+
+  reasons: {
+    held: 'Held',
+    blocked: 'Blocked',
+    scheduled: 'Scheduled',
+    retrying: 'Retrying',
+    queue_paused: 'Queue paused',
+    no_worker: 'No worker',
+    at_limit: 'At limit',
+    rate_limited: 'Rate limited',
+    ready: 'Ready',
+  } satisfies Record<Reason, string>,
 
   all: 'All',
   none: 'None',

@@ -2,7 +2,6 @@ import { cancelJobs } from '../../actions/cancel.ts';
 import { readEndSignal } from '../../core/signals.ts';
 import { untilEnded } from '../../worker/orphans.ts';
 import { actingCommand } from '../act.ts';
-import { warnAlsoCancelled } from '../warn-dependents.ts';
 
 export default actingCommand({
   name: 'cancel',
@@ -20,11 +19,10 @@ export default actingCommand({
     'queuectl cancel @last',
     'queuectl cancel --state pending --queue mail --yes',
   ],
-  async act(app, ids, input, { io }) {
+  ends: 'cancelled',
+  act(app, ids, input) {
     const given = input.one('signal');
     const signal = given === undefined ? undefined : readEndSignal(given, '--signal');
-    const acted = await cancelJobs(app, ids, { untilEnded, signal });
-    await warnAlsoCancelled(io, app, acted.changed);
-    return acted;
+    return cancelJobs(app, ids, { untilEnded, signal });
   },
 });

@@ -6,5 +6,6 @@ export default actingCommand({
   summary: 'Delete jobs and their output permanently',
   done: 'deleted',
   examples: ['queuectl delete job1', 'queuectl delete --queue mail --yes'],
+  ends: 'deleted',
   act: (app, ids) => deleteJobs(app, ids),
 });

@@ -4,7 +4,7 @@ import { deadColumns } from '../job-table.ts';
 import { listFlags } from '../layout.ts';
 import { printJobs } from '../list-jobs.ts';
 
-const { state: _, ...FLAGS } = FILTER_FLAGS;
+const { state: _, 'waiting-for': __, ...FLAGS } = FILTER_FLAGS;
 
 export default defineCommand({
   name: 'dlq list',

@@ -11,7 +11,7 @@ export default defineCommand({
   summary: 'Show a dead job and all its attempts',
   args: 'ID',
   flags: TIME_FLAGS,
-  prints: { object: 'Job', fields: ['history'] },
+  prints: { object: 'Job', fields: ['history', 'children'] },
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
   notes: [SHORT_IDS],
   async run(context, input) {

@@ -1,12 +1,11 @@
 import type { App } from '../../actions/app.ts';
 import { editJob, editJobs } from '../../actions/edit.ts';
-import { getJob } from '../../actions/jobs.ts';
+import { getJob, jobObject } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
 import { QueueError } from '../../core/errors.ts';
 import { KEPT, printedSchema } from '../../core/field-list.ts';
 import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
-import { toJobObject } from '../../core/job-object.ts';
 import { editText } from '../../exec/editor.ts';
 import { actingCommand } from '../act.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
@@ -79,7 +78,10 @@ async function changesFromEditor(
         );
   }
   const job = await getJob(app, id);
-  const object = { ...toJobObject(job), max_retries: Math.min(job.maxRetries, attemptsAllowed(job)) };
+  const object = {
+    ...(await jobObject(app, job)),
+    max_retries: Math.min(job.maxRetries, attemptsAllowed(job)),
+  };
   const shown = Object.entries(object).filter(([name]) => EDITABLE.some((field) => field.name === name));
   const before = JSON.stringify(Object.fromEntries(shown), null, 2);
   const after = editText(`${before}\n`, editor);

@@ -1,5 +1,5 @@
 import { enqueue } from '../../actions/enqueue.ts';
-import { addedObject } from '../../actions/jobs.ts';
+import { addedObjects } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
@@ -201,7 +201,7 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
   const { io } = context;
   if (io.json) {
     const app = await context.app();
-    const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
+    const objects = await addedObjects(app, jobs);
     const texts = objects.map((object) => jsonText(io, object));
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   }

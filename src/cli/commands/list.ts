@@ -1,6 +1,7 @@
 import { listJobs, lookUpJob } from '../../actions/jobs.ts';
+import { withReason } from '../../actions/waiting-reasons.ts';
 import type { JobFilter } from '../../core/filter.ts';
-import type { Job } from '../../core/job.ts';
+import type { JobWithReason } from '../../core/waiting-reason.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import type { Io } from '../io.ts';
@@ -25,6 +26,7 @@ export default defineCommand({
     'queuectl list',
     'queuectl list dead',
     'queuectl list --state failed,dead --queue mail',
+    'queuectl list --waiting-for no_worker,queue_paused',
     'queuectl list --state running --watch=1s',
     'queuectl list --state completed --json=id,exit_code,duration_ms',
     "queuectl list --state dead --format '{id}\\t{exit_code}'",
@@ -54,19 +56,24 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): Watc
     async items(io) {
       const items: WatchedItem[] = [];
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED_JOBS))
-        items.push({ key: job.id, text: await textOf(context, io, job) });
+        items.push({
+          key: job.id,
+          text: await textOf(context, io, job),
+          // A new reason alone does not count as a change: that of a queue at its rate limit changes all the time.
+          compared: await textOf(context, io, { ...job, waitingFor: null }),
+        });
       // The newest line comes last, as in a log.
       return items.reverse();
     },
     async gone(id, io) {
       const job = await lookUpJob(await context.app(), id);
-      if (job !== null) return textOf(context, io, job);
+      if (job !== null) return textOf(context, io, await withReason(await context.app(), job));
       return io.json ? JSON.stringify({ id, deleted: true }) : `${id}\tdeleted`;
     },
   };
 }
 
-async function textOf(context: Context, io: Io, job: Job): Promise<string> {
+async function textOf(context: Context, io: Io, job: JobWithReason): Promise<string> {
   const app = await context.app();
   return lineFormat(io, jobListing(app, jobColumns), app.clock.now())(job);
 }

@@ -1,5 +1,5 @@
+import { jobObject } from '../../actions/jobs.ts';
 import { runSchedule } from '../../actions/schedules.ts';
-import { toJobObject } from '../../core/job-object.ts';
 import { defineCommand } from '../command.ts';
 import { describeAdded } from '../describe-added.ts';
 import { printResult } from '../print-changed.ts';
@@ -14,7 +14,8 @@ export default defineCommand({
   notes: ['This also works while the schedule is paused. It does not affect the regular runs.'],
   async run({ io, app }, input) {
     const name = input.required(0, 'the schedule name', 'to list the schedules: queuectl schedule list');
-    const job = await runSchedule(await app(), name);
-    printResult(io, toJobObject(job), describeAdded(job, Date.now()), job.id);
+    const opened = await app();
+    const job = await runSchedule(opened, name);
+    printResult(io, await jobObject(opened, job), describeAdded(job, Date.now()), job.id);
   },
 });

@@ -9,7 +9,7 @@ export default defineCommand({
   summary: 'Show a job and all its attempts',
   args: 'ID',
   flags: TIME_FLAGS,
-  prints: { object: 'Job', fields: ['history'] },
+  prints: { object: 'Job', fields: ['history', 'children'] },
   examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
   async run(context, input) {
     const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');

@@ -73,7 +73,7 @@ async function printJson(context: Context): Promise<number> {
     at: toIso(seen.at),
     jobs: seen.jobs,
     queues: seen.queues,
-    running: seen.running.map(toJobObject),
+    running: seen.running.map((job) => toJobObject({ ...job, waitingFor: null })),
     waiting: seen.waiting.map(toJobObject),
     failures: seen.failures.map(toJobObject),
     workers: seen.workers.map((worker) => ({ ...toWorkerObject(worker), slots: worker.concurrency })),

@@ -1,12 +1,14 @@
-import type { Snapshot } from '../../actions/top.ts';
+import { lastEndOf, type Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
-import { attemptsAllowed } from '../../core/decide.ts';
+import { attemptsAllowed, attemptsBegun } from '../../core/decide.ts';
 import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job, State } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { formatCount } from '../../core/numbers.ts';
+import { type JobWithReason, reasonText } from '../../core/waiting-reason.ts';
 import type { QueueObject } from '../../core/wire.ts';
 import type { Worker } from '../../store/contract/workers.ts';
+import { waitingColor, waitingText } from '../job-table.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
 
@@ -61,19 +63,24 @@ const running: Pane<ClaimedJob> = {
     { title: 'STATUS', value: runningStatus, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
     { title: 'ELAPSED', right: true, value: (job) => wholeSeconds(now - job.startedAt!) },
     ...(rows.some((job) => job.timeoutMs !== null) ? [timeLeftColumn(now)] : []),
-    { title: 'ATTEMPT', right: true, value: (job) => `${job.attempts + 1}/${attemptsAllowed(job)}`, drop: 2 },
+    {
+      title: 'ATTEMPT',
+      right: true,
+      value: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+      drop: 2,
+    },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
     { title: 'WORKER', value: ({ workerId }) => workerId ?? '', drop: 3 },
     { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, least: 30 },
   ],
 };
 
-const waiting: Pane<Job> = {
+const waiting: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.waiting),
   total: ({ jobs }) => jobs.pending,
-  columns: (now, title, _, { queues }) => [
+  columns: (now, title) => [
     { title, value: ({ id }) => id },
-    { title: 'STATUS', value: (job) => dueText(job, now, waitReason(job, queues)) },
+    { title: 'STATUS', value: (job) => waitingText(job, relativeTo(now)), color: waitingColor },
     { title: 'WAITED', right: true, value: (job) => wholeSeconds(now - job.createdAt), drop: 2 },
     { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
@@ -81,14 +88,19 @@ const waiting: Pane<Job> = {
   ],
 };
 
-const failures: Pane<Job> = {
+const failures: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.failures),
   total: ({ jobs }) => jobs.failed + jobs.dead,
   columns: (now, title) => [
     { title, value: ({ id }) => id },
     { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
-    { title: 'WHEN', value: (job) => formatRelative(job.updatedAt, now) },
-    { title: 'RETRY', value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')), drop: 1 },
+    { title: 'WHEN', value: (job) => formatRelative(lastEndOf(job), now) },
+    {
+      title: 'RETRY',
+      value: (job) => (job.state === 'dead' ? 'never' : waitingText(job, relativeTo(now))),
+      color: waitingColor,
+      drop: 1,
+    },
     { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 3 },
     { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, drop: 4 },
@@ -125,10 +137,17 @@ function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
   return {
     rows,
     key: ({ id }: Row) => id,
-    words: ({ id, queue, name, command, state, lastError }: Row) =>
-      [id, queue, name, command, state, lastError].filter((word) => word !== null),
+    words: (job: Row) =>
+      [job.id, job.queue, job.name, job.command, job.state, job.lastError, reasonOf(job)].filter(
+        (word) => word !== null,
+      ),
     target: (job: Row) => ({ job, queue: job.queue }),
   };
+}
+
+/** Returns the reason why a job waits, as its row shows it. A running job has none. */
+function reasonOf(job: Job | JobWithReason): string | null {
+  return 'waitingFor' in job && job.waitingFor !== null ? reasonText(job.waitingFor) : null;
 }
 
 function runningStatus({ endReason }: ClaimedJob): string {
@@ -146,19 +165,8 @@ function timeLeftColumn(now: number): Column<ClaimedJob> {
   };
 }
 
-function dueText(job: Job, now: number, due: string): string {
-  if (job.held) return 'held';
-  if (job.blocked) return 'blocked';
-  return job.dueAt === null || job.dueAt <= now ? due : formatRelative(job.dueAt, now);
-}
-
-/** Returns why a due job is still waiting, as far as its queue is the reason. */
-function waitReason(job: Job, queues: QueueObject[]): string {
-  const queue = queues.find(({ name }) => name === job.queue);
-  if (queue?.paused) return 'queue paused';
-  return (queue?.concurrency ?? Number.POSITIVE_INFINITY) <= (queue?.jobs.processing ?? 0)
-    ? 'queue full'
-    : 'ready';
+function relativeTo(now: number): (at: number | null) => string {
+  return (at) => (at === null ? '' : formatRelative(at, now));
 }
 
 function count(state: State) {

@@ -1,10 +1,11 @@
 import type { Acted } from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../../actions/attempts.ts';
 import { deleteJobs } from '../../actions/delete.ts';
 import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
-import { getJob, showJob } from '../../actions/jobs.ts';
+import { cancelledWith, childrenOf, getJob, showJob, toChildObject } from '../../actions/jobs.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';
@@ -18,7 +19,7 @@ import { readJobBody } from '../body.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
-import { maskedJob } from '../masked-objects.ts';
+import { maskedAdded, maskedJob } from '../masked-objects.ts';
 import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
 
 const MAX_JOBS = 1000;
@@ -52,7 +53,7 @@ export const JOB_ROUTES: Route[] = [
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
       const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory.path));
-      const objects = await Promise.all(jobs.map((job) => maskedJob(app, job)));
+      const objects = await maskedAdded(app, jobs);
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
   }),
@@ -96,6 +97,11 @@ export const JOB_ROUTES: Route[] = [
       return json(withLeftBehind(app, attempts).map(toAttemptObject));
     },
   }),
+  get('/api/v1/jobs/{id}/children', {
+    summary: 'List the first 100 jobs that depend on a job, and count those that would be cancelled with it',
+    answers: { 200: { description: 'the children', schema: ref('Children') } },
+    handle: async ({ app, params }) => json(await childrenAnswer(app, params.id!)),
+  }),
   get('/api/v1/jobs/{id}/explain', {
     summary: 'Explain why a job is not running, or how it ended',
     answers: { 200: { description: 'the reasons', schema: ref('Explanation') } },
@@ -107,6 +113,19 @@ export const JOB_ROUTES: Route[] = [
     handle: async ({ app, params }) => json(await retryDelays(app, params.id!)),
   }),
 ];
+
+const MOST_CHILDREN = 100;
+
+async function childrenAnswer(app: App, id: string): Promise<object> {
+  await getJob(app, id);
+  const children = await childrenOf(app, id);
+  return {
+    children: children.slice(0, MOST_CHILDREN).map(toChildObject),
+    total: children.length,
+    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled')).length,
+    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted')).length,
+  };
+}
 
 async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   const id = params.id!;

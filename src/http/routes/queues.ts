@@ -1,5 +1,6 @@
 import { readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue, listQueues } from '../../actions/queues.ts';
+import { countReasons } from '../../actions/waiting-reasons.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { readFields, readFlag } from '../body.ts';
 import { refuse } from '../problem.ts';
@@ -10,6 +11,11 @@ export const QUEUE_ROUTES: Route[] = [
     summary: 'List the queues with their limits and job counts',
     answers: { 200: { description: 'the queues', schema: listOf(ref('Queue')) } },
     handle: async ({ app }) => json(await listQueues(app)),
+  }),
+  get('/api/v1/waiting', {
+    summary: 'Count the waiting jobs by queue and by the reason why they are not running',
+    answers: { 200: { description: 'the counts', schema: listOf(ref('WaitingCount')) } },
+    handle: async ({ app }) => json(await countReasons(app)),
   }),
   get('/api/v1/queues/{name}', {
     summary: 'Show a queue',

@@ -32,7 +32,12 @@ export interface ActingStore {
 export interface RemovedJobs {
   ids: string[];
   attempts: number[];
+  /** The ids of the dependent jobs that this cancelled. */
+  dependents: string[];
 }
 
-/** The ids of the jobs that were cancelled, of those that are being ended, and of those that had ended before. */
-export type CancelledJobs = Record<'cancelled' | 'ending' | 'ended', string[]>;
+/**
+ * The ids of the jobs that were cancelled, of those that are being ended, and of those that had ended before. `dependents` are
+ * further jobs that were cancelled, because they depended on a cancelled one.
+ */
+export type CancelledJobs = Record<'cancelled' | 'ending' | 'ended' | 'dependents', string[]>;

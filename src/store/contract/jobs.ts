@@ -1,7 +1,8 @@
-import type { JobFilter } from '../../core/filter.ts';
+import type { StoreFilter } from '../../core/filter.ts';
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { Dependency, GoneJob, Job, JobSpec, State, Stream } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import type { OwnReason } from '../../core/waiting-reason.ts';
 
 /** Adds jobs and reads them. Only `stdin` reads the stdin of a job. */
 export interface JobStore {
@@ -25,7 +26,7 @@ export interface JobStore {
   ): Promise<T[]>;
   get(id: string): Promise<Job | null>;
   /** Returns a page of matching jobs, newest first. See `scanEnd` for the cost. */
-  list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
+  list(filter: StoreFilter, page: Page): Promise<ListedJob[]>;
   /** Returns dead jobs, newest first, with only the fields that describe how they failed, so that thousands are cheap. */
   deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
@@ -33,17 +34,26 @@ export interface JobStore {
    * The scan follows the filter's name, or else its queue and states. All other conditions are checked job by job, so a
    * caller bounds the cost of `list` and `count` by this number.
    */
-  scanEnd(filter: JobFilter, many: number, before?: number): Promise<number>;
+  scanEnd(filter: StoreFilter, many: number, before?: number): Promise<number>;
   /** Counts matching jobs up to `most`, in the whole store or between two job numbers. */
-  count(filter: JobFilter, most: number, range?: Pick<Page, 'before' | 'above'>): Promise<number>;
+  count(filter: StoreFilter, most: number, range?: Pick<Page, 'before' | 'above'>): Promise<number>;
   /** Returns at most `limit` ids that begin with the prefix. An id that equals the prefix is returned alone. */
   startingWith(prefix: string, limit: number): Promise<string[]>;
   /** Returns the number of jobs by queue and state. Counters are updated with every change, so no job is read. */
   counts(): Promise<QueueCount[]>;
+  /**
+   * Returns the number of jobs that are held, blocked or not due, for each queue with waiting jobs. The cost grows with these
+   * jobs, but not with those that are ready, running or ended.
+   */
+  setAside(now: number): Promise<SetAside[]>;
   /** Returns every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the given order. */
   dependencies(id: string): Promise<ParentState[]>;
+  /** Returns the jobs that depend on this one, in the order of enqueueing. */
+  children(id: string): Promise<ChildState[]>;
+  /** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
+  cancelledWith(ids: string[], end: 'cancelled' | 'deleted'): Promise<string[]>;
   /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
   cancelledDueTo(id: string): Promise<string[]>;
   /** Returns the stdin of a job's command, or null if it has none. It is removed with its job. */
@@ -86,6 +96,10 @@ export interface QueueCount {
   jobs: number;
 }
 
+export interface SetAside extends Record<OwnReason, number> {
+  queue: string;
+}
+
 export interface Attempt {
   /** The store's number of the attempt. It is never reused. */
   number: number;
@@ -100,6 +114,12 @@ export interface Attempt {
   outputBytes: number;
   truncated: boolean;
   leftBehind: number[];
+}
+
+/** A job that depends on another, and whether it still waits for it (`open`). */
+export interface ChildState extends Dependency {
+  phase: ParentState['phase'];
+  state: State;
 }
 
 export interface ParentState extends Dependency {

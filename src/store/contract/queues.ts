@@ -1,5 +1,5 @@
 import type { QueueChanges } from '../../core/queue.ts';
-import type { Rate } from '../../core/rate.ts';
+import type { Rate, Tokens } from '../../core/rate.ts';
 
 /** Keeps the queues with their limits, and the settings of the store. */
 export interface QueueStore {
@@ -25,6 +25,8 @@ export interface Queue {
   /** The maximum number of jobs that run at a time, over all workers. */
   concurrency: number | null;
   rate: Rate | null;
+  /** What was left of the rate at the last claim. Null if nothing was claimed since the rate was set. */
+  tokens: Tokens | null;
   /** A ready job gains one priority each time it has waited this long. Null means no aging. */
   agingMs: number | null;
 }

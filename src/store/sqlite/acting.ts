@@ -62,7 +62,7 @@ function release(db: Connection, id: string, now: number): number {
 }
 
 function remove(db: Connection, ids: string[], from: readonly State[], now: number): RemovedJobs {
-  const removed: RemovedJobs = { ids: [], attempts: [] };
+  const removed: RemovedJobs = { ids: [], attempts: [], dependents: [] };
   const gone: EndedParent[] = [];
   for (const id of ids) {
     const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
@@ -73,12 +73,12 @@ function remove(db: Connection, ids: string[], from: readonly State[], now: numb
     removed.ids.push(id);
     removed.attempts.push(...attempts);
   }
-  for (const parent of gone) parentEnded(db, parent, now);
+  for (const parent of gone) removed.dependents.push(...parentEnded(db, parent, now).cancelled);
   return removed;
 }
 
 function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
-  const result: CancelledJobs = { cancelled: [], ending: [], ended: [] };
+  const result: CancelledJobs = { cancelled: [], ending: [], ended: [], dependents: [] };
   const over: EndedParent[] = [];
   const figures = tally(db);
   for (const id of ids) {
@@ -98,7 +98,7 @@ function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
     } else result.ended.push(id);
   }
   figures.write(now);
-  for (const parent of over) parentEnded(db, parent, now);
+  for (const parent of over) result.dependents.push(...parentEnded(db, parent, now).cancelled);
   return result;
 }
 

@@ -1,7 +1,7 @@
 import { findCycle, type ParentEnd, parentEndError, SATISFIED_BY } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
-import type { ParentState } from '../contract/jobs.ts';
+import type { ChildState, ParentState } from '../contract/jobs.ts';
 import type { Connection } from './connection.ts';
 import { recordOfKnown } from './record.ts';
 import { tally } from './rollups.ts';
@@ -72,10 +72,15 @@ function refuseCycle(db: Connection, first: number): void {
 
 /**
  * Unblocks, holds or cancels the jobs that depend on a job that has ended. A job cancelled here is an ended parent
- * itself. Returns how many dependencies were met.
+ * itself. Returns how many dependencies were met, and the jobs that were cancelled.
  */
-export function parentEnded(db: Connection, first: EndedParent, now: number): number {
+export function parentEnded(
+  db: Connection,
+  first: EndedParent,
+  now: number,
+): { met: number; cancelled: string[] } {
   let met = 0;
+  const cancelled: string[] = [];
   const ended = [first];
   const figures = tally(db);
   for (let parent = ended.pop(); parent !== undefined; parent = ended.pop()) {
@@ -91,22 +96,38 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
       recordOfKnown(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
     db.run(sql.explainHeld, error, number);
     for (const child of db.all(sql.cancelBlocked, now, now, error, number)) {
-      const cancelled = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
-      recordOfKnown(db, { kind: 'cancelled', detail: { error } }, cancelled.id, child.queue as number);
-      ended.push(cancelled);
-      figures.dropped(cancelled.number);
+      const lost = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
+      recordOfKnown(db, { kind: 'cancelled', detail: { error } }, lost.id, child.queue as number);
+      ended.push(lost);
+      cancelled.push(lost.id);
+      figures.dropped(lost.number);
     }
     db.run(sql.dropBlockers, number);
     db.run(sql.failDependencies, number);
   }
   figures.write(now);
-  return met;
+  return { met, cancelled };
 }
 
 /** Makes a retried or released job wait again for its unfinished parents, and its waiting children wait again for it. */
 export function waitAgain(db: Connection, id: string): void {
   if (db.run(sql.reopenParents, id) > 0) db.run(sql.blockAgain, id);
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
+}
+
+export function childrenOf(db: Connection, id: string): ChildState[] {
+  return db.all<ChildState>(sql.childrenOfJob, id);
+}
+
+/** Predicts which jobs `parentEnded` would cancel. */
+export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted'): string[] {
+  // A running job cannot be deleted.
+  const spared = end === 'deleted' ? 'running' : 'ended';
+  const roots = JSON.stringify(ids);
+  const satisfied = JSON.stringify(SATISFIED_BY[end]);
+  return db
+    .all(sql.cancelledWith, satisfied, roots, spared, JSON.stringify(SATISFIED_BY.cancelled), roots)
+    .map((row) => row.id as string);
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {

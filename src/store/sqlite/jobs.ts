@@ -1,8 +1,8 @@
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { JobSpec } from '../../core/job.ts';
-import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
+import type { DeadJob, JobStore, QueueCount, SetAside } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
-import { dependenciesOf } from './dependencies.ts';
+import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
 import { insert, insertOnce, type Keep } from './insert.ts';
 import { count, END, list, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
@@ -21,8 +21,11 @@ export function jobStore(db: Connection): JobStore {
     scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
     count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
     counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
+    setAside: (now) => db.read(() => db.all(sql.setAside, now, now).map(toSetAside)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
+    children: (id) => db.read(() => childrenOf(db, id)),
+    cancelledWith: (ids, end) => db.read(() => cancelledWith(db, ids, end)),
     cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledBy, id, id).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
@@ -41,6 +44,17 @@ export function jobStore(db: Connection): JobStore {
 
 function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
+}
+
+function toSetAside(row: Row): SetAside {
+  const { held, blocked, retrying, later } = row as Record<string, number>;
+  return {
+    queue: row.name as string,
+    held: held!,
+    blocked: blocked!,
+    retrying: retrying!,
+    scheduled: later! - retrying!,
+  };
 }
 
 /** A prefix with this character behind it is greater than all ids with the prefix, because no id contains the character. */

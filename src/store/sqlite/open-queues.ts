@@ -1,3 +1,4 @@
+import { availableTokens, type Rate, type Tokens } from '../../core/rate.ts';
 import type { Connection, Row } from './connection.ts';
 import { claimableQueues } from './sql/claims.ts';
 
@@ -37,16 +38,16 @@ function toOpenQueue(row: Row, now: number): OpenQueue {
   };
 }
 
-/** Unused tokens of at most this time are saved up, so that a rate limit allows no large burst. */
-const BURST_MS = 100;
-
-/** Fills the token bucket of a rate limit. If the clock was set back, the bucket counts as full instead of staying empty. */
 function rateOf(row: Row, now: number): { tokens: number | null; openAt: number } {
-  const rate = row.rate as number | null;
-  if (rate === null) return { tokens: null, openAt: 0 };
-  const perMs = rate / (row.rate_ms as number);
-  const full = Math.max(1, perMs * BURST_MS);
-  const at = row.tokens_at as number | null;
-  const tokens = at === null || at > now ? full : Math.min(full, (row.tokens as number) + (now - at) * perMs);
-  return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / perMs) };
+  const { rate, tokens } = toRate(row);
+  return rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, tokens, now);
+}
+
+/** Returns the rate of a queue, and what is left of it. */
+export function toRate(row: Row): { rate: Rate | null; tokens: Tokens | null } {
+  const [jobs, at] = [row.rate as number | null, row.tokens_at as number | null];
+  return {
+    rate: jobs === null ? null : { jobs, perMs: row.rate_ms as number },
+    tokens: at === null ? null : { left: row.tokens as number, at },
+  };
 }

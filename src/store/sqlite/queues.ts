@@ -2,6 +2,7 @@ import { settingChanged } from '../../core/events.ts';
 import { queueChanged } from '../../core/queue.ts';
 import type { Queue, QueueStore } from '../contract/queues.ts';
 import type { Connection, Row } from './connection.ts';
+import { toRate } from './open-queues.ts';
 import { record, recordOfQueue } from './record.ts';
 import * as sql from './sql/queues.ts';
 
@@ -53,6 +54,6 @@ export function queueNumber(db: Connection, name: string): number {
   return found === undefined ? db.lastNumber(sql.insertQueue, name) : (found.number as number);
 }
 
-function toQueue({ rate: jobs, perMs, ...rest }: Row): Queue {
-  return { ...rest, rate: jobs === null ? null : { jobs, perMs } } as unknown as Queue;
+function toQueue({ rate, rate_ms, tokens, tokens_at, ...rest }: Row): Queue {
+  return { ...rest, ...toRate({ rate, rate_ms, tokens, tokens_at } as Row) } as unknown as Queue;
 }

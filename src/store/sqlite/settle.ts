@@ -38,7 +38,7 @@ export function settle(db: Connection, given: Settlement, by: string | null = nu
 /** Unblocks the jobs that depend on this one, if it has ended. Returns how many dependencies were met. */
 function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
   const ended = db.get<EndedParent>(sql.endedJob, claim.job);
-  return ended === undefined ? 0 : parentEnded(db, ended, finishedAt);
+  return ended === undefined ? 0 : parentEnded(db, ended, finishedAt).met;
 }
 
 /** Returns the settlement with a cancellation instead of a retry, even if the attempt was ending for another reason. */

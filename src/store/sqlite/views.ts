@@ -6,7 +6,7 @@ import { isJson } from './job-columns.ts';
 const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
 /** Fields that are not columns of the view `jobs`, because they depend on living processes. */
-const NOT_STORED: readonly string[] = ['pid'];
+const NOT_STORED: readonly string[] = ['pid', 'waiting_for'];
 
 /** The expressions for columns of the view `jobs` that are not simply the value of a field. */
 const SPECIAL: Record<string, string> = {

@@ -79,30 +79,19 @@ test('running jobs show their run time, the time left and pending actions', () =
 });
 
 test('a waiting job shows what it waits for', () => {
-  const [base] = snapshotOf().queues;
-  const jobs = { ...base!.jobs, processing: 2 };
-  const queues = [
-    { ...base!, name: 'paused', paused: true },
-    { ...base!, name: 'full', jobs, concurrency: 2 },
-    { ...base!, name: 'open', jobs, concurrency: 3 },
-  ];
   const waiting = [
-    jobOf('a', { queue: 'paused' }),
-    jobOf('b', { queue: 'full' }),
-    jobOf('c', { queue: 'open' }),
-    jobOf('d', { queue: 'full', dueAt: NOW + 60_000 }),
-    jobOf('e', { queue: 'full', held: true }),
+    jobOf('a', { waitingFor: 'queue_paused' }),
+    jobOf('b', { waitingFor: 'at_limit' }),
+    jobOf('c', { waitingFor: 'ready' }),
+    jobOf('d', { waitingFor: 'scheduled', dueAt: NOW + 60_000 }),
+    jobOf('e', { waitingFor: 'held', held: true }),
   ];
-  const lines = drawScreen(
-    picture({ snapshot: snapshotOf({ queues, waiting }) }),
-    { width: 80, height: 30 },
-    PLAIN,
-  );
+  const lines = drawScreen(picture({ snapshot: snapshotOf({ waiting }) }), { width: 80, height: 30 }, PLAIN);
   const status = (id: string) =>
     new RegExp(`^  ${id} +(.*?)  `).exec(lines.find((line) => line.startsWith(`  ${id} `))!)?.[1];
   expect(['a', 'b', 'c', 'd', 'e'].map(status)).toEqual([
     'queue paused',
-    'queue full',
+    'at limit',
     'ready',
     'in 1m',
     'held',

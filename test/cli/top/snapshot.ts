@@ -1,13 +1,16 @@
 import type { Snapshot } from '../../../src/actions/top.ts';
 import type { ClaimedJob } from '../../../src/core/job.ts';
+import type { JobWithReason } from '../../../src/core/waiting-reason.ts';
 import { newJob } from '../../../src/store/sqlite/new-rows.ts';
 import { jobSpec, NOW } from '../../support/jobs.ts';
 
 export { NOW };
 
-export function jobOf(id: string, over: Partial<ClaimedJob> = {}): ClaimedJob {
+type AnyJob = ClaimedJob & JobWithReason;
+
+export function jobOf(id: string, over: Partial<AnyJob> = {}): AnyJob {
   const claimed = { claim: { job: 1, token: 1, attempt: 1 }, ordinal: 1, endReason: null };
-  return { ...newJob(jobSpec(id), NOW), ...claimed, ...over };
+  return { ...newJob(jobSpec(id), NOW), waitingFor: 'ready', ...claimed, ...over };
 }
 
 export function snapshotOf(over: Partial<Snapshot> = {}): Snapshot {

@@ -21,6 +21,10 @@ export function queues(api: () => Api): void {
     expect(set.paused_by).toStartWith('http:');
     await add(site, { id: 'q-waits', command: 'true', queue: 'with space/and slash' });
     expect((await ok(site, 'GET', `${pathOf('q-waits')}/explain`)).reasons.join()).toContain('paused');
+    const waiting = await ok(site, 'GET', '/api/v1/waiting');
+    expect(waiting.find((one: { queue: string }) => one.queue === 'with space/and slash')).toMatchObject({
+      ...{ jobs: { queue_paused: 1, ready: 0, held: 0 } },
+    });
     const free = { paused: false, concurrency: null, rate: null, priority_aging: null };
     expect(await ok(site, 'PATCH', at, free)).toMatchObject({
       ...{ paused: false, paused_by: null, concurrency: null, rate: null, priority_aging_ms: null },

@@ -138,6 +138,7 @@ export function jobs(api: () => Api): void {
       expect((await ok(site, 'GET', pathOf(id))).id).toBe(id);
       expect(await ok(site, 'GET', `${pathOf(id)}/attempts`)).toEqual([]);
       expect((await ok(site, 'GET', `${pathOf(id)}/explain`)).id).toBe(id);
+      expect((await ok(site, 'GET', `${pathOf(id)}/children`)).total).toBe(0);
       expect((await ok(site, 'PATCH', pathOf(id), { name: 'found' })).name).toBe('found');
       expect((await ok(site, 'POST', `${pathOf(id)}/cancel`)).state).toBe('cancelled');
       expect((await ok(site, 'GET', `/api/v1/activity?job=${encodeURIComponent(id)}`)).events).toHaveLength(

@@ -1,4 +1,4 @@
-import { FROM_JOB, JOB } from './fragments.ts';
+import { FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
 
 export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
   (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing') AS running,
@@ -48,7 +48,7 @@ export const busyQueues = `SELECT name FROM queue WHERE
   EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
-    OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = 'waiting')))`;
+    OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed')))`;
 export const endedJob = "SELECT number, id, state AS end FROM job WHERE number = ? AND phase = 'ended'";
 export const settledQueueLimit =
   'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';

@@ -10,3 +10,6 @@ export const JOB = `job.number, ${FIELD_COLUMNS.map((column) => (column === 'que
   state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at, finished_at,
   exit_code, last_error, duration_ms, phase, unique_key, unique_while, unique_until`;
 export const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
+
+/** Selects the rows of the index `job_set_aside`. */
+export const SET_ASIDE = "phase IN ('waiting', 'held', 'blocked')";

@@ -1,5 +1,5 @@
 import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../job-columns.ts';
-import { FROM_JOB, JOB } from './fragments.ts';
+import { FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
 
 const INSERT_JOB = `INSERT INTO job (${FIELD_COLUMNS}, blockers, phase, created_at, updated_at, due_at, state`;
 const JOB_VALUES = `(${'?, '.repeat(FIELD_COLUMNS.length + 5)}'pending')`;
@@ -34,6 +34,10 @@ export const list = {
     `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byQueueAndState: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.queue = ? AND state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  bySetAside: (
+    extra: string,
+  ) => `SELECT ${JOB} FROM job INDEXED BY job_set_aside CROSS JOIN queue ON queue.number = job.queue
+    WHERE ${SET_ASIDE} AND phase = ? AND job.queue = ? AND state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.name = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
 };
@@ -46,19 +50,33 @@ export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER B
 export const scanEnd = {
   byQueueAndState:
     'SELECT number FROM job WHERE queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
+  bySetAside: `SELECT number FROM job INDEXED BY job_set_aside
+    WHERE ${SET_ASIDE} AND phase = ? AND queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
 };
 export const newestJob = 'SELECT max(number) AS number FROM job';
 /** Counts jobs. `extra` is the same as in `list`. */
-const counted = (where: string): string =>
-  `SELECT count(*) AS jobs FROM (SELECT 1 FROM job WHERE ${where} LIMIT ?)`;
+const counted = (where: string, index = ''): string =>
+  `SELECT count(*) AS jobs FROM (SELECT 1 FROM job${index} WHERE ${where} LIMIT ?)`;
 export const countJobs = {
   all: (extra: string) => counted(`job.number < ?${extra}`),
   byName: (extra: string) => counted(`job.name = ? AND job.number < ?${extra}`),
   byQueueAndState: (extra: string) => counted(`job.queue = ? AND state = ? AND job.number < ?${extra}`),
+  bySetAside: (extra: string) =>
+    counted(
+      `${SET_ASIDE} AND phase = ? AND job.queue = ? AND state = ? AND job.number < ?${extra}`,
+      ' INDEXED BY job_set_aside',
+    ),
 };
 export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
+const countSetAside = (where: string): string =>
+  `(SELECT count(*) FROM job INDEXED BY job_set_aside WHERE ${SET_ASIDE} AND ${where} AND job.queue = queue.number`;
+/** Counts the jobs that are not due, held or blocked. `later` includes the retries. It reads two indexes without other jobs. */
+export const setAside = `SELECT name, ${countSetAside("phase = 'held'")}) AS held, ${countSetAside("phase = 'blocked'")}) AS blocked,
+  ${countSetAside("phase = 'waiting' AND state = 'failed'")} AND due_at > ?) AS retrying,
+  (SELECT count(*) FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at > ?) AS later
+  FROM queue WHERE number IN (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
 export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, started_at AS startedAt, finished_at AS finishedAt,
   coalesce(duration_ms, finished_at - started_at) AS durationMs, why, exit_code AS exitCode, error,
   output_bytes AS outputBytes, truncated, left_behind AS leftBehind

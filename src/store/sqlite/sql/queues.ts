@@ -1,7 +1,7 @@
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
-const SELECT_QUEUE = `SELECT name, paused_at AS pausedAt, paused_by AS pausedBy, concurrency, rate, rate_ms AS perMs,
-  aging_ms AS agingMs FROM queue`;
+const SELECT_QUEUE = `SELECT name, paused_at AS pausedAt, paused_by AS pausedBy, concurrency, rate, rate_ms, tokens,
+  tokens_at, aging_ms AS agingMs FROM queue`;
 export const queues = `${SELECT_QUEUE} ORDER BY name`;
 export const queueByName = `${SELECT_QUEUE} WHERE name = ?`;
 export const anyJobOfQueue = 'SELECT 1 FROM job WHERE queue = ? LIMIT 1';

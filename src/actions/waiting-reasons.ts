@@ -1,0 +1,103 @@
+import type { JobFilter, StoreFilter } from '../core/filter.ts';
+import type { Job } from '../core/job.ts';
+import { availableTokens } from '../core/rate.ts';
+import {
+  type Circumstances,
+  isWaiting,
+  type JobWithReason,
+  noReasonCounts,
+  queueReason,
+  type ReasonCounts,
+  selectWaiting,
+  WAITING_REASONS,
+  waitingReason,
+} from '../core/waiting-reason.ts';
+import type { Queue } from '../store/contract/queues.ts';
+import { type App, currentSettings } from './app.ts';
+import { activeWorkers, serves, takesJobs } from './workers.ts';
+
+/** Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. */
+export async function readCircumstances(app: App): Promise<Circumstances> {
+  const now = app.clock.now();
+  const running = new Map<string, number>();
+  for (const { queue, state, jobs } of await app.store.counts())
+    if (state === 'processing') running.set(queue, jobs);
+  const total = running.values().reduce((sum, jobs) => sum + jobs, 0);
+  const most = (await currentSettings(app))['max-concurrent-jobs'] ?? Number.POSITIVE_INFINITY;
+  const workers = (await activeWorkers(app)).filter(takesJobs);
+  const reasonOf = ({ name, pausedAt, concurrency, rate, tokens }: Queue) =>
+    queueReason({
+      paused: pausedAt !== null,
+      served: workers.some((worker) => serves(worker, name)),
+      full: total >= most || (running.get(name) ?? 0) >= (concurrency ?? Number.POSITIVE_INFINITY),
+      rateReached: rate !== null && availableTokens(rate, tokens, now).tokens < 1,
+    });
+  const served = workers.some((worker) => worker.queues === null);
+  return {
+    now,
+    queues: new Map((await app.store.queues()).map((queue) => [queue.name, reasonOf(queue)])),
+    otherQueues: queueReason({ paused: false, served, full: total >= most, rateReached: false }),
+  };
+}
+
+/** Adds to each job the reason why it is not running. Nothing is read unless one of them waits. */
+export async function withReasons<T extends Job>(
+  app: App,
+  jobs: T[],
+  known?: Circumstances,
+): Promise<(T & JobWithReason)[]> {
+  const around = jobs.some(isWaiting) ? (known ?? (await readCircumstances(app))) : null;
+  return jobs.map((job) =>
+    Object.assign(job, { waitingFor: around === null ? null : waitingReason(job, around) }),
+  );
+}
+
+/** Adds to a job the reason why it is not running. */
+export async function withReason<T extends Job>(app: App, job: T): Promise<T & JobWithReason> {
+  return (await withReasons(app, [job]))[0]!;
+}
+
+/**
+ * Turns the reasons of a filter into what the store can look up. Also returns the circumstances that it read for that, so that
+ * the jobs are shown with the reasons by which they were found.
+ */
+export async function resolveFilter(
+  app: App,
+  { waitingFor, ...filter }: JobFilter,
+): Promise<{ where: StoreFilter; around?: Circumstances }> {
+  if (waitingFor === undefined) return { where: filter };
+  const around = await readCircumstances(app);
+  return { where: { ...filter, waiting: selectWaiting(waitingFor, around) }, around };
+}
+
+/** Counts the waiting jobs of each queue by reason. The cost grows with the jobs that are not due, held or blocked. */
+export async function countReasons(
+  app: App,
+  around?: Circumstances,
+): Promise<{ queue: string; jobs: ReasonCounts }[]> {
+  const { now, queues, otherQueues } = around ?? (await readCircumstances(app));
+  const counts = new Map<string, ReasonCounts>();
+  const of = (queue: string): ReasonCounts => {
+    const found = counts.get(queue) ?? noReasonCounts();
+    counts.set(queue, found);
+    return found;
+  };
+  const due = new Map<string, number>();
+  for (const { queue, state, jobs } of await app.store.counts())
+    if (isWaiting({ state })) due.set(queue, (due.get(queue) ?? 0) + jobs);
+  for (const { queue, ...own } of await app.store.setAside(now)) {
+    Object.assign(of(queue), own);
+    const sum = Object.values(own).reduce((all, jobs) => all + jobs, 0);
+    due.set(queue, (due.get(queue) ?? 0) - sum);
+  }
+  // The two reads are not of the same moment, so the rest may be less than nothing.
+  for (const [queue, jobs] of due) of(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
+  return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
+}
+
+/** Adds up the counts of several queues. */
+export function sumReasons(counts: { jobs: ReasonCounts }[]): ReasonCounts {
+  const sum = noReasonCounts();
+  for (const { jobs } of counts) for (const reason of WAITING_REASONS) sum[reason] += jobs[reason];
+  return sum;
+}

@@ -1,0 +1,102 @@
+import type { Job, State } from './job.ts';
+
+/** Why a job is not running. The first that applies is the reason. */
+export const WAITING_REASONS = [
+  'held',
+  'blocked',
+  'scheduled',
+  'retrying',
+  'queue_paused',
+  'no_worker',
+  'at_limit',
+  'rate_limited',
+  'ready',
+] as const;
+export type WaitingReason = (typeof WAITING_REASONS)[number];
+
+/** The reasons that a job itself gives. The others depend on its queue and on the workers. */
+export type OwnReason = 'held' | 'blocked' | 'scheduled' | 'retrying';
+/** The reasons that all due jobs of a queue share. */
+export type QueueReason = Exclude<WaitingReason, OwnReason>;
+
+/** Returns the reason with spaces, for people. */
+export const reasonText = (reason: WaitingReason): string => reason.replaceAll('_', ' ');
+
+/** What keeps the due jobs of a queue from being claimed. */
+export interface QueueObstacles {
+  paused: boolean;
+  /** Tells whether a worker takes jobs of this queue. */
+  served: boolean;
+  /** Tells whether the concurrency limit of the queue, or the one of all queues, is reached. */
+  full: boolean;
+  /** Tells whether the rate limit allows no job now. */
+  rateReached: boolean;
+}
+
+/** Queues and workers at one moment, as far as they decide why jobs wait. Read once for a whole page of jobs. */
+export interface Circumstances {
+  now: number;
+  /** Why the due jobs of each queue wait. */
+  queues: ReadonlyMap<string, QueueReason>;
+  /** The same for a queue that was created after that moment. */
+  otherQueues: QueueReason;
+}
+
+/** A job with the reason why it is not running: null if it is running or has ended. */
+export interface JobWithReason extends Job {
+  waitingFor: WaitingReason | null;
+}
+
+/** The states of a job that waits for an attempt. */
+export const WAITING_STATES: readonly State[] = ['pending', 'failed'];
+
+export const isWaiting = ({ state }: Pick<Job, 'state'>): boolean => WAITING_STATES.includes(state);
+
+/** Returns why the due jobs of a queue wait. */
+export function queueReason({ paused, served, full, rateReached }: QueueObstacles): QueueReason {
+  if (paused) return 'queue_paused';
+  if (!served) return 'no_worker';
+  if (full) return 'at_limit';
+  return rateReached ? 'rate_limited' : 'ready';
+}
+
+/** Returns why a job is not running, or null if it does not wait. */
+export function waitingReason(
+  job: Pick<Job, 'state' | 'held' | 'blocked' | 'dueAt' | 'queue'>,
+  { now, queues, otherQueues }: Circumstances,
+): WaitingReason | null {
+  if (!isWaiting(job)) return null;
+  if (job.held) return 'held';
+  if (job.blocked) return 'blocked';
+  if (job.dueAt !== null && job.dueAt > now) return job.state === 'failed' ? 'retrying' : 'scheduled';
+  return queues.get(job.queue) ?? otherQueues;
+}
+
+/** Selects waiting jobs by what a store can look up. Queues stand for the circumstances of their due jobs. */
+export interface WaitingSelection extends Record<OwnReason, boolean> {
+  now: number;
+  /** The queues whose due jobs are selected. */
+  due: string[];
+}
+
+/** Returns the selection of jobs that wait for one of these reasons. */
+export function selectWaiting(
+  reasons: readonly WaitingReason[],
+  { now, queues }: Circumstances,
+): WaitingSelection {
+  const wanted = (reason: WaitingReason): boolean => reasons.includes(reason);
+  return {
+    now,
+    held: wanted('held'),
+    blocked: wanted('blocked'),
+    scheduled: wanted('scheduled'),
+    retrying: wanted('retrying'),
+    due: [...queues].filter(([, reason]) => wanted(reason)).map(([name]) => name),
+  };
+}
+
+/** The number of jobs by reason. */
+export type ReasonCounts = Record<WaitingReason, number>;
+
+export const noReasonCounts = (): ReasonCounts =>
+  Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test';
+import { readJobFilter } from '../../src/core/filter.ts';
+import type { Job } from '../../src/core/job.ts';
+import { availableTokens } from '../../src/core/rate.ts';
+import {
+  type Circumstances,
+  queueReason,
+  selectWaiting,
+  WAITING_REASONS,
+  waitingReason,
+} from '../../src/core/waiting-reason.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const AROUND: Circumstances = {
+  now: NOW,
+  queues: new Map([
+    ['paused', 'queue_paused'],
+    ['open', 'ready'],
+    ['full', 'at_limit'],
+  ]),
+  otherQueues: 'no_worker',
+};
+
+const job = (over: Partial<Job>) =>
+  ({ state: 'pending', held: false, blocked: false, dueAt: NOW, queue: 'open', ...over }) as Job;
+
+describe('waitingReason', () => {
+  test.each([
+    [{}, 'ready'],
+    [{ dueAt: NOW + 1 }, 'scheduled'],
+    [{ dueAt: NOW + 1, state: 'failed' }, 'retrying'],
+    [{ state: 'failed' }, 'ready'],
+    [{ blocked: true, dueAt: NOW + 1 }, 'blocked'],
+    [{ held: true, blocked: true, dueAt: NOW + 1 }, 'held'],
+    [{ queue: 'paused' }, 'queue_paused'],
+    [{ queue: 'paused', dueAt: NOW + 1 }, 'scheduled'],
+    [{ queue: 'full' }, 'at_limit'],
+    [{ queue: 'new' }, 'no_worker'],
+    [{ state: 'processing', dueAt: null }, null],
+    [{ state: 'completed', dueAt: null }, null],
+    [{ state: 'dead', dueAt: null }, null],
+    [{ state: 'cancelled', dueAt: null }, null],
+  ] satisfies [Partial<Job>, string | null][])('%j waits for: %s', (over, reason) => {
+    expect(waitingReason(job(over), AROUND)).toBe(reason as never);
+  });
+
+  test('of several obstacles of a queue, the first is the reason', () => {
+    const all = { paused: true, served: false, full: true, rateReached: true };
+    expect(queueReason(all)).toBe('queue_paused');
+    expect(queueReason({ ...all, paused: false })).toBe('no_worker');
+    expect(queueReason({ ...all, paused: false, served: true })).toBe('at_limit');
+    expect(queueReason({ ...all, paused: false, served: true, full: false })).toBe('rate_limited');
+    expect(queueReason({ paused: false, served: true, full: false, rateReached: false })).toBe('ready');
+  });
+
+  test('a selection of reasons holds for exactly the jobs with one of them', () => {
+    expect(selectWaiting(['held', 'queue_paused', 'ready'], AROUND)).toEqual({
+      ...{ now: NOW, held: true, blocked: false, scheduled: false, retrying: false },
+      due: ['paused', 'open'],
+    });
+    expect(selectWaiting([...WAITING_REASONS], AROUND).due).toEqual(['paused', 'open', 'full']);
+  });
+});
+
+describe('the filter --waiting-for', () => {
+  const read = (...given: string[]) =>
+    readJobFilter(
+      { one: () => undefined, all: (field) => (field === 'waiting-for' ? given : []), called: (f) => f },
+      NOW,
+    ).waitingFor;
+
+  test('takes several reasons, in the spellings people use', () => {
+    expect(read()).toBeUndefined();
+    expect(read('held,no_worker', 'Queue-Paused', 'at limit')).toEqual([
+      ...(['held', 'no_worker', 'queue_paused', 'at_limit'] as const),
+    ]);
+  });
+
+  test.each([
+    ['heldd', "unknown reason 'heldd'; did you mean held?"],
+    ['', "unknown reason ''"],
+    ['pending', "unknown reason 'pending'"],
+  ])('%j is refused', (text, message) => {
+    expect(() => read(text)).toThrow(message);
+  });
+});
+
+describe('availableTokens', () => {
+  const rate = { jobs: 60, perMs: 60_000 };
+
+  test('a rate allows a job at once, and the next one when its token has filled up', () => {
+    expect(availableTokens(rate, null, NOW)).toEqual({ tokens: 1, openAt: 0 });
+    expect(availableTokens(rate, { left: 0, at: NOW }, NOW)).toEqual({ tokens: 0, openAt: NOW + 1000 });
+    expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1000)).toEqual({ tokens: 1, openAt: 0 });
+    expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1e9).tokens).toBe(1);
+  });
+
+  test('a clock that was set back does not close a queue', () => {
+    expect(availableTokens(rate, { left: 0, at: NOW + 1e6 }, NOW)).toEqual({ tokens: 1, openAt: 0 });
+  });
+});
