@@ -91,8 +91,10 @@ export interface NamedFigures extends Figures {
 
 export interface Series {
   step_ms: number;
+  /** The start of the first point that has data. */
+  data_from: string | null;
   /** The last point is incomplete. */
-  points: ({ at: string } & Figures)[];
+  points: ({ at: string; oldest_waiting_ms: number | null } & Figures)[];
   total: Figures;
   names: NamedFigures[] | null;
 }

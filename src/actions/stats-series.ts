@@ -1,4 +1,4 @@
-import { addFigures, type COUNTS, type Figures, noFigures, TIERS, type Tier } from '../core/figures.ts';
+import { addFigures, COUNTS, type Figures, noFigures, TIERS, type Tier } from '../core/figures.ts';
 import { type Percentiles, percentilesOf } from '../core/histogram.ts';
 import { toIso } from '../core/time.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';
@@ -16,7 +16,7 @@ export const RANGES = {
 export type Range = keyof typeof RANGES;
 
 export interface FiguresObject extends Record<(typeof COUNTS)[number], number> {
-  /** Estimated from the buckets of a histogram; null: nothing was measured. */
+  /** By nearest rank, within 5%. Null if nothing was measured. */
   wait_ms: Percentiles | null;
   run_ms: Percentiles | null;
 }
@@ -28,11 +28,19 @@ export interface SeriesObject {
   to: string;
   queue: string | null;
   name: string | null;
+  /** The start of the first step that has data. Null if none has. */
+  data_from: string | null;
   /** Every step of the range, zeros included, oldest first; the last one is still filling. */
-  points: ({ at: string } & FiguresObject)[];
+  points: PointObject[];
   total: FiguresObject;
   /** The total by queue and name, the busiest first; null: not asked for. */
   names: NamedObject[] | null;
+}
+
+export interface PointObject extends FiguresObject {
+  at: string;
+  /** The longest wait of the oldest waiting job. Null if no job was seen waiting. It is not known by name. */
+  oldest_waiting_ms: number | null;
 }
 
 export interface NamedObject extends FiguresObject {
@@ -62,10 +70,15 @@ export async function statsSeries(
   if (name !== undefined) request.name = name;
   const steps = Array.from({ length: points }, () => noFigures());
   const total = noFigures();
-  for (const { at, ...row } of await app.store.series(request)) {
-    addFigures(steps[Math.floor((at - from) / stepMs)]!, row);
-    addFigures(total, row);
-  }
+  for (const row of await app.store.series(request))
+    addFigures(steps[Math.floor((row.at - from) / stepMs)]!, row);
+  for (const step of steps) addFigures(total, step);
+  const since = await oldestSince(app, queue);
+  const oldest = steps.map(({ oldestMs }, i): number | null => {
+    const end = Math.min(now, from + (i + 1) * stepMs);
+    return name === undefined ? Math.max(oldestMs, end - (since ?? end)) || null : null;
+  });
+  const first = steps.findIndex((step, i) => hasCounts(step) || oldest[i] !== null);
   return {
     range,
     step_ms: stepMs,
@@ -73,10 +86,31 @@ export async function statsSeries(
     to: toIso(now),
     queue: queue ?? null,
     name: name ?? null,
-    points: steps.map((step, i) => ({ at: toIso(from + i * stepMs), ...toObject(step) })),
+    data_from: first === -1 ? null : toIso(from + first * stepMs),
+    points: steps.map((step, i) => ({
+      at: toIso(from + i * stepMs),
+      ...toObject(step),
+      oldest_waiting_ms: oldest[i]!,
+    })),
     total: toObject(total),
     names: options.names ? await byName(app, request) : null,
   };
+}
+
+/**
+ * Returns since when the oldest waiting job has been waiting. It was waiting in all steps since then, even if no worker was
+ * running that took samples.
+ */
+async function oldestSince(app: App, queue: string | undefined): Promise<number | null> {
+  const waiting = await app.store.oldestWaiting(app.clock.now());
+  const times = waiting.flatMap((one) =>
+    queue === undefined || one.queue === queue ? (one.since ?? []) : [],
+  );
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+function hasCounts(figures: Figures): boolean {
+  return COUNTS.some((name) => figures[name] > 0);
 }
 
 /** Whole stretches are read from the next tier, which holds their sum: a day by names is 24 rows a name, not 1,440. */
@@ -94,7 +128,9 @@ async function byName(app: App, request: SeriesRequest): Promise<NamedObject[]> 
     if (sum === undefined) sums.set(`${row.name}\n${row.queue}`, row);
     else addFigures(sum, row);
   }
-  const named = [...sums.values()].map(({ queue, name, ...figures }) => ({
+  // Samples of waiting jobs belong to a queue and no name, so there may be figures without counts.
+  const counted = [...sums.values()].filter(hasCounts);
+  const named = counted.map(({ queue, name, ...figures }) => ({
     ...{ queue, name: name === '' ? null : name },
     ...toObject(figures),
   }));
@@ -103,6 +139,6 @@ async function byName(app: App, request: SeriesRequest): Promise<NamedObject[]> 
 }
 
 function toObject(figures: Figures): FiguresObject {
-  const { wait, run, ...counts } = figures;
+  const { wait, run, oldestMs: _, ...counts } = figures;
   return { ...counts, wait_ms: percentilesOf(wait), run_ms: percentilesOf(run) };
 }

@@ -102,7 +102,8 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Series: record({
     ...{ range: oneOf(Object.keys(RANGES)), step_ms: integer, from: time, to: time },
-    ...{ queue: maybe(text), name: maybe(text), points: listOf(record({ at: time, ...figures })) },
+    ...{ queue: maybe(text), name: maybe(text), data_from: maybe(time) },
+    points: listOf(record({ at: time, ...figures, oldest_waiting_ms: maybe(integer) })),
     ...{
       total: record(figures),
       names: maybe(listOf(record({ queue: text, name: maybe(text), ...figures }))),

@@ -199,17 +199,23 @@ test(
 );
 
 test(
-  'an export of the last development version is imported with every row',
+  'an export of the last development version is imported with every row, except for old histograms',
   inSandbox(async (box) => {
     const file = join(import.meta.dir, '../support/exports/schema-18.jsonl');
     expect(await box.run(['import', file])).toMatchObject({ code: 0 });
     expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stdout: 'ok\n' });
+    // The histograms of that version are not read, so nothing about times is compared in figures.
+    const ofTimes = /^([wr]\d+|wait.*|run.*|oldest_ms)$/;
+    const comparable = (row: Record<string, object>): unknown =>
+      row.rollup === undefined
+        ? row
+        : Object.fromEntries(Object.entries(row.rollup).filter(([column]) => !ofTimes.test(column)));
     const rows = (text: string): unknown[] =>
       text
         .trim()
         .split('\n')
         .slice(1)
-        .map((line) => JSON.parse(line));
+        .map((line) => comparable(JSON.parse(line)));
     const { stdout } = await box.run(['export']);
     expect(rows(stdout)).toEqual(rows(readFileSync(file, 'utf8')));
   }),

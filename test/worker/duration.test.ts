@@ -44,7 +44,7 @@ function underClock(hours: number, adopt: boolean, check: (told: number[], mostM
       const [finished] = await store.finished(1);
       const [total] = await store.totals();
       const told = [(await store.get('job'))!.durationMs!, attempt!.durationMs!];
-      check([...told, finished!.runMs, total!.run.sumMs], Math.ceil(performance.now() - start));
+      check([...told, finished!.runMs!, total!.run.sumMs], Math.ceil(performance.now() - start));
     } finally {
       writeFileSync(join(directory, 'go'), '');
       await store.close();

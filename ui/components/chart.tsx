@@ -12,7 +12,7 @@ export interface Line {
   label: string;
   colour: 'good' | 'bad' | 'accent' | 'warn' | 'muted';
   values: (number | null)[];
-  /** Marks a constant value for comparison. */
+  /** Sets a line of another kind apart. */
   dashed?: boolean;
 }
 

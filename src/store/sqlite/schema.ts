@@ -24,8 +24,8 @@ const exitCode = (column: string): string => within(column, -2_147_483_648, 2_14
 const flag = (column: string): string => within(column, 0, 1);
 const figures = (...columns: string[]): string =>
   columns.map((column) => `${column} INTEGER NOT NULL DEFAULT 0`).join(', ');
-const histogram = (letter: string): string =>
-  figures(...Array.from({ length: 19 }, (_, i) => `${letter}${i}`));
+const histogram = (of: string): string =>
+  `${of}_ms INTEGER NOT NULL DEFAULT 0, ${of}_least INTEGER, ${of}_most INTEGER, ${of} BLOB`;
 
 export default `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -275,14 +275,17 @@ CREATE TABLE rollup_kind (
   name TEXT NOT NULL,
   UNIQUE (name, queue)
 ) STRICT;
-/* w0… and r0… are the buckets of waiting times and run times (core/histogram.ts). */
+/*
+ * oldest_ms is the longest time that the oldest waiting job of the queue was seen waiting, in rows without a name. wait and run
+ * hold the buckets of the times (core/packed-counts.ts), with their sum, the shortest and the longest.
+ */
 CREATE TABLE rollup (
   tier INTEGER NOT NULL,
   at INTEGER NOT NULL,
   kind INTEGER NOT NULL,
-  ${figures('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'wait_ms', 'run_ms')},
-  ${histogram('w')},
-  ${histogram('r')},
+  ${figures('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'oldest_ms')},
+  ${histogram('wait')},
+  ${histogram('run')},
   PRIMARY KEY (tier, at, kind)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,3 +1,5 @@
+import { BUCKETS } from '../../core/histogram.ts';
+import { isPacked } from '../../core/packed-counts.ts';
 import { JSON_COLUMNS } from './job-columns.ts';
 
 /** What of the schema is the queue itself: this is exported, imported and repaired, in this order. */
@@ -13,6 +15,8 @@ export interface SavedTable {
   name_of: string[];
   /** Columns that hold JSON, and of what kind. */
   json: Record<string, 'array' | 'object'>;
+  /** Columns that hold packed counts. Beside each are the shortest and the longest of the times that were counted. */
+  counts?: string[];
 }
 
 const NUMBER = { key: ['number'], numbered: true };
@@ -51,7 +55,7 @@ export const SAVED: SavedTable[] = [
   { name: 'rollup_kind', ...NUMBER, refs: { queue: 'queue' }, name_of: [], json: {} },
   {
     ...{ name: 'rollup', key: ['tier', 'at', 'kind'], numbered: false },
-    ...{ refs: { kind: 'rollup_kind' }, name_of: [], json: {} },
+    ...{ refs: { kind: 'rollup_kind' }, name_of: [], json: {}, counts: ['wait', 'run'] },
   },
 ];
 
@@ -63,11 +67,18 @@ export const LEFT_OUT: Record<string, string> = {
   counter: 'counted anew',
 };
 
-/** The first column whose JSON is none, or not of its kind. */
+/** Returns the first column whose JSON is invalid or of another kind, or whose histogram is invalid. */
 export function unreadable(table: SavedTable, row: Record<string, unknown>): string | undefined {
-  return Object.entries(table.json).find(
+  const json = Object.entries(table.json).find(
     ([column, kind]) => row[column] != null && kindOf(row[column]) !== kind,
-  )?.[0];
+  );
+  return json?.[0] ?? table.counts?.find((column) => row[column] != null && !isHistogram(column, row));
+}
+
+/** No CHECK does this, because every settlement would pay for it. */
+function isHistogram(column: string, row: Record<string, unknown>): boolean {
+  const [least, most] = [row[`${column}_least`], row[`${column}_most`]];
+  return isPacked(row[column], BUCKETS) && typeof least === 'number' && least <= Number(most);
 }
 
 function kindOf(text: unknown): string {
