@@ -42,7 +42,9 @@ export function exactDuration(ms: number): string {
   return `${ms}ms`;
 }
 
-const NUMBER = new Intl.NumberFormat('en-GB');
+/** The locale of all numbers and dates. */
+export const LOCALE = 'en-GB';
+const NUMBER = new Intl.NumberFormat(LOCALE);
 export const number = (value: number): string => NUMBER.format(value);
 
 /** Formats a share of 1. Only the whole is `100%`, and only nothing is `0%`. */
@@ -70,8 +72,8 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 const clockOf = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...options });
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+  new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...options });
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
 const CLOCK = clockOf({ second: '2-digit' });
 const SHORT_CLOCK = clockOf({});
 

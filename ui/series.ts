@@ -4,6 +4,8 @@ import { type Data, useData } from './data.ts';
 import type { Figures, Percentiles, Series } from './types.ts';
 
 const SLOW_MS = 5000;
+/** A chart has at least this many points, so that it shows a course and not only a slope. */
+const FEWEST_POINTS = 5;
 export const RANGES = ['1h', '6h', '24h', '7d', '30d', '90d'];
 
 interface SeriesOptions {
@@ -16,6 +18,7 @@ interface SeriesOptions {
 /** Is used until data arrives. A chart without lines takes the space that it needs later, so that nothing moves. */
 export const NO_SERIES: Series = {
   step_ms: 60_000,
+  data_from: null,
   points: [],
   names: null,
   total: {
@@ -42,8 +45,16 @@ export function useSeries(range: string, { queue, name, names }: SeriesOptions =
   const found = useData<Series>(`/stats/series?range=${range}${of.join('')}`, { gapMs: SLOW_MS });
   // The last range stays until the next one arrives, so that nothing moves.
   const last = useRef<Series | null>(null);
-  last.current = found.value ?? last.current;
+  last.current = found.value === null ? last.current : fromFirstData(found.value);
   return { ...found, value: last.current };
+}
+
+/** Drops the points before the first data, except one from which the lines rise, so that no chart begins with an empty stretch. */
+function fromFirstData(series: Series): Series {
+  const first = series.points.findIndex(({ at }) => at === series.data_from);
+  if (first === -1) return series;
+  const shown = Math.max(FEWEST_POINTS, series.points.length - first + 1);
+  return { ...series, points: series.points.slice(-shown) };
 }
 
 export const endedAttempts = (one: Figures): number => one.completed + one.failed + one.dead;

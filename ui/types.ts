@@ -19,7 +19,7 @@ export type {
 } from '../src/core/wire.ts';
 
 export type Job = JobObject;
-export type Series = Pick<SeriesObject, 'step_ms' | 'points' | 'total' | 'names'>;
+export type Series = Pick<SeriesObject, 'step_ms' | 'data_from' | 'points' | 'total' | 'names'>;
 
 export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
 export type State = (typeof STATES)[number];

@@ -1,5 +1,6 @@
 import {
   addFigures,
+  COUNTS,
   type Figures,
   noFigures,
   PERIODS,
@@ -33,10 +34,15 @@ export async function statsSeries(
   const request = { tier, from, to: last + stepMs, queue, name };
   const steps = Array.from({ length: points }, () => noFigures());
   const total = noFigures();
-  for (const { at, ...row } of await app.store.series(request)) {
-    addFigures(steps[Math.floor((at - from) / stepMs)]!, row);
-    addFigures(total, row);
-  }
+  for (const row of await app.store.series(request))
+    addFigures(steps[Math.floor((row.at - from) / stepMs)]!, row);
+  for (const step of steps) addFigures(total, step);
+  const since = await oldestSince(app, queue);
+  const oldest = steps.map(({ oldestMs }, i): number | null => {
+    const end = Math.min(now, from + (i + 1) * stepMs);
+    return name === undefined ? Math.max(oldestMs, end - (since ?? end)) || null : null;
+  });
+  const first = steps.findIndex((step, i) => hasCounts(step) || oldest[i] !== null);
   return {
     range,
     step_ms: stepMs,
@@ -44,10 +50,31 @@ export async function statsSeries(
     to: toIso(now),
     queue: queue ?? null,
     name: name ?? null,
-    points: steps.map((step, i) => ({ at: toIso(from + i * stepMs), ...toObject(step) })),
+    data_from: first === -1 ? null : toIso(from + first * stepMs),
+    points: steps.map((step, i) => ({
+      at: toIso(from + i * stepMs),
+      ...toObject(step),
+      oldest_waiting_ms: oldest[i]!,
+    })),
     total: toObject(total),
     names: options.names ? await byName(app, request) : null,
   };
+}
+
+/**
+ * Returns since when the oldest waiting job has been waiting. It was waiting in all steps since then, even if no worker was
+ * running that took samples.
+ */
+async function oldestSince(app: App, queue: string | undefined): Promise<number | null> {
+  const waiting = await app.store.oldestWaiting(app.clock.now());
+  const times = waiting.flatMap((one) =>
+    queue === undefined || one.queue === queue ? (one.since ?? []) : [],
+  );
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+function hasCounts(figures: Figures): boolean {
+  return COUNTS.some((name) => figures[name] > 0);
 }
 
 /** Whole hours and days are read from the next coarser tier: 24 rows per name and day instead of 1,440. */
@@ -65,7 +92,9 @@ async function byName(app: App, request: SeriesRequest): Promise<NamedFigures[]>
     if (sum === undefined) sums.set(`${row.name}\n${row.queue}`, row);
     else addFigures(sum, row);
   }
-  const named = [...sums.values()].map(({ queue, name, ...figures }) => ({
+  // Samples of waiting jobs belong to a queue and no name, so there may be figures without counts.
+  const counted = [...sums.values()].filter(hasCounts);
+  const named = counted.map(({ queue, name, ...figures }) => ({
     queue,
     name: name === '' ? null : name,
     ...toObject(figures),
@@ -75,6 +104,6 @@ async function byName(app: App, request: SeriesRequest): Promise<NamedFigures[]>
 }
 
 function toObject(figures: Figures): FiguresObject {
-  const { wait, run, ...counts } = figures;
+  const { wait, run, oldestMs: _, ...counts } = figures;
   return { ...counts, wait_ms: percentilesOf(wait), run_ms: percentilesOf(run) };
 }

@@ -1,4 +1,4 @@
-import type { Percentiles } from '../core/histogram.ts';
+import { nearestRanks, type Percentiles } from '../core/histogram.ts';
 import type { Stats } from '../core/wire.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
@@ -15,8 +15,8 @@ export async function stats(app: App): Promise<Stats> {
     jobs,
     success_rate: ended === 0 ? null : jobs.completed / ended,
     sampled_attempts: sample.length,
-    wait_ms: percentiles(sample.map((one) => one.waitMs)),
-    run_ms: percentiles(sample.map((one) => one.runMs)),
+    wait_ms: percentiles(sample.flatMap((one) => one.waitMs ?? [])),
+    run_ms: percentiles(sample.flatMap((one) => one.runMs ?? [])),
     throughput_per_minute: perMinute(
       sample.map((one) => one.finishedAt),
       app.clock.now(),
@@ -28,9 +28,7 @@ function percentiles(values: number[]): Percentiles | null {
   if (values.length === 0) return null;
   // A typed array sorts several times as fast as an array.
   const sorted = Float64Array.from(values).sort();
-  const at = (part: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)]!;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+  return nearestRanks(sorted.length, (rank) => sorted[rank - 1]!);
 }
 
 /** Returns the throughput. If the sample is full and all of it is from that window, only the time since its oldest end counts. */

@@ -5,6 +5,7 @@ import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printTable } from './table.ts';
 import { pad } from './text.ts';
+import { timesFor } from './times.ts';
 
 const BARS = '▁▂▃▄▅▆▇█';
 const NAME_WIDTH = 10;
@@ -31,12 +32,18 @@ function figure(of: FiguresObject, name: (typeof COUNTED)[number]): number {
   return name === 'cancelled' ? of.cancelled + of.dropped : of[name];
 }
 
-function draw(io: Io, { range, step_ms, points, total, names }: SeriesObject): void {
+function draw(io: Io, { range, step_ms, to, data_from, points: all, total, names }: SeriesObject): void {
+  // Steps before the first data would only be an empty stretch.
+  const points = all.filter(({ at }) => data_from === null || at >= data_from);
   const room = Math.max(10, Math.min(points.length, io.width - NAME_WIDTH - VALUE_WIDTH));
   const each = Math.ceil(points.length / room);
   const line = (name: string, values: number[], value: string): void =>
     io.out(`${pad(name, NAME_WIDTH)}${value.padStart(VALUE_WIDTH - 2)}  ${sparkline(values, each)}\n`);
-  io.out(`last ${range}, ${exactDuration(step_ms * each)} per column; the last column is incomplete\n`);
+  const time = timesFor(io, Date.parse(to)).text(data_from === null ? null : Date.parse(data_from));
+  const since = points.length < all.length ? ` (data since ${time})` : '';
+  io.out(
+    `last ${range}${since}, ${exactDuration(step_ms * each)} per column; the last column is incomplete\n`,
+  );
   for (const name of COUNTED) {
     const values = points.map((point) => figure(point, name));
     line(name, values, formatCount(figure(total, name)));

@@ -17,6 +17,8 @@ export interface Figures extends Record<AttemptOutcome, number> {
   wait: Histogram;
   /** The run time of attempts that ended as completed, failed or dead, unless they were lost or stopped. */
   run: Histogram;
+  /** The longest time that the oldest waiting job was seen waiting. 0 if none was. It is known by queue, not by name. */
+  oldestMs: number;
 }
 
 export const COUNTS = ['enqueued', 'dropped', ...ATTEMPT_OUTCOMES] as const;
@@ -51,13 +53,14 @@ export function noFigures(): Figures {
     (typeof COUNTS)[number],
     number
   >;
-  return { ...counts, wait: emptyHistogram(), run: emptyHistogram() };
+  return { ...counts, wait: emptyHistogram(), run: emptyHistogram(), oldestMs: 0 };
 }
 
 export function addFigures(to: Figures, from: Figures): void {
   for (const name of COUNTS) to[name] += from[name];
   addHistogram(to.wait, from.wait);
   addHistogram(to.run, from.run);
+  to.oldestMs = Math.max(to.oldestMs, from.oldestMs);
 }
 
 export function outcomeOf(to: Transition['to'], why: Outcome['why']): AttemptOutcome {

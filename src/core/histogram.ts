@@ -1,47 +1,67 @@
-/** The upper bounds of the buckets. All histograms share them, so that they can be added. One more bucket has no bound. */
-export const BUCKETS_MS = [
+import { LATEST_DATE_MS } from './time.ts';
+
+/** The upper bounds of the buckets in the metrics. One more bucket has no bound. */
+export const METRIC_BOUNDS_MS = [
   5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000, 900_000,
   1_800_000, 3_600_000,
 ];
 
-export interface Histogram {
-  /** The number of values in each bucket, not cumulative. The last bucket has no upper bound. */
-  counts: number[];
+/**
+ * The upper bounds of the buckets. A bound is at most a tenth above the one before it, so every time of a bucket is within 5% of
+ * its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets. Stores name
+ * a bucket by its index, so the list must stay the same once a version with it was released.
+ */
+const BOUNDS_MS = makeBounds();
+export const BUCKETS = BOUNDS_MS.length;
+
+function makeBounds(): number[] {
+  const bounds = [0];
+  for (let last = 0; last < LATEST_DATE_MS; last = bounds.at(-1)!) {
+    const next = Math.max(last + 1, Math.floor(last * 1.1));
+    bounds.push(Math.min(next, METRIC_BOUNDS_MS.find((bound) => bound > last) ?? LATEST_DATE_MS));
+  }
+  return bounds;
+}
+
+interface Summary {
   sumMs: number;
+  /** The shortest and the longest time. Null if there is none. */
+  least: number | null;
+  most: number | null;
+}
+
+export interface Histogram extends Summary {
+  /** The number of times in each bucket. Empty buckets are missing. */
+  counts: Map<number, number>;
 }
 
 export function emptyHistogram(): Histogram {
-  return { counts: new Array(BUCKETS_MS.length + 1).fill(0), sumMs: 0 };
+  return { counts: new Map(), sumMs: 0, least: null, most: null };
 }
 
 /** Returns the index of the bucket that a duration belongs to. */
 export function bucketOf(ms: number): number {
-  const at = BUCKETS_MS.findIndex((end) => ms <= end);
-  return at === -1 ? BUCKETS_MS.length : at;
+  let low = 0;
+  let high = BUCKETS - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ms <= BOUNDS_MS[middle]!) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 export function countOf({ counts }: Histogram): number {
-  return counts.reduce((sum, count) => sum + count, 0);
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
 }
 
-/**
- * Estimates a quantile, with values spread evenly within each bucket. Returns null for an empty histogram. Values beyond the
- * last bound count as that bound.
- */
-function quantileMs(histogram: Histogram, part: number): number | null {
-  const total = countOf(histogram);
-  if (total === 0) return null;
-  const rank = part * total;
-  let before = 0;
-  for (const [i, count] of histogram.counts.entries()) {
-    if (count > 0 && before + count >= rank) {
-      const start = BUCKETS_MS[i - 1] ?? 0;
-      const end = BUCKETS_MS[i] ?? start;
-      return Math.round(start + ((end - start) * Math.max(0, rank - before)) / count);
-    }
-    before += count;
-  }
-  return BUCKETS_MS.at(-1)!;
+/** Returns how many times are at most `bound`, which must be one of the bounds of the metrics. */
+export function countUpTo({ counts }: Histogram, bound: number): number {
+  let sum = 0;
+  for (const [bucket, count] of counts) if (BOUNDS_MS[bucket]! <= bound) sum += count;
+  return sum;
 }
 
 export interface Percentiles {
@@ -50,13 +70,48 @@ export interface Percentiles {
   p99: number;
 }
 
+/** Returns the percentiles by nearest rank, each within 5% of the real one, or null for an empty histogram. */
 export function percentilesOf(histogram: Histogram): Percentiles | null {
-  if (countOf(histogram) === 0) return null;
-  const at = (part: number): number => quantileMs(histogram, part)!;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+  const { counts, least, most } = histogram;
+  const count = countOf(histogram);
+  if (count === 0 || least === null || most === null) return null;
+  const buckets = [...counts].sort(([a], [b]) => a - b);
+  // The lowest and the highest value are known. Any other counts as the middle of its bucket.
+  return nearestRanks(count, (rank) => {
+    if (rank === 1) return least;
+    if (rank === count) return most;
+    const bucket = bucketAt(buckets, rank);
+    const low = bucket === 0 ? 0 : BOUNDS_MS[bucket - 1]! + 1;
+    return middle(Math.max(least, low), Math.min(most, BOUNDS_MS[bucket]!));
+  });
+}
+
+/** Returns the percentiles of `count` values. `at` returns the value of a rank, which is 1 for the lowest value. */
+export function nearestRanks(count: number, at: (rank: number) => number): Percentiles {
+  const percentile = (percent: number): number => at(Math.ceil((percent * count) / 100));
+  return { p50: percentile(50), p95: percentile(95), p99: percentile(99) };
+}
+
+function bucketAt(buckets: [bucket: number, count: number][], rank: number): number {
+  let before = 0;
+  return buckets.find(([, count]) => {
+    before += count;
+    return rank <= before;
+  })![0];
+}
+
+/** Returns the value from which both ends are the same share away. */
+function middle(low: number, high: number): number {
+  return high === 0 ? 0 : Math.round((2 * low * high) / (low + high));
 }
 
 export function addHistogram(to: Histogram, from: Histogram): void {
-  for (const [i, count] of from.counts.entries()) to.counts[i]! += count;
-  to.sumMs += from.sumMs;
+  for (const [bucket, count] of from.counts) to.counts.set(bucket, (to.counts.get(bucket) ?? 0) + count);
+  addSummary(to, from);
+}
+
+export function addSummary(to: Summary, { sumMs, least, most }: Summary): void {
+  to.sumMs += sumMs;
+  if (least !== null) to.least = Math.min(to.least ?? least, least);
+  if (most !== null) to.most = Math.max(to.most ?? most, most);
 }

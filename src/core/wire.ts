@@ -165,7 +165,7 @@ export const STATS = record({
 });
 export interface Stats extends TypeOf<typeof STATS> {}
 
-/** The figures of a period of time. The percentiles are estimated from a histogram, and null if nothing was measured. */
+/** The figures of a period of time. The percentiles are by nearest rank, within 5%, and null if nothing was measured. */
 const FIGURES = { ...each(COUNTS, integer), ...each(['wait_ms', 'run_ms'], percentiles) };
 const figures = record(FIGURES);
 export interface FiguresObject extends TypeOf<typeof figures> {}
@@ -179,8 +179,17 @@ export const SERIES = record({
   to: time,
   queue: maybe(text),
   name: maybe(text),
+  /** The start of the first step that has data. Null if none has. */
+  data_from: maybe(time),
   /** Has every step of the range, including zeros, oldest first. The last one is not complete. */
-  points: listOf(record({ at: time, ...FIGURES })),
+  points: listOf(
+    record({
+      at: time,
+      ...FIGURES,
+      /** The longest wait of the oldest waiting job. Null if no job was seen waiting. It is not known by name. */
+      oldest_waiting_ms: maybe(integer),
+    }),
+  ),
   total: figures,
   /** The totals by queue and name, the busiest first. Null if they were not requested. */
   names: maybe(listOf(namedFigures)),

@@ -1,5 +1,12 @@
 import { ATTEMPT_OUTCOMES, type Snapshot } from '../core/figures.ts';
-import { addHistogram, BUCKETS_MS, countOf, emptyHistogram, type Histogram } from '../core/histogram.ts';
+import {
+  addHistogram,
+  countOf,
+  countUpTo,
+  emptyHistogram,
+  type Histogram,
+  METRIC_BOUNDS_MS,
+} from '../core/histogram.ts';
 import { STATES } from '../core/job.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { withFewQueues } from './few-queues.ts';
@@ -168,13 +175,14 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
 }
 
 function histogramSamples(own: Labels, histogram: Histogram): Sample[] {
-  let below = 0;
-  const samples = histogram.counts.map((count, i): Sample => {
-    below += count;
-    const end = BUCKETS_MS[i];
-    return ['_bucket', [...own, ['le', end === undefined ? '+Inf' : float(end / 1000)]], below];
-  });
-  return [...samples, ['_count', own, countOf(histogram)], ['_sum', own, histogram.sumMs / 1000]];
+  const bucket = (le: string, count: number): Sample => ['_bucket', [...own, ['le', le]], count];
+  const all = countOf(histogram);
+  return [
+    ...METRIC_BOUNDS_MS.map((bound) => bucket(float(bound / 1000), countUpTo(histogram, bound))),
+    bucket('+Inf', all),
+    ['_count', own, all],
+    ['_sum', own, histogram.sumMs / 1000],
+  ];
 }
 
 /** Formats a number with a decimal point, as in `1.0`, so that both formats have the same bucket labels. */

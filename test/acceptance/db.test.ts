@@ -40,6 +40,11 @@ const DAMAGE: [what: string, sql: string, says: RegExp][] = [
     "UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL WHERE id = 'one'",
     /running job/,
   ],
+  [
+    'a histogram',
+    "INSERT INTO rollup (tier, at, kind, run, run_least, run_most) VALUES (3, 0, 1, x'0500', 1, 1)",
+    /valid histograms \(3 0 1\)/,
+  ],
   ['invalid JSON', "UPDATE job SET tags = '{' WHERE id = 'one'", /JSON/],
   ['a missing trigger', 'DROP TRIGGER job_changed', /job_changed is missing/],
   [

@@ -160,7 +160,8 @@ test.concurrent(
     expect(piped.every((line) => line.split('\t').length === 12)).toBe(true);
     const screen = onTerminal(box, ['stats', '--range', '24h'], 24, 100);
     await screen.closed;
-    expect(screen.output()).toMatch(/completed +1 .*█/);
+    expect(screen.output()).toMatch(/last 24h \(data since [\dms ]+ ago\), 15m per column/);
+    expect(screen.output()).toMatch(/completed +1 +█/);
     expect(screen.output()).toMatch(/default +mail +1/);
     expectRefusal(await box.run(['stats', '--range', '2h']), 2, /--range must be one of 1h, 6h/);
     expectRefusal(await box.run(['stats', '--queue', 'mail']), 2, /require --range/);

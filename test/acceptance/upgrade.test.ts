@@ -177,7 +177,7 @@ test(
   'a store from before the first release is refused with a message that names export and import',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
-    schemaOf(box, 'PRAGMA user_version = 18');
+    schemaOf(box, 'PRAGMA user_version = 19');
     for (const command of [
       ['status'],
       ['enqueue', 'true'],
@@ -190,27 +190,33 @@ test(
       expectRefusal(
         refused,
         5,
-        /home\/queue.db has schema version 18; this version of queuectl supports versions from 19 on/,
+        /home\/queue.db has schema version 19; this version of queuectl supports versions from 20 on/,
       );
       expect(refused.stderr).toMatch(/the older queuectl \(queuectl export FILE\).*queuectl import FILE/);
     }
-    expect((await box.run(['doctor'])).stdout).toMatch(/database\tfail\t.*version 18;.*queuectl export FILE/);
-    expect(schemaOf(box)).toBe(18);
+    expect((await box.run(['doctor'])).stdout).toMatch(/database\tfail\t.*version 19;.*queuectl export FILE/);
+    expect(schemaOf(box)).toBe(19);
   }),
 );
 
 test(
-  'an export of the last development version is imported with every row',
+  'an export of a development version is imported with every row, except for old histograms',
   inSandbox(async (box) => {
     const file = join(import.meta.dir, '../support/exports/schema-18.jsonl');
     expect(await box.run(['import', file])).toMatchObject({ code: 0 });
     expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stdout: 'ok\n' });
+    // The histograms of that version are not read, so nothing about times is compared in figures.
+    const ofTimes = /^([wr]\d+|wait.*|run.*|oldest_ms)$/;
+    const comparable = (row: Record<string, object>): unknown =>
+      row.rollup === undefined
+        ? row
+        : Object.fromEntries(Object.entries(row.rollup).filter(([column]) => !ofTimes.test(column)));
     const rows = (text: string): unknown[] =>
       text
         .trim()
         .split('\n')
         .slice(1)
-        .map((line) => JSON.parse(line));
+        .map((line) => comparable(JSON.parse(line)));
     const { stdout } = await box.run(['export']);
     expect(rows(stdout)).toEqual(rows(readFileSync(file, 'utf8')));
   }),

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
 import { statsSeries } from '../../src/actions/stats-series.ts';
 import { COUNTS, PERIODS, type Period } from '../../src/core/figures.ts';
+import { toIso } from '../../src/core/time.ts';
 import { claimOne, ending, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';
@@ -34,4 +35,35 @@ test('in every range the points and the names add up to the total', () =>
       expect(some.total.completed).toBe(a?.completed ?? 0);
       expect(some.names).toBeNull();
     }
+  }));
+
+test('the oldest waiting job has its age of each step, from samples and from what waits now', () =>
+  withSqlite(async (store) => {
+    const MINUTE = 60_000;
+    const now = NOW + 30 * MINUTE;
+    const app = { store, clock: { now: () => now } } as App;
+    const ages = async (options = {}) =>
+      (await statsSeries(app, '1h', options)).points.map((point) => point.oldest_waiting_ms);
+    expect(await statsSeries(app, '1h')).toMatchObject({ data_from: null });
+    // This one waited for two minutes and was sampled once.
+    await store.insert([jobSpec('gone', { queue: 'a', name: 'n' })], NOW);
+    await store.sampleWaiting(NOW + 2 * MINUTE);
+    await store.cancel(['gone'], NOW + 3 * MINUTE);
+    // This one still waits, and no worker was there to sample it.
+    await store.insert([jobSpec('stuck', { queue: 'b' })], NOW + 20 * MINUTE);
+    const empty = (count: number): null[] => Array(count).fill(null);
+    const stuck = [...Array.from({ length: 10 }, (_, i) => (i + 1) * MINUTE), 10 * MINUTE];
+    expect((await ages()).slice(29)).toEqual([...empty(2), 2 * MINUTE, ...empty(17), ...stuck]);
+    expect(await ages({ queue: 'a' })).toEqual([...empty(31), 2 * MINUTE, ...empty(28)]);
+    expect((await ages({ queue: 'b' })).slice(49)).toEqual(stuck);
+    expect(await ages({ name: 'n' })).toEqual(empty(60));
+    expect(await statsSeries(app, '1h')).toMatchObject({ data_from: toIso(NOW) });
+    expect(await statsSeries(app, '1h', { queue: 'b' })).toMatchObject({
+      data_from: toIso(NOW + 20 * MINUTE),
+    });
+    const { names } = await statsSeries(app, '1h', { names: true });
+    expect(names!.map(({ queue, name }) => [queue, name])).toEqual([
+      ['a', 'n'],
+      ['b', null],
+    ]);
   }));

@@ -10,13 +10,14 @@ import {
   TIERS,
   type Tier,
 } from '../../src/core/figures.ts';
-import { bucketOf, countOf } from '../../src/core/histogram.ts';
+import { countOf, percentilesOf } from '../../src/core/histogram.ts';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim, ending, failedWith, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
+import { addTime, offBy, SHAPES } from '../support/samples.ts';
 import type { Case } from './topic.ts';
 
 const DAY = TIERS.day.stepMs;
@@ -37,15 +38,8 @@ type Counts = Partial<Record<Exclude<keyof Figures, 'wait' | 'run'>, number>>;
 /** Returns figures with these counts and with these times in their histograms. */
 function figures(counts: Counts, waits: number[] = [], runs: number[] = []): Figures {
   const made = { ...noFigures(), ...counts };
-  for (const [histogram, times] of [
-    [made.wait, waits],
-    [made.run, runs],
-  ] as const) {
-    for (const ms of times) {
-      histogram.counts[bucketOf(ms)]!++;
-      histogram.sumMs += ms;
-    }
-  }
+  for (const ms of waits) addTime(made.wait, ms);
+  for (const ms of runs) addTime(made.run, ms);
   return made;
 }
 
@@ -310,6 +304,56 @@ export const figuresOverTime: Record<string, Case> = {
     expect((await store.oldestWaiting(NOW + 100)).slice(-2)).toEqual([
       { queue: 'e', since: null },
       { queue: 'f', since: null },
+    ]);
+  },
+
+  'percentiles of stored times are within 5% of the real ones, in every tier': async ({ store }) => {
+    for (const [shape, make] of Object.entries(SHAPES)) {
+      const random = seededRandom(shape);
+      const times = make(random, 300);
+      const specs = times.map((_, i) => jobSpec(`${shape}-${i}`, { queue: shape, name: shape }));
+      await store.insert(specs, NOW);
+      const waits = times.map((_, i) => times[(i * 7) % times.length]!);
+      for (let i = 0; i < times.length; i++) {
+        const [job] = await claim(store, { queues: [shape] }, NOW + waits[i]!);
+        await store.settle(ending(job!, succeeded, NOW + waits[i]! + times[i]!, { durationMs: times[i]! }));
+      }
+      const request = { ...ALWAYS, queue: shape };
+      for (const tier of Object.keys(TIERS) as Tier[]) {
+        const [found] = await store.breakdown({ tier, ...request });
+        expect([tier, offBy(percentilesOf(found!.run), times)]).toEqual([tier, []]);
+        expect([tier, offBy(percentilesOf(found!.wait), waits)]).toEqual([tier, []]);
+      }
+      const total = (await store.totals()).find((one) => one.queue === shape)!;
+      expect(offBy(percentilesOf(total.run), times)).toEqual([]);
+      expect([total.run.least, total.run.most]).toEqual([Math.min(...times), Math.max(...times)]);
+    }
+  },
+
+  'a sample of waiting jobs counts in its minute, hour and day, by queue and without a name': async ({
+    store,
+  }) => {
+    await store.sampleWaiting(NOW);
+    await store.insert([jobSpec('a', { queue: 'x', name: 'mail' }), jobSpec('b', { queue: 'y' })], NOW);
+    await store.hold(['b'], NOW);
+    await store.sampleWaiting(NOW + 5000);
+    await store.sampleWaiting(NOW + 4000);
+    await store.sampleWaiting(NOW + 65_000);
+    const oldest = async (tier: Tier, queue?: string) =>
+      (await store.series({ tier, ...ALWAYS, ...(queue === undefined ? {} : { queue }) })).map(
+        ({ at, oldestMs }) => [at - NOW, oldestMs],
+      );
+    expect(await oldest('minute', 'x')).toEqual([
+      [0, 5000],
+      [60_000, 65_000],
+    ]);
+    expect(await oldest('hour')).toEqual([[0, 65_000]]);
+    expect(await oldest('day', 'x')).toEqual([[0, 65_000]]);
+    expect(await oldest('day', 'y')).toEqual([[0, 0]]);
+    const totals = await store.totals();
+    expect(totals.map(({ queue, name, oldestMs }) => [queue, name, oldestMs])).toEqual([
+      ['x', 'mail', 0],
+      ['y', '', 0],
     ]);
   },
 

@@ -116,6 +116,30 @@ export const transfer: Record<string, Case> = {
     expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
   },
 
+  async 'histograms are dumped and loaded, and figures from before the first release lose theirs'({ store }) {
+    await store.settle(ending(await running(store, 'a', { name: 'n' }), succeeded, NOW + 700));
+    await store.remove(['a'], ['completed'], NOW);
+    const before = await store.totals();
+    const rows = (await dumpRows(store)).filter((one) => /^(queue|rollup)/.test(one.table));
+    const load = async (change: (row: ExportedRow['row']) => ExportedRow['row']): Promise<void> => {
+      await store.removeQueue('default');
+      await add(
+        store,
+        rows.map((one) => (one.table === 'rollup' ? { ...one, row: change(one.row) } : one)),
+      );
+    };
+    await load((row) => row);
+    expect(await store.totals()).toEqual(before);
+    for (const odd of [{ run: Uint8Array.of(0) }, { wait: 'x' }, { run_least: null }, { run_most: 1 }])
+      await expect(load((row) => ({ ...row, ...odd }))).rejects.toMatchObject({ code: 'import-invalid' });
+    await load(({ tier, at, kind, completed }) => ({
+      ...{ tier: tier!, at: at!, kind: kind!, completed: completed! },
+      ...{ wait_ms: 5, run_ms: 700, w0: 1, w18: 0, r7: 1 },
+    }));
+    const none = { sumMs: 0, counts: new Map(), least: null, most: null };
+    expect(await store.totals()).toMatchObject([{ name: 'n', completed: 1, wait: none, run: none }]);
+  },
+
   async 'a row that violates the schema is refused, and nothing is added'({ store }) {
     const rows = await rowsOfEveryKind(store);
     for (const change of [{ state: 'asleep' }, { priority: 'x' }, { nonsense: 1 }, { tags: '{' }]) {

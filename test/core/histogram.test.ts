@@ -1,49 +1,85 @@
 import { describe, expect, test } from 'bun:test';
 import {
-  BUCKETS_MS,
+  addHistogram,
+  BUCKETS,
   bucketOf,
+  countOf,
+  countUpTo,
   emptyHistogram,
   type Histogram,
+  METRIC_BOUNDS_MS,
   percentilesOf,
 } from '../../src/core/histogram.ts';
+import { LATEST_DATE_MS } from '../../src/core/time.ts';
 import { below, seededRandom } from '../support/random.ts';
+import { addTime, offBy, realPercentiles, SHAPES } from '../support/samples.ts';
 
 function histogramOf(times: number[]): Histogram {
   const histogram = emptyHistogram();
-  for (const ms of times) {
-    histogram.counts[bucketOf(ms)]!++;
-    histogram.sumMs += ms;
-  }
+  for (const ms of times) addTime(histogram, ms);
   return histogram;
 }
 
-describe('histogram', () => {
-  test('a time belongs to the first bucket whose end is not below it', () => {
-    expect([0, 5, 6, 3_600_000, 3_600_001].map(bucketOf)).toEqual([0, 0, 1, 17, 18]);
-    expect(BUCKETS_MS).toEqual(BUCKETS_MS.toSorted((a, b) => a - b));
-  });
-
-  test('percentiles are in the same bucket as the exact ones', () => {
-    const random = seededRandom('percentiles');
-    for (let round = 0; round < 200; round++) {
-      const times = Array.from({ length: 1 + below(random, 300) }, () => Math.floor(10 ** (random() * 7)));
-      const sorted = times.toSorted((a, b) => a - b);
-      const found = percentilesOf(histogramOf(times))!;
-      for (const [part, ms] of [
-        [0.5, found.p50],
-        [0.95, found.p95],
-        [0.99, found.p99],
-      ] as const) {
-        const real = sorted[Math.ceil(part * sorted.length) - 1]!;
-        const bucket = Math.min(bucketOf(real), BUCKETS_MS.length - 1);
-        expect(ms).toBeGreaterThanOrEqual(BUCKETS_MS[bucket - 1] ?? 0);
-        expect(ms).toBeLessThanOrEqual(BUCKETS_MS[bucket]!);
+describe('percentiles', () => {
+  for (const [shape, make] of Object.entries(SHAPES))
+    test(`of 10,000 samples (${shape}) are within 5% of the real ones`, () => {
+      const random = seededRandom(shape);
+      for (let round = 0; round < 20; round++) {
+        const times = make(random, 10_000);
+        expect(offBy(percentilesOf(histogramOf(times)), times)).toEqual([]);
       }
+    });
+
+  test('of few samples are within 5% of the real ones, and never outside them', () => {
+    const random = seededRandom('few samples');
+    for (let round = 0; round < 2000; round++) {
+      const times = Array.from({ length: 1 + below(random, 30) }, () => Math.floor(10 ** (random() * 9)));
+      const found = percentilesOf(histogramOf(times))!;
+      expect(offBy(found, times)).toEqual([]);
+      expect(found.p50).toBeGreaterThanOrEqual(Math.min(...times));
+      expect(found.p99).toBeLessThanOrEqual(Math.max(...times));
+      expect([found.p50, found.p95, found.p99]).toEqual(
+        [found.p50, found.p95, found.p99].toSorted((a, b) => a - b),
+      );
     }
   });
 
-  test('no samples give no percentiles, and no percentile is above the last bucket', () => {
+  test('of one sample, two samples and equal samples are exact', () => {
+    for (const times of [[0], [1750], [3, 291_000], [7, 7, 7, 7], [LATEST_DATE_MS]])
+      expect(percentilesOf(histogramOf(times))).toEqual(realPercentiles(times));
     expect(percentilesOf(emptyHistogram())).toBeNull();
-    expect(percentilesOf(histogramOf([9e9]))).toEqual({ p50: 3_600_000, p95: 3_600_000, p99: 3_600_000 });
+  });
+
+  test('are the same whether the samples were counted together or apart', () => {
+    const random = seededRandom('parts');
+    const times = Array.from({ length: 1000 }, () => Math.floor(10 ** (random() * 6)));
+    const sum = emptyHistogram();
+    for (let at = 0; at < times.length; at += 7) addHistogram(sum, histogramOf(times.slice(at, at + 7)));
+    expect(sum).toEqual(histogramOf(times));
+  });
+});
+
+describe('buckets', () => {
+  test('are narrow: the longest time of a bucket is at most a tenth above the shortest', () => {
+    let shortest = 0;
+    for (let ms = 0; ms < 1_000_000; ms++) {
+      if (bucketOf(ms) !== bucketOf(shortest)) shortest = ms;
+      if (ms > shortest && ms / shortest > 1.1) throw new Error(`${shortest} and ${ms} share a bucket`);
+    }
+    for (let ms = 1_000_000; ms * 1.1 < LATEST_DATE_MS; ms = Math.ceil(ms * 1.1))
+      expect(bucketOf(Math.ceil(ms * 1.1))).toBeGreaterThan(bucketOf(ms));
+    expect(bucketOf(LATEST_DATE_MS)).toBe(BUCKETS - 1);
+    expect(bucketOf(Number.MAX_VALUE)).toBe(BUCKETS - 1);
+  });
+
+  test('add up to the buckets of the metrics', () => {
+    const random = seededRandom('metrics');
+    const near = METRIC_BOUNDS_MS.flatMap((bound) => [bound - 1, bound, bound + 1]);
+    const times = [...near, ...Array.from({ length: 1000 }, () => Math.floor(10 ** (random() * 8)))];
+    const histogram = histogramOf(times);
+    for (const bound of METRIC_BOUNDS_MS)
+      expect([bound, countUpTo(histogram, bound)]).toEqual([bound, times.filter((ms) => ms <= bound).length]);
+    expect(countOf(histogram)).toBe(times.length);
+    expect(histogram.sumMs).toBe(times.reduce((sum, ms) => sum + ms, 0));
   });
 });

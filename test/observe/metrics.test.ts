@@ -4,14 +4,13 @@ import { noFigures, type Snapshot } from '../../src/core/figures.ts';
 import { noReasonCounts } from '../../src/core/waiting-reason.ts';
 import { openMetrics } from '../../src/observe/metrics.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
+import { addTime } from '../support/samples.ts';
 
 const NOW = 1_900_000_000_000;
 
 function snapshot(over: Partial<Snapshot> = {}): Snapshot {
   const run = noFigures().run;
-  run.counts[0] = 2;
-  run.counts[18] = 1;
-  run.sumMs = 4_000_008;
+  for (const ms of [3, 5, 4_000_000]) addTime(run, ms);
   return {
     version: '1.2.3',
     now: NOW,

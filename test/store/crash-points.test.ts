@@ -59,6 +59,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
     passed = [];
     return store.forgetKeys(NOW + 10 ** 9);
   },
+  sampleWaiting: (store) => store.sampleWaiting(NOW),
   forgetRollups: (store) => store.forgetRollups(NOW + 10 ** 12),
   pruneEvents: (store) => store.pruneEvents({ ageMs: null, count: 1 }, NOW),
   load: (store) =>

@@ -38,7 +38,7 @@ const sql = {
   scanEndByName: scanEnd.byName,
   scanEndByQueueAndState: scanEnd.byQueueAndState,
   listByQueueAndState: list.byQueueAndState(''),
-  countAttempt: countAttempt(['completed', 'w0', 'r0']),
+  countAttempt: countAttempt('completed'),
 };
 
 const SET_ASIDE_OF =
@@ -105,11 +105,8 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['deleteEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
   ['jobsOfEvent', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
   ['countAttempt', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
-  ['rollupJobs', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
-  ['series', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
-  ['seriesOfKinds', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
-  ['breakdown', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
-  ['totals', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\?\)$/],
+  ['packedTimes', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
+  ['rollups', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
   ['oldestWaiting', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
   ['oldestWaiting', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\?\)$/],
   ['oldestWaiting', /^SEARCH job USING (COVERING )?INDEX job_late \(queue=\?\)$/],
@@ -143,8 +140,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
 ];
 
 /**
- * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. A
- * breakdown sorts its range.
+ * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds.
  */
 const MAY_SORT = [
   'workers',
@@ -152,13 +148,13 @@ const MAY_SORT = [
   'childrenOfJob',
   'cancelledWith',
   'cancelledBy',
-  'breakdown',
   'countKinds',
   'oldestWaiting',
 ];
 
 function plan(connection: Connection, statement: string): string[] {
-  const values = Array.from(statement.matchAll(/\?/g), () => 1);
+  const numbered = new Set(statement.match(/\?\d+/g)).size;
+  const values = Array.from({ length: numbered || (statement.match(/\?/g)?.length ?? 0) }, () => 1);
   return connection.all(`EXPLAIN QUERY PLAN ${statement}`, ...values).map((row) => String(row.detail));
 }
 

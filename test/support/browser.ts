@@ -33,8 +33,11 @@ async function unpackChromium(): Promise<string> {
   return join(target, 'chromium');
 }
 
-export async function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: await unpackChromium(), headless: true, args: FLAGS });
+export async function launch(variables: Record<string, string> = {}): Promise<Browser> {
+  return chromium.launch({
+    ...{ executablePath: await unpackChromium(), headless: true, args: FLAGS },
+    env: { ...process.env, ...variables },
+  });
 }
 
 export interface Dashboard {

@@ -108,6 +108,32 @@ test('old events are removed when no old job is left, without a log line', () =>
     expect(one.events.map((event) => event.type)).toEqual(['jobs-pruned']);
   }));
 
+test('the oldest waiting jobs are sampled once a minute, by the first worker alone', () =>
+  withApp(0, async (app) => {
+    await app.store.insert([jobSpec('waits')], NOW - 5000);
+    let now = NOW;
+    app.clock.now = () => now;
+    const samples = async () =>
+      (await app.store.series({ tier: 'minute', from: 0, to: NOW + DAY }))
+        .filter(({ oldestMs }) => oldestMs > 0)
+        .map(({ at, oldestMs }) => [at - NOW, oldestMs]);
+    await pruner(app, 'second').runOnce();
+    expect(await samples()).toEqual([]);
+    const one = pruner(app, 'first');
+    for (const at of [0, 10_000, 59_000, 60_000, 70_000]) {
+      now = NOW + at;
+      await one.runOnce();
+    }
+    expect(await samples()).toEqual([
+      [0, 5000],
+      [60_000, 65_000],
+    ]);
+    await app.store.cancel(['waits'], now);
+    now = NOW + 120_000;
+    await one.runOnce();
+    expect(await samples()).toHaveLength(2);
+  }));
+
 test('the lifeline of a killed worker is removed, and that of a live worker stays', () =>
   withApp(31, async (app) => {
     const [killed, alive] = await Promise.all(

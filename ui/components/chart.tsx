@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { clock, day, duration, number, percent } from '../format.ts';
+import { loadPlot } from '../load-plot.ts';
 import { theme } from '../theme.ts';
 import { CHARTS } from '../words/charts.ts';
 import { ChartTable } from './chart-table.tsx';
@@ -11,7 +12,7 @@ export interface Line {
   label: string;
   colour: 'good' | 'bad' | 'accent' | 'warn' | 'muted';
   values: (number | null)[];
-  /** Marks a constant value for comparison. */
+  /** Sets a line of another kind apart. */
   dashed?: boolean;
 }
 
@@ -43,8 +44,8 @@ export function Chart({ title, at, lines, unit, note }: ChartProps) {
   const cursor = useSignal<number | null>(null);
   const data = [at, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
   useEffect(() => {
-    void import('uplot').then((module) => {
-      library.value = module.default;
+    void loadPlot().then((loaded) => {
+      library.value = loaded;
     });
   }, []);
   const names = lines.map(({ label }) => label).join();

@@ -20,7 +20,8 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
     width: place.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    // The last label of the time axis is centered below the right edge.
+    padding: [8, 20, 0, 0],
     cursor: { sync: { key: 'queuectl' }, points: { size: 6 } },
     scales: { y: unit === 'ms' ? LOGARITHMIC : { range: (_, __, max) => [0, top(max, unit)] } },
     hooks: {
@@ -92,8 +93,9 @@ const top = (max: number | null, unit: Unit): number =>
 
 const DAY = 86_400;
 
-/** Labels a time axis with times of day, or with dates if it is longer than two days. */
+/** Labels a time axis with times of day, or with dates if it is longer than two days. No label is repeated. */
 function times(splits: number[]): string[] {
   const long = splits.at(-1)! - splits[0]! > 2 * DAY;
-  return splits.map((at) => (long ? day : clock)(new Date(at * 1000)));
+  const labels = splits.map((at) => (long ? day : clock)(new Date(at * 1000)));
+  return labels.map((label, i) => (label === labels[i - 1] ? '' : label));
 }

@@ -1,6 +1,5 @@
 import { withQuery } from '../router.ts';
 import { depths, endedAttempts, failedAttempts, PERCENTILES, RANGES } from '../series.ts';
-import { now } from '../store.ts';
 import type { Figures, Series } from '../types.ts';
 import { CHARTS } from '../words/charts.ts';
 import { SHARED } from '../words/shared.ts';
@@ -55,33 +54,27 @@ export function Depth({ series, unfinished }: { series: Series; unfinished: numb
 interface TimesProps {
   series: Series;
   of: 'wait_ms' | 'run_ms';
-  /** Since when the oldest job has been waiting. The percentiles cover only started jobs, so they do not show it. */
-  oldest?: string | null;
 }
 
-export function TimesChart({ series, of, oldest = null }: TimesProps) {
-  const since = oldest === null ? null : Math.max(1, now.peek() - Date.parse(oldest));
+/** Shows percentiles over time. Wait times have the oldest waiting job, too, because percentiles cover only started jobs. */
+export function TimesChart({ series, of }: TimesProps) {
+  const atLeast1 = (ms: number | null): number | null => (ms === null ? null : Math.max(1, ms));
+  const percentiles = PERCENTILES.map(([key, colour]) => ({
+    label: key,
+    colour,
+    values: series.points.map((one) => atLeast1(one[of]?.[key] ?? null)),
+  }));
+  const oldest = {
+    label: SHARED.oldestWaiting,
+    colour: 'muted' as const,
+    dashed: true,
+    values: series.points.map((one) => atLeast1(one.oldest_waiting_ms)),
+  };
   return (
     <Chart
       title={of === 'wait_ms' ? SHARED.waitTime : SHARED.runTime}
       at={times(series)}
-      lines={[
-        ...PERCENTILES.map(([key, colour]) => ({
-          label: key,
-          colour,
-          values: series.points.map((one) => (one[of] === null ? null : Math.max(1, one[of][key]))),
-        })),
-        ...(since === null
-          ? []
-          : [
-              {
-                label: SHARED.oldestWaiting,
-                colour: 'muted' as const,
-                dashed: true,
-                values: series.points.map(() => since),
-              },
-            ]),
-      ]}
+      lines={of === 'wait_ms' ? [...percentiles, oldest] : percentiles}
       unit="ms"
     />
   );

@@ -61,7 +61,7 @@ export function QueuePage({ id }: { id: string }) {
       {shown.problem === null ? null : <Trouble problem={shown.problem} />}
       <Throughput series={series} />
       <div class="columns">
-        <TimesChart series={series} of="wait_ms" oldest={queue.oldest_waiting_at} />
+        <TimesChart series={series} of="wait_ms" />
         <TimesChart series={series} of="run_ms" />
       </div>
       {shown.value === null ? null : (

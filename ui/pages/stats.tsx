@@ -23,7 +23,6 @@ export function StatsPage() {
   const series = found.value ?? NO_SERIES;
   const some = (queues.value ?? []).filter(({ name }) => queue === undefined || name === queue);
   const { pending, processing, failed } = sumOf(some);
-  const oldest = some.map((one) => one.oldest_waiting_at).filter((at) => at !== null);
   return (
     <section aria-label={PAGE_TITLES.metrics}>
       <h1 class="hidden">{PAGE_TITLES.metrics}</h1>
@@ -35,7 +34,7 @@ export function StatsPage() {
       <Total series={series} />
       <Throughput series={series} />
       <div class="columns pairs">
-        <TimesChart series={series} of="wait_ms" oldest={oldest.sort()[0] ?? null} />
+        <TimesChart series={series} of="wait_ms" />
         <TimesChart series={series} of="run_ms" />
         <FailureRate series={series} />
         <Depth series={series} unfinished={pending + processing + failed} />

@@ -21,11 +21,12 @@ export default defineCommand({
   },
   prints: {
     object: 'Stats',
-    fields: ['range', 'step_ms', 'from', 'to', 'queue', 'name', 'points', 'total', 'names'],
+    fields: ['range', 'step_ms', 'from', 'to', 'queue', 'name', 'data_from', 'points', 'total', 'names'],
   },
   examples: ['queuectl stats', 'queuectl stats --json', 'queuectl stats --range 24h --queue mail'],
   notes: [
-    'Wait and run times are computed from the newest 10,000 attempts, and throughput from the last five minutes. With --range, percentiles are estimated from histograms and include deleted jobs.',
+    'Wait and run times are computed from the newest 10,000 attempts, and throughput from the last five minutes. With --range, they include deleted jobs, and percentiles are within 5% of the exact values.',
+    'Wait times count first attempts only. Run times count attempts that completed or failed, but not those that were stopped, cancelled or lost.',
     'In a pipe, --range prints one line per point in time. The columns are time, enqueued, completed, failed, dead, cancelled, released, lost, wait p50, wait p95, run p50 and run p95. Released attempts were stopped and put back in the queue, and lost attempts were interrupted by a crash. Wait and run times are in milliseconds.',
   ],
   async run({ io, app }, input) {

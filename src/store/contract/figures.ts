@@ -15,6 +15,8 @@ export interface FigureStore {
   totals(): Promise<(Labels & Figures)[]>;
   /** Returns since when each queue's oldest runnable job has been waiting, or null. Held and blocked jobs are not runnable. */
   oldestWaiting(now: number): Promise<{ queue: string; since: number | null }[]>;
+  /** Records for how long each queue's oldest runnable job has been waiting. Writes nothing if none is waiting. */
+  sampleWaiting(now: number): Promise<void>;
   /** Returns the size of the write-ahead log, or null if the store has none. */
   walBytes(): Promise<number | null>;
   /** Removes a batch of the figures that are older than their tier keeps them (TIERS). Returns how many. */
@@ -41,8 +43,10 @@ export interface Labels {
 }
 
 export interface FinishedAttempt {
-  waitMs: number;
-  runMs: number;
+  /** Null for a retry, as in the figures. */
+  waitMs: number | null;
+  /** Null if the attempt was stopped, cancelled or lost, as in the figures. */
+  runMs: number | null;
   finishedAt: number;
   /** Tells whether the command exited with 0. */
   ok: boolean;

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
-import { COUNTS, type Figures, TIERS, type Tier } from '../../core/figures.ts';
-import { BUCKETS_MS } from '../../core/histogram.ts';
+import { COUNTS, type Figures, noFigures, TIERS, type Tier } from '../../core/figures.ts';
+import { addSummary, BUCKETS } from '../../core/histogram.ts';
+import { addPacked } from '../../core/packed-counts.ts';
 import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
-import { TIER_NUMBERS } from './rollups.ts';
+import { countWaiting, TIER_NUMBERS } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/figures.ts';
 
@@ -13,14 +14,16 @@ const ROLLUPS_AT_ONCE = 300;
 export function figureStore(db: Connection): FigureStore {
   return {
     series: (request) =>
-      db.read(() => seriesRows(db, request).map((row) => ({ at: row.at as number, ...toFigures(row) }))),
-    breakdown: (request) =>
-      db.read(() => named(db, db.all(sql.breakdown, ...range(request), kindsOf(db, request)))),
-    totals: () => db.read(() => named(db, db.all(sql.totals))),
+      db.read(() =>
+        [...sumBy('at', rollups(db, request))].map(([at, figures]) => ({ at: at as number, ...figures })),
+      ),
+    breakdown: (request) => db.read(() => named(db, rollups(db, request))),
+    totals: () => db.read(() => named(db, db.each(sql.rollups, 0, 0, 1))),
     oldestWaiting: (now) =>
       db.read(() =>
         db.all(sql.oldestWaiting).map((row) => ({ queue: row.name as string, since: since(row, now) })),
       ),
+    sampleWaiting: (now) => sampleWaiting(db, now),
     // The file is not opened, because closing it would drop SQLite's locks.
     walBytes: async () => statSync(`${db.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     forgetRollups: (now) => forgetRollups(db, now),
@@ -33,46 +36,67 @@ export function figureStore(db: Connection): FigureStore {
   };
 }
 
-function seriesRows(db: Connection, request: SeriesRequest): Row[] {
-  const all = request.queue === undefined && request.name === undefined;
-  if (all) return db.all(sql.series, ...range(request));
-  return db.all(sql.seriesOfKinds, ...range(request), kindsOf(db, request));
+/** Reads the rows of a range, in the order of time. There are few kinds, whatever the number of jobs. */
+function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest): Iterable<Row> {
+  const of = (row: Row): boolean =>
+    (queue === undefined || row.queue === queue) && (name === undefined || row.name === name);
+  const all = queue === undefined && name === undefined;
+  const kinds = new Set(
+    all
+      ? []
+      : db
+          .all(sql.kinds)
+          .filter(of)
+          .map((row) => row.number),
+  );
+  for (const row of db.each(sql.rollups, TIER_NUMBERS[tier], from, to))
+    if (all || kinds.has(row.kind!)) yield row;
 }
 
-function range({ tier, from, to }: SeriesRequest): [number, number, number] {
-  return [TIER_NUMBERS[tier], from, to];
-}
-
-/** Returns the numbers of the matching pairs of queue and name, as JSON. There are few, whatever the number of jobs. */
-function kindsOf(db: Connection, { queue, name }: SeriesRequest): string {
-  const wanted = db
-    .all(sql.kinds)
-    .filter(
-      (row) => (queue === undefined || row.queue === queue) && (name === undefined || row.name === name),
-    );
-  return JSON.stringify(wanted.map((row) => row.number));
-}
-
-function named(db: Connection, rows: Row[]): (Labels & Figures)[] {
+function named(db: Connection, rows: Iterable<Row>): (Labels & Figures)[] {
   const labels = new Map(
     db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
   );
   // Figures of a removed queue have no name.
-  return rows.flatMap((row) => {
-    const label = labels.get(row.kind!);
-    return label === undefined ? [] : [{ ...label, ...toFigures(row) }];
+  return [...sumBy('kind', rows)].flatMap(([kind, figures]) => {
+    const label = labels.get(kind);
+    return label === undefined ? [] : [{ ...label, ...figures }];
   });
 }
 
-function toFigures(row: Row): Figures {
-  const counts = Object.fromEntries(COUNTS.map((column) => [column, row[column] as number]));
-  const buckets = (letter: string): number[] =>
-    Array.from({ length: BUCKETS_MS.length + 1 }, (_, i) => row[letter + i] as number);
-  return {
-    ...(counts as Record<(typeof COUNTS)[number], number>),
-    wait: { counts: buckets('w'), sumMs: row.wait_ms as number },
-    run: { counts: buckets('r'), sumMs: row.run_ms as number },
-  };
+function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): Map<Row[string], Figures> {
+  const sums = new Map<Row[string], Figures>();
+  for (const row of rows) {
+    const key = row[column]!;
+    const sum = sums.get(key) ?? noFigures();
+    addRow(sum, row);
+    sums.set(key, sum);
+  }
+  return sums;
+}
+
+/** Adds a row to figures directly, because a range may have thousands of rows. */
+function addRow(to: Figures, row: Row): void {
+  for (const column of COUNTS) to[column] += row[column] as number;
+  to.oldestMs = Math.max(to.oldestMs, row.oldest_ms as number);
+  for (const of of ['wait', 'run'] as const) {
+    if (row[of] === null) continue;
+    addPacked(to[of].counts, row[of] as Uint8Array, BUCKETS);
+    addSummary(to[of], {
+      sumMs: row[`${of}_ms`] as number,
+      least: row[`${of}_least`] as number | null,
+      most: row[`${of}_most`] as number | null,
+    });
+  }
+}
+
+async function sampleWaiting(db: Connection, now: number): Promise<void> {
+  const waiting = (): Row[] => db.all(sql.oldestWaiting).filter((row) => since(row, now) !== null);
+  // A read comes first, so that no other writer waits if no job is waiting.
+  if ((await db.read(waiting)).length === 0) return;
+  await db.write('sampleWaiting', () => {
+    for (const row of waiting()) countWaiting(db, row.number as number, now - since(row, now)!, now);
+  });
 }
 
 /** Returns since when the oldest job has been waiting. A due job counts even if no worker has made it ready yet. */

@@ -2,14 +2,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
 import schema from './schema.ts';
-import setAsideIndex from './set-aside-index.ts';
 import { schemaObjects, tables } from './sql/care.ts';
 import views from './views.ts';
 
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
-const FIRST_VERSION = 19;
+const FIRST_VERSION = 20;
 /** The SQL of each migration, oldest first. A released migration never changes. */
-const MIGRATIONS: readonly string[] = [setAsideIndex];
+const MIGRATIONS: readonly string[] = [];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */

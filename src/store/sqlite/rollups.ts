@@ -10,6 +10,7 @@ import {
   type Tier,
 } from '../../core/figures.ts';
 import { bucketOf } from '../../core/histogram.ts';
+import { addToPacked } from '../../core/packed-counts.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
 import * as sql from './sql/figures.ts';
@@ -52,7 +53,7 @@ export function tally(db: Connection): Tally {
     },
     write(now) {
       for (const [kind, { enqueued, dropped }] of counts)
-        addToEveryTier(db, kind, now, sql.rollupJobs, [enqueued, dropped]);
+        inEveryTier(now, (tier, start) => db.run(sql.countJobs, tier, start, kind, enqueued, dropped));
     },
   };
 }
@@ -66,36 +67,50 @@ export function countAttempt(
   const startedAt = attempt.started_at as number;
   const at = Math.max(startedAt, finishedAt);
   const outcome = outcomeOf(transition.to, why);
-  const waitMs = attempt.ordinal === 1 ? (attempt.wait_ms as number) : null;
+  const waitMs = attempt.ordinal === 1 ? Math.max(0, attempt.wait_ms as number) : null;
   const runMs = countsRunTime(outcome, why) ? (durationMs ?? at - startedAt) : null;
-  const kind = attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string);
-  addToEveryTier(db, kind as number, at, statementFor(outcome, waitMs, runMs), [waitMs ?? 0, runMs ?? 0]);
+  const kind = (attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
+  const waitBucket = waitMs === null ? null : bucketOf(waitMs);
+  const runBucket = runMs === null ? null : bucketOf(runMs);
+  inEveryTier(at, (tier, start) => {
+    const packed = db.get(sql.packedTimes, tier, start, kind);
+    if (packed === undefined) db.run(sql.openRollup, tier, start, kind);
+    const wait = withTime(packed?.wait, waitBucket);
+    const run = withTime(packed?.run, runBucket);
+    db.run(COUNT_ATTEMPT[outcome], waitMs, wait, runMs, run, tier, start, kind);
+  });
 }
 
-/** Caches the statements. There are few, and building one for every attempt would cost more than running it. */
-const statements = new Map<number, string>();
+const COUNT_ATTEMPT = Object.fromEntries(
+  ATTEMPT_OUTCOMES.map((outcome) => [outcome, sql.countAttempt(outcome)]),
+) as Record<AttemptOutcome, string>;
 
-function statementFor(outcome: AttemptOutcome, waitMs: number | null, runMs: number | null): string {
-  const wait = waitMs === null ? -1 : bucketOf(waitMs);
-  const run = runMs === null ? -1 : bucketOf(runMs);
-  const key = (ATTEMPT_OUTCOMES.indexOf(outcome) * 100 + wait + 1) * 100 + run + 1;
-  let statement = statements.get(key);
-  if (statement === undefined) {
-    const columns = [outcome, ...(wait === -1 ? [] : [`w${wait}`]), ...(run === -1 ? [] : [`r${run}`])];
-    statement = sql.countAttempt(columns);
-    statements.set(key, statement);
-  }
-  return statement;
+/**
+ * Returns the packed counts with one more time. JavaScript does this, because SQLite can only change a histogram that is JSON or
+ * rows of their own, and both cost several times as much.
+ */
+function withTime(packed: Row[string] | undefined, bucket: number | null): Uint8Array | null {
+  return bucket === null ? null : addToPacked((packed ?? null) as Uint8Array | null, bucket);
 }
 
-function addToEveryTier(db: Connection, kind: number, at: number, statement: string, values: number[]): void {
-  const inTier = (tier: number, start: number): void => {
-    if (db.run(statement, ...values, tier, start, kind) === 1) return;
-    db.run(sql.openRollup, tier, start, kind);
-    db.run(statement, ...values, tier, start, kind);
-  };
-  inTier(0, 0);
-  for (const tier of Object.keys(TIERS) as Tier[]) inTier(TIER_NUMBERS[tier], at - (at % TIERS[tier].stepMs));
+/** Records how long the oldest waiting job of a queue has been waiting. There is no name, because the queue has one order. */
+export function countWaiting(db: Connection, queue: number, ms: number, now: number): void {
+  const kind = kindFinder(db)(queue, '');
+  inEveryPeriod(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
+}
+
+const PERIODS = (Object.keys(TIERS) as Tier[]).map(
+  (tier) => [TIER_NUMBERS[tier], TIERS[tier].stepMs] as const,
+);
+
+/** Calls `count` for the rows of all time, and of the minute, the hour and the day. */
+function inEveryTier(at: number, count: (tier: number, start: number) => void): void {
+  count(0, 0);
+  inEveryPeriod(at, count);
+}
+
+function inEveryPeriod(at: number, count: (tier: number, start: number) => void): void {
+  for (const [tier, stepMs] of PERIODS) count(tier, at - (at % stepMs));
 }
 
 /** Returns a function that finds the number under which a queue and a name are counted, and adds it on first use. */

@@ -1,5 +1,5 @@
 /**
- * Creates the tables, indexes and triggers of schema version 19. Once a version with this text was released, the text never
+ * Creates the tables, indexes and triggers of schema version 20. Once a version with this text was released, the text never
  * changes: a migration is added instead (migrate.ts). The numbers are therefore written out, and ranges.ts has the same ones.
  *
  * CHECKs keep numbers and times in range. An UPDATE tests only those of the columns that it changes. NULL passes a CHECK. Long
@@ -24,8 +24,8 @@ const exitCode = (column: string): string => within(column, -2_147_483_648, 2_14
 const flag = (column: string): string => within(column, 0, 1);
 const figures = (...columns: string[]): string =>
   columns.map((column) => `${column} INTEGER NOT NULL DEFAULT 0`).join(', ');
-const histogram = (letter: string): string =>
-  figures(...Array.from({ length: 19 }, (_, i) => `${letter}${i}`));
+const histogram = (of: string): string =>
+  `${of}_ms INTEGER NOT NULL DEFAULT 0, ${of}_least INTEGER, ${of}_most INTEGER, ${of} BLOB`;
 
 export default `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -115,7 +115,11 @@ CREATE TABLE job (
 /* Every index costs every new job, so most are partial. Ready, waiting and running jobs are never OR-ed in one query. */
 CREATE INDEX job_ready ON job (queue, priority DESC, number) WHERE phase = 'ready';
 CREATE INDEX job_waiting ON job (queue, due_at) WHERE phase = 'waiting';
-CREATE INDEX job_retry ON job (queue) WHERE phase = 'waiting' AND state = 'failed';
+/*
+ * Has the jobs that cannot run for a reason of their own: not yet due, held or blocked. Lists and counts by reason read it
+ * instead of all waiting jobs.
+ */
+CREATE INDEX job_set_aside ON job (phase, queue, state, number, due_at) WHERE phase IN ('waiting', 'held', 'blocked');
 CREATE INDEX job_late ON job (queue, due_at) WHERE phase = 'ready' AND due_at > created_at;
 CREATE INDEX job_running ON job (worker_id) WHERE phase = 'running';
 CREATE INDEX job_ended ON job (state, finished_at) WHERE phase = 'ended';
@@ -275,14 +279,17 @@ CREATE TABLE rollup_kind (
   name TEXT NOT NULL,
   UNIQUE (name, queue)
 ) STRICT;
-/* w0… and r0… are the buckets of waiting times and run times (core/histogram.ts). */
+/*
+ * oldest_ms is the longest time that the oldest waiting job of the queue was seen waiting, in rows without a name. wait and run
+ * hold the buckets of the times (core/packed-counts.ts), with their sum, the shortest and the longest.
+ */
 CREATE TABLE rollup (
   tier INTEGER NOT NULL,
   at INTEGER NOT NULL,
   kind INTEGER NOT NULL,
-  ${figures('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'wait_ms', 'run_ms')},
-  ${histogram('w')},
-  ${histogram('r')},
+  ${figures('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'oldest_ms')},
+  ${histogram('wait')},
+  ${histogram('run')},
   PRIMARY KEY (tier, at, kind)
 ) STRICT, WITHOUT ROWID;
 

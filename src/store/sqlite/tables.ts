@@ -1,3 +1,5 @@
+import { BUCKETS } from '../../core/histogram.ts';
+import { isPacked } from '../../core/packed-counts.ts';
 import { JSON_COLUMNS } from './job-columns.ts';
 
 /** A table whose rows are exported, imported and repaired. */
@@ -13,6 +15,8 @@ export interface SavedTable {
   nameColumns: string[];
   /** The columns that hold JSON, and whether it is an array or an object. */
   json: Record<string, 'array' | 'object'>;
+  /** Columns that hold packed counts. Beside each are the shortest and the longest of the times that were counted. */
+  counts?: string[];
 }
 
 function saved(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
@@ -46,14 +50,21 @@ export const SAVED: SavedTable[] = [
   saved('event', 'number', { refs: { queue: 'queue', first_job: 'job' }, json: { detail: 'object' } }),
   // An import adds figures only to a store that has none. Otherwise the same jobs would count twice.
   saved('rollup_kind', 'number', { refs: { queue: 'queue' } }),
-  saved('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' } }),
+  saved('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' }, counts: ['wait', 'run'] }),
 ];
 
-/** Returns the first column that does not hold the expected JSON array or object. */
+/** Returns the first column that does not hold the expected JSON array or object, or a valid histogram. */
 export function unreadableColumn(table: SavedTable, row: Record<string, unknown>): string | undefined {
-  return Object.entries(table.json).find(
+  const json = Object.entries(table.json).find(
     ([column, kind]) => row[column] != null && kindOf(row[column]) !== kind,
-  )?.[0];
+  );
+  return json?.[0] ?? table.counts?.find((column) => row[column] != null && !isHistogram(column, row));
+}
+
+/** No CHECK does this, because every settlement would pay for it. */
+function isHistogram(column: string, row: Record<string, unknown>): boolean {
+  const [least, most] = [row[`${column}_least`], row[`${column}_most`]];
+  return isPacked(row[column], BUCKETS) && typeof least === 'number' && least <= Number(most);
 }
 
 function kindOf(text: unknown): string {

@@ -48,6 +48,7 @@ export const INVARIANTS: Record<string, string> = {
     (name = 'job' AND seq < (SELECT max(number) FROM job)) OR (name = 'attempt' AND seq < (SELECT max(number) FROM attempt))`,
 };
 
+export const histograms = `SELECT tier, at, kind, wait, wait_least, wait_most, run, run_least, run_most FROM rollup`;
 export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
 export const columnsOf = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)';
 export const isWithoutNumbers = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';

@@ -1,12 +1,7 @@
 import { FROM_JOB, JOB } from './fragments.ts';
 
-/** The columns of a rollup that count something. Its buckets are those of core/histogram.ts. */
-const COUNTED = ['enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost'];
-const buckets = (letter: string): string[] => Array.from({ length: 19 }, (_, i) => `${letter}${i}`);
-const FIGURES = [...COUNTED, 'wait_ms', 'run_ms', ...buckets('w'), ...buckets('r')].map(
-  (name) => `rollup.${name}`,
-);
-const SUMS = FIGURES.map((column) => `sum(${column}) AS ${column.slice(7)}`).join(', ');
+const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,
+  wait_ms, wait_least, wait_most, wait, run_ms, run_least, run_most, run`;
 
 export const kindOf = 'SELECT number FROM rollup_kind WHERE name = ? AND queue = ?';
 export const labelsOfJob = "SELECT queue, coalesce(name, '') AS name FROM job WHERE number = ?";
@@ -15,21 +10,24 @@ export const countKinds =
   "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
 export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
 export const openRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
-export const rollupJobs =
-  'UPDATE rollup SET enqueued = enqueued + ?, dropped = dropped + ? WHERE tier = ? AND at = ? AND kind = ?';
-/** Updates only the columns that change, because updating all of them would cost twice as much. */
-export const countAttempt = (
-  columns: string[],
-): string => `UPDATE rollup SET wait_ms = wait_ms + ?, run_ms = run_ms + ?,
-  ${columns.map((column) => `${column} = ${column} + 1`).join(', ')} WHERE tier = ? AND at = ? AND kind = ?`;
+export const countJobs = `INSERT INTO rollup (tier, at, kind, enqueued, dropped) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET enqueued = enqueued + excluded.enqueued, dropped = dropped + excluded.dropped`;
+export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
+/** Counts an attempt. ?1 and ?3 are its times, ?2 and ?4 the new packed counts. All are null where a time does not count. */
+export const countAttempt = (outcome: string): string => `UPDATE rollup SET ${outcome} = ${outcome} + 1,
+  ${withTime('wait', '?1', '?2')}, ${withTime('run', '?3', '?4')} WHERE tier = ?5 AND at = ?6 AND kind = ?7`;
+const withTime = (
+  of: string,
+  ms: string,
+  packed: string,
+): string => `${of}_ms = ${of}_ms + coalesce(${ms}, 0),
+  ${of}_least = min(coalesce(${of}_least, ${ms}), coalesce(${ms}, ${of}_least)),
+  ${of}_most = max(coalesce(${of}_most, ${ms}), coalesce(${ms}, ${of}_most)), ${of} = coalesce(${packed}, ${of})`;
+export const countWaiting = `INSERT INTO rollup (tier, at, kind, oldest_ms) VALUES (?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET oldest_ms = max(oldest_ms, excluded.oldest_ms)`;
 
-/** Selects a range of one tier by the primary key, so that only the rows of the range are read. */
-const OF_RANGE = 'FROM rollup WHERE tier = ? AND at >= ? AND at < ?';
-const OF_KINDS = 'AND +kind IN (SELECT value FROM json_each(?))';
-export const series = `SELECT at, ${SUMS} ${OF_RANGE} GROUP BY at`;
-export const seriesOfKinds = `SELECT at, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY at`;
-export const breakdown = `SELECT kind, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY kind`;
-export const totals = `SELECT kind, ${FIGURES.join(', ')} FROM rollup WHERE tier = 0 AND at = 0`;
+/** Reads a range of one tier by the primary key, so that only the rows of the range are read. */
+export const rollups = `SELECT at, kind, ${FIGURES} FROM rollup WHERE tier = ? AND at >= ? AND at < ?`;
 export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS queue FROM rollup_kind
   CROSS JOIN queue ON queue.number = rollup_kind.queue`;
 /**
@@ -42,7 +40,7 @@ export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
   UNION ALL
   SELECT queue, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = line.queue AND job.priority < line.priority)
   FROM line WHERE line.priority IS NOT NULL)
-  SELECT name,
+  SELECT queue.number, name,
   min((SELECT created_at FROM job WHERE phase = 'ready' AND job.queue = line.queue AND job.priority = line.priority
     AND due_at <= created_at ORDER BY job.number LIMIT 1)) AS fresh,
   (SELECT min(due_at) FROM job WHERE phase = 'ready' AND due_at > created_at AND job.queue = queue.number) AS late,
@@ -52,7 +50,9 @@ export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1
 export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
   (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
 
-export const finishedAttempts = `SELECT wait_ms AS waitMs, coalesce(duration_ms, finished_at - started_at) AS runMs,
-  finished_at AS finishedAt,  why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
+/** Reads the newest attempts. A time is null where the figures do not count it either. */
+export const finishedAttempts = `SELECT iif(ordinal = 1, wait_ms, NULL) AS waitMs,
+  iif(why IN ('exited', 'timeout', 'spawn-error'), coalesce(duration_ms, finished_at - started_at), NULL) AS runMs,
+  finished_at AS finishedAt, why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
 export const lastEnded = `SELECT ${JOB} ${FROM_JOB}
   WHERE phase = 'ended' AND state = ? ORDER BY finished_at DESC, job.number DESC LIMIT ?`;

@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { METRIC_BOUNDS_MS } from '../../src/core/histogram.ts';
+import { serve } from '../support/http.ts';
+import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
+import { enqueue, inSandbox } from '../support/queuectl.ts';
+import { seededRandom } from '../support/random.ts';
+import { type Expected, offBy, SHAPES, storeAttempts } from '../support/samples.ts';
+
+const SAMPLES = 2500;
+
+interface Times {
+  wait_ms: Expected | null;
+  run_ms: Expected | null;
+}
+
+interface SeriesJson {
+  names: (Times & { name: string })[];
+  points: (Times & { completed: number })[];
+  total: Times;
+}
+
+test(
+  'percentiles of 10,000 samples of five shapes are within 5%, in stats, the API and the metrics',
+  inSandbox(async (box) => {
+    mkdirSync(box.home);
+    const random = seededRandom('percentiles');
+    const all: number[] = [];
+    const site = await serve(box);
+    for (const [shape, make] of Object.entries(SHAPES)) {
+      const times = make(random, SAMPLES);
+      all.push(...times);
+      await storeAttempts(join(box.home, 'queue.db'), shape, times);
+      const { names } = await box.json<SeriesJson>(['stats', '--range', '24h']);
+      const found = names.find(({ name }) => name === shape)!;
+      expect([shape, offBy(found.run_ms, times), offBy(found.wait_ms, times)]).toEqual([shape, [], []]);
+    }
+    expect(all.length).toBeGreaterThan(10_000);
+    for (const range of ['1h', '24h', '30d', '90d']) {
+      const printed = await box.json<SeriesJson>(['stats', '--range', range]);
+      expect([range, offBy(printed.total.run_ms, all)]).toEqual([range, []]);
+      expect([range, offBy(printed.total.wait_ms, all)]).toEqual([range, []]);
+      const { json } = await site.call('GET', `/api/v1/stats/series?range=${range}&names=true`);
+      expect(json.total).toEqual(printed.total);
+      expect(json.names).toEqual(printed.names);
+    }
+    // Without a range, the newest 10,000 attempts count. One shape is left out here.
+    const plain = await box.json<Times>(['stats']);
+    expect(offBy(plain.run_ms, all.slice(-10_000))).toEqual([]);
+    expect((await site.call('GET', '/api/v1/stats')).json.run_ms).toEqual(plain.run_ms);
+
+    const families = readOpenMetrics((await box.run(['metrics'])).stdout);
+    const value = (name: string, le?: string): number =>
+      sampleValue(families, `queuectl_job_run_seconds_${name}`, le === undefined ? {} : { le });
+    for (const bound of METRIC_BOUNDS_MS) {
+      const le = Number.isInteger(bound / 1000) ? (bound / 1000).toFixed(1) : String(bound / 1000);
+      expect([le, value('bucket', le)]).toEqual([le, all.filter((ms) => ms <= bound).length]);
+    }
+    expect(value('count')).toBe(all.length);
+    expect(value('sum')).toBeCloseTo(all.reduce((sum, ms) => sum + ms, 0) / 1000, 1);
+  }),
+);
+
+test.concurrent(
+  'stats counts the same times with and without a range, and no percentile exceeds the longest time',
+  inSandbox(async (box) => {
+    await box.run(['config', 'set', 'retry-delay', '50ms']);
+    for (const name of ['one', 'two', 'three']) await enqueue(box, name, 'sleep 0.02', { name });
+    await enqueue(box, 'retried', '[ "$QUEUECTL_ATTEMPT" -gt 1 ]', { name: 'retried', max_retries: 3 });
+    await enqueue(box, 'late', 'sleep 30', { name: 'late', timeout_ms: 100, max_retries: 1 });
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    const plain = await box.json<Times>(['stats']);
+    const { total, names } = await box.json<SeriesJson>(['stats', '--range', '1h']);
+    expect(plain.run_ms!.p99).toBe(total.run_ms!.p99);
+    expect(plain.wait_ms!.p99).toBe(total.wait_ms!.p99);
+    for (const name of ['one', 'two', 'three']) {
+      const { duration_ms } = await box.json<{ duration_ms: number }>(['show', name]);
+      expect(names.find((one) => one.name === name)!.run_ms).toEqual({
+        ...{ p50: duration_ms, p95: duration_ms, p99: duration_ms },
+      });
+    }
+  }),
+);

@@ -1,0 +1,84 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Random } from '../../src/core/clock.ts';
+import { addHistogram, bucketOf, type Histogram } from '../../src/core/histogram.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { claim, ending, jobSpec, succeeded, want } from './jobs.ts';
+import { below } from './random.ts';
+
+/** Makes durations in milliseconds that are distributed in different ways. */
+export const SHAPES: Record<string, (random: Random, count: number) => number[]> = {
+  constant: (random, count) => {
+    const ms = below(random, 100_000);
+    return Array.from({ length: count }, () => ms);
+  },
+  uniform: (random, count) => Array.from({ length: count }, () => below(random, 60_000)),
+  exponential: (random, count) =>
+    Array.from({ length: count }, () => Math.floor(-2000 * Math.log(1 - random()))),
+  'two peaks': (random, count) =>
+    Array.from({ length: count }, () =>
+      random() < 0.7 ? 40 + below(random, 20) : 3_600_000 + below(random, 600_000),
+    ),
+  'one sample': (random) => [below(random, 10_000_000)],
+};
+
+/** Adds a time to a histogram. */
+export function addTime(histogram: Histogram, ms: number): void {
+  addHistogram(histogram, { counts: new Map([[bucketOf(ms), 1]]), sumMs: ms, least: ms, most: ms });
+}
+
+export interface Expected {
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+/** Returns the real percentiles by nearest rank. */
+export function realPercentiles(times: number[]): Expected {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (percent: number): number => sorted[Math.ceil((percent * sorted.length) / 100) - 1]!;
+  return { p50: at(50), p95: at(95), p99: at(99) };
+}
+
+/** Returns what is more than 5% away from the real percentiles. */
+export function offBy(found: Expected | null, times: number[]): string[] {
+  const real = realPercentiles(times);
+  if (found === null) return ['no percentiles'];
+  return (['p50', 'p95', 'p99'] as const)
+    .filter((name) => Math.abs(found[name] - real[name]) > 0.05 * real[name])
+    .map((name) => `${name} is ${found[name]} instead of ${real[name]}`);
+}
+
+const HOUR = 3_600_000;
+/** This many attempts are settled in one transaction. */
+const BATCH = 500;
+
+/** Stores attempts with these wait and run times under one name. All of them finish now. */
+export async function storeAttempts(path: string, name: string, times: number[]): Promise<void> {
+  const { store } = await openSqlite(path);
+  const db = new DatabaseSync(path);
+  try {
+    const now = Date.now();
+    const start = now - 4 * HOUR;
+    const id = name.replaceAll(' ', '-');
+    await store.insert(
+      times.map((_, i) => jobSpec(`${id}-${i}`, { name, queue: 'samples' })),
+      start,
+    );
+    for (let at = 0; at < times.length; at += BATCH) {
+      const batch = times.slice(at, at + BATCH);
+      const jobs = await claim(store, { limit: batch.length }, start);
+      // A claim for each job would wait for the disk each time.
+      db.exec('BEGIN IMMEDIATE');
+      const wait = db.prepare(
+        'UPDATE attempt SET wait_ms = ?1, started_at = started_at + ?1 WHERE number = ?2',
+      );
+      for (const [i, ms] of batch.entries()) wait.run(ms, jobs[i]!.claim.attempt);
+      db.exec('COMMIT');
+      const settle = batch.map((ms, i) => ending(jobs[i]!, succeeded, now, { durationMs: ms }));
+      await store.claim(want({ limit: 0, settle }), now);
+    }
+  } finally {
+    db.close();
+    await store.close();
+  }
+}
