@@ -1,6 +1,7 @@
 /** Builds dist/: the executable and its man page, the same program for Node, and the library with its types. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { EXECUTABLE_FLAGS } from './executable.ts';
 import { manPage } from './man-page.ts';
 
@@ -34,11 +35,27 @@ run(bun, [
   '--outdir',
   `${aside}/node`,
 ]);
-run(bun, ['build', '--target=node', '--format=esm', 'src/index.ts', '--outfile', `${aside}/index.js`]);
+// The store is a file of its own, because an older Node cannot load it, and openQueue() reports that.
+run(bun, [
+  ...['build', '--target=node', '--format=esm', '--splitting', 'src/index.ts', '--outdir', aside],
+  ...['--chunk-naming', 'library/[name]-[hash].[ext]'],
+]);
 writeFileSync(`${aside}/queuectl.1`, await manPage());
 run('node_modules/.bin/tsc', ['--project', 'scripts/tsconfig.types.json']);
+keepReachable(`${aside}/types/index.d.ts`);
 for (const name of readdirSync(aside)) {
   if (statSync(`${aside}/${name}`).isDirectory()) rmSync(`dist/${name}`, { recursive: true, force: true });
   renameSync(`${aside}/${name}`, `dist/${name}`);
 }
 rmSync(aside, { recursive: true });
+
+/** Removes all declarations that the entry point of the library does not need: those of its internals. */
+function keepReachable(entry: string): void {
+  const needed = new Set([entry]);
+  for (const file of needed)
+    for (const [, from] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.ts['"]/g))
+      needed.add(join(dirname(file), `${from}.d.ts`));
+  const root = dirname(entry);
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('.d.ts') && !needed.has(join(root, name))) rmSync(join(root, name));
+}

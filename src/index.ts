@@ -1,18 +1,29 @@
 /** Exports the library, which has the same actions as the command line. */
 
-export { QueueError } from './core/errors.ts';
+export { type ErrorCode, QueueError } from './core/errors.ts';
 export type { EventObject } from './core/event-object.ts';
-export type { GoneJob } from './core/job.ts';
+export type { EventKind } from './core/events.ts';
+export type { GoneJob, State, Stream } from './core/job.ts';
 export type { JobObject } from './core/job-object.ts';
-export type { ActedOn } from './library/acting.ts';
-export {
-  type EnqueueInput,
-  type EnqueueOptions,
-  type ListOptions,
-  openQueue,
-  type Queue,
-  type QueueWorker,
-  type WorkerStart,
-} from './library/queue.ts';
-export type { Queues } from './library/queues.ts';
-export type { NewSchedule, Schedules } from './library/schedules.ts';
+export type { AttemptObject, QueueObject, ScheduleObject } from './core/wire.ts';
+export type { WorkerEventObject as WorkerEvent } from './core/worker-event-object.ts';
+export { openQueue } from './library/queue.ts';
+export type {
+  ActedOn,
+  EnqueueInput,
+  EnqueueOptions,
+  EventOptions,
+  FollowOptions,
+  ListOptions,
+  LogOptions,
+  NewSchedule,
+  OpenOptions,
+  Queue,
+  QueueInput,
+  Queues,
+  QueueWorker,
+  Schedules,
+  StopOptions,
+  WaitOptions,
+  WorkerStart,
+} from './library/types.ts';

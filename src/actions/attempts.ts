@@ -1,11 +1,12 @@
 import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
+import type { AttemptObject } from '../core/wire.ts';
 import { NO_GROUP, processes } from '../exec/processes.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
-export function toAttemptObject(attempt: Attempt) {
+export function toAttemptObject(attempt: Attempt): AttemptObject {
   return {
     attempt: attempt.ordinal,
     worker_id: attempt.workerId,

@@ -7,11 +7,11 @@ import { RANGES } from '../core/settings.ts';
 /** The settings of a queue. Null or `none` removes a setting. */
 export interface QueueInput {
   /** The maximum number of its jobs that run at a time, over all workers. */
-  concurrency?: number | string | null;
+  concurrency?: number | string | null | undefined;
   /** Such as `10/s`, `100/m` or `5/h`. */
-  rate?: string | null;
+  rate?: string | null | undefined;
   /** The time after which a waiting job gains one priority: seconds, or a text such as `1m`. */
-  priority_aging?: number | string | null;
+  priority_aging?: number | string | null | undefined;
 }
 
 const CONCURRENCY = { min: 1, max: 1_000_000, integer: true };

@@ -9,13 +9,13 @@ import { localZone } from '../core/zone.ts';
 /** The timing and the policies of a schedule as a user gives them. The timing is either `cron` or `every`. */
 export interface ScheduleInput {
   /** Five fields such as `30 2 * * *`, or `@daily`. */
-  cron?: string;
+  cron?: string | undefined;
   /** The time zone of `cron`. The default is the time zone of this machine. */
-  timezone?: string;
+  timezone?: string | undefined;
   /** The interval in seconds, or as a text such as `90s`. */
-  every?: number | string;
-  overlap?: string;
-  catch_up?: string;
+  every?: number | string | undefined;
+  overlap?: string | undefined;
+  catch_up?: string | undefined;
 }
 
 const SHORTEST_INTERVAL_MS = 1000;

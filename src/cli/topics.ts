@@ -80,7 +80,7 @@ function environment(): Block[] {
       ],
     ],
     { heading: 'Set for each job' },
-    'A job gets the environment of the worker, the variables set with --env, and these variables:',
+    'A job gets the environment of the worker without its trace context (TRACEPARENT, TRACESTATE, BAGGAGE), the variables set with --env, and these variables:',
     [
       ['QUEUECTL_JOB_ID', 'id of the job'],
       ['QUEUECTL_ATTEMPT', 'number of the attempt, starting at 1'],

@@ -123,8 +123,6 @@ export class QueueError extends Error {
 
   constructor(code: ErrorCode, message: string, hint?: string, options?: QueueErrorOptions) {
     super(message, options);
-    // The name is set by hand, because minifying changes class names.
-    this.name = 'QueueError';
     this.code = code;
     this.hint = hint ?? ERRORS[code].hint;
     this.retryAfterS = options?.retryAfterS ?? null;
@@ -132,6 +130,12 @@ export class QueueError extends Error {
 
   get exitCode(): number {
     return ERRORS[this.code].exit;
+  }
+
+  // Bundling changes the names of classes. The prototype has the name before a stack trace is made.
+  static {
+    Object.defineProperty(QueueError, 'name', { value: 'QueueError' });
+    Object.defineProperty(QueueError.prototype, 'name', { value: 'QueueError' });
   }
 }
 

@@ -1,16 +1,21 @@
 import type { EventDetail, EventKind, StoreEvent } from './events.ts';
 import { toIso } from './time.ts';
 
-/** An event in JSON. The details of its kind are further fields of the same object. */
-export interface EventObject {
-  number: number;
+/** The fields that all events have. The details of a kind are further fields of the same object. */
+export interface EventFields {
   at: string;
-  kind: EventKind;
   actor: string | null;
   job_id: string | null;
   queue: string | null;
   attempt: number | null;
   [detail: string]: EventDetail[string];
+}
+
+/** An event of the store's log in JSON. */
+export interface EventObject extends EventFields {
+  /** Rises by one with every event, in the order of the commits. */
+  number: number;
+  kind: EventKind;
 }
 
 export function toEventObject(event: StoreEvent): EventObject {

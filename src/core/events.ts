@@ -3,7 +3,7 @@ import type { ClaimedJob, EndReason } from './job.ts';
 import type { Outcome } from './outcome.ts';
 import { toIso } from './time.ts';
 
-/** An event of a worker. The worker emits it, and `observe/` turns it into a log line. */
+/** An event of a worker. It becomes a log line (`observe/`), or an object for a program (worker-event-object.ts). */
 export type WorkerEvent =
   | { type: 'worker-ready'; workerId: string; pid: number; concurrency: number; queues: string[] | null }
   | { type: 'worker-draining'; workerId: string; running: number; why: string }
@@ -16,7 +16,14 @@ export type WorkerEvent =
   /** The worker of the attempt is gone, but its command may still run in a pid namespace that this worker cannot see. */
   | { type: 'attempt-unseen'; job: ClaimedJob }
   | { type: 'attempt-ending'; job: ClaimedJob; reason: string }
-  | { type: 'attempt-settled'; job: ClaimedJob; outcome: Outcome; transition: Transition; durationMs: number }
+  | {
+      type: 'attempt-settled';
+      job: ClaimedJob;
+      outcome: Outcome;
+      transition: Transition;
+      durationMs: number;
+      error: string | null;
+    }
   /** Another worker has taken the claim, so nothing was changed. */
   | { type: 'claim-lost'; job: ClaimedJob };
 

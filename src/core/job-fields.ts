@@ -4,7 +4,13 @@ import { readSecretEnv } from './environment.ts';
 import { EXIT_CODES, readExitCodes } from './exit-codes.ts';
 import { type Fields, section } from './field.ts';
 import { checkId, checkKey, checkName, checkQueueName } from './id.ts';
-import { BACKOFF_STRATEGIES, type Dependency, PARENT_FAILURES, PRIORITIES } from './job.ts';
+import {
+  BACKOFF_STRATEGIES,
+  type Dependency,
+  PARENT_FAILURES,
+  PRIORITIES,
+  type PriorityName,
+} from './job.ts';
 import { maskEnv, maskUrls } from './mask.ts';
 import * as read from './read-field.ts';
 import { readDelay } from './read-value.ts';
@@ -116,7 +122,7 @@ export const JOB_FIELDS = {
     },
     priority: {
       type: integer,
-      accepts: anyOf(integer, oneOf([...PRIORITIES.keys()])),
+      accepts: anyOf(integer, oneOf([...PRIORITIES.keys()] as PriorityName[])),
       read: read.priority,
       range: RANGES.priority,
       default: 0,

@@ -106,12 +106,9 @@ export interface ClaimedJob extends Job {
 /** The reasons for which queuectl ends a running attempt. */
 export type EndReason = 'timeout' | 'cancelled' | 'stopped';
 
-export const PRIORITIES = new Map([
-  ['low', -10],
-  ['normal', 0],
-  ['high', 10],
-  ['urgent', 20],
-]);
+const NAMED_PRIORITIES = { low: -10, normal: 0, high: 10, urgent: 20 };
+export type PriorityName = keyof typeof NAMED_PRIORITIES;
+export const PRIORITIES: ReadonlyMap<string, number> = new Map(Object.entries(NAMED_PRIORITIES));
 
 /** Other names of the states that filters accept. */
 export const STATE_ALIASES = new Map<string, State>([

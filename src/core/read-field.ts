@@ -109,5 +109,11 @@ export function strategy(value: unknown, name: string): BackoffStrategy {
 }
 
 export function time(value: unknown, name: string, now: number): number {
+  if (isDate(value)) return parseTime(value.toJSON() ?? String(value), name, now);
   return parseTime(typeof value === 'string' ? value : String(readNumber(value, name)), name, now);
+}
+
+/** Also recognizes a `Date` of another realm, such as that of a test runner. */
+function isDate(value: unknown): value is Date {
+  return Object.prototype.toString.call(value) === '[object Date]';
 }

@@ -18,7 +18,11 @@ export const strings: Schema<Record<string, string>> = { type: 'object', additio
 export const milliseconds: Schema<number | string> = { type: ['number', 'string'] };
 /** The schema of a duration: seconds, or a text with a unit. */
 export const duration: Schema<number | string> = { ...milliseconds, examples: [90, '5m'] };
-export const when: Schema<number | string> = { ...milliseconds, examples: ['2030-01-31T09:00:00Z', '+10m'] };
+/** In JSON a time is a text or a number. A program may also give a `Date`. */
+export const when: Schema<number | string | Date> = {
+  ...milliseconds,
+  examples: ['2030-01-31T09:00:00Z', '+10m'],
+};
 
 export const anyOf = <S extends Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({ anyOf: schemas });
 export const maybe = <T>(schema: Schema<T>): Schema<T | null> => ({ anyOf: [schema, { type: 'null' }] });

@@ -2,6 +2,8 @@ import type { ClaimedJob } from '../core/job.ts';
 
 /** Matches the settings of the runtime in our executable. They are for queuectl only, so jobs and workers do not get them. */
 const RUNTIME_VARIABLES = /^(BUN_|NODE_OPTIONS$)/;
+/** Matches the trace context of the process that started the worker. Its jobs are not part of that trace. */
+const TRACE_CONTEXT = /^(TRACEPARENT|TRACESTATE|BAGGAGE)$/;
 /** The variable that makes a worker die at a crash point, for tests. Jobs do not inherit it. */
 export const CRASH_AT = 'QUEUECTL_CRASH_AT';
 
@@ -22,6 +24,11 @@ function basicVariables(environment: NodeJS.ProcessEnv, secrets: readonly string
   return Object.fromEntries(Object.entries(environment).filter(wanted));
 }
 
+function withoutTrace(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
+  const kept = ([name]: [string, unknown]): boolean => !TRACE_CONTEXT.test(name) || secrets.includes(name);
+  return Object.fromEntries(Object.entries(environment).filter(kept));
+}
+
 /** Returns the environment of a command: the worker's variables, the job's own, and those that identify the attempt. */
 export function jobEnvironment(
   worker: NodeJS.ProcessEnv,
@@ -30,7 +37,7 @@ export function jobEnvironment(
 ): NodeJS.ProcessEnv {
   const { [CRASH_AT]: _, ...inherited } = withoutRuntime(worker);
   return {
-    ...(job.cleanEnv ? basicVariables(inherited, job.secretEnv) : inherited),
+    ...(job.cleanEnv ? basicVariables(inherited, job.secretEnv) : withoutTrace(inherited, job.secretEnv)),
     PWD: job.cwd,
     ...job.env,
     QUEUECTL_JOB_ID: job.id,

@@ -6,30 +6,16 @@ import { holdJobs } from '../actions/hold.ts';
 import { getJob } from '../actions/jobs.ts';
 import { releaseJobs } from '../actions/release.ts';
 import { untilEnded } from '../worker/orphans.ts';
+import type { OpenQueue } from './open-queue.ts';
+import { jobIds } from './options.ts';
+import type { ActedOn, ActingVerbs } from './types.ts';
 
-/** The result of an action on jobs. */
-export interface ActedOn {
-  changed: string[];
-  /** Ids of jobs that the action does not apply to, such as finished jobs or jobs that are not held. */
-  unchanged: string[];
-}
-
-/** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */
-export interface ActingVerbs {
-  /** Keeps waiting jobs from running and stops running ones. Resolves when none of their processes is left. */
-  cancel(...ids: string[]): Promise<ActedOn>;
-  /** Keeps waiting jobs from running until they are released. */
-  hold(...ids: string[]): Promise<ActedOn>;
-  release(...ids: string[]): Promise<ActedOn>;
-  /** Deletes jobs permanently with their output. Running jobs are left unchanged. */
-  delete(...ids: string[]): Promise<ActedOn>;
-}
-
-export function actingVerbs(app: App): ActingVerbs {
+export function actingVerbs(queue: OpenQueue): ActingVerbs {
   const verb =
     (act: (app: App, ids: string[]) => Promise<Acted>) =>
     async (...ids: string[]): Promise<ActedOn> => {
-      const unique = [...new Set(ids)];
+      const app = queue.app();
+      const unique = [...new Set(jobIds(ids))];
       for (const id of unique) await getJob(app, id);
       const { changed, unchanged } = await act(app, unique);
       return { changed, unchanged };

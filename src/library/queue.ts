@@ -1,96 +1,50 @@
 import { actorOf } from '../actions/actor.ts';
 import { type App, closeApp, openApp } from '../actions/app.ts';
+import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
-import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
+import { addedObject, getJob, jobObject, showJob } from '../actions/jobs.ts';
 import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
-import type { WorkerEvent } from '../core/events.ts';
-import type { GivenOf } from '../core/field.ts';
-import type { JobFilter } from '../core/filter.ts';
-import type { GoneJob, State } from '../core/job.ts';
-import type { JOB_FIELDS } from '../core/job-fields.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
-import type { JobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
-import { newWorkerId, startWorker } from '../worker/worker.ts';
-import { type ActingVerbs, actingVerbs } from './acting.ts';
-import { type Queues, queues } from './queues.ts';
-import { type Schedules, schedules } from './schedules.ts';
+import { actingVerbs } from './acting.ts';
+import { list } from './list.ts';
+import { logsOf } from './logs.ts';
+import { closedError, firstOf, type OpenQueue } from './open-queue.ts';
+import {
+  abortSignal,
+  count,
+  filledText,
+  jobIds,
+  readOptions,
+  readStop,
+  type Stop,
+  TIMEOUT,
+  timeoutOf,
+} from './options.ts';
+import { queues } from './queues.ts';
+import { schedules } from './schedules.ts';
+import type {
+  EnqueueInput,
+  EnqueueOptions,
+  EventOptions,
+  OpenOptions,
+  Queue,
+  QueueWorker,
+  StopOptions,
+  WaitOptions,
+} from './types.ts';
+import { type OwnWorker, startOwnWorker } from './worker.ts';
 
-/** A job to enqueue. A plain string is a shell command. */
-export interface EnqueueInput extends GivenOf<typeof JOB_FIELDS> {}
-
-export interface EnqueueOptions {
-  /** Makes the call idempotent: repeating it within 24 hours returns the original jobs. Deleted ones are `gone`. */
-  idempotency_key?: string;
-}
-
-export interface ListOptions {
-  state?: State | State[];
-  queue?: string;
-  limit?: number;
-}
-
-export interface WorkerStart {
-  /** Maximum number of concurrent jobs (default: 1). */
-  concurrency?: number;
-  queues?: string[];
-  /** Stops the worker when no work is left. */
-  drain?: boolean;
-  onEvent?(event: WorkerEvent): void;
-}
-
-export interface QueueWorker {
-  id: string;
-  /** Claims no more jobs and waits for the running ones. `force` stops them and returns them to their queues. */
-  stop(options?: { force?: boolean }): Promise<void>;
-  /** Resolves when the worker has stopped. */
-  done: Promise<void>;
-}
-
-export interface Queue extends ActingVerbs {
-  /** Stores a job durably. An array is stored as a whole or not at all. */
-  enqueue(job: EnqueueInput | string): Promise<JobObject>;
-  enqueue(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
-  enqueue(job: EnqueueInput | string, options: EnqueueOptions): Promise<JobObject | GoneJob>;
-  enqueue(jobs: (EnqueueInput | string)[], options: EnqueueOptions): Promise<(JobObject | GoneJob)[]>;
-  get(id: string): Promise<JobObject>;
-  /** Returns jobs, newest first. All matches are returned unless there is a limit. */
-  list(options?: ListOptions): Promise<JobObject[]>;
-  counts(): Promise<Record<State, number>>;
-  /** Returns dead, cancelled or failed jobs to their queues, including at-most-once jobs. Returns their ids. */
-  retry(...ids: string[]): Promise<string[]>;
-  queues: Queues;
-  schedules: Schedules;
-  /** Resolves when the job is completed, dead or cancelled. */
-  wait(id: string, options?: { timeoutMs?: number }): Promise<JobObject>;
-  /**
-   * Yields each event of all processes once and in order, from the call on or after event number `after`. Ends when the
-   * queue is closed or the loop is left.
-   */
-  events(options?: { after?: number }): AsyncIterable<EventObject>;
-  /** Runs jobs in this process. Resolves when the worker is ready. */
-  startWorker(options?: WorkerStart): Promise<QueueWorker>;
-  /** Stops the workers of this queue, then closes the store. */
-  close(): Promise<void>;
-}
-
-export interface OpenOptions {
-  /** The database file. The default is that of the command line. */
-  db?: string;
-  /** The author of changes that events record (default: user@host). */
-  actor?: string;
-}
-
-export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
-  const actor = options.actor ?? actorOf(process.env);
-  const app = await openApp(storeLocation(options.db, process.env), actor, { access: 'write' });
-  const closing = new AbortController();
-  const workers = new Set<QueueWorker>();
-  let closed = false;
+/** Opens the queue, and creates it if there is none. */
+export async function openQueue(options?: OpenOptions): Promise<Queue> {
+  const given = readOptions(options, 'openQueue()', { db: filledText, actor: filledText });
+  const actor = given.actor ?? actorOf(process.env);
+  const app = await openApp(storeLocation(given.db, process.env), actor, { access: 'write' });
+  const { queue, startWorker, close } = lifeOf(app, actor);
 
   // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.
   const read = (job: EnqueueInput | string): JobInput =>
@@ -99,6 +53,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     given: EnqueueInput | string | (EnqueueInput | string)[],
     options: EnqueueOptions = {},
   ) => {
+    const app = queue.app();
     const common = read(options);
     const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
@@ -108,71 +63,123 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
 
   return {
     enqueue: add as Queue['enqueue'],
-    ...actingVerbs(app),
-    queues: queues(app),
-    schedules: schedules(app, read),
-    get: async (id) => jobObject(app, await getJob(app, id)),
-    async list(wanted = {}) {
-      const filter: JobFilter = {};
-      if (wanted.state !== undefined) filter.states = [wanted.state].flat();
-      if (wanted.queue !== undefined) filter.queue = wanted.queue;
-      const jobs: JobObject[] = [];
-      for await (const job of listJobs(app, filter, wanted.limit ?? null))
-        jobs.push(await jobObject(app, job));
-      return jobs;
+    ...actingVerbs(queue),
+    queues: queues(queue),
+    schedules: schedules(queue, read),
+    async get(id) {
+      const app = queue.app();
+      return jobObject(app, await getJob(app, jobIds([id])[0]!));
     },
-    counts: () => countStates(app),
-    retry: async (...ids) => (await retryJobs(app, [...new Set(ids)], { strict: true })).changed,
-    async wait(id, wanted = {}) {
-      const [job] = await waitFor(app, [id], { timeoutMs: wanted.timeoutMs ?? null });
-      return jobObject(app, job!);
+    list: (wanted) => list(queue, wanted),
+    counts: async () => countStates(queue.app()),
+    retry: async (...ids) =>
+      (await retryJobs(queue.app(), [...new Set(jobIds(ids))], { strict: true })).changed,
+    wait: (id, wanted) => queue.holdOpen(wait(queue, id, wanted)),
+    logs: logsOf(queue),
+    async attempts(id) {
+      const app = queue.app();
+      const { attempts } = await showJob(app, jobIds([id])[0]!);
+      return withLeftBehind(app, attempts).map(toAttemptObject);
     },
-    events(wanted = {}) {
-      const after = wanted.after === undefined ? lastEventNumber(app) : Promise.resolve(wanted.after);
-      return (async function* () {
+    events: (wanted) => events(queue, wanted),
+    startWorker,
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+interface Life extends Pick<Queue, 'startWorker' | 'close'> {
+  queue: OpenQueue;
+}
+
+/** Keeps the workers of an open queue, and ends it in order: no new calls, then the workers, then the store. */
+function lifeOf(app: App, actor: string): Life {
+  const closing = new AbortController();
+  const closed = new AbortController();
+  const workers = new Set<Promise<OwnWorker>>();
+  const held = new Set<Promise<unknown>>();
+  let ending: Promise<void> | null = null;
+  const use = (): App => {
+    if (closing.signal.aborted) throw closedError();
+    return app;
+  };
+  const stopAll = async (how: Stop): Promise<void> => {
+    // A worker that failed has nothing left to stop.
+    await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(how, 'close()')));
+  };
+  const end = async (how: Stop): Promise<void> => {
+    await stopAll(how);
+    closed.abort(closedError());
+    await Promise.allSettled(held);
+    await closeApp(app);
+  };
+  return {
+    queue: {
+      app: use,
+      actor,
+      closing: closing.signal,
+      closed: closed.signal,
+      async holdOpen(work) {
+        held.add(work);
         try {
-          for await (const event of followEvents(app, await after, {}, closing.signal))
-            yield toEventObject(event);
-        } catch (error) {
-          if (!closing.signal.aborted) throw error;
+          return await work;
+        } finally {
+          held.delete(work);
         }
-      })();
+      },
     },
-    async startWorker(wanted = {}) {
-      const worker = await startQueueWorker(app, wanted);
+    async startWorker(wanted): Promise<QueueWorker> {
+      const worker = startOwnWorker(use(), wanted);
       workers.add(worker);
-      return worker;
+      const forget = (): boolean => workers.delete(worker);
+      worker.then(({ shown }) => shown.done.then(forget, forget), forget);
+      return (await worker).shown;
     },
-    async close() {
-      if (closed) return;
-      closed = true;
-      closing.abort();
-      // A worker that failed has nothing left to stop.
-      await Promise.allSettled([...workers].map((worker) => worker.stop()));
-      await closeApp(app);
+    async close(options?: StopOptions) {
+      const how = readStop(options, 'close()');
+      closing.abort(closedError());
+      // A second call may give a stronger order, as a second signal does.
+      if (ending !== null) void stopAll(how);
+      ending ??= end(how);
+      await ending;
     },
   };
 }
 
-async function startQueueWorker(app: App, wanted: WorkerStart): Promise<QueueWorker> {
-  const options = {
-    id: newWorkerId(),
-    supervisor: 'library',
-    concurrency: wanted.concurrency ?? 1,
-    queues: wanted.queues ?? null,
-    drain: wanted.drain ?? false,
-    openFiles: null,
-    since: null,
-  };
-  const { id, done, stop } = await startWorker(app, options, wanted.onEvent ?? (() => {}));
-  // A caller that ignores `done` must not be ended by its rejection.
-  done.catch(() => {});
-  return {
-    id,
-    done,
-    stop(how = {}) {
-      stop(how.force ? 'force' : 'drain', 'stop()');
-      return done;
-    },
-  };
+async function wait(queue: OpenQueue, id: string, wanted: WaitOptions | undefined) {
+  const app = queue.app();
+  const options = readOptions(wanted, 'wait()', { ...TIMEOUT, signal: abortSignal });
+  options.signal?.throwIfAborted();
+  const signal = firstOf(queue.closed, options.signal);
+  const ids = jobIds([id]);
+  const waiting = { timeoutMs: timeoutOf(options), signal };
+  const [job] = await waitFor(app, ids, waiting).catch((error) => {
+    if (!queue.closed.aborted) throw error;
+    // A worker of this queue may have ended the job in the end.
+    return waitFor(app, ids, { timeoutMs: 0 }).catch(() => {
+      throw closedError();
+    });
+  });
+  return jobObject(app, job!);
+}
+
+function events(queue: OpenQueue, wanted: EventOptions | undefined): AsyncIterable<EventObject> {
+  // The first event is that after the call, even if the loop begins later.
+  const begun = (async () => {
+    const app = queue.app();
+    const { after, signal } = readOptions(wanted, 'events()', { after: count, signal: abortSignal });
+    return { app, after: after ?? (await lastEventNumber(app)), signal };
+  })();
+  // Nobody may ever read from the iterable.
+  begun.catch(() => {});
+  return (async function* () {
+    const { app, after, signal } = await begun;
+    signal?.throwIfAborted();
+    try {
+      for await (const event of followEvents(app, after, {}, firstOf(queue.closing, signal)))
+        yield toEventObject(event);
+    } catch (error) {
+      if (!queue.closing.aborted) throw error;
+    }
+  })();
 }

@@ -1,26 +1,23 @@
-import { actorOf } from '../actions/actor.ts';
-import type { App } from '../actions/app.ts';
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
 import { changeQueue, listQueues, resumeQueue } from '../actions/queues.ts';
-import type { QueueObject } from '../core/wire.ts';
+import type { OpenQueue } from './open-queue.ts';
+import { checkNames, filledText } from './options.ts';
+import type { Queues } from './types.ts';
 
-/** Manages named queues. A queue is created by its first use. */
-export interface Queues {
-  /** Returns all queues by name, with their job counts. */
-  list(): Promise<QueueObject[]>;
-  /** Pauses a queue. Running jobs continue. */
-  pause(name: string, by?: string): Promise<QueueObject>;
-  resume(name: string): Promise<QueueObject>;
-  /** Sets limits, which apply across all workers at once. */
-  set(name: string, limits: QueueInput): Promise<QueueObject>;
-}
+const LIMITS = ['concurrency', 'rate', 'priority_aging'] satisfies (keyof QueueInput)[];
 
-export function queues(app: App): Queues {
+export function queues(queue: OpenQueue): Queues {
+  const named = (name: unknown): string => filledText(name, 'the name of the queue');
   return {
-    list: () => listQueues(app),
-    pause: (name, by = actorOf(process.env)) =>
-      changeQueue(app, name, { paused: { at: app.clock.now(), by } }),
-    resume: (name) => resumeQueue(app, name),
-    set: async (name, limits) => changeQueue(app, name, readQueueInput(limits)),
+    list: async () => listQueues(queue.app()),
+    async pause(name, by = queue.actor) {
+      const app = queue.app();
+      return changeQueue(app, named(name), { paused: { at: app.clock.now(), by: filledText(by, 'by') } });
+    },
+    resume: async (name) => resumeQueue(queue.app(), named(name)),
+    async set(name, limits) {
+      const changes = readQueueInput(checkNames(limits, 'queues.set()', LIMITS));
+      return changeQueue(queue.app(), named(name), changes);
+    },
   };
 }

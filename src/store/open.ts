@@ -1,4 +1,5 @@
 import { QueueError } from '../core/errors.ts';
+import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
 import type { Store } from './store.ts';
@@ -43,7 +44,8 @@ export interface StoreKind {
 /** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
 const STORES: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
   { owns: (location) => /^postgres(ql)?:/i.test(location), load: async () => POSTGRES },
-  { owns: () => true, load: async () => (await import('./sqlite/kind.ts')).SQLITE },
+  { owns: (location) => location === ':memory:', load: refuseMemory },
+  { owns: () => true, load: loadFileStore },
 ];
 
 const POSTGRES: StoreKind = {
@@ -59,6 +61,20 @@ async function refusePostgres(): Promise<never> {
     'this version of queuectl does not support PostgreSQL yet',
     'use --db with the path of a file',
   );
+}
+
+async function refuseMemory(): Promise<never> {
+  throw new QueueError(
+    'store-unavailable',
+    "':memory:' cannot be used, because commands, workers and jobs share the database through a file",
+    'use the path of a file, such as one in a temporary directory',
+  );
+}
+
+/** Reports an old Node, which cannot load the store at all. */
+async function loadFileStore(): Promise<StoreKind> {
+  refuseOldNode(process.versions);
+  return (await import('./sqlite/kind.ts')).SQLITE;
 }
 
 const loaded = new Set<StoreKind>();

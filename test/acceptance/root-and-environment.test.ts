@@ -88,6 +88,23 @@ test.concurrent(
 );
 
 test.concurrent(
+  'the trace context of a worker does not reach its jobs, unless a job asks for it or has its own',
+  inSandbox(async (box) => {
+    const TRACE = 'echo "$TRACEPARENT/$TRACESTATE/$BAGGAGE/$KEPT"';
+    const own = { TRACEPARENT: '00-own' };
+    await box.json(['enqueue', JSON.stringify({ id: 'plain', command: TRACE })]);
+    await box.json(['enqueue', JSON.stringify({ id: 'own', command: TRACE, env: own })]);
+    await box.json(['enqueue', JSON.stringify({ id: 'asks', command: TRACE, secret_env: ['TRACEPARENT'] })]);
+    const env = { TRACEPARENT: '00-worker', TRACESTATE: 'a=1', BAGGAGE: 'user=1', KEPT: 'yes' };
+    expect((await box.run(['worker', 'start', '--drain'], { env })).code).toBe(0);
+    const printed = async (id: string): Promise<string> => (await box.run(['logs', id])).stdout;
+    expect(await printed('plain')).toBe('///yes\n');
+    expect(await printed('own')).toBe('00-own///yes\n');
+    expect(await printed('asks')).toBe('00-worker///yes\n');
+  }),
+);
+
+test.concurrent(
   'S8: a directory that was replaced by a link or may not be entered affects only its own job',
   inSandbox(async (box) => {
     const [was, now] = [join(box.directory, 'was'), join(box.directory, 'now')];

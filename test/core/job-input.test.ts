@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runInNewContext } from 'node:vm';
 import { COMMAND_LIMIT } from '../../src/core/command-text.ts';
 import { readJobObject } from '../../src/core/job-input.ts';
 import { STDIN_LIMIT } from '../../src/core/stdin.ts';
@@ -23,6 +24,7 @@ describe('every spelling of a field is accepted', () => {
     ],
     [['run_at'], 1_893_456_000, { runAt: Date.UTC(2030, 0) }],
     [['run_at'], 1_893_456_000_000, { runAt: Date.UTC(2030, 0) }],
+    [['run_at', 'runAt'], new Date(NOW + 1), { runAt: NOW + 1 }],
     [['timeout', 'timeout_seconds'], 30, { timeoutMs: 30_000 }],
     [['timeout', 'timeout_seconds', 'timeout_ms'], '5m', { timeoutMs: 300_000 }],
     [['timeout_ms', 'timeoutMs'], 1500, { timeoutMs: 1500 }],
@@ -77,6 +79,17 @@ describe('every spelling of a field is accepted', () => {
     };
     expect(read(given)).toEqual({ input: { command: 'true' }, warnings: [] });
   });
+
+  test('undefined is the same as not given, also beside another spelling', () => {
+    const given = { timeout: undefined, run_at: undefined, retries: undefined, max_retries: 2 };
+    expect(read(given)).toEqual({ input: { command: 'true', maxRetries: 2 }, warnings: [] });
+  });
+
+  test('a Date of another realm is a time', () => {
+    const foreign = runInNewContext(`new Date(${NOW})`);
+    expect(foreign instanceof Date).toBeFalse();
+    expect(read({ run_at: foreign }).input.runAt).toBe(NOW);
+  });
 });
 
 describe('contradictions are refused', () => {
@@ -120,7 +133,19 @@ const REFUSED: Record<string, unknown[]> = {
   priority: ['5', '', 'asap', 1.5, 1e300, Number.NaN, true, [1], '__proto__', 'constructor'],
   timeout: [0, -1, Number.NaN, 1e300, true, '', '0', '-1', '5 m', '30m1h', [], {}],
   delay: [-1, Number.NaN, 1e300, 'soon', '-1s', '', true, []],
-  run_at: ['tomorrow', '2030-02-31', '', -1, Number.NaN, 1e300, true, {}, 60],
+  run_at: [
+    'tomorrow',
+    '2030-02-31',
+    '',
+    -1,
+    Number.NaN,
+    1e300,
+    true,
+    {},
+    60,
+    new Date(Number.NaN),
+    new Date(-1),
+  ],
   backoff_base: ['2', 0.5, 0, -2, 1001, Number.NaN, {}],
   cwd: ['relative', '', '/a\0b', 5],
   env: [

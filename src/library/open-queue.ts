@@ -1,0 +1,25 @@
+import type { App } from '../actions/app.ts';
+import { QueueError } from '../core/errors.ts';
+
+/** An open queue, as the parts of the library share it. */
+export interface OpenQueue {
+  /** Returns the app. Throws if the queue is closed or being closed. */
+  app(): App;
+  /** The author of changes. */
+  actor: string;
+  /** Is aborted as soon as the queue is being closed. */
+  closing: AbortSignal;
+  /** Is aborted when the workers have stopped, before the store is closed. */
+  closed: AbortSignal;
+  /** Keeps the store open until the work has ended, although the queue may be closed meanwhile. */
+  holdOpen<T>(work: Promise<T>): Promise<T>;
+}
+
+export function closedError(): QueueError {
+  return new QueueError('wrong-state', 'the queue is closed', 'open it again with openQueue()');
+}
+
+/** Returns a signal that is aborted together with the first of these. */
+export function firstOf(own: AbortSignal, given: AbortSignal | undefined): AbortSignal {
+  return given === undefined ? own : AbortSignal.any([own, given]);
+}

@@ -1,0 +1,138 @@
+import { checkDuration, parseDuration } from '../core/duration.ts';
+import { QueueError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { checkNumber, type NumberRange, parseNumber } from '../core/numbers.ts';
+import { kindOf } from '../core/read-value.ts';
+import { RANGES } from '../core/settings.ts';
+import type { StopOrder } from '../core/stop-order.ts';
+
+/* Checks what a program passes to the library. A program in JavaScript may pass values of any type. */
+
+/** Checks a value and converts it, or throws an error that names it. */
+type Reader<T> = (value: unknown, name: string) => T;
+
+/**
+ * Reads the options of a method with a reader for each of them. Null and undefined ask for nothing. An unknown option is an
+ * error, because a misspelt one would be ignored.
+ */
+export function readOptions<R extends Record<string, Reader<unknown>>>(
+  given: unknown,
+  method: string,
+  readers: R,
+): { [K in keyof R]?: ReturnType<R[K]> } {
+  const options: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(checkNames(given, method, Object.keys(readers))))
+    if (value !== undefined && value !== null) options[name] = readers[name]!(value, name);
+  return options as { [K in keyof R]?: ReturnType<R[K]> };
+}
+
+/** Returns the given object, or an empty one. Throws if it has other options than these. */
+export function checkNames(given: unknown, method: string, known: readonly string[]): object {
+  if (given === undefined || given === null) return {};
+  if (typeof given !== 'object' || Array.isArray(given))
+    throw wrong(`the options of ${method} must be an object, not ${kindOf(given)}`);
+  for (const name of Object.keys(given)) if (!known.includes(name)) throw unknownOption(name, method, known);
+  return given;
+}
+
+function unknownOption(name: string, method: string, known: readonly string[]): QueueError {
+  const guess = nearest(name, known);
+  const meant = guess === null ? '' : `; did you mean '${guess}'?`;
+  return new QueueError(
+    'usage',
+    `${method} has no option '${name}'${meant}`,
+    `the options are ${known.join(', ')}`,
+  );
+}
+
+export function text(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw wrong(`${name} must be a string, not ${kindOf(value)}`);
+  return value;
+}
+
+export function filledText(value: unknown, name: string): string {
+  if (text(value, name).trim() === '') throw wrong(`${name} must not be empty`);
+  return value as string;
+}
+
+export function flag(value: unknown, name: string): boolean {
+  if (typeof value !== 'boolean') throw wrong(`${name} must be true or false, not ${kindOf(value)}`);
+  return value;
+}
+
+/** Accepts an array of strings, or one string, but not an empty array: that may be a list that was never filled. */
+export function texts(value: unknown, name: string): string[] {
+  const values = Array.isArray(value) ? value : [value];
+  if (values.length === 0) throw wrong(`${name} is empty`);
+  return values.map((one) => text(one, name));
+}
+
+/** Accepts a whole number, also as a text such as that of an environment variable. */
+export const wholeNumber =
+  (range: Omit<NumberRange, 'integer'>): Reader<number> =>
+  (value, name) => {
+    const whole = { ...range, integer: true };
+    return typeof value === 'string'
+      ? parseNumber(value, name, whole)
+      : checkNumber(value as number, name, whole);
+  };
+
+export const count = wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+export function callback<T>(value: unknown, name: string): (argument: T) => void {
+  if (typeof value !== 'function') throw wrong(`${name} must be a function, not ${kindOf(value)}`);
+  return value as (argument: T) => void;
+}
+
+export function abortSignal(value: unknown, name: string): AbortSignal {
+  if (value instanceof AbortSignal) return value;
+  throw wrong(`${name} must be an AbortSignal, not ${kindOf(value)}`);
+}
+
+/** Checks ids of jobs. It is a common mistake to pass the job itself. */
+export function jobIds(values: unknown[]): string[] {
+  return values.map((value) => text(value, 'the job id'));
+}
+
+const TIMEOUT_RANGE = { ...RANGES.durationMs, min: 0 };
+const duration =
+  (unit: 'ms' | 's'): Reader<number> =>
+  (value, name) => {
+    if (typeof value !== 'number' && typeof value !== 'string')
+      throw wrong(`${name} must be a duration, not ${kindOf(value)}`);
+    const ms =
+      typeof value === 'string'
+        ? parseDuration(value, name, unit)
+        : Math.round(value * (unit === 's' ? 1000 : 1));
+    return checkDuration(ms, name, TIMEOUT_RANGE, value);
+  };
+
+/** The options that bound a wait. `timeoutOf` merges them. */
+export const TIMEOUT = { timeout: duration('s'), timeoutMs: duration('ms') };
+
+/** Returns null if there is no bound. */
+export function timeoutOf({ timeout, timeoutMs }: { timeout?: number; timeoutMs?: number }): number | null {
+  if (timeout !== undefined && timeoutMs !== undefined)
+    throw new QueueError('usage', 'timeout and timeoutMs mean the same; give only one of them');
+  return timeout ?? timeoutMs ?? null;
+}
+
+/** How to stop workers: the order, and how long they may finish their jobs before it is given. */
+export interface Stop {
+  order: StopOrder;
+  timeoutMs: number | null;
+}
+
+export function readStop(given: unknown, method: string): Stop {
+  const options = readOptions(given, method, { force: flag, leave: flag, ...TIMEOUT });
+  const { force = false, leave = false } = options;
+  if (force && leave) throw new QueueError('usage', 'use force or leave, not both');
+  const timeoutMs = timeoutOf(options);
+  // As with the setting stop-timeout, jobs that outlast the timeout are ended.
+  if (force || (timeoutMs !== null && !leave)) return { order: 'force', timeoutMs };
+  return { order: leave ? 'leave' : 'drain', timeoutMs };
+}
+
+function wrong(message: string): QueueError {
+  return new QueueError('invalid-value', message);
+}

@@ -1,0 +1,197 @@
+import type { QueueInput } from '../actions/queue-input.ts';
+import type { ScheduleInput } from '../actions/schedule-input.ts';
+import type { EventObject } from '../core/event-object.ts';
+import type { GivenOf } from '../core/field.ts';
+import type { GoneJob, State, Stream } from '../core/job.ts';
+import type { JOB_FIELDS } from '../core/job-fields.ts';
+import type { JobObject } from '../core/job-object.ts';
+import type { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
+import type { AttemptObject, QueueObject, ScheduleObject } from '../core/wire.ts';
+import type { WorkerEventObject } from '../core/worker-event-object.ts';
+
+/* The types of the library. A program gets them from the package. */
+
+export type { QueueInput } from '../actions/queue-input.ts';
+
+export interface OpenOptions {
+  /** The database file. The default is that of the command line. */
+  db?: string | undefined;
+  /** The author of changes that events record (default: user@host). */
+  actor?: string | undefined;
+}
+
+/** A job to enqueue. A plain string is a shell command. */
+export interface EnqueueInput extends GivenOf<typeof JOB_FIELDS> {}
+
+export interface EnqueueOptions {
+  /** Makes the call idempotent: repeating it within 24 hours returns the original jobs. Deleted ones are `gone`. */
+  idempotency_key?: string | undefined;
+}
+
+/** Filters jobs. Only jobs that match all given options are listed. */
+export interface ListOptions {
+  state?: State | State[] | undefined;
+  queue?: string | undefined;
+  name?: string | undefined;
+  tags?: Record<string, string> | undefined;
+  /** Lists jobs that were enqueued at least this long ago: seconds, or a text such as `2h`. */
+  older_than?: number | string | undefined;
+  /** Lists jobs whose last error contains this text. */
+  error?: string | undefined;
+  exit_code?: number | undefined;
+  /** Conditions such as `attempts>3,duration>=5m`. */
+  where?: string | undefined;
+  /** A text to find in the id, name, command, tags or last error of the newest jobs. */
+  search?: string | undefined;
+  /** The maximum number of jobs. */
+  limit?: number | undefined;
+}
+
+/** The time after which a call stops waiting. */
+export interface TimeoutOptions {
+  /** Seconds, or a text such as `30s` or `5m`. */
+  timeout?: number | string | undefined;
+  /** The same in milliseconds. */
+  timeoutMs?: number | undefined;
+}
+
+export interface WaitOptions extends TimeoutOptions {
+  /** Stops waiting when it is aborted. The call then rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface EventOptions {
+  /** Yields the events after this number, instead of those from now on. */
+  after?: number | undefined;
+  /** Ends the iteration when it is aborted. The loop then throws the reason of the signal. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface LogOptions {
+  /** The number of the attempt (default: the last one; with `follow` also all that come after it). */
+  attempt?: number | undefined;
+  /** Only this stream, for jobs with `split_output`. */
+  stream?: Stream | undefined;
+  /** Starts with the last lines, at most this many. */
+  lines?: number | undefined;
+}
+
+export interface FollowOptions extends LogOptions {
+  follow: true;
+  /** Ends the iteration when it is aborted. The loop then throws the reason of the signal. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How to stop workers. Without options, they finish their running jobs first. */
+export interface StopOptions extends TimeoutOptions {
+  /** Ends the running jobs and returns them to their queues. */
+  force?: boolean | undefined;
+  /** Stops at once and leaves the jobs running. The next worker on this machine takes them over. */
+  leave?: boolean | undefined;
+  /** Lets running jobs finish for this long. Jobs that still run are ended then, or left running if `leave` is true. */
+  timeout?: number | string | undefined;
+}
+
+export interface WorkerStart {
+  /** Maximum number of concurrent jobs (default: 1). */
+  concurrency?: number | undefined;
+  /** The queues to serve (default: all queues). */
+  queues?: string[] | undefined;
+  /** Stops the worker when no work is left. */
+  drain?: boolean | undefined;
+  /** Is called with each event of this worker. An error that it throws does not reach the worker. */
+  onEvent?: ((event: WorkerEventObject) => void) | undefined;
+}
+
+export interface QueueWorker extends AsyncDisposable {
+  id: string;
+  /** Claims no more jobs and waits for the running ones. */
+  stop(options?: StopOptions): Promise<void>;
+  /** Resolves when the worker has stopped. Rejects if it failed. */
+  done: Promise<void>;
+}
+
+/** The result of an action on jobs. */
+export interface ActedOn {
+  changed: string[];
+  /** Ids of jobs that the action does not apply to, such as finished jobs or jobs that are not held. */
+  unchanged: string[];
+}
+
+/** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */
+export interface ActingVerbs {
+  /** Keeps waiting jobs from running and stops running ones. Resolves when none of their processes is left. */
+  cancel(...ids: string[]): Promise<ActedOn>;
+  /** Keeps waiting jobs from running until they are released. */
+  hold(...ids: string[]): Promise<ActedOn>;
+  release(...ids: string[]): Promise<ActedOn>;
+  /** Deletes jobs permanently with their output. Running jobs are left unchanged. */
+  delete(...ids: string[]): Promise<ActedOn>;
+}
+
+/** Manages named queues. A queue is created by its first use. */
+export interface Queues {
+  /** Returns all queues by name, with their job counts. */
+  list(): Promise<QueueObject[]>;
+  /** Pauses a queue. Running jobs continue. */
+  pause(name: string, by?: string): Promise<QueueObject>;
+  resume(name: string): Promise<QueueObject>;
+  /** Sets limits, which apply across all workers at once. */
+  set(name: string, limits: QueueInput): Promise<QueueObject>;
+}
+
+export interface NewSchedule extends ScheduleInput {
+  name: string;
+  /** The job to enqueue at each run. A plain string is a shell command. */
+  job: EnqueueInput | string;
+  overlap?: (typeof OVERLAPS)[number] | undefined;
+  catch_up?: (typeof CATCH_UPS)[number] | undefined;
+}
+
+/** Manages schedules. Running workers enqueue their jobs, one for each run. */
+export interface Schedules {
+  /** Throws if the name is already used. */
+  add(schedule: NewSchedule): Promise<ScheduleObject>;
+  /** Returns all schedules by name. */
+  list(): Promise<ScheduleObject[]>;
+  /** Removes a schedule. Its enqueued jobs stay. */
+  remove(name: string): Promise<ScheduleObject>;
+  pause(name: string, by?: string): Promise<ScheduleObject>;
+  /** Continues with the next run. Runs missed during the pause are skipped. */
+  resume(name: string): Promise<ScheduleObject>;
+  /** Enqueues a job of the schedule now, even if it is paused. */
+  run(name: string): Promise<JobObject>;
+}
+
+export interface Queue extends ActingVerbs, AsyncDisposable {
+  /** Stores a job durably. An array is stored as a whole or not at all. */
+  enqueue(job: EnqueueInput | string): Promise<JobObject>;
+  enqueue(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
+  enqueue(job: EnqueueInput | string, options: EnqueueOptions): Promise<JobObject | GoneJob>;
+  enqueue(jobs: (EnqueueInput | string)[], options: EnqueueOptions): Promise<(JobObject | GoneJob)[]>;
+  get(id: string): Promise<JobObject>;
+  /** Returns jobs, newest first. All matches are returned unless there is a limit. */
+  list(options?: ListOptions): Promise<JobObject[]>;
+  counts(): Promise<Record<State, number>>;
+  /** Returns dead, cancelled or failed jobs to their queues, including at-most-once jobs. Returns their ids. */
+  retry(...ids: string[]): Promise<string[]>;
+  queues: Queues;
+  schedules: Schedules;
+  /** Resolves when the job is completed, dead or cancelled. */
+  wait(id: string, options?: WaitOptions): Promise<JobObject>;
+  /** Returns what the job has written so far. The text is empty if it has not started. */
+  logs(id: string, options?: LogOptions & { follow?: false | undefined }): Promise<string>;
+  /** Yields what the job writes, as it comes, until the job (or the chosen attempt) ends. Waits for its start. */
+  logs(id: string, options: FollowOptions): AsyncIterable<string>;
+  /** Returns the attempts of a job, oldest first. */
+  attempts(id: string): Promise<AttemptObject[]>;
+  /**
+   * Yields each event of all processes once and in order, from the call on or after event number `after`. Ends when the
+   * queue is closed or the loop is left.
+   */
+  events(options?: EventOptions): AsyncIterable<EventObject>;
+  /** Runs jobs in this process. Resolves when the worker is ready. */
+  startWorker(options?: WorkerStart): Promise<QueueWorker>;
+  /** Stops the workers of this queue, then closes the store. No other method works afterwards. */
+  close(options?: StopOptions): Promise<void>;
+}

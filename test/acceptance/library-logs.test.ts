@@ -1,0 +1,112 @@
+/** How a program reads what its jobs wrote and how their attempts went. */
+import { expect } from 'bun:test';
+import { join } from 'node:path';
+import { onEachRuntime, printedBy } from '../support/library.ts';
+
+/** The second attempt waits for a file that the program creates after it has read the first line, or ends with the store. */
+const READING = `
+import { existsSync, writeFileSync } from 'node:fs';
+import { openQueue } from 'queuectl';
+const [db, gate] = process.argv.slice(-2);
+const queue = await openQueue({ db });
+const flaky = [
+  'if [ $QUEUECTL_ATTEMPT = 1 ]; then echo one; exit 3; fi',
+  'printf "two \\\\303"; while [ -e ' + db + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; printf "\\\\244\\\\nend\\\\n"',
+].join('; ');
+await queue.enqueue({ id: 'flaky', command: flaky, backoff: 'fixed', retry_delay: 0 });
+await queue.enqueue({ id: 'split', command: 'echo out; echo err >&2', split_output: true });
+const before = [await queue.logs('flaky'), await queue.attempts('flaky')];
+const followed = (async () => {
+  let text = '';
+  for await (const piece of queue.logs('flaky', { follow: true })) {
+    text += piece;
+    if (text.endsWith('two ')) writeFileSync(gate, '');
+  }
+  return text;
+})();
+const worker = await queue.startWorker({ concurrency: 2 });
+const text = await followed;
+const left = [];
+for await (const piece of queue.logs('flaky', { follow: true, attempt: 1 })) left.push(piece);
+await queue.wait('split');
+const attempts = await queue.attempts('flaky');
+console.log(JSON.stringify({
+  before, text, left, state: (await queue.get('flaky')).state,
+  last: await queue.logs('flaky'), first: await queue.logs('flaky', { attempt: 1 }), tail: await queue.logs('flaky', { lines: 1 }),
+  split: [await queue.logs('split'), await queue.logs('split', { stream: 'stdout' }), await queue.logs('split', { stream: 'stderr' })],
+  attempts: attempts.map((one) => [one.attempt, one.outcome, one.exit_code, one.error, one.output_bytes, one.worker_id === worker.id,
+    Date.parse(one.finished_at) >= Date.parse(one.started_at)]),
+}));
+await queue.close();
+`;
+
+onEachRuntime('a program reads and follows the output of its jobs', (runtime, directory) => {
+  expect(printedBy(runtime, READING, join(directory, 'queue.db'), join(directory, 'gate'))).toEqual({
+    before: ['', []],
+    text: 'one\ntwo ä\nend\n',
+    left: ['one\n'],
+    state: 'completed',
+    last: 'two ä\nend\n',
+    first: 'one\n',
+    tail: 'end\n',
+    split: ['out\nerr\n', 'out\n', 'err\n'],
+    attempts: [
+      [1, 'exited', 3, 'exit code 3: one', 4, true, true],
+      [2, 'exited', 0, null, 11, true, true],
+    ],
+  });
+});
+
+const ABORTING = `
+import { openQueue } from 'queuectl';
+const queue = await openQueue({ db: process.argv.at(-1) });
+await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
+const reasons = [];
+const note = (promise) => promise.then((value) => reasons.push(value), (error) => reasons.push(error.name + ': ' + error.message));
+const all = async (iterable) => {
+  const seen = [];
+  try {
+    for await (const one of iterable) seen.push(one.kind ?? one);
+    return seen;
+  } catch (error) {
+    return [...seen, error.name + ': ' + error.message];
+  }
+};
+const controller = new AbortController();
+const { signal } = controller;
+const waits = [
+  note(queue.wait('job', { signal })), note(all(queue.events({ after: 0, signal }))),
+  note(all(queue.logs('job', { follow: true, signal }))), note(queue.wait('job', { signal: AbortSignal.timeout(20) })),
+];
+await waits[3];
+controller.abort(new Error('enough'));
+await Promise.all(waits);
+await note(queue.wait('job', { signal }));
+await note(all(queue.events({ after: 0, signal })));
+await note(all(queue.logs('job', { follow: true, signal })));
+await note(queue.wait('job', { timeout: '10ms' }));
+await note(queue.wait('job', { timeoutMs: 0 }));
+const works = await queue.counts();
+await queue.close();
+console.log(JSON.stringify({ reasons, pending: works.pending }));
+`;
+
+onEachRuntime('a signal ends a wait, the events and the following of output', (runtime, directory) => {
+  const { reasons, pending } = printedBy(runtime, ABORTING, join(directory, 'queue.db')) as {
+    reasons: unknown[];
+    pending: number;
+  };
+  const timedOut = "QueueError: the wait timed out: job 'job' is still pending";
+  expect(reasons[0]).toStartWith('TimeoutError: ');
+  expect(reasons.slice(1, 4)).toContainEqual('Error: enough');
+  expect(reasons.slice(1, 4)).toContainEqual(['enqueued', 'Error: enough']);
+  expect(reasons.slice(1, 4)).toContainEqual(['Error: enough']);
+  expect(reasons.slice(4)).toEqual([
+    'Error: enough',
+    ['Error: enough'],
+    ['Error: enough'],
+    timedOut,
+    timedOut,
+  ]);
+  expect(pending).toBe(1);
+});

