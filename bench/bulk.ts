@@ -1,7 +1,7 @@
 /** P3 measures `enqueue --file` of 100,000 JSON lines, the whole process, against a loop of plain inserts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Lab, must } from './lab.ts';
+import { CREATE, type Lab, must } from './lab.ts';
 import { joinBatches, type Timed, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -71,7 +71,7 @@ function job(i: number): object {
 
 function createStore(lab: Lab, name: string): { QUEUECTL_HOME: string } {
   const environment = { QUEUECTL_HOME: lab.fresh(name) };
-  must(lab, [lab.queuectl, 'status'], environment);
+  must(lab, [lab.queuectl, ...CREATE], environment);
   return environment;
 }
 

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Lab, must } from './lab.ts';
+import { CREATE, type Lab, must } from './lab.ts';
 import { stop } from './latency.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -67,7 +67,7 @@ export async function dashboard(lab: Lab): Promise<Row[]> {
 
 async function measurePages(lab: Lab): Promise<Row[]> {
   const home = lab.fresh('d1-store');
-  must(lab, [lab.queuectl, 'status'], { QUEUECTL_HOME: home });
+  must(lab, [lab.queuectl, ...CREATE], { QUEUECTL_HOME: home });
   const file = join(home, 'queue.db');
   seed(file, JOBS, 0);
   addDetails(file);

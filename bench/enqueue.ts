@@ -1,7 +1,7 @@
 /** P1 measures one `enqueue`, the whole process, against the minimum that it has to do. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Lab, must } from './lab.ts';
+import { CREATE, type Lab, must } from './lab.ts';
 import { joinBatches, type Timed, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -43,7 +43,7 @@ export function enqueue(lab: Lab): Row[] {
 /** Returns an enqueue into a new store without jobs. */
 function enqueueCommand(lab: Lab): Timed {
   const environment = { QUEUECTL_HOME: lab.fresh('p1-store') };
-  must(lab, [lab.queuectl, 'status'], environment);
+  must(lab, [lab.queuectl, ...CREATE], environment);
   return { command: [lab.queuectl, 'enqueue', 'true'], environment };
 }
 

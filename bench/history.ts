@@ -1,6 +1,6 @@
 /** P5 measures how much a long history, or many urgent future jobs, slows down commands that do not need them. */
 import { join } from 'node:path';
-import { type Lab, must } from './lab.ts';
+import { CREATE, type Lab, must } from './lab.ts';
 import { type Timed, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -24,7 +24,7 @@ const COMMANDS = [
 export function history(lab: Lab): Row[] {
   const homes = STORES.map(({ finished, future }, i) => {
     const home = lab.fresh(`p5-store-${i}`);
-    must(lab, [lab.queuectl, 'status'], { QUEUECTL_HOME: home });
+    must(lab, [lab.queuectl, ...CREATE], { QUEUECTL_HOME: home });
     seed(join(home, 'queue.db'), finished, future);
     return home;
   });

@@ -48,6 +48,9 @@ export function openLab(): Lab {
   return lab;
 }
 
+/** The arguments of a command that creates a store. Commands that only look create none. */
+export const CREATE = ['config', 'set', 'max-retries', '3'];
+
 /** Runs a command and returns its output. Throws if it fails. */
 export function must(lab: Lab, command: string[], environment: NodeJS.ProcessEnv = {}): string {
   const { status, stdout, stderr, error } = spawnSync(command[0]!, command.slice(1), {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { frameArguments } from '../src/exec/frame.ts';
 import { processes } from '../src/exec/processes.ts';
-import { type Lab, must } from './lab.ts';
+import { CREATE, type Lab, must } from './lab.ts';
 import { type Timed, timeInTurn } from './measure.ts';
 import { type Summary, summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -20,7 +20,7 @@ export async function latency(lab: Lab): Promise<Row[]> {
   const { stamp } = lab.tools;
   const busy = { QUEUECTL_HOME: lab.fresh('p4-store') };
   const alone = { QUEUECTL_HOME: lab.fresh('p4-alone') };
-  for (const environment of [busy, alone]) must(lab, [lab.queuectl, 'status'], environment);
+  for (const environment of [busy, alone]) must(lab, [lab.queuectl, ...CREATE], environment);
   const mark = join(lab.directory, 'p4-stamp');
   const enqueue = [lab.queuectl, 'enqueue', '--', stamp, mark];
   const commands: Timed[] = [

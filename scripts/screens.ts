@@ -49,6 +49,7 @@ function job(id: string, command: string, more: Record<string, unknown> = {}): v
 async function fillStore(): Promise<void> {
   queuectl('config', 'set', 'backoff-base', '4');
   queuectl('queue', 'set', 'mail', '--concurrency', '1', '--rate', '10/s');
+  queuectl('queue', 'set', 'reports', '--concurrency', '4');
   queuectl('queue', 'pause', 'reports');
   job('backup-db', 'echo "s3: bucket backups does not exist" >&2; exit 3', { max_retries: 2 });
   job('encode-7', 'for i in $(seq 900); do echo frame $i; sleep 1; done', { timeout: 1800, priority: 10 });

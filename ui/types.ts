@@ -4,6 +4,7 @@ import type { SeriesObject } from '../src/core/wire.ts';
 
 export type { Percentiles } from '../src/core/histogram.ts';
 export type {
+  AttemptObject as Attempt,
   ErrorGroupObject as ErrorGroup,
   ErrorGroups,
   FiguresObject as Figures,
@@ -27,21 +28,6 @@ export interface JobPage {
   jobs: Job[];
   next_cursor: string | null;
   count: { value: number; capped: boolean };
-}
-
-export interface Attempt {
-  attempt: number;
-  worker_id: string;
-  started_at: string;
-  finished_at: string | null;
-  duration_ms: number | null;
-  outcome: string | null;
-  exit_code: number | null;
-  signal: string | null;
-  error: string | null;
-  output_bytes: number;
-  output_truncated: boolean;
-  left_behind: number[];
 }
 
 export interface Explanation {

@@ -5,7 +5,7 @@ import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
-import { mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
+import { type IfMissing, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store and the environment that every action works with. */
@@ -19,7 +19,9 @@ export interface App {
   warn?(message: string): void;
 }
 
-export interface OpenedApp extends App, Pick<OpenedStore, 'created' | 'warning' | 'schema'> {}
+export type { IfMissing };
+
+export interface OpenedApp extends App, Pick<OpenedStore, 'created' | 'missing' | 'warning' | 'schema'> {}
 
 /**
  * The purpose for which a store is opened. It decides what happens to a store with an older schema:
@@ -32,8 +34,8 @@ export type Access = 'read' | 'write' | 'work' | 'any-version';
 
 export interface OpenOptions {
   access: Access;
-  /** Creates a missing store, which is the default. Workers turn this off. Otherwise they would recreate a deleted store. */
-  create?: boolean;
+  /** What happens if there is no store. The default is `create`. Workers refuse. Otherwise they would recreate a deleted store. */
+  ifMissing?: IfMissing;
   /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
 }
@@ -42,18 +44,18 @@ export interface OpenOptions {
 export async function openApp(
   location: string,
   actor: string | null,
-  { access, create = true, anyOwner = false }: OpenOptions,
+  { access, ifMissing = 'create', anyOwner = false }: OpenOptions,
 ): Promise<OpenedApp> {
   guardExit();
   const older = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const opened = await openStore(location, { create, actor, anyOwner, older, now: systemClock.now });
+    const opened = await openStore(location, { ifMissing, actor, anyOwner, older, now: systemClock.now });
     return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');
     await migrateStore(location, actor, anyOwner);
-    return openApp(location, actor, { access: 'read', create, anyOwner });
+    return openApp(location, actor, { access: 'read', ifMissing, anyOwner });
   }
 }
 

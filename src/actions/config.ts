@@ -1,11 +1,6 @@
-import {
-  findSetting,
-  parseSetting,
-  SETTING_KEYS,
-  SETTINGS,
-  type Setting,
-  type SettingKey,
-} from '../core/settings.ts';
+import { QueueError } from '../core/errors.ts';
+import { findSetting, parseSetting } from '../core/setting-names.ts';
+import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from '../core/settings.ts';
 import { checkTogether, readEach } from '../core/stored-settings.ts';
 import type { SettingObject } from '../core/wire.ts';
 import { wake } from '../state/wake.ts';
@@ -44,6 +39,29 @@ export async function setSetting(app: App, name: string, value: string): Promise
 
 export async function unsetSetting(app: App, name: string): Promise<SettingObject> {
   return changeSetting(app, findSetting(name).key, null);
+}
+
+/** Resets every setting that was changed. Returns those. */
+export async function unsetAllSettings(app: App): Promise<SettingObject[]> {
+  const changed = (await listSettings(app)).filter((setting) => !setting.is_default).map(({ key }) => key);
+  // A setting that depends on another one is refused until the other one has been reset.
+  const refused = await resetEach(app, changed);
+  await resetEach(app, refused);
+  return (await listSettings(app)).filter(({ key }) => changed.includes(key));
+}
+
+/** Resets settings one by one. Returns those whose default contradicts the present value of another setting. */
+async function resetEach(app: App, keys: SettingKey[]): Promise<SettingKey[]> {
+  const refused: SettingKey[] = [];
+  for (const key of keys) {
+    try {
+      await changeSetting(app, key, null);
+    } catch (error) {
+      if (!(error instanceof QueueError) || error.code !== 'invalid-value') throw error;
+      refused.push(key);
+    }
+  }
+  return refused;
 }
 
 async function changeSetting(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {

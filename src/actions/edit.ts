@@ -2,9 +2,13 @@ import type { JobChanges } from '../core/job-changes.ts';
 import { checkAtMostOnce } from '../core/job-input.ts';
 import { type Acted, actOnJobs } from './act.ts';
 import type { App } from './app.ts';
+import { checkSecrets } from './enqueue.ts';
 
 /** Changes waiting jobs. An at-most-once job is left unchanged if the changes set `maxRetries` above 1. */
 export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
+  const { env } = changes;
+  if (env !== undefined)
+    for (const id of ids) checkSecrets({ secretEnv: (await app.store.get(id))?.secretEnv ?? [], env });
   const acted = await actOnJobs(app, ids, 'are not pending or failed', (batch) =>
     app.store.edit(batch, changes, app.clock.now()),
   );

@@ -5,7 +5,7 @@ import { checkSameKey } from '../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
 import { checkAtMostOnce, type JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
-import { shellQuote } from '../core/shell-quote.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
@@ -88,6 +88,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   spec.cwd ??= cwd();
   checkPolicy(spec);
   spec.unique = uniqueOf(input);
+  if (input.hold) spec.hold = true;
   // An empty standard input is the same as none.
   spec.stdin ||= null;
   checkSecrets(spec);
@@ -112,7 +113,8 @@ function checkPolicy({ policy, backoffBase }: JobSpec): void {
     );
 }
 
-function checkSecrets({ secretEnv, env }: JobSpec): void {
+/** Throws if a variable is to have a stored value and that of the worker. */
+export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'env'>): void {
   if (secretEnv.length === 0) return;
   const both = secretEnv.find((name) => Object.hasOwn(env, name));
   if (both !== undefined)
@@ -138,6 +140,6 @@ function uniqueOf({ unique }: JobInput): Uniqueness | null {
 
 /** Returns `argv` as a user would type it, shortened if it is very long. The text is only shown and never run. */
 export function readable(argv: string[]): string {
-  const quoted = argv.map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : shellQuote(part))).join(' ');
+  const quoted = argv.map(shellWord).join(' ');
   return Buffer.byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;
 }

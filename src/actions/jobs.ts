@@ -4,6 +4,7 @@ import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Attempt, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
+import { pidOf } from './pid.ts';
 
 const PAGE = 1000;
 
@@ -63,7 +64,7 @@ export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
 
 /** Returns the JSON object of a job, which can be enqueued again as it is. */
 export async function jobObject(app: App, job: Job): Promise<JobObject> {
-  return toJobObject(await withStdin(app, job));
+  return { ...toJobObject(await withStdin(app, job)), pid: await pidOf(app, job) };
 }
 
 /** Returns the JSON object of an enqueued job. A job that has been deleted since has only the fields of `GoneJob`. */

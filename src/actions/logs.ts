@@ -61,7 +61,7 @@ export async function readOutputRange(
 }
 
 /** Returns the attempt with this ordinal, which must exist. For null, returns the last attempt, or null if there is none yet. */
-function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
+export function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
   if (ordinal === null) return attempts.at(-1) ?? null;
   const found = attempts.find((one) => one.ordinal === ordinal);
   if (found === undefined) throw noSuchAttempt(id, ordinal, attempts);

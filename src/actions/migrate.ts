@@ -19,7 +19,7 @@ export async function previewMigration(
   actor: string | null,
   anyOwner: boolean,
 ): Promise<Migration> {
-  const app = await openApp(location, actor, { access: 'any-version', create: false, anyOwner });
+  const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', anyOwner });
   try {
     const { found: from, known: to } = app.schema;
     return { db: location, from, to, workers: from === to ? [] : await runningWorkers(app) };
@@ -42,7 +42,8 @@ export async function migrateStore(
       `${db} has schema version ${from}, and ${countOf(workers.length, 'worker')} of that version ${workers.length === 1 ? 'is' : 'are'} running (${workers[0]})`,
       'run queuectl worker stop --leave, and then queuectl db migrate. To replace the workers at once: queuectl worker start',
     );
-  if (from < to) await closeApp(await openApp(location, actor, { access: 'work', create: false, anyOwner }));
+  if (from < to)
+    await closeApp(await openApp(location, actor, { access: 'work', ifMissing: 'refuse', anyOwner }));
   return migration;
 }
 

@@ -48,11 +48,23 @@ export async function changeQueue(app: App, name: string, changes: QueueChanges)
   return (await listQueues(app)).find((queue) => queue.name === name)!;
 }
 
-/** Resumes a queue. Throws if it does not exist. (A pause creates the queue, in case its first job comes later.) */
-export async function resumeQueue(app: App, name: string): Promise<QueueObject> {
+/** Pauses a queue, or all queues if the name is null. Running jobs continue. Throws if there is no such queue. */
+export function pauseQueues(app: App, name: string | null, by: string): Promise<QueueObject[]> {
+  return changeExisting(app, name, { paused: { at: app.clock.now(), by } });
+}
+
+/** Resumes a queue, or all queues if the name is null. Throws if there is no such queue. */
+export function resumeQueues(app: App, name: string | null): Promise<QueueObject[]> {
+  return changeExisting(app, name, { paused: null });
+}
+
+async function changeExisting(app: App, name: string | null, changes: QueueChanges): Promise<QueueObject[]> {
   const names = await queueNames(app);
-  if (!names.includes(name)) throw noQueue(name, names);
-  return changeQueue(app, name, { paused: null });
+  if (name !== null && !names.includes(name)) throw noQueue(name, names);
+  const changed = name === null ? names : [name];
+  for (const one of changed) await app.store.setQueue(one, changes);
+  wake(app.stateDirectory);
+  return (await listQueues(app)).filter((queue) => changed.includes(queue.name));
 }
 
 /** Deletes a queue. Throws if it has jobs or is used by a schedule. */

@@ -55,9 +55,18 @@ export async function retryJobs(
 
 async function refuseUnlessRetryable(app: App, id: string, from: readonly State[]): Promise<void> {
   const { state } = await getJob(app, id);
-  if (!from.includes(state)) throw wrongState(id, state, from);
+  if (!from.includes(state)) throw wrongState(id, state, from, againHint(id, state));
   const holder = await app.store.keyHolder(id, from, app.clock.now());
   if (holder !== null) throw refusal(id, keyTaken(holder));
+}
+
+/** Returns the commands that run a job again which cannot be retried. */
+export function againHint(id: string, state: State): string {
+  if (state === 'completed') return `to run it again as a new job: queuectl enqueue --again ${id}`;
+  if (state === 'processing')
+    return `to stop it and run it again: queuectl cancel ${id}, then queuectl retry ${id}. To run it as a second job: queuectl enqueue --again ${id}`;
+  if (state === 'pending') return `to see why it is not running: queuectl explain ${id}`;
+  return `to show the job: queuectl show ${id}`;
 }
 
 /** Returns the ids of at-most-once jobs in one of these states that were started before. */
@@ -74,10 +83,10 @@ function keyTaken(holder: string): string {
   return `cannot reserve the unique key again, because job '${holder}' holds it`;
 }
 
-export function refusal(id: string, why: string): QueueError {
-  return new QueueError('wrong-state', `job '${id}' ${why}`, `to show the job: queuectl show ${id}`);
+export function refusal(id: string, why: string, hint = `to show the job: queuectl show ${id}`): QueueError {
+  return new QueueError('wrong-state', `job '${id}' ${why}`, hint);
 }
 
-export function wrongState(id: string, state: State, wanted: readonly State[]): QueueError {
-  return refusal(id, `is ${state}, not ${either(wanted)}`);
+export function wrongState(id: string, state: State, wanted: readonly State[], hint?: string): QueueError {
+  return refusal(id, `is ${state}, not ${either(wanted)}`, hint);
 }

@@ -1,3 +1,4 @@
+import { timingText } from '../core/cron-text.ts';
 import type { Job, State } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { countOf } from '../core/words.ts';
@@ -36,6 +37,28 @@ async function peek(location: string, read: (store: Store) => Promise<Suggestion
 async function startingWith(store: Store, prefix: string): Promise<Job[]> {
   const ids = await store.startingWith(prefix, MAX_JOBS);
   return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
+}
+
+/** Suggests the workers that can be stopped. */
+export function suggestWorkers(location: string): Promise<Suggestion[]> {
+  return peek(location, async (store) =>
+    (await store.workers()).map(({ id, pid, hostname }) => ({
+      value: id,
+      help: `pid ${pid} on ${hostname}`,
+    })),
+  );
+}
+
+/** Suggests all schedules. `pausedFirst` puts paused schedules first, for `schedule resume`. */
+export function suggestSchedules(location: string, pausedFirst: boolean): Promise<Suggestion[]> {
+  return peek(location, async (store) => {
+    const schedules = await store.schedules();
+    if (pausedFirst) schedules.sort((a, b) => Number(b.pausedAt !== null) - Number(a.pausedAt !== null));
+    return schedules.map(({ name, pausedAt, timing, job }) => ({
+      value: name,
+      help: `${timingText(timing)}${pausedAt === null ? '' : ', paused'}: ${maskUrls(job.command ?? '')}`,
+    }));
+  });
 }
 
 /** Suggests all queues. `pausedFirst` puts paused queues first, for `queue resume`. */

@@ -24,6 +24,8 @@ interface ActingCommand {
   flags?: Record<string, Flag>;
   examples: string[];
   notes?: string[];
+  /** Returns the command that helps if the only job could not be changed. */
+  hint?(app: App, id: string): Promise<string>;
   /** Returns null if there was nothing to change. */
   act(app: App, ids: string[], input: Input, context: Context): Promise<Acted | null>;
 }
@@ -47,6 +49,8 @@ export function actingCommand(command: ActingCommand): Command {
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
     notes: [...notes, SHORT_IDS],
+    instead: ([first]) =>
+      first === '--all' ? `to select all jobs: queuectl ${name} --state all` : undefined,
     async run(context, input) {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();
@@ -61,7 +65,10 @@ export function actingCommand(command: ActingCommand): Command {
         context.io.out('nothing was changed\n');
         return 0;
       }
-      return report(context, done, acted ?? { changed: [], unchanged: [], why: '' });
+      const [only, ...others] = acted?.unchanged ?? [];
+      const alone = only !== undefined && others.length === 0 && acted?.changed.length === 0;
+      const hint = alone ? await command.hint?.(app, only) : undefined;
+      return report(context, done, acted ?? { changed: [], unchanged: [], why: '' }, hint);
     },
   });
 }
@@ -117,7 +124,7 @@ async function preview(context: Context, app: App, done: string, ids: string[]):
 }
 
 /** Prints what changed and what did not. Returns 0 if all jobs changed, 7 if some did, and throws if none did. */
-function report({ io }: Context, done: string, acted: Acted): number {
+function report({ io }: Context, done: string, acted: Acted, hint?: string): number {
   const { changed, unchanged, skipped = [], why } = acted;
   const others = unchanged.length - skipped.length;
   const left = [
@@ -136,16 +143,21 @@ function report({ io }: Context, done: string, acted: Acted): number {
     if (!io.tty) io.warn(left);
     return 7;
   }
-  throw nothingDone(done, acted, left);
+  throw nothingDone(done, acted, left, hint);
 }
 
-function nothingDone(done: string, { unchanged, skipped = [], why }: Acted, left: string): QueueError {
+function nothingDone(
+  done: string,
+  { unchanged, skipped = [], why }: Acted,
+  left: string,
+  given?: string,
+): QueueError {
   const [first] = unchanged;
   if (unchanged.length === 1 && skipped.length === 0)
     return new QueueError(
       'wrong-state',
       `nothing was ${done}: job '${first}' ${verbFor(1, why)}`,
-      `to show the job: queuectl show ${first}`,
+      given ?? `to show the job: queuectl show ${first}`,
     );
   const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : left;
   const hint =

@@ -1,4 +1,4 @@
-import type { Access, App } from '../actions/app.ts';
+import type { Access, App, IfMissing } from '../actions/app.ts';
 import type { Block } from './help-page.ts';
 import type { Io } from './io.ts';
 
@@ -15,6 +15,8 @@ export interface Flag {
   group?: string;
   /** True if the flag can be repeated. */
   many?: boolean;
+  /** Other names of the flag, besides those in aliases.ts. */
+  aliases?: string[];
 }
 
 export function inGroup(group: string, flags: Record<string, Flag>): Record<string, Flag> {
@@ -30,7 +32,7 @@ export interface Context {
   /** Allows a store that another user owns or can write to. */
   anyOwner: boolean;
   /** Opens the store. `actor` is recorded as the author of changes, instead of the user. */
-  app(how?: { create: boolean; actor?: string }): Promise<App>;
+  app(how?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
 }
 
 export interface Input {
@@ -69,6 +71,10 @@ export interface Command {
   prints?: Printed;
   /** How the command opens the store, if not only for reading. */
   access?: Exclude<Access, 'read'>;
+  /** Creates the database if there is none. Other commands then find an empty queue, and create nothing. */
+  creates?: boolean;
+  /** Returns the command line that was probably meant by arguments or a flag that the command does not take. */
+  instead?(words: string[]): string | undefined;
   /** Tells whether the command returns a job's exit code for these arguments. Its own errors then have other codes. */
   answersForJob?(args: string[]): boolean;
   /** Returns the exit code. Undefined means 0. */

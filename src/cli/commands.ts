@@ -116,6 +116,15 @@ export const SECTIONS: Record<string, Record<string, Load | Group>> = {
 
 export const COMMANDS: Record<string, Load | Group> = Object.assign({}, ...Object.values(SECTIONS));
 
+/** Commands that no list names: people type them out of habit. */
+export const UNLISTED: Record<string, Load> = { init: () => import('./commands/init.ts') };
+
+/** Commands that remove or stop something. They are not suggested for a word that merely resembles them. */
+export const DESTRUCTIVE: ReadonlySet<string> = new Set([
+  ...['cancel', 'delete', 'suspend', 'prune', 'restore', 'import', 'dlq purge', 'queue delete'],
+  ...['schedule remove', 'worker stop', 'config unset', 'db repair'],
+]);
+
 /** The internal command that completion scripts call (cli/complete.ts). */
 export const COMPLETE = '__complete';
 

@@ -1,5 +1,6 @@
 import type { Suggestion } from '../actions/suggest.ts';
 import { PRIORITIES, STATES } from '../core/job.ts';
+import { END_SIGNALS } from '../core/signals.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Flag } from './command.ts';
 
@@ -20,12 +21,19 @@ const words = (...values: string[]): Suggestion[] => values.map((value) => ({ va
 /** Maps the placeholder of a value in the help to its source. */
 const BY_PLACEHOLDER: Record<string, Source> = {
   ID: async (prefix, request, command) => {
-    const { suggestJobs } = await import('../actions/suggest.ts');
+    const { suggestJobs, suggestWorkers } = await import('../actions/suggest.ts');
+    if (command === 'worker stop') return suggestWorkers(locationOf(request));
     return suggestJobs(locationOf(request), prefix, command.startsWith('dlq ') ? ['dead'] : []);
   },
   QUEUE: async (_, request, command) => {
     const { suggestQueues } = await import('../actions/suggest.ts');
     return suggestQueues(locationOf(request), command === 'queue resume');
+  },
+  /** Other commands have names, too, but only those of schedules have to exist. */
+  NAME: async (_, request, command) => {
+    if (!command.startsWith('schedule ') || command === 'schedule add') return [];
+    const { suggestSchedules } = await import('../actions/suggest.ts');
+    return suggestSchedules(locationOf(request), command === 'schedule resume');
   },
   STATE: () => words(...STATES),
   KEY: async () => {
@@ -48,6 +56,7 @@ const BY_FLAG: Record<string, Source> = {
     return words(...(await import('./read-layout.ts')).fieldsOf(command), 'help');
   },
   format: async () => words(...(await import('./read-layout.ts')).FORMATS),
+  signal: () => words(...END_SIGNALS.map((name) => name.slice(3))),
   color: () => words('auto', 'always', 'never'),
   priority: () => words(...PRIORITIES.keys()),
   range: async () => words(...Object.keys((await import('../core/figures.ts')).PERIODS)),
@@ -67,7 +76,10 @@ export async function flagValues(
   const kept = placeholder.includes(',') ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   const found = await source(typed.slice(kept.length), request, '');
   if (typeof found === 'string') return found;
-  return found.map(({ value, help }) => ({ value: before + kept + value, help }));
+  const chosen = kept.split(',');
+  return found
+    .filter(({ value }) => !chosen.includes(value))
+    .map(({ value, help }) => ({ value: before + kept + value, help }));
 }
 
 /** Returns values for the argument at this position, or null if the command takes none there. */

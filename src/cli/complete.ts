@@ -1,5 +1,8 @@
 import type { Suggestion } from '../actions/suggest.ts';
+import { entryOf } from '../core/entry-of.ts';
+import { canonicalFlags } from './canonical-flags.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
+import { canonicalWords, NO_WORD } from './command-words.ts';
 import { COMMANDS, isGroup, type Load } from './commands.ts';
 import { argumentValues, type CompletionRequest, flagValues, type Values } from './complete-values.ts';
 import { cut, printable } from './text.ts';
@@ -22,13 +25,15 @@ export async function complete(words: string[], environment: NodeJS.ProcessEnv):
   }
 }
 
-async function suggest(before: string[], current: string, environment: NodeJS.ProcessEnv): Promise<Values> {
+async function suggest(typed: string[], current: string, environment: NodeJS.ProcessEnv): Promise<Values> {
+  // The word being typed stands for itself, whatever it may become.
+  const before = canonicalWords([...typed, NO_WORD]).slice(0, -1);
   const request: CompletionRequest = { environment, before };
   if (before.at(-1) === '--db') return ':files';
   const names = plainWords(before, GLOBAL_FLAGS);
   const helping = names[0] === 'help';
   if (helping) names.shift();
-  const entry = names[0] === undefined ? undefined : COMMANDS[names[0]];
+  const entry = entryOf(COMMANDS, names[0]);
   if (names.length === 0) {
     if (current.startsWith('-')) return flagNames(GLOBAL_FLAGS, before);
     return [...(await commandNames(COMMANDS)), ...(helping ? await topics() : HELP)];
@@ -36,7 +41,7 @@ async function suggest(before: string[], current: string, environment: NodeJS.Pr
   if (entry === undefined) return [];
   if (isGroup(entry) && names.length === 1 && !current.startsWith('-')) return commandNames(entry.commands);
   if (helping) return [];
-  const load = isGroup(entry) ? entry.commands[names[1]!] : entry;
+  const load = isGroup(entry) ? entryOf(entry.commands, names[1]) : entry;
   if (load === undefined) return [];
   const { default: command } = await load();
   return suggestFor(command, before, current, request);
@@ -51,10 +56,11 @@ async function topics(): Promise<Suggestion[]> {
 
 async function suggestFor(
   command: Command,
-  before: string[],
+  typed: string[],
   current: string,
   given: CompletionRequest,
 ): Promise<Values> {
+  const before = canonicalFlags(command, typed);
   const request = { ...given, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (before.includes('--')) return ':files';

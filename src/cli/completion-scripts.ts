@@ -22,7 +22,9 @@ _queuectl() {
   [[ $cur == = || $cur == : ]] && kept=$typed
   while IFS=$'\\t' read -r value _; do
     value=\${value#"$kept"}
-    COMPREPLY+=("$(printf %q "$value")")
+    printf -v value %q "$value"
+    # A comma needs no quotes, and quoted it would not match what was typed.
+    COMPREPLY+=("\${value//\\\\,/,}")
   done <<<"$answer"
   [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]] && compopt -o nospace
   return 0

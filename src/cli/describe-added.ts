@@ -12,7 +12,7 @@ export function describeAdded(job: Job | GoneJob, now: number): string {
   if (job.existing) return `nothing was added: job ${job.id} (${job.state}) already has this key`;
   if (job.state === 'cancelled')
     return `enqueued ${job.id}, which was cancelled immediately: ${job.lastError}`;
-  const held = job.held ? `, held: ${job.lastError}` : '';
+  const held = job.held ? `, held${job.lastError === null ? '' : `: ${job.lastError}`}` : '';
   const after = job.blocked ? `, waiting for ${job.dependsOn.map((parent) => parent.id).join(', ')}` : '';
   return `enqueued ${job.id} in queue ${job.queue}${due}${after}${held}`;
 }

@@ -29,7 +29,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   const file = logFile(app.stateDirectory, id);
   const living = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, living);
-  const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
+  const args = process.argv.slice(2);
   const own = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
   const child = startSelf([...args, ...own], {
     stdio: ['ignore', log, log],

@@ -1,3 +1,5 @@
+import { COMMAND_ALIASES, DEFAULT_FLAGS, GROUP_ALIASES } from './aliases.ts';
+import { aliasesOf, argumentFlags } from './canonical-flags.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { type Group, isGroup, type Load, SECTIONS } from './commands.ts';
 import type { Block, Row } from './help-page.ts';
@@ -46,6 +48,7 @@ export async function groupHelp(name: string, group: Group): Promise<Block[]> {
     { usage: `queuectl ${name} COMMAND [flags]` },
     { heading: 'Commands' },
     await summaries(Object.values(group.commands), signature),
+    ...aliasBlocks(GROUP_ALIASES[name] === undefined ? [] : [[name, GROUP_ALIASES[name].join(', ')]]),
     { heading: 'More help' },
     { usage: `queuectl help ${name} COMMAND` },
   ];
@@ -67,6 +70,33 @@ export function commandParts(command: Command): Block[] {
       flagRows(flags, hasShorts(command.flags)),
     ]),
     ...(command.notes === undefined ? [] : [{ heading: 'Details' }, ...command.notes]),
+    ...aliasBlocks(aliasRows(command)),
+  ];
+}
+
+function aliasBlocks(rows: Row[]): Block[] {
+  return rows.length === 0 ? [] : [{ heading: 'Aliases' }, rows];
+}
+
+/** Returns the other words for a command and its flags. */
+function aliasRows(command: Command): Row[] {
+  const { name, flags, args } = command;
+  const targets = Object.entries(COMMAND_ALIASES).filter(
+    ([target]) => target === name || target.startsWith(`${name} --`),
+  );
+  const dashed = (names: readonly string[]): string =>
+    names.map((one) => (one.length === 1 ? `-${one}` : `--${one}`)).join(', ');
+  const flagAliases = Object.keys(flags).flatMap((flag): Row[] => {
+    const names = flags[flag]!.hidden ? [] : aliasesOf(flag, flags);
+    return names.length === 0 ? [] : [[`--${flag}`, dashed(names)]];
+  });
+  const argument = argumentFlags(command);
+  const ignored = DEFAULT_FLAGS[name] ?? [];
+  return [
+    ...targets.map(([target, words]): Row => [target, words.join(', ')]),
+    ...flagAliases,
+    ...(argument.length === 0 ? [] : [[args, dashed(argument)] satisfies Row]),
+    ...(ignored.length === 0 ? [] : [['(no effect)', dashed(ignored)] satisfies Row]),
   ];
 }
 

@@ -34,8 +34,11 @@ export interface Io {
   out(text: string): void;
   /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
-  /** Writes a hint for a user at a terminal. Writes nothing with --quiet, with --json or if stderr is redirected. */
-  note(text: string): void;
+  /**
+   * Writes a hint. Writes nothing with --quiet or with --json. If stderr is redirected, writes only a hint that is `always`
+   * given.
+   */
+  note(text: string, always?: 'always'): void;
   /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */
   warn(text: string): void;
   err(text: string): void;
@@ -64,8 +67,8 @@ export function createIo(options: IoOptions): Io {
     },
     out: (text) => writeAll(1, Buffer.from(tty ? forTerminal(text) : text)),
     bytes: (data) => writeAll(1, data),
-    note: (text) => {
-      if (errTty && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
+    note: (text, always) => {
+      if ((errTty || always) && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
     },
     warn: (text) => {
       if (options.quiet) return;

@@ -26,7 +26,20 @@ function fieldFlag(field: NamedField, line: string): FieldFlag {
   if (short !== undefined) flag.short = short;
   if (field.many) flag.many = true;
   if (field.group !== undefined) flag.group = field.group;
+  // A flag that changes a field beside a filter of the same name has no other names.
+  if (!name!.startsWith('set-')) flag.aliases = otherNames(field, name!);
   return { name: name!, flag, field };
+}
+
+/** Returns the names that a job object may use for the field, written as flags. */
+function otherNames({ name, spellings = [] }: NamedField, flag: string): string[] {
+  const names = [name, ...spellings].map((one) =>
+    one
+      .replace(/([a-z])([A-Z])/g, '$1-$2')
+      .toLowerCase()
+      .replaceAll('_', '-'),
+  );
+  return [...new Set(names)].filter((one) => one !== flag);
 }
 
 const ALL = FIELDS.flatMap((field) => (field.flag === undefined ? [] : [fieldFlag(field, field.flag)]));
@@ -43,8 +56,15 @@ const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>
 
 /** Further flags that set the field `env`. */
 const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.group!, {
-  'env-file': { value: 'FILE', help: 'read environment variables from a file with one NAME=VALUE per line' },
-  'inherit-env': { value: 'A,B', many: true, help: 'copy these variables from the current environment' },
+  'env-file': {
+    value: 'FILE',
+    help: 'read environment variables from a file with one NAME=VALUE per line',
+  },
+  'inherit-env': {
+    value: 'A,B',
+    many: true,
+    help: "copy these variables from the current environment; '*' copies all, and 'LC_*' those that start so",
+  },
 });
 
 /** The flags that describe a job. Each sets a field of a job object, with the same checks. */
@@ -74,11 +94,7 @@ const READ_SEPARATELY = ['command', 'env', 'depends_on'];
 
 export function readJobFlags(input: Input, where: Where, now: number): JobInput {
   const flags = ALL.filter(({ field }) => !READ_SEPARATELY.includes(field.name));
-  const env = {
-    ...readEnvFile(input.one('env-file')),
-    ...inherited(input, where.environment),
-    ...readEnv(input.all('env')),
-  };
+  const env = readEnvFlags(input, where.environment);
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
     throw new QueueError('usage', `--${unique} requires --unique`, 'add --unique KEY');
@@ -88,8 +104,19 @@ export function readJobFlags(input: Input, where: Where, now: number): JobInput 
   return read;
 }
 
-export function readEditFlags(input: Input, cwd: () => string, now: number): JobInput {
-  return readFields(input, editFieldFlags(), cwd, now, {});
+export function readEditFlags(input: Input, where: Where, now: number): JobInput {
+  const flags = editFieldFlags().filter(({ field }) => field.name !== 'env');
+  const env = readEnvFlags(input, where.environment);
+  return readFields(input, flags, where.cwd, now, Object.keys(env).length > 0 ? { env } : {});
+}
+
+/** Reads all flags that set environment variables. A variable by name wins over those of a file or of this process. */
+function readEnvFlags(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
+  return {
+    ...readEnvFile(input.one('env-file')),
+    ...inherited(input, environment),
+    ...readEnv(input.all('env')),
+  };
 }
 
 function readFields(
@@ -159,15 +186,27 @@ function readEnvFile(file: string | undefined): Record<string, string> {
 }
 
 function inherited(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
-  const names = input.all('inherit-env').flatMap((text) => text.split(','));
-  return Object.fromEntries(
-    names.map((name) => {
-      const value = environment[name.trim()];
-      if (value === undefined)
-        throw new QueueError('invalid-value', `--inherit-env: the variable ${name.trim()} is not set`);
-      return [name.trim(), value];
-    }),
+  const words = input.all('inherit-env').flatMap((text) => text.split(','));
+  const secrets = input.all('secret-env').flatMap((text) => text.split(',').map((name) => name.trim()));
+  const names = words.flatMap((word) => variablesNamed(word.trim(), environment, secrets));
+  return Object.fromEntries(names.map((name) => [name, environment[name]!]));
+}
+
+/** Variables that describe the present process, or that queuectl sets itself. A pattern does not match them. */
+const OWN_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
+
+/** Returns the variable of this name, or all that match a pattern with `*`. Secrets come from the worker instead. */
+function variablesNamed(word: string, environment: NodeJS.ProcessEnv, secrets: string[]): string[] {
+  if (!word.includes('*')) {
+    if (environment[word] !== undefined) return [word];
+    throw new QueueError('invalid-value', `--inherit-env: the variable ${word} is not set`);
+  }
+  const pattern = new RegExp(`^${word.split('*').map(RegExp.escape).join('.*')}$`, 's');
+  const found = Object.keys(environment).filter(
+    (name) => pattern.test(name) && !/\s/.test(name) && !OWN_VARIABLES.test(name) && !secrets.includes(name),
   );
+  if (found.length > 0) return found;
+  throw new QueueError('invalid-value', `--inherit-env: no variable matches '${word}'`);
 }
 
 function readEnv(pairs: string[], what = '--env'): Record<string, string> {

@@ -48,7 +48,6 @@ const LIST_FLAGS: Record<string, Flag> = {
   ...TIME_FLAGS,
   header: { help: 'print column titles in the first line (only for tsv and csv)' },
   wide: { help: 'show all columns in full, even if they do not fit the terminal' },
-  'no-trunc': { hidden: true, help: 'same as --wide' },
 };
 
 /** Tells whether a layout flag is given. The code that reads these flags is loaded only then. */

@@ -59,7 +59,8 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]): P
     }
     for (const { name, typed, inline } of split(arg, flags)) {
       const flag = name === undefined ? undefined : flags[name];
-      if (name === undefined || flag === undefined) throw unknownFlag(typed, flags, help);
+      if (name === undefined || flag === undefined)
+        throw unknownFlag(typed, flags, command.instead?.(args.slice(i)) ?? help);
       const given = values.get(name) ?? [];
       if (flag.value === undefined) {
         if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
@@ -117,11 +118,11 @@ function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): 
 function checkArguments(command: Command, input: Input): void {
   const help = `for help: queuectl help ${command.name}`;
   if (input.args.length > command.most) {
-    const hint =
-      command.name === 'enqueue'
-        ? "put the command in quotes (queuectl enqueue 'echo hello') or after -- (queuectl enqueue -- echo hello)"
-        : help;
-    throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, hint);
+    throw new QueueError(
+      'usage',
+      `${command.name}: unexpected argument '${input.args[command.most]}'`,
+      command.instead?.(input.args) ?? help,
+    );
   }
   if (input.rest !== null && !command.rest && input.rest.length > 0) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);

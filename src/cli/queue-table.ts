@@ -1,13 +1,15 @@
 import type { App } from '../actions/app.ts';
 import { queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
+import { QueueError } from '../core/errors.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { State } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
 import type { QueueObject } from '../core/wire.ts';
+import type { Flag, Input } from './command.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
-import type { Listing } from './print-list.ts';
+import { type Listing, printList } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
 import { timesFor } from './times.ts';
 
@@ -56,4 +58,20 @@ export async function noteNewQueue(io: Io, app: App, name: string): Promise<void
 export function printQueue(io: Io, queue: QueueObject): void {
   if (io.json) io.out(`${jsonText(io, queue)}\n`);
   else printTable(io, QUEUE_LIST.columns(timesFor(io, Date.now())), [queue]);
+}
+
+export const WITH_ALL: Record<string, Flag> = { all: { help: 'all queues' } };
+
+/** Returns the name of the queue, or null for all queues. */
+export function queueOrAll(input: Input): string | null {
+  if (!input.has('all'))
+    return input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
+  if (input.args.length > 0) throw new QueueError('usage', 'give either the name of a queue or --all');
+  return null;
+}
+
+/** Prints the queue that was changed, or a list of them if all were. */
+export async function printChangedQueues(io: Io, name: string | null, queues: QueueObject[]): Promise<void> {
+  if (name !== null) printQueue(io, queues[0]!);
+  else await printList(io, QUEUE_LIST, queues, Date.now());
 }

@@ -1,4 +1,5 @@
 import { QueueError } from '../core/errors.ts';
+import { factNamed } from '../core/foreign-fields.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { SCHEMAS } from '../http/schemas.ts';
 import type { Command, Input } from './command.ts';
@@ -16,7 +17,7 @@ export function readLayout(command: Command, input: Input): Layout {
     time: input.has('time') ? readTimeStyle(input.one('time')!) : null,
     utc: input.has('utc'),
     header: input.has('header'),
-    wide: input.has('wide') || input.has('no-trunc'),
+    wide: input.has('wide'),
   };
   refuseContradictions(layout, input);
   return layout;
@@ -45,9 +46,12 @@ function chosenFields(command: Command, input: Input): string[] {
 
 function checkField(field: string, known: string[], { name }: Command, flag: string): void {
   if (known.includes(field)) return;
+  const fact = factNamed(field);
+  const meant =
+    fact !== null && known.includes(fact) ? `; did you mean '${fact}'?` : didYouMean(field, known);
   throw new QueueError(
     'invalid-value',
-    `${flag}: unknown field '${field}'${didYouMean(field, known)}`,
+    `${flag}: unknown field '${field}'${meant}`,
     `to list the fields: queuectl ${name} --json=help`,
   );
 }

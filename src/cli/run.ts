@@ -1,13 +1,13 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_RESULT_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
-import { didYouMean, nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
-import { storeLocation } from '../store/location.ts';
+import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
+import { canonicalFlags } from './canonical-flags.ts';
 import type { Command, Context, Input } from './command.ts';
-import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
-import type { Block } from './help-page.ts';
+import { COMPLETE } from './commands.ts';
+import { findCommand, ownArguments } from './find-command.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
@@ -45,8 +45,9 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       await showHelp(io, found, environment, !args.includes('--no-pager'));
       return 0;
     }
-    answersForJob = found.command.answersForJob?.(ownArguments(found.args)) ?? false;
-    const input = parseInput(found.command, found.args);
+    const given = canonicalFlags(found.command, found.args);
+    answersForJob = found.command.answersForJob?.(ownArguments(given)) ?? false;
+    const input = parseInput(found.command, given);
     const color = readColor(input);
     io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
     if (await printsHelpOrVersion(io, found.command, input, environment)) return 0;
@@ -66,21 +67,25 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       environment,
       anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
       get location() {
-        return storeLocation(input.one('db'), environment);
+        const location = storeLocation(input.one('db'), environment);
+        if (input.one('db') !== undefined) refuseMissingDirectory(location);
+        return location;
       },
       get cwd() {
         return workingDirectory();
       },
-      async app(how: { create: boolean; actor?: string } = { create: true }) {
+      async app(how = {}) {
         app ??= await open(io, context.location, how.actor ?? actorOf(environment), {
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
-          create: how.create,
+          ifMissing: how.ifMissing ?? (creates(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
         });
         return app;
       },
     };
-    return (await found.command.run(context, input)) ?? 0;
+    const code = (await found.command.run(context, input)) ?? 0;
+    if (isMissing(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
+    return code;
   } catch (error) {
     if (error instanceof BrokenPipe) return answersForJob ? BROKEN_PIPE_CODE : 0;
     const known = report(error, io, environment);
@@ -89,6 +94,14 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   } finally {
     if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
   }
+}
+
+/** The parameter is what keeps the type checker from assuming that the store was never opened. */
+const isMissing = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
+
+/** A command that keeps watching needs a file to watch. */
+function creates(command: Command, input: Input): boolean {
+  return (command.creates === true && !input.has('once')) || input.has('follow') || input.has('watch');
 }
 
 /** Prints the help or the version if a flag asks for it, and tells whether one did. */
@@ -119,7 +132,7 @@ async function open(io: Io, location: string, actor: string, options: OpenOption
   const { openApp, withoutRepeats } = await import('../actions/app.ts');
   const app = { ...(await openApp(location, actor, options)), warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${location}`);
-  if (app.created && app.warning !== null) io.warn(app.warning);
+  if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);
   return app;
 }
 
@@ -136,68 +149,6 @@ function workingDirectory(): string {
   }
 }
 
-/** Finds a command and its arguments. Returns a help page or a text to print instead if one was asked for. */
-async function findCommand(args: string[]): Promise<{ command: Command; args: string[] } | Block[] | string> {
-  const at = commandIndex(args);
-  if (at === -1) {
-    if (args.includes('--version') || args.includes('-V')) {
-      const { VERSION } = await import('../core/version.ts');
-      return args.includes('--json') ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`;
-    }
-    const { SHORT_HELP, fullHelp } = await import('./help.ts');
-    if (args.includes('--help') || args.includes('-h')) return fullHelp();
-    const stray = args.find((arg) => arg.startsWith('-') && !isGlobal(arg));
-    if (stray !== undefined) throw new QueueError('unknown-flag', `unknown flag '${stray}'`, HELP);
-    return SHORT_HELP;
-  }
-  const name = args[at]!;
-  const rest = [...args.slice(0, at), ...args.slice(at + 1)];
-  if (name === 'help') return helpFor(rest);
-  if (name === WORKER_PROCESS)
-    return { command: (await import('./commands/worker-process.ts')).default, args: rest };
-  const entry = COMMANDS[name];
-  if (entry === undefined) {
-    const { topicNamed } = await import('./topics.ts');
-    const topic = topicNamed(name);
-    throw unknown(
-      name,
-      Object.keys(COMMANDS),
-      topic === null ? HELP : `to read about this topic: queuectl help ${topic}`,
-    );
-  }
-  if (!isGroup(entry)) return { command: (await entry()).default, args: rest };
-  const next = commandIndex(rest);
-  if (next === -1) return (await import('./help.ts')).groupHelp(name, entry);
-  const load = entry.commands[rest[next]!];
-  if (load === undefined)
-    throw unknown(
-      `${name} ${rest[next]}`,
-      Object.keys(entry.commands).map((verb) => `${name} ${verb}`),
-      `to list the commands: queuectl ${name}`,
-    );
-  return { command: (await load()).default, args: [...rest.slice(0, next), ...rest.slice(next + 1)] };
-}
-
-/** Returns the arguments before `--`. Those after it belong to a job. */
-function ownArguments(args: string[]): string[] {
-  const end = args.indexOf('--');
-  return end === -1 ? args : args.slice(0, end);
-}
-
-/** Returns the index of the first argument that is neither a flag nor the value of a global flag. */
-function commandIndex(args: string[]): number {
-  for (let i = 0; i < args.length; i++) {
-    if (args[i] === '--') return -1;
-    if (args[i] === '--db' || args[i] === '--color') i++;
-    else if (!args[i]!.startsWith('-')) return i;
-  }
-  return -1;
-}
-
-function isGlobal(arg: string): boolean {
-  return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
-}
-
 /** Reads --color before the arguments are parsed, because a help page has no command that could parse them. */
 function colorOf(args: string[]): 'auto' | 'always' | 'never' {
   const at = args.indexOf('--color');
@@ -209,37 +160,6 @@ function readColor(input: Input): 'auto' | 'always' | 'never' {
   const color = input.one('color') ?? 'auto';
   if (color === 'auto' || color === 'always' || color === 'never') return color;
   throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
-}
-
-const HELP = 'to list all commands and topics: queuectl help';
-
-async function helpFor(words: string[]): Promise<Block[]> {
-  const help = await import('./help.ts');
-  const { TOPICS, topicNamed } = await import('./topics.ts');
-  const names = words.filter(
-    (word, i) => !word.startsWith('-') && !/^--(db|color)$/.test(words[i - 1] ?? ''),
-  );
-  if (names.length === 0) return help.fullHelp();
-  const topic = names.length === 1 ? TOPICS[names[0]!] : undefined;
-  if (topic !== undefined && COMMANDS[names[0]!] === undefined) return topic.page();
-  if (COMMANDS[names[0]!] === undefined && names[0] !== 'help')
-    throw unknownTopic(names[0]!, topicNamed(names[0]!));
-  const found = await findCommand(names);
-  if (typeof found === 'string') return [found];
-  const extra = Array.isArray(found) ? undefined : found.args[0];
-  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP);
-  const page = Array.isArray(found) ? found : help.commandHelp(found.command);
-  return topic === undefined ? page : [...page, ...topic.page()];
-}
-
-function unknownTopic(name: string, topic: string | null): QueueError {
-  const guess = topic ?? nearest(name, Object.keys(COMMANDS));
-  const meant = guess === null ? '' : `; did you mean '${guess}'?`;
-  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, HELP);
-}
-
-function unknown(name: string, known: string[], hint: string): QueueError {
-  return new QueueError('unknown-command', `unknown command '${name}'${didYouMean(name, known)}`, hint);
 }
 
 function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {

@@ -1,6 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { jobObject, parentsOf } from '../actions/jobs.ts';
+import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
@@ -25,7 +26,8 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const all = facts(job, parents, suspended, fullTimesFor(io, now));
+  const running = { suspended, pid: await pidOf(app, job) };
+  const all = facts(job, parents, running, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -51,7 +53,12 @@ function waitedFor(job: Job, parents: ParentState[]): Pair[] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], suspended: boolean, times: TimeFormat): Pair[] {
+interface Running {
+  suspended: boolean;
+  pid: number | null;
+}
+
+function facts(job: Job, parents: ParentState[], { suspended, pid }: Running, times: TimeFormat): Pair[] {
   const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],
@@ -68,6 +75,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
+    ['pid', pid === null ? '' : String(pid)],
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
   ];

@@ -267,7 +267,12 @@ const STATE_MEANINGS: Record<State, string> = {
 };
 
 function filters(): Block[] {
-  const alias = new Map([...STATE_ALIASES].map(([name, state]) => [state, ` (alias: ${name})`]));
+  const alias = new Map(
+    STATES.map((state) => {
+      const names = [...STATE_ALIASES].filter(([, meant]) => meant === state).map(([name]) => name);
+      return [state, names.length === 0 ? '' : ` (alias: ${names.join(', ')})`];
+    }),
+  );
   return [
     'Filters select jobs for list, wait, cancel, retry, delete, edit, hold, release, suspend and continue. If you give several filters, a job must match all of them. Except for list, these commands take either ids or filters.',
     { heading: 'Examples' },

@@ -52,7 +52,7 @@ export interface FilterSource {
 export function readJobFilter({ one, all, called }: FilterSource, now: number): JobFilter {
   const filter: JobFilter = {};
   const states = all('state').flatMap((text) => text.split(','));
-  if (states.length > 0) filter.states = states.map(readState);
+  if (states.length > 0) filter.states = states.flatMap(readState);
   for (const field of FILTER_TEXTS)
     if (one(field)?.trim() === '')
       throw new QueueError('invalid-value', `${called(field)} must not be empty`);
@@ -76,10 +76,11 @@ const ANY_NUMBER = { min: -1e15, max: 1e15, integer: true };
 const LONGEST = 256;
 const LONGEST_TEXT = 1000;
 
-function readState(text: string): State {
+function readState(text: string): readonly State[] {
   const word = text.trim().toLowerCase();
+  if (word === 'all') return STATES;
   const state = STATES.find((name) => name === word) ?? STATE_ALIASES.get(word);
-  if (state !== undefined) return state;
+  if (state !== undefined) return [state];
   const guess = nearest(word, [...STATES, ...STATE_ALIASES.keys()]);
   const meant = guess === null ? '' : `; did you mean ${guess}?`;
   throw new QueueError('invalid-value', `unknown state '${text}'${meant}`, `use one of ${STATES.join(', ')}`);

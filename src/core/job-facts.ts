@@ -10,6 +10,8 @@ export const JOB_FACTS = {
   next_run_at: maybe(time),
   stdin_bytes: integer,
   worker_id: maybe(text),
+  /** The process group of the running attempt, if it runs on this machine. */
+  pid: maybe(integer),
   started_at: maybe(time),
   finished_at: maybe(time),
   exit_code: maybe(integer),

@@ -87,6 +87,7 @@ export const JOB_FIELDS = {
     },
     tags: {
       type: strings,
+      accepts: anyOf(strings, listOf(text)),
       read: read.tags,
       default: {},
       flag: '--tag K=V  set a tag, such as team=web; can be repeated',
@@ -119,6 +120,14 @@ export const JOB_FIELDS = {
       isRelative: () => true,
       unscheduled: true,
       flag: '--delay TIME  delay before the first attempt, such as 10m',
+    },
+    /** Adds the job held. A printed job has no such field: it may have been released since. */
+    hold: {
+      spellings: ['held'],
+      accepts: flag,
+      read: read.switchedOn,
+      unscheduled: true,
+      flag: '--hold  add the job without starting it; to start it: queuectl release ID',
     },
     priority: {
       type: integer,
@@ -259,6 +268,7 @@ export const JOB_FIELDS = {
       default: {},
       flag: '--env K=V  set an environment variable; can be repeated',
       many: true,
+      edit: '--env K=V  replace all environment variables; repeat the flag to set several variables',
       show: ['environment', maskEnv],
     },
     /** Names of variables that the command gets from its worker's environment. Their values are never stored. */

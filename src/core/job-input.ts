@@ -1,8 +1,8 @@
 import { camelCase, type InputOf, type NamedField } from './field.ts';
 import { FIELDS } from './field-list.ts';
+import { asksForConfinement, factNamed, isOfPrintedJob } from './foreign-fields.ts';
 import type { JobHooks, JobPolicy, Uniqueness } from './job.ts';
-import { JOB_FACTS } from './job-facts.ts';
-import type { JOB_FIELDS } from './job-fields.ts';
+import { JOB_FIELDS } from './job-fields.ts';
 import { didYouMean } from './nearest.ts';
 import { invalid, kindOf } from './read-value.ts';
 
@@ -30,24 +30,12 @@ for (const { name, key, in: group, read, isRelative = null, spellings = [] } of 
   for (const spelling of spellings) BY_NAME.set(spelling, reader);
 }
 
-/** Fields that only queuectl sets. They are ignored, so that a printed job object can be enqueued again. */
-const SERVER_OWNED = new Set([
-  ...Object.keys(JOB_FACTS),
-  ...['history', 'existing', 'schema_version', 'createdAt', 'updatedAt', 'nextRunAt'],
-]);
-
 export interface ReadJob {
   input: JobInput;
   warnings: readonly string[];
 }
 
 const NO_WARNINGS: readonly string[] = [];
-/** Fields of other tools that restrict a job. Ignoring one would run a command with more rights than its author intended. */
-const CONFINEMENT = new Set(
-  'sandbox user uid gid group memory_limit cpu_limit network chroot container isolation cgroup seccomp'.split(
-    ' ',
-  ),
-);
 
 /** Reads one job object. Throws at the first error. An unknown field is an error if `strict`, and otherwise a warning. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
@@ -58,15 +46,18 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   let warnings: string[] | null = null;
   const unset: Reader[] = [];
   let printed = false;
+  /** The name under which the object gives the time of its next attempt. */
+  let nextRun: string | null = null;
   for (const name of Object.keys(value)) {
     const raw = (value as Record<string, unknown>)[name];
     const reader = BY_NAME.get(name);
     if (reader === undefined) {
-      if (SERVER_OWNED.has(name)) {
+      if (isOfPrintedJob(name)) {
         printed = true;
+        if (raw !== null && factNamed(name) === 'next_run_at') nextRun = name;
         continue;
       }
-      if (CONFINEMENT.has(name))
+      if (asksForConfinement(name))
         throw invalid(
           `'${name}' is not supported: a job runs with the permissions and limits of its worker`,
           'restrict the worker instead, for example with systemd or a container',
@@ -87,6 +78,10 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     else if (holder !== undefined) holder[key] = read;
     else input[group!] = { [key]: read };
     if (reader.isRelative?.(raw)) input.delayMs = input.runAt! - now;
+  }
+  if (nextRun !== null && input.runAt === undefined) {
+    const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRun], nextRun, now);
+    if (at > now) input.runAt = at;
   }
   checkStdinIncluded(value as Record<string, unknown>, input);
   // Older versions printed at-most-once jobs with several attempts, which would be an error now.

@@ -20,7 +20,9 @@ const ORDER =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at timeout_ms
   backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff
   retry_delay_ms backoff_max_ms jitter on_complete on_failure on_dead cwd env secret_env split_output clean_env stdin
-  stdin_bytes worker_id started_at finished_at exit_code signal last_error crashes duration_ms`.split(/\s+/);
+  stdin_bytes worker_id pid started_at finished_at exit_code signal last_error crashes duration_ms`.split(
+    /\s+/,
+  );
 
 /** Returns the names of all fields of a printed job, in order. */
 export function printedNames(): string[] {
@@ -79,6 +81,8 @@ function printFacts(job: Job, object: Facts): void {
   object.next_run_at = job.blocked ? null : toIso(job.dueAt);
   object.stdin_bytes = job.stdinBytes;
   object.worker_id = job.workerId;
+  // Only the machine that runs the job can tell.
+  object.pid = null;
   object.started_at = toIso(job.startedAt);
   object.finished_at = toIso(job.finishedAt);
   object.exit_code = job.exitCode;

@@ -14,6 +14,8 @@ export interface JobSpec extends SpecOf<typeof JOB_FIELDS> {
   hooks: JobHooks;
   policy: JobPolicy;
   unique: Uniqueness | null;
+  /** Adds the job held. A stored job has `held` instead. */
+  hold?: boolean;
 }
 
 /** An output stream of a command. Unless the output is split, stdout holds both. */
@@ -112,9 +114,16 @@ export const PRIORITIES: ReadonlyMap<string, number> = new Map(Object.entries(NA
 
 /** Other names of the states that filters accept. */
 export const STATE_ALIASES = new Map<string, State>([
-  ['dlq', 'dead'],
-  ['running', 'processing'],
+  ['queued', 'pending'],
   ['waiting', 'pending'],
+  ['running', 'processing'],
+  ['active', 'processing'],
   ['done', 'completed'],
+  ['success', 'completed'],
+  ['succeeded', 'completed'],
+  ['complete', 'completed'],
+  ['finished', 'completed'],
+  ['retrying', 'failed'],
+  ['dlq', 'dead'],
   ['canceled', 'cancelled'],
 ]);

@@ -1,7 +1,9 @@
-/** Returns the nearest candidate within two typing errors (one for a word of up to four letters), or null. */
-export function nearest(word: string, candidates: Iterable<string>): string | null {
+/**
+ * Returns the nearest candidate, or null. It must be within `most` typing errors, or one for a word of up to four letters.
+ */
+export function nearest(word: string, candidates: Iterable<string>, most = 2): string | null {
   let best: string | null = null;
-  let bestDistance = word.length < 5 ? 2 : 3;
+  let bestDistance = Math.min(most, word.length < 5 ? 1 : 2) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {

@@ -1,7 +1,9 @@
 import { formatDuration } from './duration.ts';
+import { errorLine } from './error-line.ts';
 import { NO_RESULT_CODE } from './errors.ts';
 import type { EndReason, Job } from './job.ts';
 import { maskUrls } from './mask.ts';
+import { withoutControls } from './printable.ts';
 import { signalName } from './signals.ts';
 
 /** How an attempt ended. */
@@ -37,13 +39,13 @@ export function signalOf(exitCode: number | null): string | null {
   return exitCode === null || exitCode <= 128 ? null : signalName(exitCode - 128);
 }
 
-/** Returns one line for `last_error`: what happened, and the last line of output. Null if there is no error. */
-export function describeOutcome(outcome: Outcome, timeoutMs: number | null, lastLine: string): string | null {
+/** Returns one line for `last_error`: what happened, and the line of the output that tells why. Null if there is no error. */
+export function describeOutcome(outcome: Outcome, timeoutMs: number | null, output: string): string | null {
   const what = whatHappened(outcome, timeoutMs);
   if (what === null) return null;
-  // The last line of a cancelled command explains nothing.
-  const alone = lastLine === '' || outcome.why === 'cancelled';
-  const text = maskUrls(oneLine(alone ? what : `${what}: ${lastLine}`));
+  // The output of a cancelled command explains nothing.
+  const line = outcome.why === 'cancelled' ? '' : errorLine(output);
+  const text = maskUrls(withoutControls(line === '' ? what : `${what}: ${line}`).trim());
   if (text.length <= MAX_ERROR_LENGTH) return text;
   // The cut may split a surrogate pair, whose first half is then removed.
   return `${text.slice(0, MAX_ERROR_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`;
@@ -74,22 +76,4 @@ function exitText(code: number): string | null {
   if (code === 127) return 'exit code 127 (command not found)';
   const signal = signalOf(code);
   return signal === null ? `exit code ${code}` : `killed by ${signal} (exit code ${code})`;
-}
-
-/** Removes terminal sequences, and replaces all other control characters by spaces. */
-function oneLine(text: string): string {
-  return text
-    .replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '')
-    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .trim();
-}
-
-/** Returns the last line that is not blank, without control characters. */
-export function lastNonBlankLine(output: string): string {
-  const lines = output.split(/[\r\n]+/);
-  for (let i = lines.length - 1; i >= 0; i--) {
-    const line = oneLine(lines[i]!);
-    if (line !== '') return line;
-  }
-  return '';
 }

@@ -18,3 +18,8 @@ export function pairValue(text: string): string {
   if (/^[^\s"=\\]+$/.test(text) && printable(text) === text) return text;
   return `"${printable(text.replace(/["\\]/g, '\\$&'))}"`;
 }
+
+/** Removes terminal sequences, and replaces all other control characters by spaces. */
+export function withoutControls(text: string): string {
+  return text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '').replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}

@@ -80,12 +80,17 @@ export function env(value: unknown, name: string): Record<string, string> {
 }
 
 export function tags(value: unknown, name: string): Record<string, string> {
-  const given = readStrings(value, name);
+  const given = readStrings(Array.isArray(value) ? withoutValues(value, name) : value, name);
   for (const [key, text] of Object.entries(given)) {
     checkName(key, `${name} key`);
     checkReadable(text, `${name}: ${key}`);
   }
   return given;
+}
+
+/** A list of names gives tags with empty values. */
+function withoutValues(names: unknown[], name: string): Record<string, string> {
+  return Object.fromEntries(names.map((one, i) => [readString(one, `${name}[${i}]`), '']));
 }
 
 export function priority(value: unknown, name: string): number {

@@ -111,11 +111,17 @@ export function secretWarnings(given: Given): string[] {
   return [variableWarning(given), commandWarning(given)].filter((warning) => warning !== null);
 }
 
+/** A warning names this many variables. */
+const NAMED = 5;
+
 function variableWarning({ env = {} }: Given): string | null {
-  const name = Object.keys(env).find((key) => isSecretName(key) && isLiteral(env[key]!));
-  return name === undefined
-    ? null
-    : `${name} looks like a secret, and its value is stored with the job. Use --secret-env ${name} to read it from the worker's environment instead`;
+  const names = Object.keys(env).filter((key) => isSecretName(key) && isLiteral(env[key]!));
+  const [name] = names;
+  if (name === undefined) return null;
+  if (names.length === 1)
+    return `${name} looks like a secret, and its value is stored with the job. Use --secret-env ${name} to read it from the worker's environment instead`;
+  const shown = names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ', …' : '');
+  return `${names.length} variables look like secrets, and their values are stored with the job: ${shown}. Use --secret-env to read them from the worker's environment instead`;
 }
 
 function commandWarning({ command, argv, hooks = {} }: Given): string | null {

@@ -2,7 +2,6 @@ import { checkCommand } from './command-text.ts';
 import { checkDuration, type DurationUnit, exactDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { BACKOFF_STRATEGIES } from './job.ts';
-import { nearest } from './nearest.ts';
 import { formatSize, type NumberRange, parseNumber, parseSize } from './numbers.ts';
 import {
   formatRetention,
@@ -190,73 +189,3 @@ export type SettingKey = keyof typeof SETTINGS;
 export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
-
-/** Other names of the settings, separated by spaces. For a name with `:ms`, a number without a unit is in milliseconds. */
-const ALIASES: Record<SettingKey, string> = {
-  'max-retries': 'default-max-retries retries max-tries default-max-tries max-attempts default-max-attempts',
-  'backoff-base': 'base-backoff default-backoff-base retry-backoff-base backoff',
-  'backoff-strategy': 'retry-strategy',
-  'backoff-max': 'max-backoff backoff-cap',
-  'backoff-jitter': 'jitter retry-jitter',
-  'retry-delay': 'job-retry-delay',
-  'job-timeout': 'timeout default-timeout default-job-timeout',
-  'kill-grace': 'grace kill-grace-period',
-  'poll-interval': 'check-interval polling-interval worker-poll-interval:ms',
-  'heartbeat-interval': 'worker-heartbeat-interval heartbeat',
-  lease: 'worker-lease lease-timeout',
-  'crash-limit': 'max-crashes',
-  'worker-count': 'workers default-worker-count',
-  'stop-timeout': 'graceful-shutdown-timeout shutdown-timeout worker-stop-timeout',
-  'max-concurrent-jobs': 'max-running-jobs global-concurrency',
-  'output-limit': 'max-output output-max max-output-size',
-  'keep-completed': 'retention keep-done completed-retention retain-completed',
-  'keep-cancelled': 'keep-canceled cancelled-retention retain-cancelled',
-  'keep-dead': 'keep-dlq dead-retention dlq-retention retain-dead',
-  'keep-events': 'events-retention event-retention retain-events keep-event-log',
-  'on-complete': 'on-completed on-success hook-complete hooks-on-complete',
-  'on-failure': 'on-failed on-fail hook-failure hooks-on-failure',
-  'on-dead': 'on-death on-dlq hook-dead hooks-on-dead',
-  'on-idle': 'on-empty hook-idle hooks-on-idle',
-};
-
-const NAMES = new Map<string, { key: SettingKey; bare: DurationUnit }>();
-for (const key of SETTING_KEYS) {
-  NAMES.set(key, { key, bare: 's' });
-  for (const alias of ALIASES[key].split(' ')) {
-    const [name, unit] = alias.split(':');
-    NAMES.set(name!, { key, bare: unit === 'ms' ? 'ms' : 's' });
-  }
-}
-
-/** Finds a setting by name, also as `max_retries`, `maxRetries` or `MAX-RETRIES`. A duration's name may end in `-ms`, for example. */
-export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
-  const plain = kebabCase(name);
-  const direct = NAMES.get(plain);
-  if (direct !== undefined) return direct;
-  const suffix = /^(.+)-(ms|millis|milliseconds|s|secs?|seconds)$/.exec(plain);
-  const found = suffix === null ? undefined : NAMES.get(suffix[1]!);
-  if (suffix !== null && found !== undefined && SETTINGS[found.key].timed)
-    return { key: found.key, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
-  const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
-  if (guess === null) throw new QueueError('unknown-setting', `unknown setting '${name}'`);
-  const { key } = NAMES.get(guess)!;
-  throw new QueueError(
-    'unknown-setting',
-    `unknown setting '${name}'; did you mean ${key}?`,
-    `to print its value: queuectl config get ${key}`,
-  );
-}
-
-function kebabCase(name: string): string {
-  return name
-    .trim()
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .toLowerCase()
-    .replace(/[_.\s]+/g, '-');
-}
-
-export function parseSetting(name: string, text: string): { key: SettingKey; text: string } {
-  const { key, bare } = findSetting(name);
-  const row = SETTINGS[key] as Setting<unknown>;
-  return { key, text: row.format(row.parse(text, key, bare)) };
-}

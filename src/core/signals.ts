@@ -1,3 +1,5 @@
+import { QueueError } from './errors.ts';
+
 /** The signals in the order of their numbers on Linux. */
 const NAMES =
   `SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM
@@ -10,4 +12,26 @@ export function signalName(number: number): string | null {
 
 export function signalNumber(name: string): number {
   return NAMES.indexOf(name) + 1;
+}
+
+/** The signals that may end a job. */
+export const END_SIGNALS = [
+  'SIGTERM',
+  'SIGINT',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGABRT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGKILL',
+] as const;
+
+/** Reads the name or the number of a signal that may end a job: `INT`, `sigint` or `2`. */
+export function readEndSignal(text: string, what: string): (typeof END_SIGNALS)[number] {
+  const word = text.trim().toUpperCase();
+  const name = /^\d+$/.test(word) ? signalName(Number(word)) : `SIG${word.replace(/^SIG/, '')}`;
+  const found = END_SIGNALS.find((one) => one === name);
+  if (found !== undefined) return found;
+  const names = END_SIGNALS.map((one) => one.slice(3));
+  throw new QueueError('invalid-value', `${what} must be one of ${names.join(', ')}, not '${text}'`);
 }

@@ -1,3 +1,4 @@
+import { datesOf, readClockTime } from './clock-time.ts';
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { localZone } from './zone.ts';
@@ -19,11 +20,26 @@ export function toIso(ms: number | null): string | null {
   return new Date(Math.min(Math.max(ms, -LATEST_DATE_MS), LATEST_DATE_MS) || 0).toISOString();
 }
 
-/** Parses an ISO time with a zone or in local time, a relative time such as `+10m`, or epoch seconds or milliseconds. */
-export function parseTime(text: string, what: string, now: number): number {
+/**
+ * Parses an ISO time with a zone or in local time, epoch seconds or milliseconds, a relative time such as `+10m` or `3h 20m`,
+ * `now`, or a local time such as `23:30`, `2pm`, `tomorrow 09:00` or `friday 18:00`: the next such moment, or the last one if
+ * `step` is -1.
+ */
+export function parseTime(text: string, what: string, now: number, step: 1 | -1 = 1): number {
   const trimmed = text.trim();
+  if (/^now$/i.test(trimmed)) return now;
   if (/^\+/.test(trimmed)) return inRange(now + parseDuration(trimmed.slice(1), what), text, what);
+  if (/^(in )?(\d+(\.\d+)?(ms|[smhd]) ?)+$/i.test(trimmed))
+    return inRange(now + step * parseDuration(trimmed.replace(/^in /i, ''), what), text, what);
   if (/^\d{9,13}$/.test(trimmed)) return fromEpoch(Number(trimmed));
+  const clock = readClockTime(trimmed);
+  if (clock !== null) {
+    const times = datesOf(clock, now, step).map(
+      (date) => () => localTime(`${date}T${clock.time}.000`, text, what),
+    );
+    for (const time of times.slice(0, -1)) if ((time() - now) * step > 0) return time();
+    return inRange(times.at(-1)!(), text, what);
+  }
   const match = ISO.exec(trimmed);
   if (match === null) throw notATime(text, what);
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = ''] = match;
@@ -31,17 +47,19 @@ export function parseTime(text: string, what: string, now: number): number {
   // `Date` turns 31 February into 3 March, so the text has to survive a round trip through UTC.
   const asUtc = new Date(`${iso}Z`);
   if (Number.isNaN(asUtc.getTime()) || asUtc.toISOString() !== `${iso}Z`) throw notATime(text, what);
-  // This throws if the local zone is unknown.
-  if (zone === '') localZone();
-  const time = new Date(iso + zone.toUpperCase()).getTime();
-  if (zone === '' && !isUnambiguous(time, iso)) {
-    throw new QueueError(
-      'invalid-time',
-      `${what}: '${text}' is ambiguous or does not exist, because the clocks change at that time`,
-      `add a time zone to the time, such as ${text}Z for UTC`,
-    );
-  }
-  return inRange(time, text, what);
+  return inRange(zone === '' ? localTime(iso, text, what) : Date.parse(iso + zone.toUpperCase()), text, what);
+}
+
+/** Returns when the local clocks show this time. Throws if they skip it or show it twice, or if the local zone is unknown. */
+function localTime(iso: string, text: string, what: string): number {
+  localZone();
+  const time = Date.parse(iso);
+  if (isUnambiguous(time, iso)) return time;
+  throw new QueueError(
+    'invalid-time',
+    `${what}: '${text}' is ambiguous or does not exist, because the clocks change at that time`,
+    `add a time zone to the time, such as ${iso.slice(0, 16)}Z for UTC`,
+  );
 }
 
 /** Tells whether a local time exists and occurs only once. */

@@ -26,6 +26,28 @@ const byState = record(each(STATES, integer));
 const percentiles = maybe(record(each(['p50', 'p95', 'p99'], number)));
 const PAUSED = { paused: flag, paused_at: maybe(time), paused_by: maybe(text) };
 
+export const ATTEMPT = record({
+  /** Counts the attempts of a job from 1. */
+  attempt: integer,
+  worker_id: text,
+  started_at: time,
+  /** Null while the attempt runs. */
+  finished_at: maybe(time),
+  duration_ms: maybe(integer),
+  /** How the attempt ended. Null while it runs. */
+  outcome: maybe(
+    oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']),
+  ),
+  exit_code: maybe(integer),
+  signal: maybe(text),
+  error: maybe(text),
+  output_bytes: integer,
+  output_truncated: flag,
+  /** The processes that a successful command left running. */
+  left_behind: listOf(integer),
+});
+export interface AttemptObject extends TypeOf<typeof ATTEMPT> {}
+
 /** The timing of a schedule. `text` describes it in words. */
 const TIMING = { cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer), text };
 

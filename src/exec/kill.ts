@@ -9,13 +9,17 @@ const POLL_MS = 50;
 /** A process that was forked during a scan is in the next scan, so only two empty scans in a row prove that none is left. */
 const EMPTY_SCANS = 2;
 
-/** Sends SIGTERM to all processes of an attempt and, after the grace period, SIGKILL until none is left. */
-export async function endProcesses(target: Target, graceMs: number): Promise<void> {
+/** Sends a signal to all processes of an attempt and, after the grace period, SIGKILL until none is left. */
+export async function endProcesses(
+  target: Target,
+  graceMs: number,
+  first: NodeJS.Signals = 'SIGTERM',
+): Promise<void> {
   const lookAgain = watch(target);
   let left = await lookAgain();
   if (left.length > 0) {
-    signalAll(left, target, 'SIGTERM');
-    // A stopped process handles its SIGTERM only after it is continued.
+    signalAll(left, target, first);
+    // A stopped process handles its signal only after it is continued.
     signalAll(left, target, 'SIGCONT');
   }
   const deadline = performance.now() + graceMs;

@@ -20,7 +20,6 @@ import {
 import * as wire from '../core/wire.ts';
 import { INPUTS } from './inputs.ts';
 
-const outcome = oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']);
 const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'], items: text };
 
 const printed: Record<string, Schema> = {
@@ -46,20 +45,7 @@ export const SCHEMAS: Record<string, Schema> = {
     next_cursor: maybe(text),
     count: record({ value: integer, capped: flag }),
   }),
-  Attempt: record({
-    attempt: integer,
-    worker_id: text,
-    started_at: time,
-    finished_at: maybe(time),
-    duration_ms: maybe(integer),
-    outcome: maybe(outcome),
-    exit_code: maybe(integer),
-    signal: maybe(text),
-    error: maybe(text),
-    output_bytes: integer,
-    output_truncated: flag,
-    left_behind: listOf(integer),
-  }),
+  Attempt: wire.ATTEMPT,
   Explanation: record({ id: text, state: oneOf(STATES), reasons: listOf(text) }),
   RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
   Queue: wire.QUEUE,

@@ -21,7 +21,7 @@ export function actingVerbs(queue: OpenQueue): ActingVerbs {
       return { changed, unchanged };
     };
   return {
-    cancel: verb((app, ids) => cancelJobs(app, ids, untilEnded)),
+    cancel: verb((app, ids) => cancelJobs(app, ids, { untilEnded })),
     hold: verb(holdJobs),
     release: verb(releaseJobs),
     delete: verb(deleteJobs),

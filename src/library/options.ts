@@ -1,6 +1,6 @@
 import { checkDuration, parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { checkNumber, type NumberRange, parseNumber } from '../core/numbers.ts';
 import { kindOf } from '../core/read-value.ts';
 import { RANGES } from '../core/settings.ts';
@@ -36,11 +36,9 @@ export function checkNames(given: unknown, method: string, known: readonly strin
 }
 
 function unknownOption(name: string, method: string, known: readonly string[]): QueueError {
-  const guess = nearest(name, known);
-  const meant = guess === null ? '' : `; did you mean '${guess}'?`;
   return new QueueError(
     'usage',
-    `${method} has no option '${name}'${meant}`,
+    `${method} has no option '${name}'${didYouMean(name, known)}`,
     `the options are ${known.join(', ')}`,
   );
 }

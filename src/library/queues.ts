@@ -1,5 +1,5 @@
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
-import { changeQueue, listQueues, resumeQueue } from '../actions/queues.ts';
+import { changeQueue, listQueues, pauseQueues, resumeQueues } from '../actions/queues.ts';
 import type { OpenQueue } from './open-queue.ts';
 import { checkNames, filledText } from './options.ts';
 import type { Queues } from './types.ts';
@@ -11,10 +11,10 @@ export function queues(queue: OpenQueue): Queues {
   return {
     list: async () => listQueues(queue.app()),
     async pause(name, by = queue.actor) {
-      const app = queue.app();
-      return changeQueue(app, named(name), { paused: { at: app.clock.now(), by: filledText(by, 'by') } });
+      const [paused] = await pauseQueues(queue.app(), named(name), filledText(by, 'by'));
+      return paused!;
     },
-    resume: async (name) => resumeQueue(queue.app(), named(name)),
+    resume: async (name) => (await resumeQueues(queue.app(), named(name)))[0]!,
     async set(name, limits) {
       const changes = readQueueInput(checkNames(limits, 'queues.set()', LIMITS));
       return changeQueue(queue.app(), named(name), changes);

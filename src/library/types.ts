@@ -129,11 +129,11 @@ export interface ActingVerbs {
   delete(...ids: string[]): Promise<ActedOn>;
 }
 
-/** Manages named queues. A queue is created by its first use. */
+/** Manages named queues. A queue is created by its first job or by `set`. */
 export interface Queues {
   /** Returns all queues by name, with their job counts. */
   list(): Promise<QueueObject[]>;
-  /** Pauses a queue. Running jobs continue. */
+  /** Pauses a queue. Running jobs continue. Throws if there is no such queue. */
   pause(name: string, by?: string): Promise<QueueObject>;
   resume(name: string): Promise<QueueObject>;
   /** Sets limits, which apply across all workers at once. */

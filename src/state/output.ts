@@ -10,8 +10,8 @@ import type { OutputPlace } from './place.ts';
 /** Output of up to this many bytes moves into the store when the attempt is settled. */
 export const LARGEST_STORED_BYTES = 16 * 1024;
 export const CHUNK_BYTES = 64 * 1024;
-/** The size of `Collected.tail`, in which the last non-blank line is searched. */
-const TAIL_BYTES = 4096;
+/** The size of `Collected.tail`, in which the error message is searched. A stack trace fits into it. */
+const TAIL_BYTES = LARGEST_STORED_BYTES;
 const LONGEST_MARK_BYTES = 128;
 
 /** The part [from, to) of an output file that was dropped. */
@@ -38,14 +38,14 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
-    const tail = readBytes(file, Math.max(0, bytes - TAIL_BYTES), bytes).toString('utf8');
+    const end = readBytes(file, Math.max(0, bytes - TAIL_BYTES), bytes);
+    const tail = end.toString('utf8');
     if (short !== null) {
       const { from, to } = readGap(place) ?? { from: 0, to: 0 };
       const written = bytes - gapMark({ from, to }).length + to - from;
       return { bytes: written, truncated: true, kept: null, stored: bytes, tail };
     }
-    if (bytes <= LARGEST_STORED_BYTES)
-      return { bytes, truncated: false, kept: readBytes(file, 0, bytes), tail };
+    if (bytes <= LARGEST_STORED_BYTES) return { bytes, truncated: false, kept: end, tail };
     const gap = gapOf(bytes, limit, readGap(place));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
     compact(place, file, gap, bytes);

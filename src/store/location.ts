@@ -8,7 +8,50 @@ export function storeLocation(flag: string | undefined, environment: NodeJS.Proc
   const named = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
   const location = named || join(environment.QUEUECTL_HOME || join(home(), '.queuectl'), 'queue.db');
   refuseUnreadable(location);
-  return location;
+  return checkScheme(location);
+}
+
+/** The schemes of stores. Any other location with a scheme would become a file of that name, with the password in it. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
+const SCHEMES = ['postgres', 'postgresql'];
+
+/** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
+function checkScheme(location: string): string {
+  const scheme = SCHEME.exec(location)?.[1]?.toLowerCase();
+  if (location === ':memory:')
+    throw new QueueError(
+      'store-unavailable',
+      "':memory:' cannot be used, because commands, workers and jobs share the database through a file",
+      'use the path of a file, such as one in a temporary directory',
+    );
+  if (scheme === undefined || SCHEMES.includes(scheme)) return location;
+  if (scheme === 'file' || scheme === 'sqlite') {
+    const rest = location.slice(scheme.length + 1);
+    const path = rest.replace(/^\/\/(?=[^/]*$)/, '').replace(/^\/+/, '/');
+    const isLocal = !/^\/\/[^/]+\//.test(rest);
+    if (path !== '' && isLocal && !/[?#]/.test(path)) return path;
+    throw new QueueError(
+      'store-unavailable',
+      `invalid database URL with the scheme '${scheme}:'`,
+      `use ${scheme}:/path/to/queue.db, or the path alone`,
+    );
+  }
+  throw new QueueError(
+    'store-unavailable',
+    `unknown kind of database '${scheme}:'`,
+    `use the path of a file. If the name of the file contains a colon: --db ./NAME`,
+  );
+}
+
+/** A missing directory is probably a typing error. The directory of the default location is created. */
+export function refuseMissingDirectory(location: string): void {
+  const directory = dirname(resolve(location));
+  if (SCHEME.test(location) || existsSync(directory)) return;
+  throw new QueueError(
+    'store-unavailable',
+    `--db: there is no directory ${directory}`,
+    `check the path, or create the directory: mkdir -p ${directory}`,
+  );
 }
 
 /** Returns the home directory. Throws if it is a relative path, which would mean another store in every directory. */

@@ -10,6 +10,8 @@ export interface OpenedStore {
   stateDirectory: StateDirectory;
   /** Tells whether the file was created just now. */
   created: boolean;
+  /** True if there is no file. The store is an empty one in memory. */
+  missing?: true;
   /** The schema version that the file had before it was opened, and the one of this version of queuectl. */
   schema: { found: number; known: number };
   /** A warning about the location of the store. */
@@ -19,9 +21,11 @@ export interface OpenedStore {
 /** Decides whether a store with an older schema is not opened, opened as it is, or migrated. */
 export type OlderSchema = 'refuse' | 'keep' | 'migrate';
 
+/** What happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
+export type IfMissing = 'create' | 'refuse' | 'empty';
+
 export interface OpenOptions {
-  /** Creates the store if there is none. */
-  create: boolean;
+  ifMissing: IfMissing;
   /** Names the user of the store in its events. */
   actor: string | null;
   /** Also opens a store that belongs to another user, or that others can write. */
@@ -44,7 +48,6 @@ export interface StoreKind {
 /** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
 const STORES: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
   { owns: (location) => /^postgres(ql)?:/i.test(location), load: async () => POSTGRES },
-  { owns: (location) => location === ':memory:', load: refuseMemory },
   { owns: () => true, load: loadFileStore },
 ];
 
@@ -60,14 +63,6 @@ async function refusePostgres(): Promise<never> {
     'store-unavailable',
     'this version of queuectl does not support PostgreSQL yet',
     'use --db with the path of a file',
-  );
-}
-
-async function refuseMemory(): Promise<never> {
-  throw new QueueError(
-    'store-unavailable',
-    "':memory:' cannot be used, because commands, workers and jobs share the database through a file",
-    'use the path of a file, such as one in a temporary directory',
   );
 }
 

@@ -1,5 +1,5 @@
 import { settlementOf } from '../actions/settlement.ts';
-import { describeOutcome, lastNonBlankLine } from '../core/outcome.ts';
+import { describeOutcome } from '../core/outcome.ts';
 import { collectStreams } from '../state/split-output.ts';
 import type { Attempt, Finished, Verdict } from './attempt.ts';
 
@@ -18,7 +18,7 @@ export function finish(attempt: Attempt, verdict: Verdict): Finished {
   const finishedAt = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
-  const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
+  const error = describeOutcome(outcome, job.timeoutMs, tail);
   const ended = { error, finishedAt, output, leftBehind };
   const context = { settings, random: app.random, newId: app.newId };
   const settlement = settlementOf(job, outcome, ended, context);

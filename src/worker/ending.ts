@@ -2,6 +2,8 @@ import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { freezeCommand } from '../exec/freeze.ts';
 import { endProcesses } from '../exec/kill.ts';
 import type { Target } from '../exec/processes.ts';
+import { endSignalOf } from '../state/end-signal.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import type { AttemptContext } from './attempt.ts';
 import { withRetries } from './temporary-errors.ts';
 
@@ -21,6 +23,9 @@ export async function endAttempt(
   if (!(await withRetries(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
   if (!(await freezeCommand(target, hasEnded))) return 'had-ended'; // fault-control: ended-frozen
   context.emit({ type: 'attempt-ending', job, reason });
-  await endProcesses(target, context.settings['kill-grace']);
+  const { app, settings } = context;
+  const place = placeOfAttempt(app, job.claim.attempt);
+  const first = reason === 'cancelled' ? endSignalOf(place) : 'SIGTERM';
+  await endProcesses(target, settings['kill-grace'], first);
   return 'ended';
 }

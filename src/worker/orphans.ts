@@ -17,6 +17,7 @@ const POLL_MS = 50;
  * them. Returns the ids of the cancelled jobs.
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
   const left = new Set(ids);
   const { lease } = await currentSettings(app);
   const observer = { host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as Sightings };

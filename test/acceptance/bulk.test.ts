@@ -22,7 +22,7 @@ async function pending(box: Sandbox): Promise<number> {
 test(
   '100,000 JSON lines are stored in order, and one invalid line refuses all of them',
   inSandbox(async (box) => {
-    await box.run(['status']);
+    await box.create();
     expectRefusal(
       await box.run(['enqueue', '--file', jobFile(box, 99_999)]),
       2,

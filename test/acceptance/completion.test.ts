@@ -56,6 +56,7 @@ test('completion offers states, queues, ids, settings and fixed values, also aft
   expect(await values('list', '-s', 'pending,dea')).toEqual(['pending,dead']);
   expect(await values('list', '--state=fa')).toEqual(['--state=failed']);
   expect((await values('list', '--queue', '')).sort()).toEqual(['mail', 'reports']);
+  await box.run(['queue', 'set', 'zoo', '--concurrency', '1']);
   await box.run(['queue', 'pause', 'zoo']);
   expect(await values('queue', 'resume', '')).toEqual(['zoo', 'mail', 'reports']);
   expect(await values('queue', 'pause', '')).toEqual(['mail', 'reports', 'zoo']);
@@ -70,6 +71,38 @@ test('completion offers states, queues, ids, settings and fixed values, also aft
   expect(await values('enqueue', '--', 'x', '')).toEqual([':files']);
   const { stdout } = await box.run(['__complete', 'show', 'alpha:']);
   expect(stdout).toBe('alpha:2\tpending true\\tx\n');
+});
+
+test('completion offers workers to stop, schedules by name, and states that are not in the list yet', async () => {
+  const workers = await box.startWorkers('--count', '2');
+  const ids = (await box.json<{ id: string }[]>(['worker', 'list'])).map(({ id }) => id);
+  expect((await values('worker', 'stop', '')).sort()).toEqual(ids.sort());
+  expect(await values('worker', 'stop', ids[0]!.slice(0, 6))).toEqual([ids[0]!]);
+  workers.child.kill('SIGTERM');
+  await workers.exit;
+  await box.run(['schedule', 'add', 'nightly', '--cron', '0 2 * * *', 'true']);
+  await box.run(['schedule', 'add', 'hourly', '--every', '1h', 'true']);
+  await box.run(['schedule', 'pause', 'nightly']);
+  for (const verb of ['run', 'pause', 'show', 'edit', 'remove'])
+    expect([verb, await values('schedule', verb, '')]).toEqual([verb, ['hourly', 'nightly']]);
+  expect(await values('schedule', 'resume', '')).toEqual(['nightly', 'hourly']);
+  expect(await values('schedule', 'add', '')).toEqual([]);
+  expect(await values('enqueue', '--name', '')).toEqual([]);
+  expect(await values('list', '--state', 'dead,c')).toEqual(['dead,completed', 'dead,cancelled']);
+  expect(await values('list', '--state', 'completed,c')).toEqual(['completed,cancelled']);
+  expect(await values('list', 'fai')).toEqual(['failed']);
+  expect(await values('cancel', '--signal', 'I')).toEqual(['INT']);
+  expect(await values('enqueue', '--again', 'alpha')).toEqual(['alpha-1', 'alpha:2']);
+});
+
+test('completion understands aliases before the cursor, and offers none itself', async () => {
+  expect(await values('rm', 'alpha')).toEqual(['alpha-1', 'alpha:2']);
+  expect(await values('job', 'show', 'be')).toEqual(['beta 3']);
+  expect(await values('workers', 'st')).toEqual(['start', 'stop']);
+  expect(await values('list', '--status', 'dea')).toEqual(['dead']);
+  expect(await values('worker', 'start', '--daemon', '--det')).toEqual([]);
+  expect(await values('r')).not.toContain('rm');
+  expect(await values('config', 'show', 'job')).toEqual(['job-timeout']);
 });
 
 test(
@@ -128,6 +161,7 @@ test.skipIf(lacks('bash', 'script'))(
       'queuectl show alpha:\t >colon',
       'queuectl show be\t >space',
       'queuectl list --queue=rep\t -q >equals',
+      'queuectl list --state dead,p\ten\t -q >comma',
       'queuectl enqueue -q --id filed --queue x --file jo\t >file',
       'exit',
     ];
@@ -140,6 +174,7 @@ test.skipIf(lacks('bash', 'script'))(
     expect(out('colon')).toStartWith('id\talpha:2\n');
     expect(out('space')).toStartWith('id\tbeta 3\n');
     expect(lines(join(box.directory, 'equals'))).toEqual(['beta 3']);
+    expect(lines(join(box.directory, 'comma'))).toEqual(['beta 3', 'alpha:2', 'alpha-1']);
     expect(out('file')).toBe('filed\n');
   },
 );

@@ -82,9 +82,15 @@ test(
       const db = join(box.directory, `new-${round}`, 'queue.db');
       const commands = [
         ...range(6).map((i) => ['enqueue', `echo ${i}`]),
-        ...[['status'], ['list'], ['config', 'list'], ['config', 'set', 'max-retries', '5']],
+        ...[
+          ['status', '-q'],
+          ['list', '-q'],
+          ['config', 'list', '-q'],
+          ['config', 'set', 'max-retries', '5'],
+        ],
       ];
-      const results = await Promise.all(commands.map((command) => box.run([...command, '--db', db])));
+      const env = { QUEUECTL_DB: db };
+      const results = await Promise.all(commands.map((command) => box.run(command, { env })));
       for (const result of results) expect(result).toMatchObject({ code: 0, stderr: '' });
       expect((await box.json<Status>(['status', '--db', db])).jobs.pending).toBe(6);
       expect((await box.run(['config', 'get', 'max-retries', '--db', db])).stdout).toBe('5\n');

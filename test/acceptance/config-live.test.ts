@@ -84,7 +84,7 @@ const SPELLINGS: [typed: string, value: string, key: string, text: string][] = [
   ['poll_interval_ms', '250', 'poll-interval', '250ms'],
   ['pollInterval', '2', 'poll-interval', '2s'],
   ['check-interval', '3', 'poll-interval', '3s'],
-  ['worker-poll-interval', '400', 'poll-interval', '400ms'],
+  ['worker-poll-interval', '5', 'poll-interval', '5s'],
   ['worker_poll_interval', '4s', 'poll-interval', '4s'],
   ['worker-heartbeat-interval', '6', 'heartbeat-interval', '6s'],
   ['heartbeat_interval', '700ms', 'heartbeat-interval', '700ms'],

@@ -57,7 +57,7 @@ test.concurrent(
 test.concurrent(
   'when detached workers cannot start, the end of their log is shown',
   inSandbox(async (box) => {
-    await box.json(['status']);
+    await box.create();
     // The workers cannot read their host id, because a directory has the name of its file.
     mkdirSync(join(box.home, 'queue.db.d', 'host'), { recursive: true });
     const result = await box.run(['worker', 'start', '--detach']);

@@ -160,8 +160,8 @@ test.concurrent(
         'delete a',
       ],
       ...[
-        'queue pause q',
         'queue set q --concurrency 2',
+        'queue pause q',
         'queue resume q',
         'config set lease 1m',
         'config unset lease',
@@ -186,7 +186,7 @@ test.concurrent(
     const seen = (await untilCaughtUp(box, follows)).slice(1);
     expect(seen.map((one) => one.kind)).toEqual([
       ...['enqueued', 'held', 'released', 'edited', 'cancelled', 'retried', 'deleted'],
-      ...['queue-paused', 'queue-set', 'queue-resumed', 'setting-set', 'setting-unset'],
+      ...['queue-set', 'queue-paused', 'queue-resumed', 'setting-set', 'setting-unset'],
       ...['schedule-added', 'schedule-paused', 'schedule-resumed', 'enqueued', 'tick'],
       ...['schedule-removed', 'setting-set', 'cancelled', 'jobs-pruned'],
     ]);

@@ -29,7 +29,7 @@ async function onSmallDisk(directory: string, size: string, work: () => Promise<
 test.skipIf(!canMount)(
   'a job that cannot start on a full disk is not charged an attempt, and runs when there is space',
   inSandbox(async (box) => {
-    await box.json(['status']);
+    await box.create();
     const attempts = join(box.home, 'queue.db.d', 'attempts');
     await onSmallDisk(attempts, '64k', async () => {
       const ballast = join(attempts, 'ballast');

@@ -178,8 +178,8 @@ test.concurrent(
     await box.run(['hold', 'failing']);
     process.kill(workers.pid, 'SIGTERM');
     await workers.exit;
-    await box.run(['queue', 'pause', 'mail']);
     await box.run(['enqueue', '--id', 'mail', '--queue', 'mail', 'true']);
+    await box.run(['queue', 'pause', 'mail']);
     const { code, stderr } = await box.run(['worker', 'start', '--drain']);
     expect(code).toBe(0);
     expect(stderr).toContain('2 jobs remain (due later, held, blocked or in a paused queue): mail, failing');

@@ -68,7 +68,7 @@ test('one row of the table and a migration are enough to add a job field', () =>
 
 /** Creates a store without the fields, and then adds the column as a migration would. */
 async function migrate(box: Sandbox, source: string): Promise<void> {
-  const old = spawnSync(join(ROOT, 'dist/queuectl'), ['status'], {
+  const old = spawnSync(join(ROOT, 'dist/queuectl'), ['config', 'set', 'max-retries', '3'], {
     env: { ...process.env, QUEUECTL_HOME: box.home },
   });
   expect(old.status).toBe(0);

@@ -60,6 +60,7 @@ test.concurrent(
 test.concurrent(
   'wait warns and exits with 0 when no job matches',
   inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
     expect(await box.run(['wait', '--queue', 'none'])).toEqual({
       code: 0,
       stdout: '',

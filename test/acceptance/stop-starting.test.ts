@@ -12,7 +12,7 @@ function shell(script: string): string[] {
 test.concurrent(
   'a supervisor that started before a worker stop and registers after it obeys the stop',
   inSandbox(async (box) => {
-    await box.json(['status']);
+    await box.create();
     for (const flags of [[], ['--force'], ['--leave']]) {
       const env = { QUEUECTL_CRASH_AT: 'before-registerSupervisor:1:stop' };
       const workers = box.start(['worker', 'start', '--count', '4'], { env });
@@ -31,7 +31,7 @@ test.concurrent(
 test.concurrent(
   'a program that was suspended while it started, and continues long after a worker stop, obeys the stop',
   inSandbox(async (box) => {
-    await box.json(['status']);
+    await box.create();
     const workers = box.start(['worker', 'start']);
     process.kill(workers.pid, 'SIGSTOP');
     // The stop also applies if the program was suspended late and had registered already.
@@ -82,7 +82,7 @@ for (const [name, script] of Object.entries(STARTS_AFTER_STOP)) {
   test.concurrent(
     `worker start after worker stop (${name}) starts workers`,
     inSandbox(async (box: Sandbox) => {
-      await box.json(['status']);
+      await box.create();
       const workers = box.start([], { through: shell(script) });
       const count = async (): Promise<boolean> => (await workersOf(box)).length === 1;
       await until(async () => (await count()) || workers.child.exitCode !== null, 'the worker has started');

@@ -18,6 +18,7 @@ test(
       await terminal.closed;
       shown.push(terminal.output());
     };
+    await runOnTerminal(['--db', db, 'enqueue', 'true']);
     await runOnTerminal(['--db', db, 'status']);
     await runOnTerminal(['--db', db, 'backup', `${odd}.backup`]);
     await runOnTerminal(['--db', db, 'export', `${odd}.jsonl`]);

@@ -16,6 +16,7 @@ test.concurrent(
   'commands that wait for a job of a paused queue warn once',
   inSandbox(async (box) => {
     await box.startWorkers();
+    await box.run(['queue', 'set', 'gpu', '--concurrency', '1']);
     await box.run(['queue', 'pause', 'gpu']);
     const paused = 'warning: queue gpu was paused at ';
     await enqueue(box, 'a', 'true', { queue: 'gpu' });
@@ -73,15 +74,17 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an unknown queue is not resumed, and a new queue is reported as new',
+  'an unknown queue is not paused or resumed, and a new queue is reported as new',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { queue: 'mail' });
-    const { code, stderr } = await box.run(['queue', 'resume', 'mial']);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("did you mean 'mail'?") });
+    for (const verb of ['pause', 'resume']) {
+      const { code, stderr } = await box.run(['queue', verb, 'mial']);
+      expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("did you mean 'mail'?") });
+    }
     expect(await box.json(['queue', 'list'])).toHaveLength(1);
-    const paused = onTerminal(box, ['queue', 'pause', 'mial'], 24, 120);
-    await paused.closed;
-    expect(paused.output()).toContain('note: queue mial did not exist; creating it');
+    const created = onTerminal(box, ['queue', 'set', 'mial', '--concurrency', '2'], 24, 120);
+    await created.closed;
+    expect(created.output()).toContain('note: queue mial did not exist; creating it');
     const known = onTerminal(box, ['queue', 'set', 'mail', '--concurrency', '2'], 24, 120);
     await known.closed;
     expect(known.output()).not.toContain('new');
@@ -92,9 +95,9 @@ test.concurrent(
   'a queue is deleted when it has no jobs and no schedule uses it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { queue: 'mail' });
-    await box.run(['queue', 'pause', 'mial']);
+    await box.run(['queue', 'set', 'mial', '--concurrency', '2']);
     await box.run(['schedule', 'add', 'nightly', '--cron', '@daily', '--queue', 'backup', 'true']);
-    await box.run(['queue', 'pause', 'backup']);
+    await box.run(['queue', 'set', 'backup', '--concurrency', '2']);
     expect(await box.run(['queue', 'delete', 'mial'])).toEqual({ code: 0, stdout: 'mial\n', stderr: '' });
     expect((await box.run(['queue', 'delete', 'mial'])).code).toBe(3);
     for (const name of ['mail', 'backup']) expect((await box.run(['queue', 'delete', name])).code).toBe(4);

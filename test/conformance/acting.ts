@@ -11,6 +11,29 @@ export const acting: Record<string, Case> = {
     expect(await claim(store, { limit: 5 }, NOW + 5000)).toEqual([]);
   },
 
+  'a job that is added held runs only after its release, when it is due and its parent has ended': async ({
+    store,
+  }) => {
+    const held = [
+      jobSpec('now', { hold: true }),
+      jobSpec('later', { hold: true, runAt: NOW + 1000 }),
+      jobSpec('child', { hold: true, dependsOn: [{ id: 'now', on: 'ok' }] }),
+    ];
+    const added = await store.insert(held, NOW);
+    expect(added.map((job) => [job.id, job.state, job.held])).toEqual(
+      ['now', 'later', 'child'].map((id) => [id, 'pending', true]),
+    );
+    for (const { id } of held) expect((await store.get(id))?.held).toBe(true);
+    expect(await claim(store, { limit: 5 }, NOW + 5000)).toEqual([]);
+    expect(await store.release(['later', 'child'], NOW)).toEqual(['later', 'child']);
+    expect(await claim(store, { limit: 5 }, NOW + 500)).toEqual([]);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 5000))).toEqual(['later']);
+    await store.release(['now'], NOW + 5000);
+    const [now] = await claim(store, { limit: 5 }, NOW + 5000);
+    await store.settle(ending(now!, succeeded));
+    expect(ids(await claim(store, { limit: 5 }, NOW + 6000))).toEqual(['child']);
+  },
+
   'cancelling a running job stores the request once': async ({ store }) => {
     const job = await running(store, 'a');
     expect(await store.cancel(['a'], NOW)).toEqual({ cancelled: [], ending: ['a'], ended: [] });

@@ -159,7 +159,7 @@ const REFUSED: Record<string, unknown[]> = {
     { A: 'a\0b' },
     { QUEUECTL_JOB_ID: 'x' },
   ],
-  tags: ['a', ['a'], { a: 1 }, { '': 'x' }, { 'a\nb': 'x' }],
+  tags: ['a', ['a', 1], [''], { a: 1 }, { '': 'x' }, { 'a\nb': 'x' }],
   depends_on: [
     5,
     [5],
@@ -288,4 +288,57 @@ describe('the attempts of an at-most-once job', () => {
       expect(read({ max_retries: 3, ...printed }).input.maxRetries).toBe(3);
     },
   );
+});
+
+describe('fields of other queues', () => {
+  const NOW = Date.UTC(2030, 0, 1);
+  const at = (ms: number): string => new Date(NOW + ms).toISOString();
+
+  test('a next attempt in the future is the earliest start, under each name', () => {
+    for (const name of ['next_run_at', 'nextRunAt', 'next_retry_at', 'next_attempt_at', 'retry_at']) {
+      const { input, warnings } = readJobObject({ command: 'true', [name]: at(60_000) }, NOW);
+      expect({ name, runAt: input.runAt, warnings }).toEqual({ name, runAt: NOW + 60_000, warnings: [] });
+      expect(readJobObject({ command: 'true', [name]: at(-1) }, NOW).input.runAt).toBeUndefined();
+      expect(readJobObject({ command: 'true', [name]: null }, NOW).input.runAt).toBeUndefined();
+      const both = { command: 'true', [name]: at(60_000), run_at: at(5000) };
+      expect(readJobObject(both, NOW).input.runAt).toBe(NOW + 5000);
+      expect(() => readJobObject({ command: 'true', [name]: 'soon' }, NOW)).toThrow(name);
+    }
+  });
+
+  test('what became of a job is ignored without a warning', () => {
+    const printed = {
+      command: 'true',
+      ...{
+        status: 'failed',
+        locked_by: 'w1',
+        locked_at: at(0),
+        error_message: 'boom',
+        lastError: 'x',
+        pid: 7,
+      },
+      ...{ stdout: 'a', stderr: 'b', completed_at: null, retry_count: 2, exitCode: 1, workerId: 'w' },
+    };
+    expect(readJobObject(printed, NOW)).toEqual({ input: { command: 'true' }, warnings: [] });
+  });
+
+  test('every spelling of a field that asks for confinement is refused', () => {
+    for (const name of [
+      'sandbox',
+      'user',
+      'memory_limit',
+      'memoryLimit',
+      'cpu-limit',
+      'run_as',
+      'docker',
+      'network',
+    ])
+      expect(() => readJobObject({ command: 'true', [name]: 1 }, NOW)).toThrow(
+        'is not supported: a job runs with the permissions',
+      );
+  });
+
+  test('a list of tags has empty values', () => {
+    expect(readJobObject({ command: 'true', tags: ['a', 'b'] }, NOW).input.tags).toEqual({ a: '', b: '' });
+  });
 });

@@ -81,7 +81,7 @@ const full: Job = {
 
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter secret_env clean_env split_output stdin stdin_bytes on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter secret_env clean_env split_output stdin stdin_bytes on_complete on_failure on_dead cwd env worker_id pid started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 
 describe('a job object', () => {

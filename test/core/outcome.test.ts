@@ -3,7 +3,6 @@ import {
   describeOutcome,
   exitCodeForJob,
   exitCodeOf,
-  lastNonBlankLine,
   type Outcome,
   signalOf,
 } from '../../src/core/outcome.ts';
@@ -80,28 +79,6 @@ describe('last_error has at most 512 characters', () => {
   test('a spawn error is also one line without control characters', () => {
     const text = describeOutcome({ why: 'spawn-error', message: 'cwd /a\nb\x1b[2J is gone' }, null, '')!;
     expect(text).not.toMatch(CONTROL);
-  });
-});
-
-describe('the last non-blank line', () => {
-  test.each([
-    ['', ''],
-    ['\n\n \t\n', ''],
-    ['one', 'one'],
-    ['one\ntwo\n', 'two'],
-    ['one\r\ntwo\r\n\r\n', 'two'],
-    ['10 %\r50 %\r100 %', '100 %'],
-    ['one\n  two  \n \n\t\n', 'two'],
-    ['one\n\x00\x07\x1b\n', 'one'],
-    ['größe 🎉\n', 'größe 🎉'],
-  ] as const)('of %j is %j', (output, line) => {
-    expect(lastNonBlankLine(output)).toBe(line);
-  });
-
-  test('control characters are removed', () => {
-    const every = Array.from({ length: 0xa0 }, (_, i) => `${String.fromCharCode(i)}x`).join('');
-    expect(lastNonBlankLine(every)).not.toMatch(CONTROL);
-    expect(lastNonBlankLine('a\x1b[31mred\tb')).not.toMatch(CONTROL);
   });
 });
 

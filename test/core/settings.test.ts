@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { findSetting, parseSetting, SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
+import { findSetting, parseSetting } from '../../src/core/setting-names.ts';
+import { SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
 import { checkTogether, readEach, readSettings, resolveSettings } from '../../src/core/stored-settings.ts';
 import { caught } from '../support/caught.ts';
 
@@ -85,7 +86,8 @@ describe('a unit at the end of a key applies to a bare number', () => {
     ['poll-interval-seconds', '2', 'poll-interval=2s'],
     ['poll-interval', '2', 'poll-interval=2s'],
     ['poll-interval-ms', '2s', 'poll-interval=2s'],
-    ['worker-poll-interval', '500', 'poll-interval=500ms'],
+    ['worker-poll-interval', '0.5', 'poll-interval=500ms'],
+    ['worker-poll-interval', '1', 'poll-interval=1s'],
     ['worker-poll-interval', '2s', 'poll-interval=2s'],
     ['worker-poll-interval-seconds', '2', 'poll-interval=2s'],
     ['job-retry-delay-ms', '1500', 'retry-delay=1500ms'],

@@ -5,6 +5,17 @@ import { caught } from '../support/caught.ts';
 const NOW = Date.UTC(2030, 0, 15, 12);
 const at = (text: string) => toIso(parseTime(text, 'run_at', NOW));
 
+function inZone<T>(zone: string, run: () => T): T {
+  const before = process.env.TZ;
+  process.env.TZ = zone;
+  try {
+    return run();
+  } finally {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  }
+}
+
 describe('a time with its time zone', () => {
   test.each([
     ['2030-01-31T09:00:00Z', '2030-01-31T09:00:00.000Z'],
@@ -23,17 +34,6 @@ describe('a time with its time zone', () => {
 });
 
 describe('a time without a time zone is local', () => {
-  const inZone = (zone: string, text: string) => {
-    const before = process.env.TZ;
-    process.env.TZ = zone;
-    try {
-      return at(text);
-    } finally {
-      if (before === undefined) delete process.env.TZ;
-      else process.env.TZ = before;
-    }
-  };
-
   test.each([
     ['UTC', '2030-01-31T09:00', '2030-01-31T09:00:00.000Z'],
     ['Asia/Tokyo', '2030-01-31T09:00', '2030-01-31T00:00:00.000Z'],
@@ -41,7 +41,7 @@ describe('a time without a time zone is local', () => {
     // JavaScript itself would read a bare date as UTC.
     ['Asia/Tokyo', '2030-01-31', '2030-01-30T15:00:00.000Z'],
   ] as const)('%s: %s', (zone, text, iso) => {
-    expect(inZone(zone, text)).toBe(iso);
+    expect(inZone(zone, () => at(text))).toBe(iso);
   });
 });
 
@@ -56,6 +56,56 @@ describe('relative and epoch times', () => {
     ['999999999', '2001-09-09T01:46:39.000Z'],
   ] as const)('%s', (text, iso) => {
     expect(at(text)).toBe(iso);
+  });
+});
+
+describe('a time of day is the next such moment, in local time', () => {
+  // 15 January 2030 is a Tuesday. The clock in New York shows 07:00.
+  test.each([
+    ['12:30', '2030-01-15T17:30:00.000Z'],
+    ['06:59', '2030-01-16T11:59:00.000Z'],
+    ['07:00', '2030-01-16T12:00:00.000Z'],
+    ['2pm', '2030-01-15T19:00:00.000Z'],
+    ['12am', '2030-01-16T05:00:00.000Z'],
+    ['2:30 PM', '2030-01-15T19:30:00.000Z'],
+    ['noon', '2030-01-15T17:00:00.000Z'],
+    ['today 06:00', '2030-01-15T11:00:00.000Z'],
+    ['tomorrow 09:00', '2030-01-16T14:00:00.000Z'],
+    ['9am tomorrow', '2030-01-16T14:00:00.000Z'],
+    ['friday 18:00', '2030-01-18T23:00:00.000Z'],
+    ['Fri at 18:00', '2030-01-18T23:00:00.000Z'],
+    ['tuesday 06:00', '2030-01-22T11:00:00.000Z'],
+    ['tuesday 08:00', '2030-01-15T13:00:00.000Z'],
+    ['now', '2030-01-15T12:00:00.000Z'],
+    ['3h 20m', '2030-01-15T15:20:00.000Z'],
+    ['in 10m', '2030-01-15T12:10:00.000Z'],
+  ] as const)('%s', (text, iso) => {
+    expect(inZone('America/New_York', () => at(text))).toBe(iso);
+  });
+
+  test.each([
+    ['06:00', '2030-01-15T11:00:00.000Z'],
+    ['08:00', '2030-01-14T13:00:00.000Z'],
+    ['friday 18:00', '2030-01-11T23:00:00.000Z'],
+    ['yesterday 08:00', '2030-01-14T13:00:00.000Z'],
+    ['10m', '2030-01-15T11:50:00.000Z'],
+  ] as const)('the last %s', (text, iso) => {
+    expect(inZone('America/New_York', () => toIso(parseTime(text, '--since', NOW, -1)))).toBe(iso);
+  });
+
+  test.each([
+    ['2030-03-30T12:00Z', 'tomorrow 02:30'],
+    ['2030-03-30T12:00Z', '02:30'],
+    ['2030-10-26T12:00Z', 'sunday 2:30am'],
+  ] as const)('%s: %s is skipped or occurs twice', (now, text) => {
+    const refused = inZone('Europe/Berlin', () => caught(() => parseTime(text, 'run_at', Date.parse(now))));
+    expect(refused.message).toContain('because the clocks change');
+  });
+
+  test('a clock change on the way does not move the time', () => {
+    const now = Date.parse('2030-03-30T12:00Z');
+    const found = inZone('Europe/Berlin', () => toIso(parseTime('tomorrow 09:00', 'run_at', now)));
+    expect(found).toBe('2030-03-31T07:00:00.000Z');
   });
 });
 
@@ -79,10 +129,17 @@ describe('an invalid time is refused with its name', () => {
       ],
       ...[
         'tomorrow',
-        'now',
+        'friday',
         '',
         ' ',
-        '10m',
+        '10x',
+        '25:00',
+        '9:5',
+        '13pm',
+        '0am',
+        'tomorrow 9',
+        'friday monday 9:00',
+        'soon 9:00',
         '-10m',
         '60',
         '01/02/2030',

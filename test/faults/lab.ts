@@ -61,6 +61,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
     return performance.now() - from;
   };
   writeWitnessScript(box.directory);
+  await box.create();
   const slowest = await probe();
   startAudit(database);
   const recordEnqueue = (id: string, outcome: Enqueued['outcome']): void => {

@@ -71,7 +71,7 @@ const tokenFiles = (box: Sandbox): string[] =>
 test(
   'servers that start at the same time share one token',
   inSandbox(async (box) => {
-    await box.run(['status']);
+    await box.create();
     const sites = await Promise.all(Array.from({ length: 5 }, () => serve(box)));
     expect(new Set(sites.map((site) => site.token)).size).toBe(1);
     for (const site of sites)

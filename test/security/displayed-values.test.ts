@@ -98,7 +98,7 @@ test(
       ['enqueue', '--tag', '\u115f=a', 'true'],
       ['enqueue', '--tag', 'a=\u1160b', 'true'],
       ['schedule', 'add', '\uffa0', '--every', '1d', 'true'],
-      ['queue', 'pause', '\u034f'],
+      ['queue', 'set', '\u034f', '--concurrency', '1'],
     ]) {
       const { code, stderr } = await box.run(args);
       expect([code, stderr]).toEqual([2, expect.stringContaining('control or invisible characters')]);

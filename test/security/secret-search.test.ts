@@ -30,7 +30,7 @@ test(
 test(
   'other processes can enqueue while a file of hostile commands is stored',
   inSandbox(async (box) => {
-    await box.run(['status']);
+    await box.create();
     const file = join(box.directory, 'jobs.txt');
     writeFileSync(file, HOSTILE.repeat(LINES));
     const long = box.start(['enqueue', '--quiet', '--file', file]);

@@ -125,6 +125,7 @@ const WITHOUT_POINTS: Record<string, string> = {
   'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
   'exec/end.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
+  'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
   'state/wake.ts make': 'makes a watched directory, or runs between two in-touch points',
   'state/place.ts makePlace': 'makes a directory again that was removed; the first time is between points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { careOf, openStore, peekStore } from '../../src/store/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const OPTIONS = { create: true, actor: null, anyOwner: false, older: 'migrate' as const, now: Date.now };
+const OPTIONS = {
+  ifMissing: 'create' as const,
+  actor: null,
+  anyOwner: false,
+  older: 'migrate' as const,
+  now: Date.now,
+};
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
 
 test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(

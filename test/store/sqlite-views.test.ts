@@ -40,7 +40,9 @@ describe('views', () => {
   test('jobs has every documented column', () =>
     withSqlite(async (store, connection) => {
       const [job] = await store.insert([jobSpec('a')], NOW);
-      expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(toJobObject(job!)).sort());
+      // The pid of a job is not stored, so no view can have it.
+      const { pid: _, ...documented } = toJobObject(job!);
+      expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(documented).sort());
     }));
 
   test('jobs shows each job with the values of its JSON object', () =>
@@ -49,7 +51,7 @@ describe('views', () => {
       const rows = connection.all('SELECT * FROM jobs').map(parseRow);
       expect(rows).toHaveLength(5);
       for (const row of rows) {
-        const job = toJobObject((await store.get(String(row.id)))!);
+        const { pid: _, ...job } = toJobObject((await store.get(String(row.id)))!);
         job.stdin = await store.stdin(job.id);
         // SQLite has no booleans.
         expect({

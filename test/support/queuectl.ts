@@ -19,6 +19,8 @@ export interface Result {
 export interface Sandbox {
   directory: string;
   home: string;
+  /** Creates an empty store. Commands that only look create none. */
+  create(): Promise<void>;
   /** Runs a command to its end. */
   run(args: string[], options?: RunOptions): Promise<Result>;
   /** Runs a command with --json and parses its output. Throws if it does not exit with 0. */
@@ -125,6 +127,10 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
     home,
     run,
     start,
+    async create() {
+      const result = await run(['config', 'set', 'max-retries', '3']);
+      if (result.code !== 0) throw new Error(`the store was not created: ${result.stderr}`);
+    },
     async json(args) {
       const result = await run([...args, '--json']);
       if (result.code !== 0)

@@ -31,7 +31,7 @@ export default defineCommand({
         'to back up to a file: queuectl backup FILE. To write to standard output: queuectl export',
       );
     const options = { force: input.has('force'), withOutput: input.has('with-output'), anyOwner };
-    const made = await backup(await app({ create: false }), location, file, options);
+    const made = await backup(await app({ ifMissing: 'refuse' }), location, file, options);
     const sentence = `${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}`;
     printResult(io, made, sentence, made.file);
     if (made.outputs_left > 0)

@@ -1,3 +1,4 @@
+import { entryOf } from '../../core/entry-of.ts';
 import { QueueError } from '../../core/errors.ts';
 import { defineCommand } from '../command.ts';
 import { COMPLETION_SCRIPTS } from '../completion-scripts.ts';
@@ -20,7 +21,7 @@ export default defineCommand({
   ],
   async run({ io }, input) {
     const shell = input.required(0, 'the name of the shell', 'for example: queuectl completion bash');
-    const script = COMPLETION_SCRIPTS[shell];
+    const script = entryOf(COMPLETION_SCRIPTS, shell);
     if (script === undefined)
       throw new QueueError(
         'invalid-value',

@@ -1,7 +1,7 @@
 import { listSettings } from '../../actions/config.ts';
 import { maskUrls } from '../../core/mask.ts';
 import type { SettingObject } from '../../core/wire.ts';
-import { defineCommand } from '../command.ts';
+import { type Context, defineCommand } from '../command.ts';
 import { listFlags } from '../layout.ts';
 import { type Listing, printList } from '../print-list.ts';
 
@@ -11,11 +11,14 @@ export default defineCommand({
   flags: listFlags('{key}\\t{value}'),
   prints: { object: 'Setting' },
   examples: ['queuectl config list', 'queuectl config list --json=key,value'],
-  async run({ io, app }) {
-    const opened = await app();
-    await printList(io, SETTING_LIST, await listSettings(opened), opened.clock.now());
+  async run(context) {
+    await printSettings(context, await listSettings(await context.app()));
   },
 });
+
+export async function printSettings({ io, app }: Context, settings: SettingObject[]): Promise<void> {
+  await printList(io, SETTING_LIST, settings, (await app()).clock.now());
+}
 
 const SETTING_LIST: Listing<SettingObject> = {
   id: (setting) => setting.key,

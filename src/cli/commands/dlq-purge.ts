@@ -1,6 +1,7 @@
 import { countJobs } from '../../actions/jobs.ts';
 import { purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
+import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { confirmed, SHORT_IDS } from '../act.ts';
 import { defineCommand } from '../command.ts';
@@ -9,12 +10,17 @@ import { printChanged } from '../print-changed.ts';
 export default defineCommand({
   name: 'dlq purge',
   summary: 'Delete dead jobs and their output permanently',
-  args: '[ID…]',
+  args: '[ID… | --all]',
   access: 'write',
-  flags: { yes: { short: 'y', help: 'do not ask for confirmation' } },
+  flags: {
+    all: { help: 'delete all dead jobs; the default without ids' },
+    yes: { short: 'y', help: 'do not ask for confirmation' },
+  },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
   notes: ['Without ids, the command deletes all dead jobs.', SHORT_IDS],
   async run(context, input) {
+    if (input.has('all') && input.args.length > 0)
+      throw new QueueError('usage', 'use job ids or --all, not both');
     const app = await context.app();
     if (input.args.length === 0 && !input.has('yes')) {
       const total = await countJobs(app, { states: ['dead'] });

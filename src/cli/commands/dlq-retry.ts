@@ -1,4 +1,5 @@
 import { describeSkipped } from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
 import { refusal, retryJobs } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
@@ -7,6 +8,16 @@ import { SHORT_IDS } from '../act.ts';
 import { defineCommand } from '../command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-changed.ts';
 import { warnStillCancelled } from '../warn-dependents.ts';
+
+/** Finds the jobs. Someone who types `all` means --all, but a job may have that id. */
+async function namedJobs(app: App, names: string[]): Promise<string[]> {
+  try {
+    return await selectJobs(app, { names });
+  } catch (error) {
+    if (!(error instanceof QueueError) || names.join() !== 'all') throw error;
+    throw new QueueError(error.code, error.message, 'to retry all dead jobs: queuectl dlq retry --all');
+  }
+}
 
 export default defineCommand({
   name: 'dlq retry',
@@ -30,7 +41,9 @@ export default defineCommand({
     }
     const app = await context.app();
     const { io } = context;
-    const ids = await selectJobs(app, all ? { filter: { states: ['dead'] } } : { names: input.args });
+    const ids = all
+      ? await selectJobs(app, { filter: { states: ['dead'] } })
+      : await namedJobs(app, input.args);
     const retried = await retryJobs(app, ids, { from: ['dead'], bulk: all, strict: !all });
     const { changed, withoutKey, skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);

@@ -11,6 +11,7 @@ import { editText } from '../../exec/editor.ts';
 import { actingCommand } from '../act.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
 import { editFlags, readEditFlags } from '../job-flags.ts';
+import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default actingCommand({
   name: 'edit',
@@ -19,6 +20,7 @@ export default actingCommand({
   flags: inGroup('Changes', editFlags()),
   examples: [
     'queuectl edit job1 --priority high',
+    'queuectl edit job1 --env REGION=eu --env DEBUG=1',
     '# Open the job in an editor',
     'queuectl edit job1',
     'queuectl edit --queue mail --set-queue slow --yes',
@@ -28,12 +30,15 @@ export default actingCommand({
     const now = app.clock.now();
     const changes = readChanges(input, context, now) ?? (await changesFromEditor(app, ids, context, now));
     if (changes === null) return null;
-    return ids.length === 1 ? editJob(app, ids[0]!, changes) : editJobs(app, ids, changes);
+    const acted = await (ids.length === 1 ? editJob(app, ids[0]!, changes) : editJobs(app, ids, changes));
+    const { command, env } = changes;
+    warnOfSecrets(context.io, [{ ...(command && { command }), ...(env && { env }) }]);
+    return acted;
   },
 });
 
-function readChanges(input: Input, { cwd }: Context, now: number): JobChanges | null {
-  const read = readEditFlags(input, () => cwd, now);
+function readChanges(input: Input, context: Context, now: number): JobChanges | null {
+  const read = readEditFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
   return Object.keys(read).length === 0 ? null : changesOf(read);
 }
 

@@ -4,10 +4,12 @@ import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../a
 import { QueueError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
 import { JOB_FIELDS } from '../../core/job-fields.ts';
+import { type JobInput, withChanges } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
 import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
+import { quotedCommand, withFile } from '../job-argument.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags, withoutHooksInHook, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
@@ -16,14 +18,19 @@ import { warnOfSecrets } from '../warn-of-secrets.ts';
 export default defineCommand({
   name: 'enqueue',
   summary: 'Add one or more jobs',
-  args: '(COMMAND | JSON | -- PROGRAM ARG…)',
+  args: '(COMMAND | JSON | @FILE | -- PROGRAM ARG…)',
   access: 'write',
+  creates: true,
   flags: {
     ...JOB_FLAGS,
     ...inGroup('What to run', {
       file: {
         value: 'FILE',
         help: 'read jobs from a file (- for standard input): a JSON array, JSON lines, or one command per line',
+      },
+      again: {
+        value: 'ID',
+        help: 'add a new job with the definition of this one; other flags change it',
       },
       template: {
         value: 'TEXT',
@@ -53,6 +60,8 @@ export default defineCommand({
     "queuectl enqueue --wait 'make test' && echo passed",
     '# Add many jobs from a file',
     'queuectl enqueue --file jobs.jsonl',
+    '# Run a finished job again as a new job',
+    'queuectl enqueue --again job1 --priority high',
     '# Add one job for each line of standard input',
     "ls *.jpg | queuectl enqueue --file - --template 'gzip -- {}'",
     '# Run the job after other jobs',
@@ -65,15 +74,18 @@ export default defineCommand({
     "queuectl enqueue --on-dead './notify \"$QUEUECTL_HOOK_JOB_ID\"' 'make report'",
   ],
   notes: [
-    'An argument that starts with { or [ is read as JSON. Any other argument is a shell command. The program after -- runs without a shell.',
+    'An argument that starts with { or [ is read as JSON, and @FILE is the same as --file FILE. Any other argument is a shell command. The program after -- runs without a shell.',
     'If any job in a file is invalid, none of the jobs are added. Empty lines and lines that start with # are skipped. Jobs in the same file or JSON array can depend on each other: "depends_on": ["a", {"id": "b", "on": "any"}].',
     'With --template, queuectl replaces {} with the line, quoted for the shell. Do not write quotes around {}. The shell does not interpret special characters in the line, unless the command passes it to another shell (eval, sh -c, ssh). Lines that start with # are not skipped. Write \\{} for a literal {}. If a line could start with a dash, write ./{} for a file name, or put -- in front of {}.',
+    'A job added with --again has its own id, is due at once and waits for no other job. Everything else is the same, unless a flag changes it.',
     'Use --idempotency-key if you may have to repeat the command, for example after a lost connection. The key covers all jobs that the command adds. It is an error to use the same key for different jobs.',
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
   answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
-  async run(context, input) {
+  instead: (words) => quotedCommand('enqueue', words),
+  async run(context, given) {
+    const input = withFile(given);
     checkForms('enqueue', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
@@ -103,17 +115,25 @@ export async function addJobs(
   most = Number.POSITIVE_INFINITY,
 ): Promise<Added> {
   const now = Date.now();
-  const { read, many } = readInput(input, now);
+  const again = input.one('again');
+  const { read, many } = again === undefined ? readInput(input, now) : one({});
   const flags = readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
-  const inputs = fillFromFlags(read.inputs, await withParents(context, flags));
-  if (inputs.length > most)
-    throw new QueueError('usage', `only one job can be followed, but ${inputs.length} were given`);
+  const filled = fillFromFlags(read.inputs, await withParents(context, flags));
+  if (filled.length > most)
+    throw new QueueError('usage', `only one job can be followed, but ${filled.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
-  warnOfSecrets(context.io, inputs);
+  warnOfSecrets(context.io, filled);
+  const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
   const jobs = inputs.map((job) => withoutHooksInHook(job, context.environment));
   // The directory is read before the store is opened, so that an error creates no store.
   const cwd = jobs.some((job) => job.cwd === undefined) ? context.cwd : '/';
   return { jobs: await enqueue(await context.app(), jobs, () => cwd), many };
+}
+
+/** Returns the definition of an existing job with the changes that the flags make. */
+async function changedDefinition(context: Context, name: string, changes: JobInput): Promise<JobInput> {
+  const { definitionOf } = await import('../../actions/again.ts');
+  return withChanges(await definitionOf(await context.app(), name), changes);
 }
 
 /** Returns the jobs. Throws if one of them no longer exists. */
@@ -198,15 +218,14 @@ export function checkForms(name: string, input: Input): void {
       '--template requires --file',
       'add --file FILE, or --file - to read the lines from standard input',
     );
-  const forms = [input.args[0], input.one('command'), input.one('file'), input.rest ?? undefined].filter(
-    (form) => form !== undefined,
-  );
+  const flags = ['command', 'file', 'again'].map((flag) => input.one(flag));
+  const forms = [input.args[0], ...flags, input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length !== 1) {
     if (forms.length > 0)
       throw new QueueError(
         'usage',
         'the command is given more than once',
-        'use only one of these: an argument, --command, --file, or arguments after --',
+        'use only one of these: an argument, --command, --file, --again, or arguments after --',
       );
     throw new QueueError('usage', `${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
   }

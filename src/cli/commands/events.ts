@@ -7,7 +7,6 @@ import {
   startOfLast,
 } from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
-import { parseDuration } from '../../core/duration.ts';
 import { ERRORS, QueueError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -121,9 +120,8 @@ function readSince(input: Input, now: number): Since | null {
   if (text === undefined) return null;
   if (/^\d+$/.test(text))
     return { number: parseNumber(text, '--since', { min: 0, max: 2 ** 53 - 1, integer: true }) };
-  if (/^[\d.]+[a-z]/i.test(text) && !text.includes('-')) return { at: now - parseDuration(text, '--since') };
   try {
-    return { at: parseTime(text, '--since', now) };
+    return { at: parseTime(text, '--since', now, -1) };
   } catch (error) {
     if (!(error instanceof QueueError) || error.hint !== ERRORS['invalid-time'].hint) throw error;
     throw new QueueError(

@@ -12,6 +12,7 @@ export default defineCommand({
   summary: "Import a file written by 'queuectl export'",
   args: 'FILE',
   access: 'write',
+  creates: true,
   flags: {
     'on-conflict': {
       value: 'fail|skip',

@@ -18,17 +18,21 @@ const OTHER_LINES = 2;
 export default defineCommand({
   name: 'list',
   summary: 'List jobs, newest first',
+  args: '[STATE…]',
   flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG, ...listFlags('{id}\\t{state}') },
   prints: { object: 'Job' },
   examples: [
     'queuectl list',
+    'queuectl list dead',
     'queuectl list --state failed,dead --queue mail',
     'queuectl list --state running --watch=1s',
     'queuectl list --state completed --json=id,exit_code,duration_ms',
     "queuectl list --state dead --format '{id}\\t{exit_code}'",
   ],
   async run(context, input) {
-    const filter = readFilter(input, Date.now());
+    const states = (field: string): string[] => (field === 'state' ? input.args : []);
+    const all = (field: string): string[] => [...input.all(field), ...states(field)];
+    const filter = readFilter({ ...input, all }, Date.now());
     const limit = readLimit(input);
     const every = readWatch(input);
     if (every !== null) return watch(context, every, viewOf(context, filter, limit));

@@ -1,25 +1,30 @@
+import type { App } from '../../actions/app.ts';
 import { getJob } from '../../actions/jobs.ts';
 import { readLogs } from '../../actions/logs.ts';
-import { findJob } from '../../actions/select.ts';
+import { outputPaths } from '../../actions/output-paths.ts';
+import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { numberFlag } from '../arguments.ts';
-import { defineCommand, type Input } from '../command.ts';
+import { type Context, defineCommand, type Input } from '../command.ts';
 import { describeNeverRan, followJob } from '../follow-job.ts';
 import { detachable } from '../interrupt.ts';
+import type { Io } from '../io.ts';
 import { outputPrinter } from '../output-printer.ts';
+import { printable } from '../text.ts';
 
 export default defineCommand({
   name: 'logs',
-  summary: 'Print the output of a job',
-  args: 'ID',
+  summary: 'Print the output of jobs',
+  args: 'ID…',
   flags: {
     follow: { short: 'f', help: 'wait for the job to start, and print its output until it finishes' },
     lines: { value: 'N', short: 'n', help: 'print the last N lines instead of the whole output' },
     attempt: { value: 'N', help: 'print the output of this attempt (default: the last one)' },
     stdout: { help: 'print only stdout, for jobs enqueued with --split-output' },
     stderr: { help: 'print only stderr, for jobs enqueued with --split-output' },
+    path: { help: 'print the path of the file that holds the output instead of the output' },
     raw: { help: 'do not escape control characters on a terminal' },
   },
   examples: [
@@ -28,58 +33,127 @@ export default defineCommand({
     'queuectl logs -f -n 20 job1',
     'queuectl logs job1 --attempt 1',
     'queuectl logs job1 --stderr',
+    'queuectl logs job1 job2',
+    'less +F "$(queuectl logs --path job1)"',
   ],
   notes: [
+    'The output of several jobs is printed one after the other, each with a heading. Only one job can be followed.',
+    'The output of a running job is in a file. After the attempt, only output longer than 16 KiB stays in its file. Shorter output moves into the database, and --path is an error.',
     'With -f, Ctrl-C stops queuectl but not the job.',
     'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, each to the stream of the same name. -n applies to each stream.',
   ],
   async run(context, input) {
-    const { io } = context;
-    const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
-    const ordinal = numberFlag(input, 'attempt', { min: 1, max: MAX_NUMBER, integer: true });
-    const lines = numberFlag(input, 'lines', { min: 0, max: MAX_NUMBER, integer: true });
-    const raw = input.has('raw');
-    const only = readStream(input);
+    input.required(0, 'the job id', 'to list the jobs: queuectl list');
+    const wanted: Wanted = {
+      ordinal: numberFlag(input, 'attempt', { min: 1, max: MAX_NUMBER, integer: true }),
+      lines: numberFlag(input, 'lines', { min: 0, max: MAX_NUMBER, integer: true }),
+      only: readStream(input),
+      raw: input.has('raw'),
+    };
     const app = await context.app();
-    const id = await findJob(app, name);
-    if (input.has('follow')) {
-      return detachable(context, [id], async (signal) => {
-        await followJob(context, id, { ordinal, lines, only, raw, signal, timeoutMs: null });
-        return 0;
-      });
-    }
-    const logs = await readLogs(app, id, ordinal, only);
-    const streams = logs.streams.map(({ stream, pieces }) => ({
-      stream,
-      pieces: lines === null ? pieces : [lastLines(pieces, lines)],
-    }));
-    if (io.json) {
-      const texts = streams.map(({ stream, pieces }) => [stream, Buffer.concat([...pieces]).toString()]);
-      const output = texts.map(([, text]) => text).join('');
-      const apart = texts.length > 1 ? Object.fromEntries(texts) : {};
-      io.out(`${JSON.stringify({ id, attempt: logs.attempt?.ordinal ?? null, output, ...apart })}\n`);
+    const ids = await selectJobs(app, { names: input.args });
+    if (input.has('path')) return printPaths(context, app, ids, wanted);
+    if (input.has('follow')) return follow(context, ids, wanted);
+    if (context.io.json) {
+      const objects = [];
+      for (const id of ids) objects.push(await logsObject(app, id, wanted));
+      context.io.out(`${JSON.stringify(ids.length > 1 ? objects : objects[0])}\n`);
       return 0;
     }
-    if (logs.attempt === null) {
-      const job = await getJob(app, id);
-      const waits = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
-      io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : waits);
-    }
-    let inLine = false;
-    for (const { stream, pieces } of streams) {
-      // The second stream starts on a new line.
-      if (inLine) io.out('\n');
-      if (io.tty && streams.length > 1) io.out(`--- ${stream} ---\n`);
-      const printer = outputPrinter(io, raw);
-      for (const piece of pieces) {
-        printer.print(piece);
-        if (piece.length > 0) inLine = piece.at(-1) !== NEWLINE && (raw || !io.tty);
-      }
-      printer.end();
+    for (const [i, id] of ids.entries()) {
+      if (ids.length > 1) context.io.out(heading(id, i));
+      await printLogs(context.io, app, id, wanted);
     }
     return 0;
   },
 });
+
+/** The part of the output to print. */
+interface Wanted {
+  ordinal: number | null;
+  lines: number | null;
+  only: Stream | null;
+  raw: boolean;
+}
+
+function heading(id: string, at: number): string {
+  return `${at === 0 ? '' : '\n'}==> ${printable(id)} <==\n`;
+}
+
+function follow(context: Context, ids: string[], wanted: Wanted): Promise<number> {
+  const [id, another] = ids;
+  if (another !== undefined)
+    throw new QueueError(
+      'usage',
+      `only one job can be followed, but ${ids.length} were given`,
+      `to follow the first one: queuectl logs -f ${id}`,
+    );
+  return detachable(context, [id!], async (signal) => {
+    await followJob(context, id!, { ...wanted, signal, timeoutMs: null });
+    return 0;
+  });
+}
+
+async function printPaths(
+  { io }: Context,
+  app: App,
+  ids: string[],
+  { ordinal, only }: Wanted,
+): Promise<number> {
+  const found = [];
+  for (const id of ids) found.push({ id, ...(await outputPaths(app, id, ordinal, only)) });
+  const objects = found.map(({ id, ordinal: attempt, paths }) => ({
+    id,
+    attempt,
+    ...Object.fromEntries(
+      paths.map(({ stream, path }) => [paths.length > 1 ? `${stream}_path` : 'path', path]),
+    ),
+  }));
+  if (io.json) io.out(`${JSON.stringify(ids.length > 1 ? objects : objects[0])}\n`);
+  else
+    for (const { path } of found.flatMap(({ paths }) => paths))
+      io.out(`${io.tty ? printable(path) : path}\n`);
+  return 0;
+}
+
+async function readStreams(app: App, id: string, { ordinal, lines, only }: Wanted) {
+  const logs = await readLogs(app, id, ordinal, only);
+  const streams = logs.streams.map(({ stream, pieces }) => ({
+    stream,
+    pieces: lines === null ? pieces : [lastLines(pieces, lines)],
+  }));
+  return { attempt: logs.attempt, streams };
+}
+
+async function logsObject(app: App, id: string, wanted: Wanted): Promise<object> {
+  const { attempt, streams } = await readStreams(app, id, wanted);
+  const texts = streams.map(({ stream, pieces }) => [stream, Buffer.concat([...pieces]).toString()]);
+  const output = texts.map(([, text]) => text).join('');
+  const apart = texts.length > 1 ? Object.fromEntries(texts) : {};
+  return { id, attempt: attempt?.ordinal ?? null, output, ...apart };
+}
+
+async function printLogs(io: Io, app: App, id: string, wanted: Wanted): Promise<void> {
+  const { raw } = wanted;
+  const { attempt, streams } = await readStreams(app, id, wanted);
+  if (attempt === null) {
+    const job = await getJob(app, id);
+    const waits = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
+    io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : waits);
+  }
+  let inLine = false;
+  for (const { stream, pieces } of streams) {
+    // The second stream starts on a new line.
+    if (inLine) io.out('\n');
+    if (io.tty && streams.length > 1) io.out(`--- ${stream} ---\n`);
+    const printer = outputPrinter(io, raw);
+    for (const piece of pieces) {
+      printer.print(piece);
+      if (piece.length > 0) inLine = piece.at(-1) !== NEWLINE && (raw || !io.tty);
+    }
+    printer.end();
+  }
+}
 
 const NEWLINE = 10;
 const MAX_NUMBER = 1_000_000_000;

@@ -10,6 +10,8 @@ export default defineCommand({
   flags: listFlags('{name}\\t{paused}'),
   prints: { object: 'Queue' },
   examples: ['queuectl queue list', 'queuectl queue list --json=name,jobs'],
+  instead: ([first = '']) =>
+    first.startsWith('-') ? undefined : `to list the jobs of a queue: queuectl list --queue ${first}`,
   async run({ io, app }) {
     const opened = await app();
     const queues = await listQueues(opened);

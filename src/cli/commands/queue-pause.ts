@@ -1,20 +1,18 @@
 import { actorOf } from '../../actions/actor.ts';
-import { changeQueue } from '../../actions/queues.ts';
+import { pauseQueues } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { noteNewQueue, printQueue } from '../queue-table.ts';
+import { printChangedQueues, queueOrAll, WITH_ALL } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue pause',
   summary: 'Pause a queue; running jobs continue',
-  args: 'QUEUE',
+  args: 'QUEUE|--all',
   access: 'write',
+  flags: WITH_ALL,
   prints: { object: 'Queue' },
-  examples: ['queuectl queue pause mail'],
+  examples: ['queuectl queue pause mail', 'queuectl queue pause --all'],
   async run({ io, app, environment }, input) {
-    const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
-    const opened = await app();
-    const by = actorOf(environment);
-    await noteNewQueue(io, opened, name);
-    printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
+    const name = queueOrAll(input);
+    await printChangedQueues(io, name, await pauseQueues(await app(), name, actorOf(environment)));
   },
 });

@@ -1,16 +1,17 @@
-import { resumeQueue } from '../../actions/queues.ts';
+import { resumeQueues } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { printQueue } from '../queue-table.ts';
+import { printChangedQueues, queueOrAll, WITH_ALL } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue resume',
   summary: 'Resume a paused queue',
-  args: 'QUEUE',
+  args: 'QUEUE|--all',
   access: 'write',
+  flags: WITH_ALL,
   prints: { object: 'Queue' },
-  examples: ['queuectl queue resume mail'],
+  examples: ['queuectl queue resume mail', 'queuectl queue resume --all'],
   async run({ io, app }, input) {
-    const name = input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
-    printQueue(io, await resumeQueue(await app(), name));
+    const name = queueOrAll(input);
+    await printChangedQueues(io, name, await resumeQueues(await app(), name));
   },
 });

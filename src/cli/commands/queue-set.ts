@@ -9,6 +9,7 @@ export default defineCommand({
   summary: "Set a queue's concurrency, rate limit or priority aging",
   args: 'QUEUE',
   access: 'write',
+  creates: true,
   flags: {
     concurrency: { value: 'N', help: 'maximum number of concurrent jobs; none removes the limit' },
     rate: {

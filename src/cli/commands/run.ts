@@ -5,6 +5,7 @@ import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, inGroup } from '../command.ts';
 import { FROM_THE_START, followJob } from '../follow-job.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
+import { quotedCommand, refuseFile } from '../job-argument.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
 import { addJobs, checkForms, existingJobs } from './enqueue.ts';
 
@@ -13,6 +14,7 @@ export default defineCommand({
   summary: 'Run a job, print its output and return its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   access: 'write',
+  creates: true,
   flags: {
     ...JOB_FLAGS,
     ...inGroup('Output', {
@@ -32,7 +34,9 @@ export default defineCommand({
     'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
   answersForJob: () => true,
+  instead: (words) => quotedCommand('run', words),
   async run(context, input) {
+    refuseFile(input);
     checkForms('run', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     const [job] = existingJobs((await addJobs(context, input, 1)).jobs);

@@ -10,6 +10,7 @@ export default defineCommand({
   summary: 'Create a schedule (cron expression or fixed interval)',
   args: 'NAME (COMMAND | -- PROGRAM ARG…)',
   access: 'write',
+  creates: true,
   flags: {
     ...SCHEDULE_FLAGS,
     'dry-run': { group: 'Schedule', help: 'show the next runs without creating the schedule' },

@@ -12,6 +12,7 @@ const PORT_RANGE = { min: 0, max: 65_535, integer: true };
 export default defineCommand({
   name: 'serve',
   summary: 'Serve the HTTP API, the dashboard and the metrics',
+  creates: true,
   flags: {
     host: { value: 'ADDRESS', help: 'address to listen on (default: 127.0.0.1)' },
     port: { value: 'N', help: 'port to listen on; 0 selects a free port (default: 7780)' },
@@ -53,7 +54,8 @@ export default defineCommand({
       rotateToken: input.has('rotate-token'),
       maxRate: numberFlag(input, 'max-rate', RATE_RANGE) ?? 5000,
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
-      reopen: () => openApp(location, actorOf(environment), { access: 'read', create: false, anyOwner }),
+      reopen: () =>
+        openApp(location, actorOf(environment), { access: 'read', ifMissing: 'refuse', anyOwner }),
       onError: (error, requestId) =>
         io.err(
           `${new Date().toISOString()} request=${requestId} error: ${(error as Error)?.message ?? error}\n`,

@@ -17,6 +17,7 @@ export default defineCommand({
   flags: { watch: WATCH_FLAG, ...TIME_FLAGS },
   prints: { fields: ['jobs', 'total', 'workers'] },
   examples: ['queuectl status', 'queuectl status --watch', 'queuectl status --json'],
+  instead: ([first = '']) => (first.startsWith('-') ? undefined : `to show a job: queuectl show ${first}`),
   async run(context, input) {
     const every = readWatch(input);
     const app = await context.app();

@@ -14,6 +14,7 @@ import { startUi } from '../top/ui.ts';
 export default defineCommand({
   name: 'top',
   summary: 'Monitor and control the queue on a live screen',
+  creates: true,
   flags: {
     interval: { value: 'TIME', help: 'refresh at least this often; changes appear at once (default: 1s)' },
     once: { help: 'print the screen once as text and exit' },

@@ -37,7 +37,7 @@ export default defineCommand({
     };
     try {
       await workerProcess(
-        await context.app({ create: false, actor: id }),
+        await context.app({ ifMissing: 'refuse', actor: id }),
         options,
         input.has('nohup'),
         (event) => {

@@ -29,6 +29,7 @@ export default defineCommand({
   name: 'worker start',
   summary: 'Start workers to run jobs',
   access: 'work',
+  creates: true,
   flags: {
     count: { value: 'N', short: 'c', help: 'number of worker processes (default: the worker-count setting)' },
     concurrency: { value: 'K', help: 'maximum number of concurrent jobs per worker process (default: 1)' },
@@ -49,6 +50,8 @@ export default defineCommand({
     'By default, workers run in the foreground, which suits a terminal, systemd or Docker. With --detach, they run in the background. You can run this command several times to start more workers.',
     'After the first Ctrl-C or SIGTERM, the workers finish their running jobs and exit. After the second, they stop the jobs and put them back in their queues. If a worker crashes, its jobs keep running, and the next worker takes them over.',
   ],
+  instead: ([first = '']) =>
+    /^\d+$/.test(first) ? `to start ${first} workers: queuectl worker start --count ${first}` : undefined,
   async run(context, input) {
     if (process.platform === 'win32') {
       throw new QueueError('unsupported-platform', 'workers require Linux, macOS or WSL');
@@ -63,14 +66,16 @@ export default defineCommand({
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
     const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-    if (input.has('detach')) await untilRegistrable(app, id, freeSpace);
+    // The process in the background has the same arguments, and --supervisor besides.
+    const detaches = input.has('detach') && !input.has('supervisor');
+    if (detaches) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
       context.io.warn('the workers run as root, so every job has full control of this machine');
     if (process.pid === 1)
       context.io.warn(
         'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (input.has('detach'))
+    if (detaches)
       return detach(context, app, {
         id,
         count: total,
@@ -85,7 +90,7 @@ export default defineCommand({
     };
     void sweep(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
-      const how = { access: 'work', create: false, anyOwner: context.anyOwner } as const;
+      const how = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), how)).store;
     });
     const ignoreHangup = processes.ignoresAtStart(SIGHUP_NUMBER);

@@ -7,9 +7,12 @@ import { defineCommand } from '../command.ts';
 export default defineCommand({
   name: 'worker stop',
   summary: 'Stop workers after their running jobs finish',
-  args: '[ID…]',
+  args: '[ID… | --all]',
   access: 'any-version',
+  // A worker that is just starting, and has not created the database yet, finds the request in it.
+  creates: true,
   flags: {
+    all: { help: 'stop all workers; the default without ids' },
     force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
     leave: {
       help: 'make the workers exit at once, but leave their jobs running; the next worker takes them over',
@@ -32,6 +35,8 @@ export default defineCommand({
   async run({ io, app }, input) {
     if (input.has('force') && input.has('leave'))
       throw new QueueError('usage', 'use --force or --leave, not both');
+    if (input.has('all') && input.args.length > 0)
+      throw new QueueError('usage', 'use worker ids or --all, not both');
     const timeoutMs = durationFlag(input, 'timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
     const stopped = await stopWorkers(await app(), {

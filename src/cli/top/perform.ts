@@ -11,7 +11,7 @@ import type { Effect } from './ui.ts';
 export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
 
 const JOB_ACTIONS: Record<'cancel' | 'retry' | 'hold' | 'release', [done: string, act: typeof holdJobs]> = {
-  cancel: ['cancelled', (app, ids) => cancelJobs(app, ids, untilEnded)],
+  cancel: ['cancelled', (app, ids) => cancelJobs(app, ids, { untilEnded })],
   retry: ['retried', retryJobs],
   hold: ['held', holdJobs],
   release: ['released', releaseJobs],

@@ -28,7 +28,10 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
       if (app !== null) return app;
       app = first
         ? await context.app()
-        : await openApp(context.location, actorOf(context.environment), { access: 'read', create: false });
+        : await openApp(context.location, actorOf(context.environment), {
+            access: 'read',
+            ifMissing: 'refuse',
+          });
       own = !first;
       first = false;
       // Both files signal changes: workers touch one, and commands that wake workers touch the other.

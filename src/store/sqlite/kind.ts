@@ -1,11 +1,26 @@
+import { lstatSync } from 'node:fs';
 import type { StoreKind } from '../open.ts';
 import { openWithCurrentFiles } from './care/current-files.ts';
 import { hasRemovedFiles } from './live-files.ts';
 import { openSqlite } from './open.ts';
 
 export const SQLITE: StoreKind = {
-  open: (location, options) => openWithCurrentFiles(location, () => openSqlite(location, options)),
+  open: async (location, options) => {
+    if (options.ifMissing === 'empty' && isMissing(location))
+      return (await import('./empty.ts')).openEmpty(location, options);
+    return openWithCurrentFiles(location, () => openSqlite(location, options));
+  },
   peek: async (location) => (await import('./care/peek.ts')).peekSqlite(location),
   care: async () => (await import('./care/file-care.ts')).sqliteCare,
   mustNotClose: hasRemovedFiles,
 };
+
+/** Tells whether there is surely no store. One in a directory that cannot be read may exist. */
+function isMissing(location: string): boolean {
+  try {
+    lstatSync(location);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}

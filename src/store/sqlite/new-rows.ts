@@ -13,6 +13,7 @@ type Values = Record<string, SQLInputValue>;
 
 /** Tells whether the job sets none of the fields that sql.insertPlainJobs leaves out. */
 export function isPlain(job: JobSpec): boolean {
+  if (job.hold) return false;
   for (let i = 0; i < RARE_KEYS.length; i++) {
     const value = job[RARE_KEYS[i] as keyof JobSpec];
     if (value !== RARE_DEFAULTS[i] && !isEmpty(value)) return false;
@@ -44,6 +45,7 @@ export function writerOf(field: NamedField): (value: unknown) => SQLInputValue {
 }
 
 function phaseOf(job: JobSpec, due: number, now: number): string {
+  if (job.hold) return 'held';
   if (job.dependsOn.length > 0) return 'blocked';
   return due > now ? 'waiting' : 'ready';
 }
@@ -94,7 +96,8 @@ export function newJob(spec: JobSpec, now: number): Job {
     ...spec,
     ...INITIAL_FIELDS,
     stdinBytes: Buffer.byteLength(spec.stdin ?? ''),
-    blocked: spec.dependsOn.length > 0,
+    held: spec.hold === true,
+    blocked: !spec.hold && spec.dependsOn.length > 0,
     createdAt: now,
     updatedAt: now,
     dueAt: spec.runAt ?? now,

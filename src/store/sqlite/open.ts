@@ -26,14 +26,20 @@ import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME_BYTES = 240;
 
-const DEFAULTS: OpenOptions = { create: true, actor: null, anyOwner: false, older: 'migrate', now: Date.now };
+const DEFAULTS: OpenOptions = {
+  ifMissing: 'create',
+  actor: null,
+  anyOwner: false,
+  older: 'migrate',
+  now: Date.now,
+};
 
 /** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
 export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
-  const { create, anyOwner, ...options } = { ...DEFAULTS, ...given };
+  const { ifMissing, anyOwner, ...options } = { ...DEFAULTS, ...given };
   // This is read before the file exists, because another process that finds the file creates the directory at once.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
-  const { path, created } = prepareFiles(resolve(location), create, anyOwner);
+  const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
   const { connection, found } = await openInWalMode(path, options);
   const store = sqliteStore(connection);
   try {

@@ -5,6 +5,9 @@ import { isJson } from './job-columns.ts';
 
 const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
+/** Fields that are not columns of the view `jobs`, because they depend on living processes. */
+const NOT_STORED: readonly string[] = ['pid'];
+
 /** The expressions for columns of the view `jobs` that are not simply the value of a field. */
 const SPECIAL: Record<string, string> = {
   queue: 'q.name',
@@ -67,7 +70,8 @@ FROM schedule;
 
 /** Returns the columns of the view `jobs`: the fields of a printed job, in the same order. */
 function jobColumns(): string {
-  const columns = printedNames().map((name) => {
+  const names = printedNames().filter((name) => !NOT_STORED.includes(name));
+  const columns = names.map((name) => {
     const field = KEPT.find((one) => one.name === name);
     const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
     return `${value} AS ${name}`;

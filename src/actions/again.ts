@@ -1,0 +1,24 @@
+import { KEPT } from '../core/field-list.ts';
+import type { JobInput } from '../core/job-input.ts';
+import type { App } from './app.ts';
+import { getJob, withStdin } from './jobs.ts';
+import { findJob } from './select.ts';
+
+/** Belong to one job alone: a new one has its own id, is due at once and waits for no other job. */
+const OWN = ['id', 'run_at', 'depends_on'];
+
+/** Returns the definition of a job, to enqueue another one like it. The name is an id, the beginning of one, or @last. */
+export async function definitionOf(app: App, name: string): Promise<JobInput> {
+  const job = await withStdin(app, await getJob(app, await findJob(app, name)));
+  const fields = KEPT.filter((field) => field.in === undefined && !OWN.includes(field.name));
+  const values = fields.map(({ key }) => [key, job[key as keyof typeof job]] as const);
+  // A job without a timeout must not get the default one.
+  const set = values.filter(([key, value]) => value !== null || key === 'timeoutMs');
+  const { onParentFailure: _, ...policy } = job.policy;
+  const input: JobInput = { ...Object.fromEntries(set), hooks: job.hooks, policy };
+  if (job.unique !== null) {
+    const { key, forMs, while: during } = job.unique;
+    input.unique = forMs === null ? { key, while: during } : { key, forMs };
+  }
+  return input;
+}

@@ -1,0 +1,14 @@
+import type { Job } from '../core/job.ts';
+import { isForeign } from '../exec/lifeline.ts';
+import { placeOfAttempt } from '../state/place.ts';
+import { readRecord } from '../state/record.ts';
+import type { App } from './app.ts';
+
+/** Returns the process group of a running job, or null if it does not run where its pid means anything. */
+export async function pidOf(app: App, { id, state }: Job): Promise<number | null> {
+  if (state !== 'processing') return null;
+  const attempt = (await app.store.attempts(id)).at(-1);
+  if (attempt === undefined || attempt.finishedAt !== null) return null;
+  const record = readRecord(placeOfAttempt(app, attempt.number));
+  return record?.kind === 'running' && !isForeign(record) ? record.pid : null;
+}

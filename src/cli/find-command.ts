@@ -1,0 +1,136 @@
+import { entryOf } from '../core/entry-of.ts';
+import { QueueError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { GROUP_DEFAULTS, MEANT } from './aliases.ts';
+import type { Command } from './command.ts';
+import { canonicalWords, NO_WORD, wordIndex } from './command-words.ts';
+import { COMMANDS, DESTRUCTIVE, type Group, isGroup, UNLISTED, WORKER_PROCESS } from './commands.ts';
+import type { Block } from './help-page.ts';
+
+type Found = { command: Command; args: string[] };
+
+/** Finds a command and its arguments. Returns a help page or a text to print instead if one was asked for. */
+export async function findCommand(given: string[]): Promise<Found | Block[] | string> {
+  const args = canonicalWords(given);
+  const at = wordIndex(args);
+  if (at === -1) return withoutCommand(args);
+  const name = args[at]!;
+  const rest = [...args.slice(0, at), ...args.slice(at + 1)];
+  if (name === 'help') return helpFor(rest);
+  if (name === WORKER_PROCESS)
+    return { command: (await import('./commands/worker-process.ts')).default, args: rest };
+  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED, name);
+  if (entry === undefined) {
+    const { topicNamed } = await import('./topics.ts');
+    const topic = topicNamed(name);
+    throw unknown(
+      name,
+      Object.keys(COMMANDS),
+      topic === null ? HELP : `to read about this topic: queuectl help ${topic}`,
+    );
+  }
+  return isGroup(entry) ? findInGroup(name, entry, rest) : withHelp((await entry()).default, rest);
+}
+
+/** Returns the help of a command instead of the command if it was asked for, whatever else is wrong with the flags. */
+async function withHelp(command: Command, args: string[]): Promise<Found | Block[]> {
+  if (!asksForHelp(ownArguments(args))) return { command, args };
+  return (await import('./help.ts')).commandHelp(command);
+}
+
+/** Returns the arguments before `--`. Those after it belong to a job. */
+export function ownArguments(args: string[]): string[] {
+  const end = args.indexOf('--');
+  return end === -1 ? args : args.slice(0, end);
+}
+
+async function withoutCommand(args: string[]): Promise<Block[] | string> {
+  if (args.includes('--version') || args.includes('-V')) {
+    const { VERSION } = await import('../core/version.ts');
+    return args.includes('--json') ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`;
+  }
+  const { SHORT_HELP, fullHelp } = await import('./help.ts');
+  if (asksForHelp(args)) return fullHelp();
+  const stray = args.find((arg) => arg.startsWith('-') && !isGlobal(arg));
+  if (stray === undefined) return SHORT_HELP;
+  const hint = stray === '-v' ? 'to print the version: queuectl --version' : HELP;
+  throw new QueueError('unknown-flag', `unknown flag '${stray}'`, hint);
+}
+
+async function findInGroup(name: string, group: Group, rest: string[]): Promise<Found | Block[]> {
+  const at = wordIndex(rest);
+  const load = entryOf(group.commands, rest[at]);
+  if (load !== undefined)
+    return withHelp((await load()).default, [...rest.slice(0, at), ...rest.slice(at + 1)]);
+  const flag = rest.find((arg) => arg.startsWith('-') && !isGlobal(arg));
+  if (at === -1 && (flag === undefined || asksForHelp(rest)))
+    return (await import('./help.ts')).groupHelp(name, group);
+  const verbs = Object.keys(group.commands);
+  const setting = name === 'config' ? (await import('./setting-line.ts')).settingLine(rest) : undefined;
+  // A word after a flag is the value of that flag.
+  if (flag !== undefined && (at === -1 || rest.indexOf(flag) < at))
+    throw new QueueError(
+      'usage',
+      `${name} requires a command: ${verbs.join(', ')}`,
+      setting ?? `for example: queuectl ${[GROUP_DEFAULTS[name]!, ...rest.map(shellWord)].join(' ')}`,
+    );
+  throw unknown(
+    `${name} ${rest[at]}`,
+    verbs.map((verb) => `${name} ${verb}`),
+    setting ?? `to list the commands: queuectl ${name}`,
+  );
+}
+
+const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h');
+
+function isGlobal(arg: string): boolean {
+  return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
+}
+
+const HELP = 'to list all commands and topics: queuectl help';
+
+async function helpFor(words: string[]): Promise<Block[]> {
+  const help = await import('./help.ts');
+  const { TOPICS, topicNamed } = await import('./topics.ts');
+  const names = words.filter(
+    (word, i) => !word.startsWith('-') && !/^--(db|color)$/.test(words[i - 1] ?? ''),
+  );
+  if (names.length === 0) return help.fullHelp();
+  const topic = names.length === 1 ? entryOf(TOPICS, names[0]) : undefined;
+  if (topic !== undefined && entryOf(COMMANDS, names[0]) === undefined) return topic.page();
+  // A word that follows keeps the name of a group from becoming one of its commands.
+  const meant = canonicalWords([...names, NO_WORD]).slice(0, -1);
+  const [first] = meant;
+  if (entryOf(COMMANDS, first) === undefined && entryOf(UNLISTED, first) === undefined && first !== 'help')
+    throw unknownTopic(names[0]!, topicNamed(names[0]!));
+  const found = await findCommand(meant);
+  if (typeof found === 'string') return [found];
+  const extra = Array.isArray(found) ? undefined : found.args.find((arg) => !arg.startsWith('-'));
+  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP);
+  const page = Array.isArray(found) ? found : help.commandHelp(found.command);
+  return topic === undefined ? page : [...page, ...topic.page()];
+}
+
+function unknownTopic(name: string, topic: string | null): QueueError {
+  const guess = topic ?? suggestion(name, Object.keys(COMMANDS));
+  const meant = guess === null ? '' : `; did you mean '${guess}'?`;
+  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, HELP);
+}
+
+function unknown(name: string, known: string[], hint: string): QueueError {
+  const meant = entryOf(MEANT, name);
+  if (meant !== undefined) return new QueueError('unknown-command', `unknown command '${name}'`, meant);
+  const guess = suggestion(name, known);
+  return new QueueError(
+    'unknown-command',
+    `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    hint,
+  );
+}
+
+/** Returns the command that was probably meant. A destructive one is suggested only for a single typing error. */
+function suggestion(name: string, known: string[]): string | null {
+  const safe = known.filter((one) => !DESTRUCTIVE.has(one));
+  return nearest(name, safe, 1) ?? nearest(name, known, 1) ?? nearest(name, safe);
+}

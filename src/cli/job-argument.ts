@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import type { Input } from './command.ts';
+
+/** Reads `@FILE` as `--file FILE`. Refuses a JSON file that would be run as a command. */
+export function withFile(input: Input): Input {
+  const [first] = input.args;
+  if (first === undefined || input.args.length > 1) return input;
+  refuseFileName(first);
+  if (!first.startsWith('@')) return input;
+  const file = first.slice(1);
+  if (file === '')
+    throw new QueueError(
+      'usage',
+      'the file name after @ is missing',
+      'for example: queuectl enqueue @jobs.json',
+    );
+  if (input.has('file'))
+    throw new QueueError('usage', 'give the file only once: as an argument or with --file');
+  return {
+    ...input,
+    args: [],
+    has: (flag) => flag === 'file' || input.has(flag),
+    one: (flag) => (flag === 'file' ? file : input.one(flag)),
+  };
+}
+
+/** Refuses a file of jobs, for a command that runs one job. */
+export function refuseFile(input: Input): void {
+  const file = withFile(input).one('file');
+  if (file !== undefined)
+    throw new QueueError(
+      'usage',
+      'run takes one job, not a file of jobs',
+      `to enqueue the file and wait: queuectl enqueue --wait --file ${shellWord(file)}`,
+    );
+}
+
+function refuseFileName(name: string): void {
+  if (!/^\S+\.(json|jsonl|ndjson)$/i.test(name) || name.startsWith('@')) return;
+  const stat = statSync(name, { throwIfNoEntry: false });
+  if (stat === undefined || !stat.isFile() || (stat.mode & 0o111) !== 0) return;
+  throw new QueueError(
+    'usage',
+    `${name} is a file of jobs, not a command`,
+    `to enqueue the jobs in the file: queuectl enqueue --file ${shellWord(name)}`,
+  );
+}
+
+/** Returns the command line for a command that was given as several arguments. */
+export function quotedCommand(name: string, words: string[]): string | undefined {
+  if (words.length < 2) return undefined;
+  const [first, second] = words;
+  // `add job1 'echo hello'`, as other queues take it.
+  if (words.length === 2 && /^[\w.-]+$/.test(first!) && /\s/.test(second!))
+    return `to choose the id: queuectl ${name} --id ${first} ${shellWord(second!)}`;
+  return `put the command after --: queuectl ${name} -- ${words.map(shellWord).join(' ')}`;
+}

@@ -1,0 +1,12 @@
+import { isSetting } from '../core/setting-names.ts';
+import { shellWord } from '../core/shell-quote.ts';
+
+/** Returns the command line that is meant by `max-retries 5` or `--max-retries 5`, or undefined if no setting is named. */
+export function settingLine([first = '', value]: string[]): string | undefined {
+  const [name, inline] = first.replace(/^-+/, '').split('=');
+  if (!isSetting(name!)) return undefined;
+  const text = inline ?? value;
+  return text === undefined
+    ? `to print the setting: queuectl config get ${name}`
+    : `to change the setting: queuectl config set ${name} ${shellWord(text)}`;
+}

@@ -1,0 +1,135 @@
+import type { DurationUnit } from './duration.ts';
+import { entryOf } from './entry-of.ts';
+import { QueueError } from './errors.ts';
+import { nearest } from './nearest.ts';
+import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
+
+/** Other names of the settings. A value means the same under every name. */
+const ALIASES: Record<SettingKey, string[]> = {
+  'max-retries': ['retries', 'max-tries', 'max-attempts', 'retry-limit', 'retry-count', 'attempts'],
+  'backoff-base': ['base-backoff', 'retry-backoff-base', 'backoff', 'backoff-factor', 'backoff-multiplier'],
+  'backoff-strategy': ['retry-strategy'],
+  'backoff-max': [
+    ...['max-backoff', 'backoff-cap', 'backoff-limit', 'max-delay', 'max-retry-delay'],
+    ...['backoff-max-delay', 'max-backoff-delay'],
+  ],
+  'backoff-jitter': ['jitter', 'retry-jitter'],
+  'retry-delay': ['job-retry-delay'],
+  'job-timeout': ['timeout', 'command-timeout', 'execution-timeout', 'max-runtime', 'time-limit'],
+  'kill-grace': ['grace', 'kill-grace-period', 'kill-timeout'],
+  'poll-interval': [
+    'poll',
+    'polling',
+    'check-interval',
+    'polling-interval',
+    'worker-poll-interval',
+    'worker-poll',
+  ],
+  'heartbeat-interval': ['worker-heartbeat-interval', 'heartbeat', 'worker-heartbeat'],
+  lease: [
+    ...['worker-lease', 'lease-timeout', 'lease-duration', 'lock-timeout', 'lock-ttl', 'lock-duration'],
+    ...[
+      'visibility-timeout',
+      'claim-timeout',
+      'heartbeat-timeout',
+      'stale-threshold',
+      'stale-timeout',
+      'stale-after',
+    ],
+    ...['stale-lock', 'stale-lock-timeout', 'worker-stale', 'worker-stale-timeout'],
+  ],
+  'crash-limit': ['max-crashes'],
+  'worker-count': ['workers', 'num-workers', 'max-workers'],
+  'stop-timeout': [
+    ...['graceful-shutdown-timeout', 'shutdown-timeout', 'worker-stop-timeout', 'worker-shutdown-timeout'],
+    'drain-timeout',
+  ],
+  'max-concurrent-jobs': ['max-running-jobs', 'global-concurrency'],
+  'output-limit': ['max-output', 'output-max', 'max-output-size', 'max-log-size'],
+  'keep-completed': ['retention', 'keep-done', 'completed-retention', 'retain-completed', 'job-retention'],
+  'keep-cancelled': ['keep-canceled', 'cancelled-retention', 'retain-cancelled'],
+  'keep-dead': ['keep-dlq', 'dead-retention', 'dlq-retention', 'retain-dead'],
+  'keep-events': ['events-retention', 'event-retention', 'retain-events', 'keep-event-log'],
+  'on-complete': ['on-completed', 'on-success', 'hook-complete', 'hooks-on-complete'],
+  'on-failure': ['on-failed', 'on-fail', 'hook-failure', 'hooks-on-failure'],
+  'on-dead': ['on-death', 'on-dlq', 'hook-dead', 'hooks-on-dead'],
+  'on-idle': ['on-empty', 'hook-idle', 'hooks-on-idle'],
+};
+
+const DATABASE = 'to choose the database: queuectl --db PATH, or the environment variable QUEUECTL_DB';
+const SERVER = 'to choose the port: queuectl serve --port N';
+const LOG = 'to write the log to a file: queuectl worker start 2>worker.log';
+const ZONE = 'to choose the time zone of a schedule: queuectl schedule add --tz ZONE';
+
+/** Settings of other queues that are something else here, with what to use instead. */
+const ELSEWHERE: Record<string, string> = {
+  'worker-timeout':
+    'to limit the time of a job: queuectl config set job-timeout 10m; for workers without a heartbeat: queuectl config set lease 1m',
+  concurrency: 'to run several jobs per worker: queuectl worker start --concurrency N',
+  priority: 'to choose the priority of a job: queuectl enqueue --priority N',
+  queue: 'to choose the queue of a job: queuectl enqueue --queue NAME',
+  tz: ZONE,
+  timezone: ZONE,
+  ...Object.fromEntries(
+    ['db', 'db-path', 'database', 'data-dir', 'storage', 'storage-path'].map((name) => [name, DATABASE]),
+  ),
+  ...Object.fromEntries(
+    ['port', 'host', 'dashboard-port', 'web-port', 'api-port'].map((name) => [name, SERVER]),
+  ),
+  ...Object.fromEntries(['log-level', 'log-dir', 'log-file', 'log-path'].map((name) => [name, LOG])),
+};
+
+const NAMES = new Map<string, SettingKey>();
+for (const key of SETTING_KEYS) for (const name of [key, ...ALIASES[key]]) NAMES.set(name, key);
+
+/** Returns the other names of a setting. */
+export const settingAliases = (key: SettingKey): readonly string[] => ALIASES[key];
+
+/**
+ * Finds a setting by name, also as `max_retries`, `maxRetries` or `default-max-retries`. A final `-ms` or `-sec` is the unit
+ * of a number without one. Otherwise such a number is in seconds.
+ */
+export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
+  const plain = kebab(name);
+  const general = plain.replace(/^default-|-default$/, '');
+  const direct = NAMES.get(plain) ?? NAMES.get(general);
+  if (direct !== undefined) return { key: direct, bare: 's' };
+  const suffix = /^(.+)-(ms|millis|milliseconds|s|secs?|seconds)$/.exec(general);
+  const found = suffix === null ? undefined : NAMES.get(suffix[1]!);
+  if (suffix !== null && found !== undefined && SETTINGS[found].timed)
+    return { key: found, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
+  const elsewhere = entryOf(ELSEWHERE, general);
+  if (elsewhere !== undefined)
+    throw new QueueError('unknown-setting', `unknown setting '${name}'`, elsewhere);
+  const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
+  const hint = guess === null ? undefined : `to print the setting: queuectl config get ${NAMES.get(guess)!}`;
+  throw new QueueError(
+    'unknown-setting',
+    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!}?`}`,
+    hint,
+  );
+}
+
+/** True if a setting has this name. */
+export function isSetting(name: string): boolean {
+  try {
+    findSetting(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function kebab(name: string): string {
+  return name
+    .trim()
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replace(/[_.\s]+/g, '-');
+}
+
+export function parseSetting(name: string, text: string): { key: SettingKey; text: string } {
+  const { key, bare } = findSetting(name);
+  const row = SETTINGS[key] as Setting<unknown>;
+  return { key, text: row.format(row.parse(text, key, bare)) };
+}

@@ -1,0 +1,28 @@
+import { resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { stateBeside } from '../../state/state-directory.ts';
+import type { OpenedStore, OpenOptions } from '../open.ts';
+import { wasOurs } from './care/odd-file.ts';
+import { connect } from './connection.ts';
+import { migrate, SCHEMA_VERSION } from './migrate.ts';
+import { sqliteStore } from './store.ts';
+
+/** Opens an empty store in memory in place of one that does not exist, for commands that only look. Creates no file. */
+export async function openEmpty(
+  location: string,
+  { actor, now }: Pick<OpenOptions, 'actor' | 'now'>,
+): Promise<OpenedStore> {
+  const path = resolve(location);
+  const connection = await connect(path, { open: () => new DatabaseSync(':memory:'), actor, now });
+  await migrate(connection);
+  return {
+    store: sqliteStore(connection),
+    stateDirectory: stateBeside(path),
+    created: false,
+    missing: true,
+    schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION },
+    warning: wasOurs(path)
+      ? `${path} is missing, although ${path}.d exists; to restore a backup: queuectl restore FILE`
+      : null,
+  };
+}

@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, readdirSync } from 'node:fs';
+import { COMMAND_ALIASES, FLAG_ALIASES, GROUP_ALIASES, JOB_WORDS, MEANT } from '../../src/cli/aliases.ts';
+import { COMMANDS, DESTRUCTIVE, isGroup } from '../../src/cli/commands.ts';
+import { settingAliases } from '../../src/core/setting-names.ts';
+import { SETTING_KEYS } from '../../src/core/settings.ts';
+import { sandbox, until } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const box = sandbox();
+
+beforeAll(async () => {
+  const jobs = [
+    { id: 'job1', command: 'echo one; exit 1', max_retries: 1 },
+    { id: 'job2', command: 'echo two' },
+    { id: 'later', command: 'true', delay: '1h', queue: 'mail' },
+  ];
+  expect((await box.run(['enqueue', JSON.stringify(jobs)])).code).toBe(0);
+  expect(await box.start(['worker', 'start', '--drain', '--quiet']).exit).toBe(0);
+  expect((await box.run(['schedule', 'add', 'nightly', '--cron', '0 2 * * *', 'true'])).code).toBe(0);
+});
+afterAll(() => box.cleanup());
+
+/** Splits a command line at its spaces. Words in single quotes stay together. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+
+const run = (line: string) => box.run(wordsOf(line));
+
+const aliases = Object.entries(COMMAND_ALIASES).flatMap(([target, words]) =>
+  words.map((word): [string, string] => [word, target.split(' --')[0]!]),
+);
+
+test.each(aliases)('%s shows the help of %s', async (alias, command) => {
+  const { code, stdout } = await run(`${alias} --help`);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`Usage:\n  queuectl ${command}( |\n)`));
+});
+
+test('every alias leads to a command that exists, and none is the name of another command', () => {
+  const exists = (line: string): boolean => {
+    const [first, second] = line.split(' ');
+    const entry = COMMANDS[first!];
+    if (entry === undefined) return first === 'init';
+    return !isGroup(entry) || entry.commands[second!] !== undefined;
+  };
+  for (const [target, words] of Object.entries(COMMAND_ALIASES)) {
+    expect([target, exists(target)]).toEqual([target, true]);
+    for (const word of words) {
+      const entry = COMMANDS[word.split(' ')[0]!];
+      const isTaken =
+        entry !== undefined && (isGroup(entry) ? word.split(' ')[1]! in entry.commands : !word.includes(' '));
+      expect([word, isTaken]).toEqual([word, false]);
+      expect(MEANT[word]).toBeUndefined();
+    }
+  }
+  const all = [...Object.values(COMMAND_ALIASES), ...Object.values(GROUP_ALIASES), JOB_WORDS].flat();
+  expect(all.length).toBe(new Set(all).size);
+});
+
+test('aliases are listed in the help of the command, and in no overview', async () => {
+  expect((await run('help delete')).stdout).toContain('Aliases:\n  delete');
+  expect((await run('help delete')).stdout).toContain('rm, remove, del');
+  expect((await run('help worker start')).stdout).toMatch(/--detach +--daemon, --detached/);
+  expect((await run('help enqueue')).stdout).toMatch(/--max-retries +--retries/);
+  expect((await run('worker')).stdout).toContain('workers');
+  expect((await run('help config set')).stdout).toContain('visibility-timeout');
+  const overview = (await run('help')).stdout;
+  for (const word of ['rm', 'requeue', 'daemon', 'init'])
+    expect(overview).not.toMatch(new RegExp(`\\b${word}\\b`));
+  for (const [flag, names] of Object.entries(FLAG_ALIASES))
+    for (const name of names) expect([name, name === flag]).toEqual([name, false]);
+});
+
+/** Command lines that people type, and the command line with the same result. */
+const SAME: [typed: string, meant: string][] = [
+  ['jobs', 'list'],
+  ['job list', 'list'],
+  ['jobs --state dead', 'list --state dead'],
+  ['ls --json=id,state', 'list --json=id,state'],
+  ['list dead', 'list --state dead'],
+  ['list dead completed', 'list --state dead,completed'],
+  ['list all', 'list'],
+  ['list --all', 'list'],
+  ['list --state all', 'list'],
+  ['list --state DEAD', 'list --state dead'],
+  ['list --status queued', 'list --state pending'],
+  ['list --status succeeded', 'list --state completed'],
+  ['list --state success', 'list --state completed'],
+  ['list --state running', 'list --state processing'],
+  ['list --output json', 'list --format json'],
+  ['list -o csv', 'list --format csv'],
+  ['list --json-output', 'list --json'],
+  ['list --older_than 0s', 'list --older-than 0s'],
+  ['list --exit_code=1', 'list --exit-code=1'],
+  ['list --olderThan 0s', 'list --older-than 0s'],
+  ['job show job1', 'show job1'],
+  ['job status job1', 'show job1'],
+  ['task info job1', 'show job1'],
+  ['info job1', 'show job1'],
+  ['show --id job1', 'show job1'],
+  ['log job1', 'logs job1'],
+  ['logs --job-id job1', 'logs job1'],
+  ['logs --id=job1', 'logs job1'],
+  ['tail job1', 'logs -f job1'],
+  ['logs job2 --tail 1', 'logs job2 --lines 1'],
+  ['why later', 'explain later'],
+  ['dlq ls', 'dlq list'],
+  ['dlq:list', 'dlq list'],
+  ['dlq-list', 'dlq list'],
+  ['dlq --list', 'dlq list'],
+  ['dead', 'dlq list'],
+  ['dead-letter list', 'dlq list'],
+  ['dlq list --all', 'dlq list'],
+  ['dlq inspect job1', 'dlq show job1'],
+  ['queues', 'queue list'],
+  ['queue status', 'queue list'],
+  ['list queues', 'queue list'],
+  ['workers', 'worker list'],
+  ['worker status', 'worker list'],
+  ['workers ls', 'worker list'],
+  ['worker health', 'worker list'],
+  ['schedules', 'schedule list'],
+  ['cron ls', 'schedule list'],
+  ['schedule info nightly', 'schedule show nightly'],
+  ['stat', 'status'],
+  ['config get', 'config list'],
+  ['config show', 'config list'],
+  ['config show --json', 'config list --json'],
+  ['config get --format csv', 'config list --format csv'],
+  ['config --list', 'config list'],
+  ['settings', 'config list'],
+  ['config show max_retries', 'config get max-retries'],
+  ['config --get max-retries', 'config get max-retries'],
+  ['config:get maxRetries', 'config get max-retries'],
+  ['config get --key max-retries', 'config get max-retries'],
+  ['config get default_max_retries', 'config get max-retries'],
+  ['metrics show --json', 'metrics --json'],
+  ['completions bash', 'completion bash'],
+  ['completion --shell zsh', 'completion zsh'],
+  ['dump', 'export'],
+];
+
+test('the dashboard starts under each name', async () => {
+  for (const line of ['web start', 'ui', 'dashboard start', 'server']) {
+    const server = box.start([...line.split(' '), '-p', '0']);
+    await until(() => server.stdout().includes('token file: '), `${line} serves`);
+    expect(server.stdout()).toStartWith('http://127.0.0.1:');
+    server.child.kill('SIGTERM');
+    await server.exit;
+  }
+});
+
+test.each(SAME)('%s is the same as %s', async (typed, meant) => {
+  const [a, b] = [await run(typed), await run(meant)];
+  const steady = (text: string): string => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z( \(\w+ ago\))?/g, 'T');
+  expect({ ...a, stdout: steady(a.stdout) }).toEqual({ ...b, stdout: steady(b.stdout) });
+  expect(a.code).toBe(0);
+});
+
+/** Command lines that add a job, and the fields that it gets. */
+const ADDED: [line: string, fields: Record<string, unknown>][] = [
+  ["add 'echo hi'", { command: 'echo hi' }],
+  [`submit '{"command":"true","priority":3}'`, { priority: 3 }],
+  ["enqueue --cmd 'echo hi'", { command: 'echo hi' }],
+  ['enqueue -i by-letter true', { id: 'by-letter' }],
+  ['enqueue --job-id by-flag true', { id: 'by-flag' }],
+  ['enqueue --retries 5 true', { max_retries: 5 }],
+  ['enqueue --max_retries 5 true', { max_retries: 5 }],
+  ['enqueue --max-attempts=5 true', { max_retries: 5 }],
+  ['enqueue --maxRetries 5 true', { max_retries: 5 }],
+  ['enqueue --depends-on later true', { depends_on: ['later'] }],
+  ['enqueue --depends_on later true', { depends_on: ['later'] }],
+  ['enqueue --tags a,b true', { tags: { a: '', b: '' } }],
+  ['enqueue --tags=a,b=1 --tag c=2 true', { tags: { a: '', b: '1', c: '2' } }],
+  [`enqueue '{"command":"true","tags":["a","b"]}'`, { tags: { a: '', b: '' } }],
+  ['enqueue --timeout_seconds 30 true', { timeout_ms: 30_000 }],
+  ['enqueue --time-limit 30 true', { timeout_ms: 30_000 }],
+  ['enqueue --prio high true', { priority: 10 }],
+  ['enqueue --group mail true', { queue: 'mail' }],
+  ['enqueue --label report true', { name: 'report' }],
+  ['enqueue --at 2040-01-01T00:00Z true', { run_at: '2040-01-01T00:00:00.000Z' }],
+  ['enqueue --scheduled-at 2040-01-01T00:00Z true', { run_at: '2040-01-01T00:00:00.000Z' }],
+  ['enqueue --workdir / true', { cwd: '/' }],
+  ['enqueue --unique-key k true', { unique_key: 'k' }],
+];
+
+test.each(ADDED)('%s adds a job', async (line, fields) => {
+  const job = await box.json(wordsOf(line));
+  expect(job).toMatchObject(fields);
+});
+
+test('words that act on jobs work like their commands', async () => {
+  const add = async (...flags: string[]) =>
+    (await box.run(['enqueue', '--delay', '1h', ...flags, 'true'])).stdout.trim();
+  const state = async (id: string) => (await box.json<{ state: string }>(['show', id])).state;
+  const one = await add();
+  expect(await run(`kill ${one}`)).toMatchObject({ code: 0, stdout: `${one}\n` });
+  expect(await state(one)).toBe('cancelled');
+  expect(await run(`requeue --id ${one}`)).toMatchObject({ code: 0, stdout: `${one}\n` });
+  expect(await state(one)).toBe('pending');
+  expect(await run(`stash ${one}`)).toMatchObject({ code: 0 });
+  expect(await run(`unstash ${one}`)).toMatchObject({ code: 0 });
+  expect(await run(`update ${one} --prio 7`)).toMatchObject({ code: 0 });
+  expect(await run(`rm ${one}`)).toMatchObject({ code: 0, stdout: `${one}\n` });
+  expect((await run(`show ${one}`)).code).toBe(3);
+  const two = await add('--queue', 'gone');
+  const three = await add('--queue', 'gone');
+  expect((await run('remove --queue gone --force')).stdout).toBe(`${two}\n${three}\n`);
+  expect(await run('queue create fresh --parallel 2')).toMatchObject({ code: 0 });
+  expect(await run('queue pause --queue fresh')).toMatchObject({ code: 0 });
+  expect(await run('queue unpause fresh')).toMatchObject({ code: 0 });
+  expect(await run('queue rm fresh')).toMatchObject({ code: 0 });
+  for (const verb of ['disable', 'enable', 'rm'])
+    expect(await run(`schedule ${verb} nightly`)).toMatchObject({ code: 0 });
+});
+
+test('the dead letter queue has many verbs', async () => {
+  const dies = async (id: string): Promise<void> => {
+    await box.run(['enqueue', '--id', id, '-r', '1', 'exit 1']);
+    await box.run(['worker', 'start', '--burst', '--quiet']);
+  };
+  await dies('d1');
+  expectRefusal(await run('dlq retry all'), 3, /there is no job 'all'/);
+  expect((await run('dlq retry all')).stderr).toContain('queuectl dlq retry --all');
+  expect(await run('dlq requeue --id d1 --reset-attempts')).toMatchObject({ code: 0, stdout: 'd1\n' });
+  await box.run(['worker', 'start', '--once', '--quiet']);
+  expectRefusal(await run('dlq clear'), 2, /confirmation required: permanently delete/);
+  expectRefusal(await run('dlq purge --all d1'), 2, /job ids or --all, not both/);
+  expect(await run('dlq delete d1')).toMatchObject({ code: 0, stdout: 'd1\n' });
+  expect((await run('dlq purge --all --force')).stdout).toBe('job1\n');
+  expect((await run('dlq list')).stdout).toBe('');
+});
+
+test('config reset needs a key or --all, and resets settings that depend on each other', async () => {
+  expectRefusal(await run('config set lock-timeout 5'), 2, /lease \(5s\) must be at least 3 times/);
+  expect((await run('config set visibility_timeout 600')).stdout).toBe('lease = 10m\n');
+  expect((await run('config set heartbeat 120')).stdout).toBe('heartbeat-interval = 2m\n');
+  expect((await run('config set max-retries=7')).stdout).toBe('max-retries = 7\n');
+  expectRefusal(await run('config reset'), 2, /the name of the setting, or --all, is missing/);
+  expectRefusal(await run('config reset max-retries --all'), 2, /not both/);
+  expect((await run('config delete max_retries')).stdout).toBe('max-retries = 3\n');
+  expect((await run('config reset --all')).stdout.split('\n').sort().join(' ').trim()).toBe(
+    'heartbeat-interval = 5s lease = 30s',
+  );
+  const { code, stdout } = await run('config reset --all --json');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
+});
+
+test('a setting has one unit, whatever its name, and config set prints it', async () => {
+  for (const name of ['poll-interval', 'worker-poll-interval', 'worker_poll_interval', 'polling-interval'])
+    expect((await run(`config set ${name} 2`)).stdout).toBe('poll-interval = 2s\n');
+  expect((await run('config set poll-interval-ms 1500')).stdout).toBe('poll-interval = 1500ms\n');
+  expect((await run('config set max-delay 90')).stdout).toBe('backoff-max = 90s\n');
+  for (const key of SETTING_KEYS)
+    for (const alias of settingAliases(key))
+      expect([alias, (await run(`config get ${alias} --json=key`)).stdout]).toEqual([
+        alias,
+        `{"key":"${key}"}\n`,
+      ]);
+  await run('config reset --all');
+}, 60_000);
+
+test('workers start in the background under each name of the flag, and stop', async () => {
+  for (const line of ['worker start --daemon', 'start -d -n 2', 'worker run --background --num_workers 1']) {
+    expect((await run(line)).stdout).toMatch(/^started [12] workers? in the background/);
+    expect((await run('stop --graceful --all')).stdout).toMatch(/^stopped [12] workers?\n/);
+  }
+}, 60_000);
+
+test('init says that nothing is needed, and creates nothing', async () => {
+  const own = sandbox();
+  for (const line of ['init', 'init-db', 'setup', 'db init', 'init --json', 'init --db x.db']) {
+    const { code, stdout, stderr } = await own.run(line.split(' '));
+    expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+    expect(stdout).toMatch(line.includes('--json') ? /^\{"location":/ : /^nothing to do: /);
+  }
+  expect(existsSync(own.home)).toBe(false);
+  expect(readdirSync(own.directory)).toEqual([]);
+  await own.cleanup();
+});
+
+/** Command lines that are refused, and the command line that the error names. */
+const REFUSED: [line: string, says: RegExp, hint: string][] = [
+  ...Object.entries(MEANT).map(([word, hint]): [string, RegExp, string] => [
+    word,
+    /^error: unknown command /,
+    hint,
+  ]),
+  ['worker --count 2', /worker requires a command/, 'queuectl worker start --count 2'],
+  ['worker --count=2', /worker requires a command/, 'queuectl worker start --count=2'],
+  ['worker start 3', /unexpected argument '3'/, 'queuectl worker start --count 3'],
+  ['worker start -count 3', /unknown flag '-count'; did you mean --count\?/, ''],
+  ['worker start --concurrency=x', /--concurrency/, ''],
+  [
+    "schedule --command backup.py --cron '0 2 * * *'",
+    /schedule requires a command/,
+    "queuectl schedule add NAME --command backup.py --cron '0 2 * * *'",
+  ],
+  ['config max-retries', /unknown command/, 'queuectl config get max-retries'],
+  ['config max-retries 5', /unknown command/, 'queuectl config set max-retries 5'],
+  ['config --max-retries 5', /requires a command/, 'queuectl config set max-retries 5'],
+  ['config --max_retries=5', /requires a command/, 'queuectl config set max_retries 5'],
+  ['config set --max-retries 5', /unknown flag/, 'queuectl config set max-retries 5'],
+  ['config set max-retries', /the value is missing/, 'queuectl config set max-retries VALUE'],
+  ['config set db-path x', /unknown setting 'db-path'/, 'QUEUECTL_DB'],
+  ['config set log-level debug', /unknown setting/, 'queuectl worker start 2>worker.log'],
+  ['config set worker-timeout 5', /unknown setting/, 'job-timeout'],
+  ['config set default_priority 5', /unknown setting/, 'queuectl enqueue --priority N'],
+  ['status job2', /unexpected argument 'job2'/, 'queuectl show job2'],
+  ['dlq list job2', /unexpected argument/, 'queuectl dlq show job2'],
+  ['queue status mail', /unexpected argument/, 'queuectl list --queue mail'],
+  ['list job2', /unknown state 'job2'/, 'pending, processing'],
+  ['enqueue echo hello', /unexpected argument 'hello'/, 'queuectl enqueue -- echo hello'],
+  ["enqueue job9 'echo hello'", /unexpected argument/, "queuectl enqueue --id job9 'echo hello'"],
+  ["run python -c 'print(1)'", /given more than once/, ''],
+  ['requeue job2', /is not dead, cancelled or failed/, 'queuectl enqueue --again job2'],
+  ['retry later', /is not dead, cancelled or failed/, 'queuectl explain later'],
+  ['constructor', /unknown command 'constructor'/, 'queuectl help'],
+  ['worker toString', /unknown command 'worker toString'/, 'queuectl worker'],
+  ['help constructor', /unknown command or topic/, 'queuectl help'],
+  ['config get constructor', /unknown setting/, 'queuectl config list'],
+  ['-v', /unknown flag '-v'/, 'queuectl --version'],
+  ['enqueue --retries x true', /--max-retries/, ''],
+  ['enqueue --sandbox true', /unknown flag '--sandbox'/, ''],
+  ["list --format '{locked_by}'", /unknown field 'locked_by'; did you mean 'worker_id'/, ''],
+  ["list --format '{next_retry_at}'", /did you mean 'next_run_at'/, ''],
+  ["list --format '{error_message}'", /did you mean 'last_error'/, ''],
+  ["list --format '{lockedAt}'", /did you mean 'started_at'/, ''],
+  ['retry --all', /unknown flag '--all'/, 'queuectl retry --state all'],
+  ['worker stop --all w1', /worker ids or --all, not both/, ''],
+  ['stop job2', /no worker/, 'queuectl worker list'],
+];
+
+test.each(REFUSED)('%s is refused, and the error names what to do', async (line, says, hint) => {
+  const before = await box.json(['list']);
+  const result = await run(line);
+  expect(result.code).toBeGreaterThan(0);
+  expectRefusal(result, result.code, says);
+  expect(result.stderr).toContain(hint);
+  expect(await box.json(['list'])).toEqual(before);
+});
+
+test('a command that removes something is not suggested for a word that resembles it', async () => {
+  const harmless = `pauze pausing purse council dilute resumed remote repair support suspect stopped
+    reset store restarted canal select deploy prefer`.split(/\s+/);
+  for (const word of harmless) {
+    const { code, stderr } = await run(word);
+    expect([word, code]).toEqual([word, 2]);
+    const guess = /did you mean '([^']+)'/.exec(stderr)?.[1] ?? '';
+    expect([word, DESTRUCTIVE.has(guess)]).toEqual([word, false]);
+  }
+  expect((await run('delte job2')).stderr).toContain("did you mean 'delete'?");
+});

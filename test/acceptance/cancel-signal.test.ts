@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox, lines, type Sandbox, until } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+/** Starts a job that writes down which signal it gets. With `stubborn`, it goes on after the signal. */
+async function startTrapped(box: Sandbox, id: string, stubborn = false): Promise<string> {
+  const file = join(box.directory, id);
+  const trap = (name: string): string =>
+    `trap 'echo ${name} >>${file}${stubborn ? '' : '; exit 3'}' ${name}; `;
+  const command = `${['INT', 'TERM', 'HUP'].map(trap).join('')}echo ready >>${file}; while :; do sleep 0.1; done`;
+  await box.run(['enqueue', '--id', id, command]);
+  await until(() => lines(file).includes('ready'), `${id} runs`);
+  return file;
+}
+
+test(
+  'cancel sends the chosen signal first, also as a number, and TERM by default',
+  inSandbox(async (box) => {
+    await box.startWorkers('--concurrency', '4');
+    for (const [flags, signal] of [
+      [[], 'TERM'],
+      [['--signal', 'INT'], 'INT'],
+      [['--signal=sighup'], 'HUP'],
+      [['--signal', '2'], 'INT'],
+    ] as const) {
+      const id = `job-${flags.join('')}`.replaceAll(/[^\w-]/g, '');
+      const file = await startTrapped(box, id);
+      expect(await box.run(['cancel', id, ...flags])).toMatchObject({ code: 0, stdout: `${id}\n` });
+      expect(lines(file)).toEqual(['ready', signal]);
+      expect(await box.json(['show', id])).toMatchObject({ state: 'cancelled' });
+    }
+  }),
+);
+
+test(
+  'a job that ignores the chosen signal is killed after kill-grace',
+  inSandbox(async (box) => {
+    await box.run(['config', 'set', 'kill-grace', '300ms']);
+    await box.startWorkers();
+    const file = await startTrapped(box, 'stubborn', true);
+    expect((await box.run(['cancel', 'stubborn', '--signal', 'INT'])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe('ready\nINT\n');
+    expect(await box.json(['show', 'stubborn'])).toMatchObject({ state: 'cancelled' });
+  }),
+);
+
+test(
+  'a signal that does not end a job is refused, and a waiting job needs none',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'waiting', 'true']);
+    for (const signal of ['STOP', 'CONT', '0', 'nonsense', ''])
+      expectRefusal(
+        await box.run(['cancel', 'waiting', `--signal=${signal}`]),
+        2,
+        /--signal must be one of TERM, INT/,
+      );
+    expect(await box.json(['show', 'waiting'])).toMatchObject({ state: 'pending' });
+    expect((await box.run(['cancel', 'waiting', '--signal', 'INT'])).code).toBe(0);
+  }),
+);

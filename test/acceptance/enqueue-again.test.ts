@@ -1,0 +1,197 @@
+import { expect, test } from 'bun:test';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox, until } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+type Job = Record<string, unknown>;
+
+test(
+  'enqueue --hold adds a job that runs only after release, also with a dependency',
+  inSandbox(async (box) => {
+    const held = ['enqueue', '--hold', '--json'];
+    for (const flags of [
+      ['--id', 'a'],
+      ['--id', 'b', '--after', 'a'],
+      ['--id', 'c', '--unique', 'k'],
+    ])
+      expect((await box.run([...held, ...flags, 'true'])).code).toBe(0);
+    await box.json(['enqueue', '{"id":"d","command":"true","held":true}']);
+    await box.run(['enqueue', '--id', 'free', 'true']);
+    await box.start(['worker', 'start', '--drain']).exit;
+    const states = async (): Promise<string> => (await box.run(['list', '--format', '{id}={state}'])).stdout;
+    expect((await states()).split('\n').sort().join(' ').trim()).toBe(
+      'a=pending b=pending c=pending d=pending free=completed',
+    );
+    for (const id of ['a', 'b', 'c', 'd'])
+      expect((await box.run(['explain', id])).stdout).toContain('queuectl release');
+    expect((await box.run(['release', 'b', 'c', 'd'])).code).toBe(0);
+    await box.start(['worker', 'start', '--drain']).exit;
+    expect(await box.json(['show', 'b'])).toMatchObject({ state: 'pending' });
+    await box.run(['release', 'a']);
+    await box.start(['worker', 'start', '--drain']).exit;
+    expect((await states()).split('\n').sort().join(' ').trim()).toBe(
+      'a=completed b=completed c=completed d=completed free=completed',
+    );
+    const { stdout } = await box.run(['enqueue', '--hold', 'true']);
+    expect((await box.run(['db', 'check'])).code).toBe(0);
+    expect(await box.json(['show', stdout.trim()])).not.toHaveProperty('hold');
+  }),
+);
+
+test(
+  'enqueue --again adds a new job with the same definition, changed by flags',
+  inSandbox(async (box) => {
+    const definition = {
+      command: 'cat; exit 3',
+      ...{ name: 'report', queue: 'mail', tags: { team: 'web' }, priority: 7, max_retries: 1 },
+      ...{ backoff: 'fixed', retry_delay_ms: 50, no_retry_on: [5], env: { A: '1' }, secret_env: ['HOME'] },
+      ...{ stdin: 'hello', split_output: true, on_dead: 'true', unique_key: 'k', cwd: '/' },
+    };
+    await box.json(['enqueue', JSON.stringify({ ...definition, id: 'first', timeout: 'none' })]);
+    await box.run(['config', 'set', 'job-timeout', '1h']);
+    await box.start(['worker', 'start', '--drain']).exit;
+    const again = await box.json<Job>(['enqueue', '--again', 'fir']);
+    expect(again).toMatchObject({ ...definition, state: 'pending', attempts: 0, timeout_ms: null });
+    expect(again.id).not.toBe('first');
+    const taken = await box.json<Job>(['enqueue', '--again', 'first']);
+    expect(taken).toMatchObject({ id: again.id, existing: true });
+    const changed = ['--unique', 'k2', '--priority', '9', '--env', 'B=2', '--id', 'second', '--hold'];
+    expect(await box.json(['enqueue', '--again', 'first', ...changed])).toMatchObject({
+      ...definition,
+      ...{ id: 'second', priority: 9, env: { B: '2' }, unique_key: 'k2' },
+    });
+    expectRefusal(await box.run(['enqueue', '--again', 'nobody']), 3, /no job 'nobody'/);
+    expectRefusal(await box.run(['enqueue', '--again', 'first', 'true']), 2, /given more than once/);
+  }),
+);
+
+test(
+  'a program with arguments, a delayed job and one with a dependency run again as they are, now',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'argv', '--', 'printf', '%s', 'a b']);
+    await box.run(['enqueue', '--id', 'late', '--delay', '1h', '--after', 'argv', 'true']);
+    expect(await box.json(['enqueue', '--again', 'argv'])).toMatchObject({ argv: ['printf', '%s', 'a b'] });
+    expect(await box.json(['enqueue', '--again', 'late'])).toMatchObject({ run_at: null, depends_on: [] });
+    expect(await box.json(['enqueue', '--again', 'late', '--delay', '2h'])).toMatchObject({
+      run_at: expect.any(String),
+    });
+  }),
+);
+
+test(
+  'requeue of a running job names both ways to run it again',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await box.run(['enqueue', '--id', 'busy', 'sleep 100']);
+    await until(async () => (await box.json<Job>(['show', 'busy'])).state === 'processing', 'busy runs');
+    const result = await box.run(['requeue', 'busy']);
+    expectRefusal(result, 4, /job 'busy'/);
+    expect(result.stderr).toContain('queuectl cancel busy, then queuectl retry busy');
+    expect(result.stderr).toContain('queuectl enqueue --again busy');
+    expect((await box.run(['dlq', 'retry', 'busy'])).stderr).toContain('queuectl enqueue --again busy');
+  }),
+);
+
+test(
+  'enqueue @FILE reads the file, and a JSON file is never run as a command',
+  inSandbox(async (box) => {
+    const file = join(box.directory, 'job.json');
+    writeFileSync(file, '{"id":"from-file","command":"true"}');
+    expect(await box.run(['enqueue', '@job.json'])).toMatchObject({ code: 0, stdout: 'from-file\n' });
+    writeFileSync(file, '[{"command":"true"},{"command":"false"}]');
+    expect(await box.json(['enqueue', '@job.json', '--queue', 'mail'])).toHaveLength(2);
+    const before = await box.json(['list']);
+    for (const args of [
+      ['enqueue', '-f', 'job.json'],
+      ['enqueue', 'job.json'],
+      ['enqueue', './job.json'],
+      ['run', 'job.json'],
+    ]) {
+      const result = await box.run(args);
+      const code = args[0] === 'run' || args.includes('-f') ? 125 : 2;
+      expectRefusal(result, code, /job\.json is a file of jobs, not a command/);
+      expect(result.stderr).toContain('queuectl enqueue --file');
+    }
+    expectRefusal(await box.run(['run', '@job.json']), 125, /run takes one job/);
+    expectRefusal(await box.run(['enqueue', '@missing.json']), 2, /missing\.json does not exist/);
+    expectRefusal(await box.run(['enqueue', '@']), 2, /file name after @ is missing/);
+    expectRefusal(await box.run(['enqueue', '@job.json', '--file', 'job.json']), 2, /only once/);
+    expect(await box.json(['list'])).toEqual(before);
+    // A script may have such a name, and a command may start with the name of a file that does not exist.
+    chmodSync(file, 0o755);
+    expect((await box.run(['enqueue', './job.json'])).code).toBe(0);
+    expect((await box.run(['enqueue', 'other.json'])).code).toBe(0);
+  }),
+);
+
+test(
+  'edit --env replaces the variables of a waiting job',
+  inSandbox(async (box) => {
+    await box.run([
+      'enqueue',
+      '--id',
+      'a',
+      '--env',
+      'OLD=1',
+      '--secret-env',
+      'SECRET',
+      '--hold',
+      'echo $OLD$NEW',
+    ]);
+    expect((await box.run(['edit', 'a', '--env', 'NEW=2', '--env', 'X=a=b'])).code).toBe(0);
+    expect(await box.json(['show', 'a'])).toMatchObject({ env: { NEW: '2', X: 'a=b' } });
+    expect((await box.run(['edit', 'a', '--inherit-env', 'NEW'], { env: { NEW: '3' } })).code).toBe(0);
+    expect(await box.json(['show', 'a'])).toMatchObject({ env: { NEW: '3' } });
+    expectRefusal(
+      await box.run(['edit', 'a', '--env', 'SECRET=x']),
+      2,
+      /SECRET is in both env and secret_env/,
+    );
+    expectRefusal(await box.run(['edit', 'a', '--env', 'bad']), 2, /--env must be NAME=VALUE/);
+    expectRefusal(await box.run(['edit', 'a', '--env', 'QUEUECTL_FENCE=1']), 2, /cannot be set/);
+    const { stderr } = await box.run(['edit', 'a', '--env', 'API_TOKEN=hunter2']);
+    expect(stderr).toContain('API_TOKEN looks like a secret');
+    await box.run(['edit', 'a', '--env', 'NEW=4']);
+    await box.run(['release', 'a']);
+    await box.start(['worker', 'start', '--drain'], { env: { SECRET: 's' } }).exit;
+    expect((await box.run(['logs', 'a'])).stdout).toBe('4\n');
+  }),
+);
+
+test(
+  "--inherit-env '*' copies the whole environment, without what describes the shell, and names secrets",
+  inSandbox(async (box) => {
+    const env = {
+      LC_ONE: '1',
+      LC_TWO: '2',
+      GITHUB_TOKEN: 't0ken',
+      DB_PASSWORD: 'pass',
+      QUEUECTL_NO_INPUT: '1',
+    };
+    const all = await box.run(['enqueue', '--inherit-env', '*', '--json', 'true'], { env });
+    const job = JSON.parse(all.stdout) as { env: Record<string, string> };
+    expect(job.env).toMatchObject({
+      LC_ONE: '1',
+      LC_TWO: '2',
+      GITHUB_TOKEN: 't0ken',
+      PATH: expect.any(String),
+    });
+    for (const name of ['QUEUECTL_NO_INPUT', 'QUEUECTL_HOME', 'PWD', 'OLDPWD', 'SHLVL', '_'])
+      expect(job.env).not.toHaveProperty(name);
+    expect(all.stderr).toContain('2 variables look like secrets');
+    expect(all.stderr).toContain('GITHUB_TOKEN');
+    const kept = ['--secret-env', 'GITHUB_TOKEN,DB_PASSWORD'];
+    const some = await box.run(['enqueue', '--inherit-env', '*', ...kept, '--json', 'true'], { env });
+    expect(some.stderr).toBe('');
+    expect(JSON.parse(some.stdout).env).not.toHaveProperty('GITHUB_TOKEN');
+    const two = await box.run(['enqueue', '--inherit-env', 'LC_ONE,LC_T*', '--json', 'true'], { env });
+    expect(JSON.parse(two.stdout).env).toEqual({ LC_ONE: '1', LC_TWO: '2' });
+    expectRefusal(
+      await box.run(['enqueue', '--inherit-env', 'NO_SUCH_*', 'true'], { env }),
+      2,
+      /no variable/,
+    );
+    expectRefusal(await box.run(['enqueue', '--inherit-env', 'NO_SUCH', 'true'], { env }), 2, /is not set/);
+  }),
+);
