@@ -16,7 +16,7 @@ export interface Retried extends Acted {
 
 interface RetryOptions {
   from?: readonly State[];
-  /** A filter chose the jobs. At-most-once jobs that were started before are skipped then. */
+  /** Skips at-most-once jobs that were started before. Set for bulk actions, where the user may not have looked at each job. */
   bulk?: boolean;
   /** Throws if a job cannot be retried. All jobs are checked before the first one is retried. */
   strict?: boolean;

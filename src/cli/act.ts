@@ -73,9 +73,9 @@ export function actingCommand(command: ActingCommand): Command {
   });
 }
 
-/** Reads the ids or the filters, and throws unless exactly one of them is given. Flags in `own` are not filters. */
-export function selectionOf(name: string, own: Record<string, Flag>, input: Input): Selection {
-  const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in own));
+/** Reads the ids or the filters, and throws unless exactly one of them is given. Flags in `otherFlags` are not filters. */
+export function selectionOf(name: string, otherFlags: Record<string, Flag>, input: Input): Selection {
+  const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in otherFlags));
   if (input.args.length > 0 && filters.length > 0) {
     throw new QueueError(
       'usage',
@@ -110,7 +110,7 @@ function firstIds(ids: string[]): string {
   return ids.slice(0, NAMED).map(printable).join(', ') + (ids.length > NAMED ? ', …' : '');
 }
 
-/** Shows what would change: a table on a terminal, else the ids. */
+/** Shows the selected jobs: the first ones in a table on a terminal, else all ids. Does not check whether the action can change them. */
 async function preview(context: Context, app: App, done: string, ids: string[]): Promise<number> {
   const { io } = context;
   if (io.json || !io.tty || io.quiet)
@@ -127,7 +127,7 @@ async function preview(context: Context, app: App, done: string, ids: string[]):
 function report({ io }: Context, done: string, acted: Acted, hint?: string): number {
   const { changed, unchanged, skipped = [], why } = acted;
   const others = unchanged.length - skipped.length;
-  const left = [
+  const unchangedText = [
     ...(others > 0 ? [`${countOf(others)} ${verbFor(others, why)}`] : []),
     ...(skipped.length > 0 ? [describeSkipped(skipped.length)] : []),
   ].join('; ');
@@ -137,19 +137,19 @@ function report({ io }: Context, done: string, acted: Acted, hint?: string): num
     );
   else if (!io.tty || io.quiet) io.out(changed.map((id) => `${id}\n`).join(''));
   else if (changed.length > 0 || unchanged.length === 0)
-    io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `; ${left}`}\n`);
+    io.out(`${done} ${countOf(changed.length)}${unchangedText === '' ? '' : `; ${unchangedText}`}\n`);
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
-    if (!io.tty) io.warn(left);
+    if (!io.tty) io.warn(unchangedText);
     return 7;
   }
-  throw nothingDone(done, acted, left, hint);
+  throw nothingDone(done, acted, unchangedText, hint);
 }
 
 function nothingDone(
   done: string,
   { unchanged, skipped = [], why }: Acted,
-  left: string,
+  unchangedText: string,
   given?: string,
 ): QueueError {
   const [first] = unchanged;
@@ -159,7 +159,7 @@ function nothingDone(
       `nothing was ${done}: job '${first}' ${verbFor(1, why)}`,
       given ?? `to show the job: queuectl show ${first}`,
     );
-  const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : left;
+  const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : unchangedText;
   const hint =
     skipped[0] === undefined
       ? `to show the first one: queuectl show ${first}`

@@ -112,7 +112,7 @@ export interface QueueWorker extends AsyncDisposable {
 }
 
 /** The result of an action on jobs. */
-export interface ActedOn {
+export interface ActionResult {
   changed: string[];
   /** Ids of jobs that the action does not apply to, such as finished jobs or jobs that are not held. */
   unchanged: string[];
@@ -120,13 +120,16 @@ export interface ActedOn {
 
 /** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */
 export interface ActingVerbs {
-  /** Keeps waiting jobs from running and stops running ones. Resolves when none of their processes is left. */
-  cancel(...ids: string[]): Promise<ActedOn>;
+  /**
+   * Cancels waiting jobs, stops running ones and waits until their processes have ended. A job whose worker is gone and whose
+   * processes are in a pid namespace that is not visible here stays `unchanged`.
+   */
+  cancel(...ids: string[]): Promise<ActionResult>;
   /** Keeps waiting jobs from running until they are released. */
-  hold(...ids: string[]): Promise<ActedOn>;
-  release(...ids: string[]): Promise<ActedOn>;
+  hold(...ids: string[]): Promise<ActionResult>;
+  release(...ids: string[]): Promise<ActionResult>;
   /** Deletes jobs permanently with their output. Running jobs are left unchanged. */
-  delete(...ids: string[]): Promise<ActedOn>;
+  delete(...ids: string[]): Promise<ActionResult>;
 }
 
 /** Manages named queues. A queue is created by its first job or by `set`. */

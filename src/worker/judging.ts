@@ -5,7 +5,7 @@ import { signalNumber } from '../core/signals.ts';
 import { endProcesses, groupExists } from '../exec/kill.ts';
 import { processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
-import type { Attempt, AttemptContext, Running, Verdict } from './attempt.ts';
+import type { Attempt, AttemptContext, StartedCommand, Verdict } from './attempt.ts';
 import type { ObservedExit } from './waiting.ts';
 
 /** The exit codes of the signals with which service managers, terminals and `kill` stop programs. */
@@ -21,7 +21,7 @@ const POLL_MS = 10;
 /** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if its claim was lost. */
 export async function judge(
   { context, job, requests }: Attempt,
-  { target, stopped = false, endedAt }: Running,
+  { target, stopped = false, endedAt }: StartedCommand,
   { code, at, ending }: ObservedExit,
 ): Promise<Verdict | null> {
   if (code === 'gate-lost') return { outcome: { why: 'never-started' }, gateLost: true };
