@@ -88,7 +88,7 @@ const NOBODY = 65534;
 
 /** Creates files of another user that look like the rest of a killed swap, with a job in their WAL. */
 async function plant(box: Sandbox, how: 'link' | 'file'): Promise<string[]> {
-  const theirs = join(box.directory, 'theirs', 'queue.db');
+  const theirs = join(box.directory, 'theirs.db');
   await box.run(['--db', theirs, 'enqueue', '--id', 'evil', 'true'], {
     env: { QUEUECTL_CRASH_AT: 'after-insert' },
   });
