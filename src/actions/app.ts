@@ -88,10 +88,10 @@ export async function readStoredSettings(
 
 /** Returns a function that passes on each message only the first time it gets it. */
 export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
-  const told = new Set<string>();
+  const passedOn = new Set<string>();
   return (message) => {
-    if (!told.has(message)) tell(message);
-    told.add(message);
+    if (!passedOn.has(message)) tell(message);
+    passedOn.add(message);
   };
 }
 

@@ -14,14 +14,14 @@ export async function* listPages(
   filter: JobFilter,
   limit: number | null,
 ): AsyncGenerator<ListedJob[]> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
+  let remaining = limit ?? Number.POSITIVE_INFINITY;
   let before = Number.MAX_SAFE_INTEGER;
-  while (left > 0) {
-    const want = Math.min(left, PAGE);
+  while (remaining > 0) {
+    const want = Math.min(remaining, PAGE);
     const jobs = await app.store.list(filter, { limit: want, before });
     yield jobs;
     if (jobs.length < want) return;
-    left -= jobs.length;
+    remaining -= jobs.length;
     before = jobs.at(-1)!.number;
   }
 }

@@ -60,7 +60,7 @@ async function refuseUnlessRetryable(app: App, id: string, from: readonly State[
   if (holder !== null) throw refusal(id, keyTaken(holder));
 }
 
-/** Returns the commands that run a job again which cannot be retried. */
+/** Returns the hint for a job that cannot be retried in its state. */
 export function againHint(id: string, state: State): string {
   if (state === 'completed') return `to run it again as a new job: queuectl enqueue --again ${id}`;
   if (state === 'processing')

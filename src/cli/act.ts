@@ -110,7 +110,7 @@ function firstIds(ids: string[]): string {
   return ids.slice(0, NAMED).map(printable).join(', ') + (ids.length > NAMED ? ', …' : '');
 }
 
-/** Shows the selected jobs: the first ones in a table on a terminal, else all ids. Does not check whether the action can change them. */
+/** Shows the selected jobs, whether or not the action can change them: the first ones as a table on a terminal, else all ids. */
 async function preview(context: Context, app: App, done: string, ids: string[]): Promise<number> {
   const { io } = context;
   if (io.json || !io.tty || io.quiet)

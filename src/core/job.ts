@@ -90,7 +90,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The value of a file beside the attempt directories. While the file has it, the directories after attempt `after` were not all removed. */
+/** The value of the seal file. While the file has it, the directories of the attempts after `after` were not all removed. */
 export interface Seal {
   value: string;
   after: number;

@@ -162,7 +162,7 @@ export interface Schedules {
   pause(name: string, by?: string): Promise<ScheduleObject>;
   /** Continues with the next run. Runs missed during the pause are skipped. */
   resume(name: string): Promise<ScheduleObject>;
-  /** Enqueues a job of the schedule now, even if it is paused. */
+  /** Enqueues a job of the schedule now, even if the schedule is paused. */
   run(name: string): Promise<JobObject>;
 }
 
@@ -182,7 +182,7 @@ export interface Queue extends ActingVerbs, AsyncDisposable {
   schedules: Schedules;
   /** Resolves when the job is completed, dead or cancelled. */
   wait(id: string, options?: WaitOptions): Promise<JobObject>;
-  /** Returns what the job has written so far. The text is empty if it has not started. */
+  /** Returns what the job has written so far. The text is empty if the job has not started. */
   logs(id: string, options?: LogOptions & { follow?: false | undefined }): Promise<string>;
   /** Yields what the job writes, as it comes, until the job (or the chosen attempt) ends. Waits for its start. */
   logs(id: string, options: FollowOptions): AsyncIterable<string>;

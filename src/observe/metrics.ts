@@ -155,14 +155,14 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
   ];
 }
 
-function histogramSamples(own: Labels, histogram: Histogram): Sample[] {
+function histogramSamples(labels: Labels, histogram: Histogram): Sample[] {
   let below = 0;
   const samples = histogram.counts.map((count, i): Sample => {
     below += count;
     const end = BUCKETS_MS[i];
-    return ['_bucket', [...own, ['le', end === undefined ? '+Inf' : float(end / 1000)]], below];
+    return ['_bucket', [...labels, ['le', end === undefined ? '+Inf' : float(end / 1000)]], below];
   });
-  return [...samples, ['_count', own, countOf(histogram)], ['_sum', own, histogram.sumMs / 1000]];
+  return [...samples, ['_count', labels, countOf(histogram)], ['_sum', labels, histogram.sumMs / 1000]];
 }
 
 /** Formats a number with a decimal point, as in `1.0`, so that both formats have the same bucket labels. */

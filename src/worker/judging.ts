@@ -12,7 +12,7 @@ import type { ObservedExit } from './waiting.ts';
 const STOP_CODES = new Set(
   ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
 );
-/** A job may get a stop signal before its worker does. The worker waits this long for its order before it charges the attempt. */
+/** A job may get a stop signal before its worker does. The worker waits this long for a stop order before it charges the attempt. */
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 100; // fault-control: stop-spread
@@ -26,9 +26,9 @@ export async function judge(
 ): Promise<Verdict | null> {
   if (code === 'gate-lost') return { outcome: { why: 'never-started' }, gateLost: true };
   if (code === 'no-room') return { outcome: { why: 'never-started' } };
-  const how = (await ending) ?? 'had-ended';
-  if (how === 'claim-lost') return null;
-  if (how === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
+  const result = (await ending) ?? 'had-ended';
+  if (result === 'claim-lost') return null;
+  if (result === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
   const outcome = await outcomeOf(context, job, code, stopped);
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];

@@ -77,7 +77,7 @@ async function openInWalMode(
     const connection = await connect(path, { actor, now });
     try {
       const look = (): Promise<number> => connection.read(() => refuse(connection, version(connection)));
-      // A database of another program or version is refused before anything in it changes.
+      // A database of another program or an unsupported version is refused before anything in it changes.
       await look();
       if (connection.isCurrent()) {
         await connection.useWal();
@@ -87,7 +87,7 @@ async function openInWalMode(
           return { connection, found };
         }
       }
-      // If the file was removed, this throws. The next round would create it again.
+      // If the file was removed, this throws, because the next round would create it again.
       if (!existsSync(path)) connection.checkFile();
     } catch (error) {
       if (!isMoved(error)) {

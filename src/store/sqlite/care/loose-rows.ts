@@ -69,7 +69,7 @@ function constant(sql: string | null): Value {
 
 export interface FoundRow {
   row: Row;
-  /** Tells whether the tree of the table does not lead to its page. Then it may be an old version of a row, or a deleted row. */
+  /** Tells whether the tree of the table does not lead to the row. It may then be an old version of a row, or a deleted row. */
   loose: boolean;
 }
 

@@ -88,7 +88,7 @@ function grows(path: string): boolean {
   return statSync(path).size > 0;
 }
 
-/** Returns the first bytes of a file, or fewer if it is shorter. Not for a database that this process has open, because closing the file releases SQLite's locks. */
+/** Returns the first bytes. Closing the file drops SQLite's locks, so this process must not have it open as a database. */
 export function headOf(path: string, length: number): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
