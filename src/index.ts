@@ -10,7 +10,7 @@ export type { AttemptObject, QueueObject, ScheduleObject } from './core/wire.ts'
 export type { WorkerEventObject as WorkerEvent } from './core/worker-event-object.ts';
 export { openQueue } from './library/queue.ts';
 export type {
-  ActedOn,
+  ActionResult,
   EnqueueInput,
   EnqueueOptions,
   EventOptions,

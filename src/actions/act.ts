@@ -25,7 +25,7 @@ export function describeSkipped(count: number): string {
 /** One transaction changes at most this many jobs, so that other writers do not wait long. */
 const BATCH = 500;
 
-/** Acts on jobs batch by batch and wakes the workers. `act` returns the ids it changed. `why` explains why the others stay. */
+/** Acts on jobs batch by batch and wakes the workers. `act` returns the ids it changed. `why` tells why others stay unchanged. */
 export async function actOnJobs(
   app: App,
   ids: string[],

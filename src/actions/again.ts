@@ -4,13 +4,13 @@ import type { App } from './app.ts';
 import { getJob, withStdin } from './jobs.ts';
 import { findJob } from './select.ts';
 
-/** Belong to one job alone: a new one has its own id, is due at once and waits for no other job. */
-const OWN = ['id', 'run_at', 'depends_on'];
+/** The fields that belong to one job alone. A new job has its own id, is due at once and waits for no other job. */
+const NOT_COPIED = ['id', 'run_at', 'depends_on'];
 
 /** Returns the definition of a job, to enqueue another one like it. The name is an id, the beginning of one, or @last. */
 export async function definitionOf(app: App, name: string): Promise<JobInput> {
   const job = await withStdin(app, await getJob(app, await findJob(app, name)));
-  const fields = KEPT.filter((field) => field.in === undefined && !OWN.includes(field.name));
+  const fields = KEPT.filter((field) => field.in === undefined && !NOT_COPIED.includes(field.name));
   const values = fields.map(({ key }) => [key, job[key as keyof typeof job]] as const);
   // A job without a timeout must not get the default one.
   const set = values.filter(([key, value]) => value !== null || key === 'timeoutMs');

@@ -34,7 +34,7 @@ export type Access = 'read' | 'write' | 'work' | 'any-version';
 
 export interface OpenOptions {
   access: Access;
-  /** The default is `create`. Workers never create a store. Otherwise they would recreate a deleted one. */
+  /** What happens if there is no store. The default is `create`. Workers refuse. Otherwise they would recreate a deleted store. */
   ifMissing?: IfMissing;
   /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
@@ -88,10 +88,10 @@ export async function readStoredSettings(
 
 /** Returns a function that passes on each message only the first time it gets it. */
 export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
-  const told = new Set<string>();
+  const passedOn = new Set<string>();
   return (message) => {
-    if (!told.has(message)) tell(message);
-    told.add(message);
+    if (!passedOn.has(message)) tell(message);
+    passedOn.add(message);
   };
 }
 

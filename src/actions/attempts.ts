@@ -23,11 +23,11 @@ export function toAttemptObject(attempt: Attempt): AttemptObject {
   };
 }
 
-/** Returns the attempts. `leftBehind` also has the processes of successful commands that still run on this machine. */
+/** Adds to `leftBehind` the processes that a successful command started and that are still running on this machine. */
 export function withLeftBehind(app: App, attempts: Attempt[]): Attempt[] {
   return attempts.map((attempt) => {
     if (attempt.why !== 'exited' || attempt.exitCode !== 0) return attempt;
-    // A worker looks for them only if the process group is not empty, because a scan of all processes is expensive.
+    // The worker scans all processes only if the command's process group is not empty, because a scan is expensive.
     const { cookie } = placeOfAttempt(app, attempt.number);
     const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
     return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };

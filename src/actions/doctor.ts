@@ -15,8 +15,8 @@ export async function diagnose(location: string, now: number, whole: boolean): P
   const { path, isReadable, engine, files, contents } = await care.inspect(location, whole);
   const store = isReadable ? await peekStore(location) : null;
   const stateDirectory = care.stateOf(location);
-  const left = [...care.leftovers(path), ...leftoversIn(stateDirectory, store?.epoch ?? null)];
-  const findings = [checkRuntime(), engine, ...checkUser(), ...files, checkLeftovers(left), ...contents];
+  const leftovers = [...care.leftovers(path), ...leftoversIn(stateDirectory, store?.epoch ?? null)];
+  const findings = [checkRuntime(), engine, ...checkUser(), ...files, checkLeftovers(leftovers), ...contents];
   if (store !== null) {
     findings.push(...(await diagnoseWork(store, stateDirectory, now)));
     await store.close();

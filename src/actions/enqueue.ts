@@ -76,7 +76,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
-  // The JSON of an existing job has both. Then `command` is the readable form of `argv`.
+  // The JSON of an existing job has both fields. Then `command` is the readable form of `argv`.
   if (argv !== null && command !== readable(argv)) {
     throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
   }
@@ -113,7 +113,7 @@ function checkPolicy({ policy, backoffBase }: JobSpec): void {
     );
 }
 
-/** Throws if a variable is to have a stored value and that of the worker. */
+/** Throws if a variable is to have both a stored value and the value of the worker. */
 export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'env'>): void {
   if (secretEnv.length === 0) return;
   const both = secretEnv.find((name) => Object.hasOwn(env, name));

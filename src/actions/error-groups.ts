@@ -46,7 +46,7 @@ export async function jobsOfGroup(app: App, signature: string): Promise<string[]
 /** Reads the newest dead jobs in pages, newest first. */
 async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
   let before = Number.MAX_SAFE_INTEGER;
-  for (let left = MAX_JOBS; left > 0; left -= PAGE) {
+  for (let remaining = MAX_JOBS; remaining > 0; remaining -= PAGE) {
     const jobs = await app.store.deadJobs(PAGE, before);
     yield jobs;
     if (jobs.length < PAGE) return;

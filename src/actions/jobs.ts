@@ -19,15 +19,15 @@ export async function* listPages(
   filter: JobFilter,
   limit: number | null,
 ): AsyncGenerator<(ListedJob & JobWithReason)[]> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
+  let remaining = limit ?? Number.POSITIVE_INFINITY;
   let before = Number.MAX_SAFE_INTEGER;
-  while (left > 0) {
-    const want = Math.min(left, PAGE);
+  while (remaining > 0) {
+    const want = Math.min(remaining, PAGE);
     const { where, around } = await resolveFilter(app, filter);
     const jobs = await app.store.list(where, { limit: want, before });
     yield await withReasons(app, jobs, around);
     if (jobs.length < want) return;
-    left -= jobs.length;
+    remaining -= jobs.length;
     before = jobs.at(-1)!.number;
   }
 }

@@ -62,7 +62,7 @@ function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
   }
 }
 
-/** Reads a job without its place, because naming every place is slow. Returns null on an error or a warning, which needs it. */
+/** Reads a job without its place, because naming every place is slow. Returns null if an error or a warning has to name it. */
 function readWithoutPlace(read: (place: string) => ReadJob): ReadJob | null {
   const job = orNull(() => read(''));
   return job?.warnings.length === 0 ? job : null;

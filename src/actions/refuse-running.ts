@@ -36,9 +36,9 @@ export async function runningAttemptNames(store: Store): Promise<Set<string>> {
 }
 
 function refusal(what: string, { process }: RunningCommand, fix: string): QueueError {
-  const how =
+  const status =
     process === null
       ? 'may still be running in another pid namespace'
       : `is still running as process ${process.pid}`;
-  return new QueueError('wrong-state', `${what} ${how}`, fix);
+  return new QueueError('wrong-state', `${what} ${status}`, fix);
 }

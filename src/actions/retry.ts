@@ -16,7 +16,7 @@ export interface Retried extends Acted {
 
 interface RetryOptions {
   from?: readonly State[];
-  /** A filter chose the jobs. At-most-once jobs that were started before are skipped then. */
+  /** Skips at-most-once jobs that were started before. Set for bulk actions, where the user may not have looked at each job. */
   bulk?: boolean;
   /** Throws if a job cannot be retried. All jobs are checked before the first one is retried. */
   strict?: boolean;
@@ -60,7 +60,7 @@ async function refuseUnlessRetryable(app: App, id: string, from: readonly State[
   if (holder !== null) throw refusal(id, keyTaken(holder));
 }
 
-/** Returns the commands that run a job again which cannot be retried. */
+/** Returns the hint for a job that cannot be retried in its state. */
 export function againHint(id: string, state: State): string {
   if (state === 'completed') return `to run it again as a new job: queuectl enqueue --again ${id}`;
   if (state === 'processing')

@@ -37,7 +37,7 @@ export function* elements(chunks: Iterable<string>): Generator<string> {
   let first = true;
   for (const { text, end } of cut(chunks, ',', -1)) {
     if (ended && text.trim() !== '') throw notJson('there is data after the array');
-    // There must be an element after the last comma. Only an empty array has no elements.
+    // An empty text beside a comma is yielded too, so that parsing refuses it. Only an empty array yields nothing.
     if (!ended && !(first && end && text.trim() === '')) yield text;
     first = false;
     ended ||= end;

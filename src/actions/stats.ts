@@ -31,7 +31,7 @@ function percentiles(values: number[]): Percentiles | null {
   return nearestRanks(sorted.length, (rank) => sorted[rank - 1]!);
 }
 
-/** Returns the throughput. If the sample is full and all of it is from that window, only the time since its oldest end counts. */
+/** Returns the throughput in the window, or in the time that a full sample covers if that is shorter. */
 function perMinute(finishedAt: number[], now: number): number {
   const recent = finishedAt.filter((at) => at > now - THROUGHPUT_WINDOW_MS);
   if (recent.length === 0) return 0;

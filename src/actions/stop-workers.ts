@@ -17,7 +17,7 @@ export interface StopRequest {
   /** How long to wait, or null for no limit. The order stays in effect after that. */
   timeoutMs: number | null;
   /** Is called with the workers that are left, at the start and whenever their number changes. */
-  onWait(left: Worker[]): void;
+  onWait(remaining: Worker[]): void;
 }
 
 /** Orders workers to stop and waits until they have stopped. Returns how many workers there were. */
@@ -64,15 +64,15 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
   const start = app.clock.monotonic();
   let before = -1;
   for (;;) {
-    const left = (await activeWorkers(app)).filter((worker) => ids.has(worker.id));
+    const remaining = (await activeWorkers(app)).filter((worker) => ids.has(worker.id));
     const supervisors = (await activeSupervisors(app)).filter((supervisor) => ids.has(supervisor.id));
-    if (left.length + supervisors.length === 0) return;
-    if (left.length !== before) request.onWait(left);
-    before = left.length;
+    if (remaining.length + supervisors.length === 0) return;
+    if (remaining.length !== before) request.onWait(remaining);
+    before = remaining.length;
     if (request.timeoutMs !== null && app.clock.monotonic() - start > request.timeoutMs) {
       throw new QueueError(
         'timeout',
-        `${countOf(left.length, 'worker')} ${left.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
+        `${countOf(remaining.length, 'worker')} ${remaining.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
         'to stop the running jobs too: queuectl worker stop --force',
       );
     }

@@ -49,7 +49,7 @@ export function suggestWorkers(location: string): Promise<Suggestion[]> {
   );
 }
 
-/** Suggests all schedules. For `schedule resume` the paused ones are first. */
+/** Suggests all schedules. `pausedFirst` puts paused schedules first, for `schedule resume`. */
 export function suggestSchedules(location: string, pausedFirst: boolean): Promise<Suggestion[]> {
   return peek(location, async (store) => {
     const schedules = await store.schedules();

@@ -44,8 +44,8 @@ export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): W
       const longest = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
       await new Promise<void>((resolve) => {
         // The timer keeps the process alive, because the watch does not.
-        const left = Math.max(0, end - now());
-        const timer = setTimeout(() => wakeUp(), Math.min(changed ? restMs() : longest, left));
+        const remainingMs = Math.max(0, end - now());
+        const timer = setTimeout(() => wakeUp(), Math.min(changed ? restMs() : longest, remainingMs));
         wakeUp = () => {
           clearTimeout(timer);
           resolve();

@@ -67,7 +67,7 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
 /** Tells whether the process of a worker is alive. One on another machine or in another pid namespace is `elsewhere`. */
 export function presence(worker: RegisteredProcess, host: Host): 'alive' | 'gone' | 'elsewhere' {
   if (worker.host.id !== host.id) return 'elsewhere';
-  // The machine was restarted since then.
+  // The machine was restarted after the worker had registered.
   if (worker.host.boot !== host.boot) return 'gone';
   if (worker.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
   return processes.startTime(worker.pid) === worker.startTime ? 'alive' : 'gone';

@@ -80,9 +80,9 @@ export function actingCommand(command: ActingCommand): Command {
   });
 }
 
-/** Reads the ids or the filters, and throws unless exactly one of them is given. Flags in `own` are not filters. */
-export function selectionOf(name: string, own: Record<string, Flag>, input: Input): Selection {
-  const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in own));
+/** Reads the ids or the filters, and throws unless exactly one of them is given. Flags in `otherFlags` are not filters. */
+export function selectionOf(name: string, otherFlags: Record<string, Flag>, input: Input): Selection {
+  const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in otherFlags));
   if (input.args.length > 0 && filters.length > 0) {
     throw new QueueError(
       'usage',
@@ -123,7 +123,7 @@ function firstIds(ids: string[]): string {
   return ids.slice(0, NAMED).map(printable).join(', ') + (ids.length > NAMED ? ', …' : '');
 }
 
-/** Shows what would change: a table on a terminal, else the ids. */
+/** Shows the selected jobs, whether or not the action can change them: the first ones as a table on a terminal, else all ids. */
 async function preview(
   context: Context,
   app: App,
@@ -150,7 +150,7 @@ async function preview(
 function report({ io }: Context, done: string, acted: Acted, hint?: string): number {
   const { changed, unchanged, skipped = [], why, alsoCancelled: lost = [] } = acted;
   const others = unchanged.length - skipped.length;
-  const left = [
+  const unchangedText = [
     ...(others > 0 ? [`${countOf(others)} ${verbFor(others, why)}`] : []),
     ...(skipped.length > 0 ? [describeSkipped(skipped.length)] : []),
   ].join('; ');
@@ -162,13 +162,15 @@ function report({ io }: Context, done: string, acted: Acted, hint?: string): num
     io.out(changed.map((id) => `${id}\n`).join(''));
     warnAlsoCancelled(io, done.startsWith('would') ? 'this would also cancel' : 'also cancelled', lost);
   } else if (changed.length > 0 || unchanged.length === 0)
-    io.out(`${done} ${countOf(changed.length)}${alsoText(done, acted)}${left === '' ? '' : `; ${left}`}\n`);
+    io.out(
+      `${done} ${countOf(changed.length)}${alsoText(done, acted)}${unchangedText === '' ? '' : `; ${unchangedText}`}\n`,
+    );
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
-    if (!io.tty) io.warn(left);
+    if (!io.tty) io.warn(unchangedText);
     return 7;
   }
-  throw nothingDone(done, acted, left, hint);
+  throw nothingDone(done, acted, unchangedText, hint);
 }
 
 /** Returns the further fields of a JSON answer. */
@@ -187,7 +189,7 @@ function alsoText(done: string, { changed, alsoCancelled = [] }: Acted): string 
 function nothingDone(
   done: string,
   { unchanged, skipped = [], why }: Acted,
-  left: string,
+  unchangedText: string,
   given?: string,
 ): QueueError {
   const [first] = unchanged;
@@ -197,7 +199,7 @@ function nothingDone(
       `nothing was ${done}: job '${first}' ${verbFor(1, why)}`,
       given ?? `to show the job: queuectl show ${first}`,
     );
-  const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : left;
+  const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : unchangedText;
   const hint =
     skipped[0] === undefined
       ? `to show the first one: queuectl show ${first}`

@@ -13,7 +13,7 @@ export function aliasesOf(name: string, flags: Flags): string[] {
 /** Returns the flags whose value is an argument of this command. */
 export function argumentFlags({ args, flags }: Command): string[] {
   return Object.entries(ARGUMENT_FLAGS)
-    .filter(([placeholder]) => new RegExp(`(^|[ (\\[])${placeholder.replaceAll('|', '\\|')}`).test(args))
+    .filter(([placeholder]) => [' ', '(', '['].some((before) => ` ${args}`.includes(before + placeholder)))
     .flatMap(([, names]) => names.filter((name) => !isOwn(name, flags)));
 }
 

@@ -32,7 +32,7 @@ export interface Context {
   /** Allows a store that another user owns or can write to. */
   anyOwner: boolean;
   /** Opens the store. `actor` is recorded as the author of changes, instead of the user. */
-  app(how?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
+  app(options?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
 }
 
 export interface Input {

@@ -8,8 +8,8 @@ export function crashAt(text: string): void {
   armCrashPoint(text, crash);
 }
 
-function crash(how: Crash): void {
-  switch (how) {
+function crash(kind: Crash): void {
+  switch (kind) {
     case 'kill':
       process.kill(process.pid, 'SIGKILL');
       break;

@@ -30,8 +30,8 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   const living = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, living);
   const args = process.argv.slice(2);
-  const own = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
-  const child = startSelf([...args, ...own], {
+  const internalFlags = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
+  const child = startSelf([...args, ...internalFlags], {
     stdio: ['ignore', log, log],
     detached: true,
     more: { [STARTED]: startText(start) },

@@ -72,10 +72,10 @@ export function describeNeverRan({ id, state, lastError }: Job): string {
 
 /** Describes in one line how an attempt ended and what follows. */
 export function describeAttemptEnd(attempt: Attempt, job: Job, now: number): string {
-  const how = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
+  const ending = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
   const next =
     job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${formatRelative(job.dueAt, now)}`;
-  return `attempt ${attempt.ordinal} ended${how}: job ${job.id} is ${job.state}${next}`;
+  return `attempt ${attempt.ordinal} ended${ending}: job ${job.id} is ${job.state}${next}`;
 }
 
 /** Prints a JSON line for each piece of output. A character split between two pieces is printed with the second. */

@@ -21,15 +21,15 @@ const SAME_SIGNAL_MS = 200;
 /** Calls `callback` on every Ctrl-C or SIGTERM, instead of ending the program. Returns a function that stops the calls. */
 export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
   let last = Number.NEGATIVE_INFINITY;
-  const once = (signal: NodeJS.Signals): void => {
+  const handle = (signal: NodeJS.Signals): void => {
     const now = performance.now();
     if (now - last < SAME_SIGNAL_MS) return;
     last = now;
     callback(signal);
   };
-  for (const signal of SIGNALS) process.on(signal, once);
+  for (const signal of SIGNALS) process.on(signal, handle);
   return () => {
-    for (const signal of SIGNALS) process.off(signal, once);
+    for (const signal of SIGNALS) process.off(signal, handle);
   };
 }
 

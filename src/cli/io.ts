@@ -35,8 +35,8 @@ export interface Io {
   /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
   /**
-   * Writes a hint. Writes nothing with --quiet or with --json, and nothing if stderr is not a terminal, unless the hint belongs
-   * in the log of a script too.
+   * Writes a hint. Writes nothing with --quiet or with --json. If stderr is redirected, writes only a hint that is `always`
+   * given.
    */
   note(text: string, always?: 'always'): void;
   /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */

@@ -74,10 +74,10 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       get cwd() {
         return workingDirectory();
       },
-      async app(how = {}) {
-        app ??= await open(io, context.location, how.actor ?? actorOf(environment), {
+      async app(options = {}) {
+        app ??= await open(io, context.location, options.actor ?? actorOf(environment), {
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
-          ifMissing: how.ifMissing ?? (creates(found.command, input) ? 'create' : 'empty'),
+          ifMissing: options.ifMissing ?? (creates(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
         });
         return app;

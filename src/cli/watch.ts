@@ -65,8 +65,8 @@ function changesOnly(io: Io, view: WatchedView): () => Promise<void> {
   };
 }
 
-/** Calls `once` again and again until Ctrl-C or SIGTERM. Returns the exit code of the signal. */
-async function repeat(everyMs: number, once: () => Promise<void>): Promise<number> {
+/** Calls `update` repeatedly until Ctrl-C or SIGTERM. Returns the exit code of the signal. */
+async function repeat(everyMs: number, update: () => Promise<void>): Promise<number> {
   const bell = newBell();
   let stopped: Interrupted | undefined;
   const release = onInterrupt((signal) => {
@@ -76,7 +76,7 @@ async function repeat(everyMs: number, once: () => Promise<void>): Promise<numbe
   process.on('SIGWINCH', bell.urgent);
   try {
     for (;;) {
-      await once();
+      await update();
       const due = performance.now() + everyMs;
       await bell.until(() => due);
       if (stopped !== undefined) return stopped.exitCode;

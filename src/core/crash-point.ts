@@ -12,14 +12,14 @@ export function crashPoint(name: string): void {
 }
 
 /** Reads `name:nth:how` and injects that fault when the point is passed for the nth time. A bare name kills the first time. */
-export function armCrashPoint(text: string, crash: (how: Crash) => void): void {
+export function armCrashPoint(text: string, crash: (kind: Crash) => void): void {
   const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?(?::([a-z]+))?$/.exec(text);
-  const how = CRASHES.find((one) => one === (match?.[3] ?? 'kill'));
-  if (match === null || how === undefined)
+  const kind = CRASHES.find((one) => one === (match?.[3] ?? 'kill'));
+  if (match === null || kind === undefined)
     throw new QueueError('usage', `QUEUECTL_CRASH_AT must be name:nth:${CRASHES.join('|')}, not '${text}'`);
-  let left = Number(match[2] ?? 1);
+  let remaining = Number(match[2] ?? 1);
   watchCrashPoints((name) => {
-    if (name === match[1] && --left === 0) crash(how);
+    if (name === match[1] && --remaining === 0) crash(kind);
   });
 }
 

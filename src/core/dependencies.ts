@@ -33,9 +33,9 @@ export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): nu
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
       const { number, depth } = next;
       while (path.length > depth) {
-        const left = path.pop()!;
-        onPath.delete(left);
-        done.add(left);
+        const visited = path.pop()!;
+        onPath.delete(visited);
+        done.add(visited);
       }
       const before = onPath.get(number);
       if (before !== undefined) return [...path.slice(before), number];
@@ -44,7 +44,7 @@ export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): nu
       path.push(number);
       for (const parent of parentsOf.get(number) ?? []) todo.push({ number: parent, depth: depth + 1 });
     }
-    for (const left of path) done.add(left);
+    for (const visited of path) done.add(visited);
   }
   return null;
 }

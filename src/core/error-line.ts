@@ -29,7 +29,9 @@ const RULES: ((lines: string[], all: string[]) => string | undefined)[] = [
   },
   // Rust: the message follows the place of the panic.
   (lines) => {
-    const place = lines.findLastIndex((line) => /^thread .* panicked at .*:$/.test(line));
+    const place = lines.findLastIndex(
+      (line) => line.startsWith('thread ') && line.includes(' panicked at ') && line.endsWith(':'),
+    );
     return place === -1 ? undefined : lines[place + 1];
   },
   (lines) =>

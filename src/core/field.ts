@@ -101,7 +101,7 @@ export type EditOf<T extends Fields> = Partial<SpecOf<With<T, { edit: unknown }>
 export type PrintedOf<T extends Fields, P extends Fields = With<T, { type: Schema }>> = {
   -readonly [K in keyof P]: Printed<P[K]>;
 };
-/** A job object as it is given. Null and undefined ask for nothing, so a printed job can be given, too. */
+/** A job object as a user writes it. Null and undefined mean that a field is not set, so that a printed job can be given. */
 export type GivenOf<T extends Fields> = {
   -readonly [K in keyof T as T[K] extends { accepts: Schema } | { type: Schema } ? K : never]?:
     | Accepted<T[K]>

@@ -55,8 +55,8 @@ function eventsOf({ job, transition }: HookCause): HookEvent[] {
 function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobSpec | null {
   const { job } = cause;
   const { settings } = context;
-  const own = job.hooks[event];
-  const command = own ?? settings[`on-${event}`];
+  const jobHook = job.hooks[event];
+  const command = jobHook ?? settings[`on-${event}`];
   if (command === null || isNone(command)) return null;
   return newSpec({
     id: context.newId(),
@@ -66,7 +66,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     maxRetries: settings['max-retries'],
     timeoutMs: settings['job-timeout'],
     // A hook must be able to report that the directory of the job is missing.
-    cwd: own === undefined || cause.exitCode === null ? context.directory() : job.cwd,
+    cwd: jobHook === undefined || cause.exitCode === null ? context.directory() : job.cwd,
     env: environmentOf(event, cause),
     tags: { job: job.id },
     name: `on-${event}`,

@@ -67,7 +67,7 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
       warnings.push(unknownField(name, ' was ignored', warnings.length < MAX_GUESSES));
       continue;
     }
-    // queuectl prints null for a field that is not set. A program may pass undefined.
+    // queuectl prints null for a field that is not set, and a program may pass undefined.
     if (raw === null || raw === undefined) continue;
     const { key, group } = reader;
     const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
@@ -117,9 +117,7 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
 function givenTwice({ key, group }: Reader, name: string, value: object): Error {
   const isTwin = ([other, raw]: [string, unknown]): boolean => {
     const reader = BY_NAME.get(other);
-    return (
-      other !== name && raw !== null && raw !== undefined && reader?.key === key && reader.group === group
-    );
+    return other !== name && raw != null && reader?.key === key && reader.group === group;
   };
   return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
 }

@@ -90,7 +90,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The value of a file beside the attempt directories. If the file still has it, no directory after attempt `after` was removed. */
+/** The value of the seal file. While the file has it, the directories of the attempts after `after` were not all removed. */
 export interface Seal {
   value: string;
   after: number;

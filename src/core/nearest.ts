@@ -1,4 +1,6 @@
-/** Returns the candidate that is at most two typing errors away (one for a short word), or fewer with `most`, or null. */
+/**
+ * Returns the nearest candidate, or null. It must be within `most` typing errors, or one for a word of up to four letters.
+ */
 export function nearest(word: string, candidates: Iterable<string>, most = 2): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(most, word.length < 5 ? 1 : 2) + 1;

@@ -39,7 +39,7 @@ export function signalOf(exitCode: number | null): string | null {
   return exitCode === null || exitCode <= 128 ? null : signalName(exitCode - 128);
 }
 
-/** Returns one line for `last_error`: what happened, and the line of the output that tells why. Null for a success. */
+/** Returns one line for `last_error`: what happened, and the line of the output that tells why. Null if there is no error. */
 export function describeOutcome(outcome: Outcome, timeoutMs: number | null, output: string): string | null {
   const what = whatHappened(outcome, timeoutMs);
   if (what === null) return null;

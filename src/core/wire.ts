@@ -1,5 +1,6 @@
 import { COUNTS, PERIODS, type Period } from './figures.ts';
 import { STATES } from './job.ts';
+import type { Outcome } from './outcome.ts';
 import { CATCH_UPS, OVERLAPS } from './schedule.ts';
 import {
   each,
@@ -209,3 +210,23 @@ export const SETTING = record({
   help: text,
 });
 export interface SettingObject extends TypeOf<typeof SETTING> {}
+
+/** An attempt of a job. */
+export interface AttemptObject {
+  /** The number of the attempt, starting at 1. */
+  attempt: number;
+  worker_id: string;
+  started_at: string;
+  /** Null while the attempt runs. */
+  finished_at: string | null;
+  duration_ms: number | null;
+  /** How the attempt ended. Null while it runs. */
+  outcome: Outcome['why'] | null;
+  exit_code: number | null;
+  signal: string | null;
+  error: string | null;
+  output_bytes: number;
+  output_truncated: boolean;
+  /** The processes that a successful command left running. */
+  left_behind: number[];
+}

@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../core/job.ts';
 
 /** Matches the settings of the runtime in our executable. They are for queuectl only, so jobs and workers do not get them. */
 const RUNTIME_VARIABLES = /^(BUN_|NODE_OPTIONS$)/;
-/** Matches the trace context of the process that started the worker. A job is no part of that trace. */
+/** Matches the trace context of the process that started the worker. Its jobs are not part of that trace. */
 const TRACE_CONTEXT = /^(TRACEPARENT|TRACESTATE|BAGGAGE)$/;
 /** The variable that makes a worker die at a crash point, for tests. Jobs do not inherit it. */
 export const CRASH_AT = 'QUEUECTL_CRASH_AT';

@@ -8,9 +8,9 @@ export function runsThisExecutable(pid: number): boolean | null {
 /** Tells whether this path leads to the executable of this process. Returns null if the system does not tell. */
 export function isThisExecutable(path: string): boolean | null {
   try {
-    const theirs = statSync(path);
-    const ours = statSync('/proc/self/exe');
-    return theirs.dev === ours.dev && theirs.ino === ours.ino;
+    const other = statSync(path);
+    const current = statSync('/proc/self/exe');
+    return other.dev === current.dev && other.ino === current.ino;
   } catch {
     return null;
   }

@@ -16,22 +16,22 @@ export async function endProcesses(
   first: NodeJS.Signals = 'SIGTERM',
 ): Promise<void> {
   const lookAgain = watch(target);
-  let left = await lookAgain();
-  if (left.length > 0) {
-    signalAll(left, target, first);
+  let remaining = await lookAgain();
+  if (remaining.length > 0) {
+    signalAll(remaining, target, first);
     // A stopped process handles its signal only after it is continued.
-    signalAll(left, target, 'SIGCONT');
+    signalAll(remaining, target, 'SIGCONT');
   }
   const deadline = performance.now() + graceMs;
-  while (left.length > 0 && performance.now() < deadline) {
+  while (remaining.length > 0 && performance.now() < deadline) {
     await pause(POLL_MS);
-    left = await lookAgain();
+    remaining = await lookAgain();
   }
-  for (let empty = left.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
-    left = await lookAgain();
-    empty = left.length === 0 ? empty + 1 : 0;
-    signalAll(left, target, 'SIGKILL');
-    if (left.length > 0) await pause(POLL_MS / 5);
+  for (let empty = remaining.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
+    remaining = await lookAgain();
+    empty = remaining.length === 0 ? empty + 1 : 0;
+    signalAll(remaining, target, 'SIGKILL');
+    if (remaining.length > 0) await pause(POLL_MS / 5);
   }
 }
 

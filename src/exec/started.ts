@@ -36,8 +36,8 @@ export function programStart(environment: NodeJS.ProcessEnv): ProgramStart {
   if (name !== undefined && born !== undefined && reached !== undefined)
     return { process: name, born: Number(born), reached: Number(reached) };
   const now = processes.clock();
-  const own = processes.lineage()[0];
-  return { process: own?.name ?? '', born: own?.born ?? now, reached: now };
+  const self = processes.lineage()[0];
+  return { process: self?.name ?? '', born: self?.born ?? now, reached: now };
 }
 
 export function startText({ process, born, reached }: ProgramStart): string {

@@ -45,9 +45,9 @@ export function limitConnections(server: Server, most: number): MarkTrusted {
     trusted.set(socket, (trusted.get(socket) ?? 0) + 1);
     untrusted.delete(socket);
     outgoing.once('close', () => {
-      const left = (trusted.get(socket) ?? 1) - 1;
-      trusted.set(socket, left);
-      if (left > 0) return;
+      const remaining = (trusted.get(socket) ?? 1) - 1;
+      trusted.set(socket, remaining);
+      if (remaining > 0) return;
       trusted.delete(socket);
       if (!socket.destroyed) untrusted.add(socket);
     });

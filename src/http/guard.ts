@@ -62,9 +62,9 @@ export function checkOrigin(
   origins: ReadonlySet<string>,
 ): void {
   const origin = header('origin')?.toLowerCase();
-  const own = origin === undefined || origins.has(origin);
+  const isOwnOrigin = origin === undefined || origins.has(origin);
   const site = header('sec-fetch-site');
-  if (!own || (site !== undefined && site !== 'same-origin' && site !== 'none'))
+  if (!isOwnOrigin || (site !== undefined && site !== 'same-origin' && site !== 'none'))
     refuse('not-allowed', 'requests from another site cannot change anything');
 }
 
@@ -79,13 +79,13 @@ export function checkBodyType(route: Route, type: string | undefined, hasBody: b
  * the bucket is empty, it returns the seconds to wait. The level may become negative, so that a high cost is possible.
  */
 export function bucket(now: () => number, perSecond: number, most: number): (cost?: number) => number {
-  let left = most;
+  let tokens = most;
   let at = now();
   return (cost = 1) => {
-    left = Math.min(most, left + ((now() - at) / 1000) * perSecond);
+    tokens = Math.min(most, tokens + ((now() - at) / 1000) * perSecond);
     at = now();
-    if (left < 1) return Math.ceil((1 - left) / perSecond);
-    left -= cost;
+    if (tokens < 1) return Math.ceil((1 - tokens) / perSecond);
+    tokens -= cost;
     return 0;
   };
 }

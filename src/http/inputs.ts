@@ -34,7 +34,7 @@ export const NEW_JOB = inputsOf(FIELDS);
 const nullable = (fields: Record<string, Schema>): Record<string, Schema> =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, maybe(schema)]));
 
-const timing: Record<string, Schema> = {
+const scheduleFields: Record<string, Schema> = {
   cron: maybe(text),
   timezone: maybe(text),
   every: maybe(duration),
@@ -51,9 +51,9 @@ export const INPUTS: Record<string, Schema> = {
     anyOf: [{ required: ['command'] }, { required: ['argv'] }],
   },
   JobChanges: { type: 'object', minProperties: 1, properties: nullable(inputsOf(FIELDS.filter(isEditable))) },
-  NewSchedule: input({ name: text, ...timing, job: ref('NewJob') }, ['name', 'job']),
+  NewSchedule: input({ name: text, ...scheduleFields, job: ref('NewJob') }, ['name', 'job']),
   ScheduleChanges: {
-    ...input({ paused: flag, ...timing, job: { type: 'object', properties: nullable(NEW_JOB) } }),
+    ...input({ paused: flag, ...scheduleFields, job: { type: 'object', properties: nullable(NEW_JOB) } }),
     minProperties: 1,
   },
   QueueChanges: {

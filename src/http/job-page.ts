@@ -4,7 +4,7 @@ import type { JobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
 import { maskedListedJob } from './masked-objects.ts';
 import { refuse } from './problem.ts';
-import { numberOf } from './query.ts';
+import { numberOf, type QueryReader } from './query.ts';
 
 export const PAGE_QUERIES: Record<string, string> = {
   limit: '1 to 1000 (50)',
@@ -21,11 +21,7 @@ interface JobPage {
   count: JobCount;
 }
 
-export async function jobPage(
-  app: App,
-  filter: JobFilter,
-  { one }: { one(name: string): string | undefined },
-): Promise<JobPage> {
+export async function jobPage(app: App, filter: JobFilter, { one }: { one: QueryReader }): Promise<JobPage> {
   const limit = numberOf(one, 'limit', LIMIT, DEFAULT_LIMIT);
   const from = readCursor(one('cursor'));
   const { jobs, next, count } = await pageOfJobs(app, filter, from, limit);

@@ -1,11 +1,11 @@
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { refuse } from './problem.ts';
 
-/** Returns the value of a query parameter. */
-type One = (query: string) => string | undefined;
+/** Returns the value of a query parameter, or undefined if it is missing. */
+export type QueryReader = (query: string) => string | undefined;
 
 /** Reads a query parameter that is true or false. Returns false if it is missing. */
-export function booleanOf(one: One, name: string): boolean {
+export function booleanOf(one: QueryReader, name: string): boolean {
   const text = one(name);
   if (text !== undefined && text !== 'true' && text !== 'false')
     refuse('invalid-value', `${name} must be true or false`);
@@ -13,7 +13,7 @@ export function booleanOf(one: One, name: string): boolean {
 }
 
 /** Reads a query parameter that is a number. Returns `otherwise` if it is missing. */
-export function numberOf<T>(one: One, name: string, range: NumberRange, otherwise: T): number | T {
+export function numberOf<T>(one: QueryReader, name: string, range: NumberRange, otherwise: T): number | T {
   const text = one(name);
   return text === undefined ? otherwise : parseNumber(text, name, range);
 }

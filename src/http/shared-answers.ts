@@ -39,14 +39,14 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
     await new Promise((resolve) => setImmediate(resolve));
     pending.delete(key);
     // If `forget` replaces the map meanwhile, this answer goes into the old map, which is no longer read.
-    const mine = cached;
+    const currentCache = cached;
     const at = now();
     const response = await make();
     const made = { at, status: response.status, headers: [...response.headers], body: await response.text() };
     const leftMs = budgetMs(key) - (now() - at);
     if (spent.size >= MOST_KEYS) spent.clear();
     spent.set(key, { leftMs, at: now() });
-    if (leftMs <= 0 && made.status === 200) mine.set(key, made);
+    if (leftMs <= 0 && made.status === 200) currentCache.set(key, made);
     return made;
   };
 

@@ -8,12 +8,12 @@ import { releaseJobs } from '../actions/release.ts';
 import { untilEnded } from '../worker/orphans.ts';
 import type { OpenQueue } from './open-queue.ts';
 import { jobIds } from './options.ts';
-import type { ActedOn, ActingVerbs } from './types.ts';
+import type { ActingVerbs, ActionResult } from './types.ts';
 
 export function actingVerbs(queue: OpenQueue): ActingVerbs {
   const verb =
     (act: (app: App, ids: string[]) => Promise<Acted>) =>
-    async (...ids: string[]): Promise<ActedOn> => {
+    async (...ids: string[]): Promise<ActionResult> => {
       const app = queue.app();
       const unique = [...new Set(jobIds(ids))];
       for (const id of unique) await getJob(app, id);

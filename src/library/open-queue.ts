@@ -20,6 +20,6 @@ export function closedError(): QueueError {
 }
 
 /** Returns a signal that is aborted together with the first of these. */
-export function firstOf(own: AbortSignal, given: AbortSignal | undefined): AbortSignal {
-  return given === undefined ? own : AbortSignal.any([own, given]);
+export function firstOf(queueSignal: AbortSignal, given: AbortSignal | undefined): AbortSignal {
+  return given === undefined ? queueSignal : AbortSignal.any([queueSignal, given]);
 }

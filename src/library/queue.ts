@@ -103,12 +103,12 @@ function lifeOf(app: App, actor: string): Life {
     if (closing.signal.aborted) throw closedError();
     return app;
   };
-  const stopAll = async (how: Stop): Promise<void> => {
+  const stopAll = async (request: Stop): Promise<void> => {
     // A worker that failed has nothing left to stop.
-    await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(how, 'close()')));
+    await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(request, 'close()')));
   };
-  const end = async (how: Stop): Promise<void> => {
-    await stopAll(how);
+  const end = async (request: Stop): Promise<void> => {
+    await stopAll(request);
     closed.abort(closedError());
     await Promise.allSettled(held);
     await closeApp(app);
@@ -136,11 +136,11 @@ function lifeOf(app: App, actor: string): Life {
       return (await worker).shown;
     },
     async close(options?: StopOptions) {
-      const how = readStop(options, 'close()');
+      const request = readStop(options, 'close()');
       closing.abort(closedError());
       // A second call may give a stronger order, as a second signal does.
-      if (ending !== null) void stopAll(how);
-      ending ??= end(how);
+      if (ending !== null) void stopAll(request);
+      ending ??= end(request);
       await ending;
     },
   };

@@ -115,7 +115,7 @@ export interface QueueWorker extends AsyncDisposable {
 }
 
 /** The result of an action on jobs. */
-export interface ActedOn {
+export interface ActionResult {
   changed: string[];
   /** Ids of jobs that the action does not apply to, such as finished jobs or jobs that are not held. */
   unchanged: string[];
@@ -125,13 +125,16 @@ export interface ActedOn {
 
 /** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */
 export interface ActingVerbs {
-  /** Keeps waiting jobs from running and stops running ones. Resolves when none of their processes is left. */
-  cancel(...ids: string[]): Promise<ActedOn>;
+  /**
+   * Cancels waiting jobs, stops running ones and waits until their processes have ended. A job whose worker is gone and whose
+   * processes are in a pid namespace that is not visible here stays `unchanged`.
+   */
+  cancel(...ids: string[]): Promise<ActionResult>;
   /** Keeps waiting jobs from running until they are released. */
-  hold(...ids: string[]): Promise<ActedOn>;
-  release(...ids: string[]): Promise<ActedOn>;
+  hold(...ids: string[]): Promise<ActionResult>;
+  release(...ids: string[]): Promise<ActionResult>;
   /** Deletes jobs permanently with their output. Running jobs are left unchanged. */
-  delete(...ids: string[]): Promise<ActedOn>;
+  delete(...ids: string[]): Promise<ActionResult>;
 }
 
 /** Manages named queues. A queue is created by its first job or by `set`. */
@@ -164,7 +167,7 @@ export interface Schedules {
   pause(name: string, by?: string): Promise<ScheduleObject>;
   /** Continues with the next run. Runs missed during the pause are skipped. */
   resume(name: string): Promise<ScheduleObject>;
-  /** Enqueues a job of the schedule now, even if it is paused. */
+  /** Enqueues a job of the schedule now, even if the schedule is paused. */
   run(name: string): Promise<JobObject>;
 }
 
@@ -184,7 +187,7 @@ export interface Queue extends ActingVerbs, AsyncDisposable {
   schedules: Schedules;
   /** Resolves when the job is completed, dead or cancelled. */
   wait(id: string, options?: WaitOptions): Promise<JobObject>;
-  /** Returns what the job has written so far. The text is empty if it has not started. */
+  /** Returns what the job has written so far. The text is empty if the job has not started. */
   logs(id: string, options?: LogOptions & { follow?: false | undefined }): Promise<string>;
   /** Yields what the job writes, as it comes, until the job (or the chosen attempt) ends. Waits for its start. */
   logs(id: string, options: FollowOptions): AsyncIterable<string>;

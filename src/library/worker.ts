@@ -11,7 +11,7 @@ import type { QueueWorker, WorkerStart } from './types.ts';
 /** A worker of the library, as the queue keeps it to stop it at its end. */
 export interface OwnWorker {
   shown: QueueWorker;
-  stop(how: Stop, why: string): Promise<void>;
+  stop(request: Stop, why: string): Promise<void>;
 }
 
 export async function startOwnWorker(app: App, wanted: WorkerStart | undefined): Promise<OwnWorker> {
@@ -34,13 +34,13 @@ export async function startOwnWorker(app: App, wanted: WorkerStart | undefined):
   const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
   // A caller that ignores `done` must not be ended by its rejection.
   handle.done.catch(() => {});
-  const stop = (how: Stop, why: string): Promise<void> => stopWorker(handle, how, why);
+  const stop = (request: Stop, why: string): Promise<void> => stopWorker(handle, request, why);
   return {
     stop,
     shown: {
       id,
       done: handle.done,
-      stop: async (how) => stop(readStop(how, 'stop()'), 'stop()'),
+      stop: async (options) => stop(readStop(options, 'stop()'), 'stop()'),
       [Symbol.asyncDispose]: () => stop({ order: 'drain', timeoutMs: null }, 'stop()'),
     },
   };

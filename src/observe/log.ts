@@ -54,14 +54,14 @@ function about(job: ClaimedJob): string {
 }
 
 function result(outcome: Outcome, transition: Transition, durationMs: number, now: number): string {
-  const how = `(${howItEnded(outcome)}) after ${formatDuration(durationMs)}`;
+  const ending = `(${howItEnded(outcome)}) after ${formatDuration(durationMs)}`;
   switch (transition.to) {
     case 'failed':
-      return `failed ${how}, retry in ${formatDuration(Math.max(0, transition.nextRunAt - now))}`;
+      return `failed ${ending}, retry in ${formatDuration(Math.max(0, transition.nextRunAt - now))}`;
     case 'released':
-      return `requeued ${how}`;
+      return `requeued ${ending}`;
     default:
-      return `${transition.to} ${how}`;
+      return `${transition.to} ${ending}`;
   }
 }
 

@@ -174,14 +174,14 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
   ];
 }
 
-function histogramSamples(own: Labels, histogram: Histogram): Sample[] {
-  const bucket = (le: string, count: number): Sample => ['_bucket', [...own, ['le', le]], count];
+function histogramSamples(labels: Labels, histogram: Histogram): Sample[] {
+  const bucket = (le: string, count: number): Sample => ['_bucket', [...labels, ['le', le]], count];
   const all = countOf(histogram);
   return [
     ...METRIC_BOUNDS_MS.map((bound) => bucket(float(bound / 1000), countUpTo(histogram, bound))),
     bucket('+Inf', all),
-    ['_count', own, all],
-    ['_sum', own, histogram.sumMs / 1000],
+    ['_count', labels, all],
+    ['_sum', labels, histogram.sumMs / 1000],
   ];
 }
 

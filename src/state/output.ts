@@ -10,7 +10,7 @@ import type { OutputPlace } from './place.ts';
 /** Output of up to this many bytes moves into the store when the attempt is settled. */
 export const LARGEST_STORED_BYTES = 16 * 1024;
 export const CHUNK_BYTES = 64 * 1024;
-/** The end of the output that the error message is searched in. A stack trace fits into it. */
+/** The size of `Collected.tail`, in which the error message is searched. A stack trace fits into it. */
 const TAIL_BYTES = LARGEST_STORED_BYTES;
 const LONGEST_MARK_BYTES = 128;
 
@@ -25,8 +25,8 @@ export interface Collected {
   truncated: boolean;
   /** The whole output, or null if there is none or it is too long for the store. */
   kept: Uint8Array | null;
-  /** The number of bytes that remain, if some were dropped. */
-  stored?: number;
+  /** The size of the output file after some bytes were dropped. Unset if none were. */
+  remainingBytes?: number;
   tail: string;
 }
 
@@ -43,20 +43,20 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
     if (short !== null) {
       const { from, to } = readGap(place) ?? { from: 0, to: 0 };
       const written = bytes - gapMark({ from, to }).length + to - from;
-      return { bytes: written, truncated: true, kept: null, stored: bytes, tail };
+      return { bytes: written, truncated: true, kept: null, remainingBytes: bytes, tail };
     }
     if (bytes <= LARGEST_STORED_BYTES) return { bytes, truncated: false, kept: end, tail };
     const gap = gapOf(bytes, limit, readGap(place));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
     compact(place, file, gap, bytes);
-    return { bytes, truncated: true, kept: null, stored: storedSize(place), tail };
+    return { bytes, truncated: true, kept: null, remainingBytes: remainingSize(place), tail };
   } finally {
     closeSync(file);
   }
 }
 
 /** Returns the size of the short file or, if it could not be written, the disk space of the output file. */
-function storedSize(place: OutputPlace): number {
+function remainingSize(place: OutputPlace): number {
   return statSync(shortOf(place), { throwIfNoEntry: false })?.size ?? outputSize(place).used;
 }
 

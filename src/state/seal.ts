@@ -10,8 +10,8 @@ import { attemptOf, type Place, removeAll } from './place.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /**
- * Returns the path of the seal, a file with a random value that is also in the store. Its directory is named like those of the
- * attempts, so whatever removes all of those removes the seal, too. Its name sorts first, so `rm -rf attempts/*` removes it first.
+ * Returns the path of the seal, a file with a random value that is also in the store. It is in a directory named like that of an
+ * attempt, so that `rm -rf attempts/*` removes it. Attempt 0 sorts first, so even an interrupted `rm` has removed the seal.
  */
 function sealIn(state: StateDirectory, epoch: string): string {
   return join(state.attempts, `${epoch}-0`, 'seal');
@@ -40,14 +40,14 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
     crashPoint('after-make-seal');
     return value;
   } catch {
-    // Jobs can run without a seal. Then a missing directory proves nothing.
+    // Jobs can run without a seal, but a missing attempt directory then does not prove that the command never started.
     return null;
   }
 }
 
 /**
- * Tells whether the directory of all attempts still holds everything that was made in it since this attempt was claimed. Only
- * then does the missing directory of the attempt prove that its command never started.
+ * Tells whether the seal from before this attempt is still in place, so the directory of all attempts was not emptied since.
+ * Only then does the missing directory of the attempt prove that its command never started.
  */
 export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
   if (seal === null || attempt <= seal.after) return false;

@@ -19,10 +19,11 @@ export function collectStreams(place: Place, split: boolean, limit: number): Col
     ...(bytes <= LARGEST_STORED_BYTES
       ? { kept: out.kept ?? NO_BYTES, keptStderr: err.kept ?? NO_BYTES }
       : { kept: null }),
-    ...(truncated ? { stored: (out.stored ?? out.bytes) + (err.stored ?? err.bytes) } : {}),
+    ...(truncated ? { remainingBytes: remainingIn(out) + remainingIn(err) } : {}),
     // The reason for a failure is usually on stderr.
     tail: err.tail.trim() === '' ? out.tail : err.tail,
   };
 }
 
+const remainingIn = (stream: Collected): number => stream.remainingBytes ?? stream.bytes;
 const NO_BYTES = new Uint8Array();

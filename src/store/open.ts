@@ -10,7 +10,7 @@ export interface OpenedStore {
   stateDirectory: StateDirectory;
   /** Tells whether the file was created just now. */
   created: boolean;
-  /** There is no file. The store is an empty one in memory. */
+  /** True if there is no file. The store is an empty one in memory. */
   missing?: true;
   /** The schema version that the file had before it was opened, and the one of this version of queuectl. */
   schema: { found: number; known: number };

@@ -3,10 +3,10 @@ import { NO_GROUP, processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
 import { recordedAt } from '../state/record.ts';
 import { isSealed } from '../state/seal.ts';
-import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
+import type { Adoption, Attempt, StartedCommand, Verdict } from './attempt.ts';
 
 /** Takes over a command that is not a child of this process. It watches the command, and reads from the record how it ended. */
-export function takeOver({ job, place }: Attempt, adoption: Adoption): Running | Verdict {
+export function takeOver({ job, place }: Attempt, adoption: Adoption): StartedCommand | Verdict {
   const { cookie } = place;
   const seen = observe(place);
   switch (seen.kind) {

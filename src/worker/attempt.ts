@@ -53,9 +53,10 @@ export interface Adoption {
   seal: Seal | null;
 }
 
-/** A command that is running or has ended. */
-export interface Running {
+/** A command that was started. It is running or has ended. */
+export interface StartedCommand {
   target: Target;
+  /** How long the command had run when this worker started or adopted it. 0 if that is unknown. */
   ageMs: number;
   /** Resolves when the command has ended, to null if it left no exit code. */
   exit: Promise<Exit | null>;
@@ -123,7 +124,7 @@ async function follow(attempt: Attempt): Promise<Finished | null> {
   const verdict = 'outcome' in begun ? begun : await judge(attempt, begun, await waitForExit(attempt, begun));
   if (verdict === null) return null;
   const finished = finish(attempt, verdict);
-  // The monotonic clock counts, because the wall clock may be set meanwhile. The age of an adopted command may be unknown.
+  // The duration is measured by the monotonic clock, because the wall clock may be changed. It stays unset if the age is unknown.
   const ageMs = attempt.adoption === null ? 0 : 'outcome' in begun ? null : begun.ageMs || null;
   if (ageMs !== null) finished.settlement.durationMs = Math.round(ageMs + clock.monotonic() - since);
   return finished;

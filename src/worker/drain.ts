@@ -8,14 +8,14 @@ const LISTED_IDS = 5;
 export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
   const busy = await app.store.busy(app.clock.now());
   if (busy.some((queue) => queues === null || queues.includes(queue))) return null;
-  const left: string[] = [];
+  const ids: string[] = [];
   let total = 0;
   for (const queue of queues ?? [undefined]) {
     const filter = { ...(queue === undefined ? {} : { queue }), states: ['pending', 'failed'] as const };
     total += await countJobs(app, filter);
-    for (const job of await app.store.list(filter, { limit: LISTED_IDS })) left.push(job.id);
+    for (const job of await app.store.list(filter, { limit: LISTED_IDS })) ids.push(job.id);
   }
   if (total === 0) return '';
-  const named = left.slice(0, LISTED_IDS).join(', ') + (total > LISTED_IDS ? ', …' : '');
+  const named = ids.slice(0, LISTED_IDS).join(', ') + (total > LISTED_IDS ? ', …' : '');
   return `${countOf(total)} ${total === 1 ? 'remains' : 'remain'} (due later, held, blocked or in a paused queue): ${named}`;
 }

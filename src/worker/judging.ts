@@ -5,14 +5,14 @@ import { signalNumber } from '../core/signals.ts';
 import { endProcesses, groupExists } from '../exec/kill.ts';
 import { processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
-import type { Attempt, AttemptContext, Running, Verdict } from './attempt.ts';
+import type { Attempt, AttemptContext, StartedCommand, Verdict } from './attempt.ts';
 import type { ObservedExit } from './waiting.ts';
 
 /** The exit codes of the signals with which service managers, terminals and `kill` stop programs. */
 const STOP_CODES = new Set(
   ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
 );
-/** A job may get a stop signal before its worker does. The worker waits this long for its order before it charges the attempt. */
+/** A job may get a stop signal before its worker does. The worker waits this long for a stop order before it charges the attempt. */
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 100; // fault-control: stop-spread
@@ -21,14 +21,14 @@ const POLL_MS = 10;
 /** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if its claim was lost. */
 export async function judge(
   { context, job, requests }: Attempt,
-  { target, stopped = false, endedAt }: Running,
+  { target, stopped = false, endedAt }: StartedCommand,
   { code, at, ending }: ObservedExit,
 ): Promise<Verdict | null> {
   if (code === 'gate-lost') return { outcome: { why: 'never-started' }, gateLost: true };
   if (code === 'no-room') return { outcome: { why: 'never-started' } };
-  const how = (await ending) ?? 'had-ended';
-  if (how === 'claim-lost') return null;
-  if (how === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
+  const result = (await ending) ?? 'had-ended';
+  if (result === 'claim-lost') return null;
+  if (result === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
   const outcome = await outcomeOf(context, job, code, stopped);
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];

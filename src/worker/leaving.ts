@@ -14,11 +14,11 @@ import { isTemporary } from './temporary-errors.ts';
 export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   if (worker.over || worker.ended.length > 0) return;
   if (worker.order === 'leave') return unregister(worker, null);
-  let left: string | null = null;
+  let jobsLeft: string | null = null;
   if (worker.order === null) {
     const mayBeIdle = worker.options.drain && worker.live.size === 0;
-    left = mayBeIdle ? await describeJobsLeft(worker.app, worker.queues) : null;
-    worker.idle = left !== null;
+    jobsLeft = mayBeIdle ? await describeJobsLeft(worker.app, worker.queues) : null;
+    worker.idle = jobsLeft !== null;
     if (!worker.idle) return;
   }
   if (!worker.lastCheckDone) return worker.loops.beat.now(); // fault-control: last-look
@@ -26,7 +26,7 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
     worker.live.size === 0 ||
     (worker.order === 'drain' && ownSlots(worker) === 0 && (await handOver(worker)))
   )
-    await unregister(worker, left);
+    await unregister(worker, jobsLeft);
 }
 
 /** Hands adopted jobs over to a worker of this machine that keeps running. Returns false if there is none. */
@@ -42,7 +42,7 @@ async function handOver(worker: WorkerState): Promise<boolean> {
   return ids.length > 0 && app.store.handOver(id, ids);
 }
 
-async function unregister(worker: WorkerState, left: string | null): Promise<void> {
+async function unregister(worker: WorkerState, jobsLeft: string | null): Promise<void> {
   if (worker.over) return;
   close(worker);
   const { app, id, stopFile } = worker;
@@ -54,7 +54,7 @@ async function unregister(worker: WorkerState, left: string | null): Promise<voi
     // A temporary error is ignored, because the other workers notice that this one is gone.
     if (!isTemporary(error)) return worker.end.reject(error);
   }
-  worker.emit({ type: 'worker-stopped', workerId: id, left });
+  worker.emit({ type: 'worker-stopped', workerId: id, left: jobsLeft });
   worker.end.resolve();
 }
 

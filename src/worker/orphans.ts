@@ -18,20 +18,20 @@ const POLL_MS = 50;
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  const left = new Set(ids);
+  const waitingFor = new Set(ids);
   const { lease } = await currentSettings(app);
   const observer = { host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as Sightings };
   for (;;) {
-    const running = (await app.store.running()).filter((job) => left.has(job.id));
-    for (const id of left) if (!running.some((job) => job.id === id)) left.delete(id);
-    if (left.size === 0) break;
+    const running = (await app.store.running()).filter((job) => waitingFor.has(job.id));
+    for (const id of waitingFor) if (!running.some((job) => job.id === id)) waitingFor.delete(id);
+    if (waitingFor.size === 0) break;
     const workers = await app.store.workers();
     const now = app.clock.monotonic();
     const alive = new Set(workers.filter((one) => !isGone(one, observer, now)).map((worker) => worker.id));
     for (const job of running) {
       if (job.workerId === null || alive.has(job.workerId)) continue;
       const place = placeOfAttempt(app, job.claim.attempt);
-      if (isOutOfSight(place)) left.delete(job.id);
+      if (isOutOfSight(place)) waitingFor.delete(job.id);
       else await takeAndEnd(app, job.claim);
     }
     await pause(POLL_MS);

@@ -57,15 +57,15 @@ async function adopt(worker: WorkerState, job: ClaimedJob, before: Worker | unde
     recovery.unseen.add(attempt);
     return false;
   }
-  const mine = await app.store.adopt(job.claim, worker.id);
-  if (mine === null) return false;
+  const adopted = await app.store.adopt(job.claim, worker.id);
+  if (adopted === null) return false;
   const adoption: Adoption = {
     rebooted: before?.host.id === host.id && before.host.boot !== host.boot,
     stopping: before !== undefined && (before.draining || before.order !== null),
     seal: await app.store.seal(),
   };
-  emit({ type: 'attempt-adopted', job: mine });
-  launch(worker, mine, adoption);
+  emit({ type: 'attempt-adopted', job: adopted });
+  launch(worker, adopted, adoption);
   if (worker.order === 'force') endAll(worker, 'stopped');
   return true;
 }

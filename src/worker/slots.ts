@@ -11,9 +11,9 @@ export function freeSlots(worker: WorkerState): number {
 
 /** Counts the attempts that occupy a slot. Adopted attempts occupy none. */
 export function ownSlots({ live }: WorkerState): number {
-  let own = 0;
-  for (const attempt of live.values()) if (!attempt.adopted) own++;
-  return own;
+  let count = 0;
+  for (const attempt of live.values()) if (!attempt.adopted) count++;
+  return count;
 }
 
 /** Runs an attempt. When it has ended, the next round settles it and fills its slot again. */

@@ -2,11 +2,11 @@ import { withStdin } from '../actions/jobs.ts';
 import { mayStart } from '../core/decide.ts';
 import { processes } from '../exec/processes.ts';
 import { startCommand } from '../exec/start.ts';
-import type { Attempt, Running, Verdict } from './attempt.ts';
+import type { Attempt, StartedCommand, Verdict } from './attempt.ts';
 import { withRetries } from './temporary-errors.ts';
 
 /** Starts the command of an attempt. Returns a verdict if it could not be started. */
-export async function start({ context, job, place }: Attempt): Promise<Running | Verdict> {
+export async function start({ context, job, place }: Attempt): Promise<StartedCommand | Verdict> {
   if (!mayStart(job)) {
     const message = `not started again because the job is at-most-once; first failure: ${job.lastError ?? 'unknown error'}`;
     return { outcome: { why: 'spawn-error', message } };

@@ -4,10 +4,10 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** Starts a timer of any length and returns a function that cancels it. The timer does not keep the process alive. */
 export function longTimeout(callback: () => void, ms: number): () => void {
   let timer: NodeJS.Timeout;
-  const arm = (left: number): void => {
+  const arm = (remainingMs: number): void => {
     timer = setTimeout(
-      () => (left > LONGEST_MS ? arm(left - LONGEST_MS) : callback()),
-      Math.min(left, LONGEST_MS),
+      () => (remainingMs > LONGEST_MS ? arm(remainingMs - LONGEST_MS) : callback()),
+      Math.min(remainingMs, LONGEST_MS),
     );
     timer.unref();
   };

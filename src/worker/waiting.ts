@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../core/job.ts';
 import { hasEnded } from '../exec/adopt.ts';
 import type { Exit } from '../exec/start.ts';
-import type { Attempt, Running } from './attempt.ts';
+import type { Attempt, StartedCommand } from './attempt.ts';
 import { type Ending, endAttempt } from './ending.ts';
 import { longTimeout } from './timer.ts';
 
@@ -15,9 +15,9 @@ export interface ObservedExit {
 }
 
 /** Waits until a command has ended. Ends it on request and at its timeout. */
-export async function waitForExit(attempt: Attempt, running: Running): Promise<ObservedExit> {
+export async function waitForExit(attempt: Attempt, command: StartedCommand): Promise<ObservedExit> {
   const { context, job, place, requests } = attempt;
-  const { target } = running;
+  const { target } = command;
   let over = false;
   const isOver = (): boolean => over || hasEnded(place, target.group);
   const asked: { ending?: Promise<Ending> } = {};
@@ -34,11 +34,11 @@ export async function waitForExit(attempt: Attempt, running: Running): Promise<O
       asked.ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
   };
   attempt.onRequest();
-  const cancelDeadline = atDeadline(job, running.ageMs, () => {
+  const cancelDeadline = atDeadline(job, command.ageMs, () => {
     requests.push('timeout');
     attempt.onRequest();
   });
-  const code = await Promise.race([running.exit, commitError.promise]);
+  const code = await Promise.race([command.exit, commitError.promise]);
   const at = context.app.clock.monotonic();
   over = true;
   cancelDeadline();

@@ -269,15 +269,15 @@ test('workers start in the background under each name of the flag, and stop', as
 }, 60_000);
 
 test('init says that nothing is needed, and creates nothing', async () => {
-  const own = sandbox();
+  const ownBox = sandbox();
   for (const line of ['init', 'init-db', 'setup', 'db init', 'init --json', 'init --db x.db']) {
-    const { code, stdout, stderr } = await own.run(line.split(' '));
+    const { code, stdout, stderr } = await ownBox.run(line.split(' '));
     expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
     expect(stdout).toMatch(line.includes('--json') ? /^\{"location":/ : /^nothing to do: /);
   }
-  expect(existsSync(own.home)).toBe(false);
-  expect(readdirSync(own.directory)).toEqual([]);
-  await own.cleanup();
+  expect(existsSync(ownBox.home)).toBe(false);
+  expect(readdirSync(ownBox.directory)).toEqual([]);
+  await ownBox.cleanup();
 });
 
 /** Command lines that are refused, and the command line that the error names. */

@@ -85,12 +85,12 @@ test.concurrent('a job runs in the directory of its enqueue or of --cwd, and fai
 
 test.concurrent(
   'the umask and the limits of the user are kept',
-  inSandbox(async (own) => {
+  inSandbox(async (ownBox) => {
     // The limits are set by a parent shell without exec. The runtime raises its own soft limit, so queuectl reads the
     // user's limit from its parent.
     const limited = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
-    own.start(['worker', 'start'], { through: limited });
-    const { output } = await execute(own, {
+    ownBox.start(['worker', 'start'], { through: limited });
+    const { output } = await execute(ownBox, {
       command: 'umask; ulimit -Sn; ulimit -Sc; touch file; mkdir dir; stat -c %a file dir',
     });
     expect(output.split('\n')).toEqual(['0027', '512', '0', '640', '750', '']);

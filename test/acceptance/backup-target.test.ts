@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { hasTool } from '../faults/syscalls.ts';
 import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -159,6 +159,7 @@ test.concurrent(
       expectRefusal(refused, 5, /link\.db is a broken link: .*data\/real\.db does not exist/);
     }
     const real = file(box, 'data/real.db');
+    mkdirSync(dirname(real), { mode: 0o700 });
     await box.json(['restore', file(box), '--db', real]);
     expect(await ids(box, link)).toEqual(['job']);
   }),

@@ -58,7 +58,7 @@ test.concurrent(
     expect(made.jobs).toBe(jobs);
     await workers.exit;
     expect(statSync(file(box)).mode & 0o777).toBe(0o600);
-    const elsewhere = join(box.directory, 'other', 'queue.db');
+    const elsewhere = join(box.directory, 'other.db');
     await box.json(['restore', file(box), '--db', elsewhere]);
     expect(epochOf(elsewhere)).not.toBe(epochOf(join(box.home, 'queue.db')));
     expect((await box.run(['worker', 'start', '--drain', '--quiet', '--db', elsewhere])).code).toBe(0);
@@ -120,7 +120,7 @@ test.concurrent(
     const { kept } = await box.json<{ kept: string }>(['restore', '--yes', file(box)]);
     expect((await box.run(['logs', 'loud'])).stdout).toBe(output);
     expect((await box.run(['logs', 'loud', '--db', kept])).stdout).toBe(output);
-    const elsewhere = join(box.directory, 'new', 'queue.db');
+    const elsewhere = join(box.directory, 'new.db');
     await box.json(['restore', file(box, 'all.db'), '--db', elsewhere]);
     expect((await box.run(['logs', 'loud', '--db', elsewhere])).stdout).toBe(output);
   }),
@@ -134,7 +134,7 @@ test.concurrent(
     await enqueue(box, 'quiet', 'seq 300000 >&2', { split_output: true });
     await box.run(['worker', 'start', '--drain', '--quiet']);
     await box.json(['backup', '--with-output', file(box)]);
-    const elsewhere = join(box.directory, 'new', 'queue.db');
+    const elsewhere = join(box.directory, 'new.db');
     await box.json(['restore', file(box), '--db', elsewhere]);
     for (const id of ['split', 'quiet']) {
       for (const stream of ['--stdout', '--stderr']) {

@@ -108,24 +108,24 @@ test('completion understands aliases before the cursor, and offers none itself',
 
 test(
   'completion creates and changes nothing',
-  inSandbox(async (own) => {
+  inSandbox(async (ownBox) => {
     for (const words of [
       ['show', ''],
       ['list', '--queue', ''],
       ['show', '--db', 'other.db', ''],
     ]) {
-      expect(await own.run(['__complete', ...words])).toEqual({ code: 0, stdout: '', stderr: '' });
+      expect(await ownBox.run(['__complete', ...words])).toEqual({ code: 0, stdout: '', stderr: '' });
     }
-    expect(readdirSync(own.directory)).toEqual([]);
-    await own.run(['enqueue', '--id', 'a', '--db', 'other.db', 'true']);
-    const before = readFileSync(join(own.directory, 'other.db'));
-    const files = readdirSync(own.directory);
-    const seen = await own.run(['__complete', 'show', '--db', 'other.db', '']);
+    expect(readdirSync(ownBox.directory)).toEqual([]);
+    await ownBox.run(['enqueue', '--id', 'a', '--db', 'other.db', 'true']);
+    const before = readFileSync(join(ownBox.directory, 'other.db'));
+    const files = readdirSync(ownBox.directory);
+    const seen = await ownBox.run(['__complete', 'show', '--db', 'other.db', '']);
     expect(seen.stdout).toStartWith('a\t');
-    expect(readdirSync(own.directory)).toEqual(files);
-    expect(readFileSync(join(own.directory, 'other.db'))).toEqual(before);
+    expect(readdirSync(ownBox.directory)).toEqual(files);
+    expect(readFileSync(join(ownBox.directory, 'other.db'))).toEqual(before);
     for (const bad of ['/', '/etc/passwd', 'postgres://nowhere/x'])
-      expect(await own.run(['__complete', 'show', '--db', bad, ''])).toEqual({
+      expect(await ownBox.run(['__complete', 'show', '--db', bad, ''])).toEqual({
         code: 0,
         stdout: '',
         stderr: '',

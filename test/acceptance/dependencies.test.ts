@@ -65,16 +65,16 @@ test.concurrent(
     await box.run(['enqueue', '--id', 'parent', '--max-retries', '1', 'exit 3']);
     await box.run(['enqueue', '--id', 'child', '--after', 'par', 'echo child >>traces']);
     await box.run(['enqueue', '--id', 'grandchild', '--after', '@last', 'echo grandchild >>traces']);
-    for (const how of ['hold', 'run', 'cancel']) {
+    for (const policy of ['hold', 'run', 'cancel']) {
       await box.run([
         'enqueue',
         '--id',
-        how,
+        policy,
         '--after',
         'parent',
         '--on-parent-failure',
-        how,
-        `echo ${how} >>traces`,
+        policy,
+        `echo ${policy} >>traces`,
       ]);
     }
     await box.run(['enqueue', '--id', 'sorry', '--after', 'notok:parent', 'echo sorry >>traces']);

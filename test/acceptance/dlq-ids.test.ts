@@ -37,7 +37,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await addDeadJobs(box);
     for (const verb of ['show', 'retry', 'purge'])
-      expectRefusal(await box.run(['dlq', verb, '@last']), 4, /'later' is pending, not deadIds/);
+      expectRefusal(await box.run(['dlq', verb, '@last']), 4, /'later' is pending, not dead/);
     await box.run(['delete', 'later']);
     expect(await box.json<JobJson>(['dlq', 'show', '@last'])).toMatchObject({ id: 'other' });
     expect((await box.run(['dlq', 'retry', '@last'])).code).toBe(0);

@@ -30,14 +30,14 @@ const gate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; don
 describe('logs -f', () => {
   test(
     'reports that a job is waiting, then follows it from its first byte to its end',
-    inSandbox(async (own) => {
-      await enqueue(own, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
-      const following = own.start(['logs', '-f', 'early']);
+    inSandbox(async (ownBox) => {
+      await enqueue(ownBox, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
+      const following = ownBox.start(['logs', '-f', 'early']);
       await until(() => following.output().includes('no worker is running'), 'it says so');
       expect(following.stdout()).toBe('');
-      await own.startWorkers();
+      await ownBox.startWorkers();
       await until(() => following.stdout() === 'one\n', 'the first line is there while the job runs');
-      writeFileSync(join(own.directory, 'go'), '');
+      writeFileSync(join(ownBox.directory, 'go'), '');
       expect(await following.closed).toBe(0);
       expect(following.stdout()).toBe('one\ntwo');
     }),

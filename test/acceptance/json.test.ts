@@ -148,10 +148,10 @@ test('errors with --json are one JSON object on stderr', async () => {
 
 test(
   'lists of an empty store and of 5,000 jobs are complete arrays',
-  inSandbox(async (own) => {
-    for (const state of STATES) expect(await printedJson(own, 'list', '--state', state)).toEqual([]);
-    expect(await printedJson(own, 'dlq', 'list')).toEqual([]);
-    const { jobs } = await printedJson<Status>(own, 'status');
+  inSandbox(async (ownBox) => {
+    for (const state of STATES) expect(await printedJson(ownBox, 'list', '--state', state)).toEqual([]);
+    expect(await printedJson(ownBox, 'dlq', 'list')).toEqual([]);
+    const { jobs } = await printedJson<Status>(ownBox, 'status');
     expect(jobs).toEqual(Object.fromEntries(STATES.map((state) => [state, 0])));
 
     const jobsIn = (queue: string, count: number) =>
@@ -162,8 +162,8 @@ test(
         max_retries: 1,
       }));
     const all = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
-    await own.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(all) });
-    const workers = own.start([
+    await ownBox.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(all) });
+    const workers = ownBox.start([
       'worker',
       'start',
       '--queue',
@@ -178,11 +178,11 @@ test(
       ['pending', 'wait'],
       ['completed', 'run'],
     ] as const) {
-      const listed = await printedJson(own, 'list', '--state', state);
+      const listed = await printedJson(ownBox, 'list', '--state', state);
       expect(listed.length).toBe(5000);
       expect(new Set(listed.map((job) => job.id))).toEqual(new Set(jobsIn(queue, 5000).map((job) => job.id)));
     }
-    expect((await printedJson(own, 'list')).length).toBe(10_000);
-    expect((await printedJson(own, 'list', '--limit', '7')).length).toBe(7);
+    expect((await printedJson(ownBox, 'list')).length).toBe(10_000);
+    expect((await printedJson(ownBox, 'list', '--limit', '7')).length).toBe(7);
   }),
 );

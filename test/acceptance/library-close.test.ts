@@ -142,8 +142,8 @@ const EVENTS = `
 import { openQueue } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 await queue.enqueue({ id: 'job', queue: 'mail', command: 'exit 3', max_retries: 1 });
-const own = [];
-const worker = await queue.startWorker({ drain: true, queues: ['mail'], onEvent: (event) => own.push(event) });
+const reported = [];
+const worker = await queue.startWorker({ drain: true, queues: ['mail'], onEvent: (event) => reported.push(event) });
 await worker.done;
 const log = [];
 for await (const event of queue.events({ after: 0 })) {
@@ -151,17 +151,17 @@ for await (const event of queue.events({ after: 0 })) {
   if (event.kind === 'worker-stopped') break;
 }
 await queue.close();
-console.log(JSON.stringify({ own, log, worker: worker.id }));
+console.log(JSON.stringify({ reported, log, worker: worker.id }));
 `;
 
 onEachRuntime('onEvent and events() report one shape', (runtime, directory) => {
-  const { own, log, worker } = printedBy(runtime, EVENTS, join(directory, 'queue.db')) as {
-    own: Record<string, unknown>[];
+  const { reported, log, worker } = printedBy(runtime, EVENTS, join(directory, 'queue.db')) as {
+    reported: Record<string, unknown>[];
     log: Record<string, unknown>[];
     worker: string;
   };
-  expect(own.map(({ kind }) => kind)).toEqual(['worker-ready', 'started', 'dead', 'worker-stopped']);
-  for (const event of own) {
+  expect(reported.map(({ kind }) => kind)).toEqual(['worker-ready', 'started', 'dead', 'worker-stopped']);
+  for (const event of reported) {
     const same = log.find(({ kind }) => kind === event.kind)!;
     const { number, at, actor, ...rest } = event;
     expect({ number, actor }).toEqual({ number: null, actor: worker });

@@ -82,31 +82,31 @@ import { openQueue, QueueError } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 const job = await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
 const first = (iterable) => iterable[Symbol.asyncIterator]().next();
-const told = [];
+const errors = [];
 const call = async (run) => {
   try {
     await run();
-    told.push('no error');
+    errors.push('no error');
   } catch (error) {
     const known = error instanceof QueueError && error.stack.startsWith('QueueError: ');
-    told.push(known ? [error.code, error.message] : error.stack);
+    errors.push(known ? [error.code, error.message] : error.stack);
   }
 };
 ${REFUSED.map(([call]) => `await call(() => ${call});`).join('\n')}
-const left = [await queue.counts(), (await queue.schedules.list()).length, (await queue.queues.list()).map(({ name }) => name)];
+const remaining = [await queue.counts(), (await queue.schedules.list()).length, (await queue.queues.list()).map(({ name }) => name)];
 await queue.close();
-console.log(JSON.stringify({ told, left }));
+console.log(JSON.stringify({ errors, remaining }));
 `;
 
 onEachRuntime('wrong input is refused with the errors of the command line', (runtime, directory) => {
-  const { told, left } = printedBy(runtime, WRONG, join(directory, 'queue.db')) as {
-    told: unknown[];
-    left: unknown[];
+  const { errors, remaining } = printedBy(runtime, WRONG, join(directory, 'queue.db')) as {
+    errors: unknown[];
+    remaining: unknown[];
   };
   for (const [i, [call, code, message]] of REFUSED.entries())
-    expect({ call, told: told[i] }).toEqual({ call, told: [code, expect.stringContaining(message)] });
+    expect({ call, errors: errors[i] }).toEqual({ call, errors: [code, expect.stringContaining(message)] });
   const none = { processing: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 };
-  expect(left).toEqual([{ pending: 1, ...none }, 0, ['default']]);
+  expect(remaining).toEqual([{ pending: 1, ...none }, 0, ['default']]);
 });
 
 const ACCEPTED = `
@@ -145,10 +145,10 @@ const CLOSED = `
 import { openQueue, QueueError } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
-const told = [];
+const errors = [];
 const call = async (run) => {
   const error = await run().then(() => null, (thrown) => thrown);
-  told.push(error instanceof QueueError ? error.code + ': ' + error.message : String(error));
+  errors.push(error instanceof QueueError ? error.code + ': ' + error.message : String(error));
 };
 const first = (iterable) => iterable[Symbol.asyncIterator]().next();
 const early = first(queue.events());
@@ -164,15 +164,15 @@ for (const run of [
   () => queue.queues.list(), () => queue.queues.set('a', {}), () => queue.queues.pause('a'), () => queue.queues.resume('a'),
   () => queue.schedules.list(), () => queue.schedules.run('a'), () => queue.schedules.add({ name: 'a', every: 9, job: 'true' }),
 ]) await call(run);
-console.log(JSON.stringify({ told, ended: (await early).done }));
+console.log(JSON.stringify({ errors, ended: (await early).done }));
 `;
 
 onEachRuntime('a closed queue refuses every call and ends what still waits', (runtime, directory) => {
-  const { told, ended } = printedBy(runtime, CLOSED, join(directory, 'queue.db')) as {
-    told: string[];
+  const { errors, ended } = printedBy(runtime, CLOSED, join(directory, 'queue.db')) as {
+    errors: string[];
     ended: boolean;
   };
-  expect(told).toHaveLength(25);
-  expect(told.filter((one) => one !== 'wrong-state: the queue is closed')).toEqual([]);
+  expect(errors).toHaveLength(25);
+  expect(errors.filter((one) => one !== 'wrong-state: the queue is closed')).toEqual([]);
   expect(ended).toBe(true);
 });

@@ -26,12 +26,12 @@ const followed = (async () => {
 })();
 const worker = await queue.startWorker({ concurrency: 2 });
 const text = await followed;
-const left = [];
-for await (const piece of queue.logs('flaky', { follow: true, attempt: 1 })) left.push(piece);
+const firstAttempt = [];
+for await (const piece of queue.logs('flaky', { follow: true, attempt: 1 })) firstAttempt.push(piece);
 await queue.wait('split');
 const attempts = await queue.attempts('flaky');
 console.log(JSON.stringify({
-  before, text, left, state: (await queue.get('flaky')).state,
+  before, text, firstAttempt, state: (await queue.get('flaky')).state,
   last: await queue.logs('flaky'), first: await queue.logs('flaky', { attempt: 1 }), tail: await queue.logs('flaky', { lines: 1 }),
   split: [await queue.logs('split'), await queue.logs('split', { stream: 'stdout' }), await queue.logs('split', { stream: 'stderr' })],
   attempts: attempts.map((one) => [one.attempt, one.outcome, one.exit_code, one.error, one.output_bytes, one.worker_id === worker.id,
@@ -44,7 +44,7 @@ onEachRuntime('a program reads and follows the output of its jobs', (runtime, di
   expect(printedBy(runtime, READING, join(directory, 'queue.db'), join(directory, 'gate'))).toEqual({
     before: ['', []],
     text: 'one\ntwo ä\nend\n',
-    left: ['one\n'],
+    firstAttempt: ['one\n'],
     state: 'completed',
     last: 'two ä\nend\n',
     first: 'one\n',

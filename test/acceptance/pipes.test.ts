@@ -66,18 +66,18 @@ test('every command exits with 0 and prints no error if its reader ends early', 
 
 test(
   'workers whose log reader has gone continue and can still be stopped',
-  inSandbox(async (own) => {
-    const workers = own.start(['worker', 'start'], {
+  inSandbox(async (ownBox) => {
+    const workers = ownBox.start(['worker', 'start'], {
       through: ['sh', '-c', '"$0" "$@" 2>&1 & echo $! >pid; wait'],
     });
     await until(() => workers.output().includes(' ready '), 'the worker is ready');
     workers.child.stdout!.destroy();
     workers.child.stderr!.destroy();
     for (const id of ['one', 'two']) {
-      await own.run(['enqueue', '--id', id, 'true']);
-      await untilState(own, id, 'completed');
+      await ownBox.run(['enqueue', '--id', id, 'true']);
+      await untilState(ownBox, id, 'completed');
     }
-    process.kill(Number(readFileSync(join(own.directory, 'pid'), 'utf8')), 'SIGTERM');
-    await until(async () => (await workersOf(own)).length === 0, 'SIGTERM has stopped it', 20_000);
+    process.kill(Number(readFileSync(join(ownBox.directory, 'pid'), 'utf8')), 'SIGTERM');
+    await until(async () => (await workersOf(ownBox)).length === 0, 'SIGTERM has stopped it', 20_000);
   }),
 );

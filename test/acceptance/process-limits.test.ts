@@ -79,12 +79,12 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
   const states = async () => (await box.json<JobJson[]>(['list'])).map((job) => job.state);
   await until(async () => !(await states()).some((state) => waiting.includes(state)), 'all have ended');
   const jobs = await Promise.all(JOBS.map((id) => box.json<JobJson>(['show', id])));
-  const once = { state: 'completed', attempts: 1, crashes: 0, traces: ['run'] };
+  const ranOnce = { state: 'completed', attempts: 1, crashes: 0, traces: ['run'] };
   expect(
     jobs.map(({ id, state, attempts, crashes }) => {
       return { id, state, attempts, crashes, traces: gatedJob(box, id).traces() };
     }),
-  ).toEqual(JOBS.map((id) => ({ id, ...once })));
+  ).toEqual(JOBS.map((id) => ({ id, ...ranOnce })));
   expect((await box.run(['worker', 'stop', '--timeout', '30s'])).code).toBe(0);
   await until(() => workers.child.exitCode === 0, 'the supervisor has ended', 30_000);
 }

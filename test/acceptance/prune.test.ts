@@ -100,8 +100,8 @@ test.concurrent(
     expect(await prune(box, '--dry-run')).toMatchObject({ events: 2, keep_events: '1' });
     expect(await prune(box)).toMatchObject({ events: 2, jobs: 0 });
     expect(await prune(box)).toMatchObject({ events: 0 });
-    const left = await box.run(['events']);
-    expect(JSON.parse(left.stdout)).toMatchObject({ number: 3, kind: 'setting-set', value: '1' });
+    const remaining = await box.run(['events']);
+    expect(JSON.parse(remaining.stdout)).toMatchObject({ number: 3, kind: 'setting-set', value: '1' });
     expectRefusal(await box.run(['config', 'set', 'keep-events', '1G']), 2, /only by age or number/);
   }),
 );

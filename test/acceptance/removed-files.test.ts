@@ -15,7 +15,7 @@ function remove(box: Sandbox, suffixes: string[]): void {
   for (const suffix of suffixes) rmSync(dbOf(box) + suffix);
 }
 
-/** Expects that enqueue is refused because a process has removed files open. */
+/** Expects that enqueue is refused because a process still has files open that were removed. */
 async function expectRefused(box: Sandbox, id: string, pid: number): Promise<void> {
   const { code, stderr } = await box.run(['enqueue', 'true', '--id', id]);
   expect(code).toBe(5);
@@ -90,7 +90,7 @@ const RUNTIMES: Record<string, string[]> = {
   ...(existsSync(NODE) ? { Node: [NODE, '--input-type=module', '--eval'] } : {}),
 };
 
-/** A program that enqueues a job for each line it reads, prints each result, and ends with its input. */
+/** For each line of its input, this program enqueues a job, opens the queue once more, and prints both results. */
 const PROGRAM = `
 import { createInterface } from 'node:readline';
 import { openQueue } from 'queuectl';
@@ -126,7 +126,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
         expect(await program.closed).toBe(7);
         await enqueue(box, 'd', 'true');
         const found = await idsIn(box);
-        // The change that was not acknowledged may or may not be stored.
+        // The enqueue of c failed, but the job may have been stored.
         expect(found.filter((id) => id !== 'c')).toEqual(['a', 'b', 'd']);
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
       }),
@@ -134,7 +134,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   }
 }
 
-/** A program that closes the queue after the error and opens it again, each after a line of input. */
+/** After one line of input, this program enqueues a job and closes the queue. After another line, it opens the queue again. */
 const REOPENING = `
 import { once } from 'node:events';
 import { openQueue } from 'queuectl';
@@ -179,12 +179,12 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
 }
 
 test.concurrent(
-  'db check and doctor name a process that still has removed files open',
+  'db check and doctor name a process that still has files open that were removed',
   inSandbox(async (box) => {
     await box.startWorkers();
     const [worker] = await workersOf(box);
     send([worker!.pid], 'SIGSTOP');
-    await until(() => processState(worker!.pid) === 'T', 'the worker is stopped');
+    await until(() => processState(worker!.pid) === 'T', 'the worker is suspended');
     remove(box, ['-wal', '-shm']);
     const check = await box.run(['db', 'check']);
     expect(check.code).toBe(5);
@@ -202,7 +202,7 @@ test.concurrent(
 
 for (const suffixes of REMOVED)
   test.concurrent(
-    `removing ${suffixes.join(' and ')} while a worker is stopped blocks other processes until it continues, and no job is lost`,
+    `removing ${suffixes.join(' and ')} while a worker is suspended blocks other processes until the worker continues, and no job is lost`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers();
       await enqueue(box, 'before', traced(box, 'before'));
@@ -210,7 +210,7 @@ for (const suffixes of REMOVED)
       for (const id of JOBS) await box.json(['enqueue', 'true', '--id', id, '--delay', '1h']);
       const [worker] = await workersOf(box);
       send([worker!.pid], 'SIGSTOP');
-      await until(() => processState(worker!.pid) === 'T', 'the worker is stopped');
+      await until(() => processState(worker!.pid) === 'T', 'the worker is suspended');
       remove(box, suffixes);
       const second = box.start(['worker', 'start']);
       await expectRefused(box, 'early', worker!.pid);
@@ -227,19 +227,19 @@ for (const suffixes of REMOVED)
   );
 
 test.concurrent(
-  'a supervisor restarts its other workers until a stopped worker that has removed files open continues',
+  'while a suspended worker has removed files open, the supervisor keeps restarting the other workers',
   inSandbox(async (box) => {
     const supervisor = await box.startWorkers('--count', '2');
-    const [stopped, other] = await workersOf(box);
-    send([stopped!.pid], 'SIGSTOP');
-    await until(() => processState(stopped!.pid) === 'T', 'one worker is stopped');
+    const [suspended, other] = await workersOf(box);
+    send([suspended!.pid], 'SIGSTOP');
+    await until(() => processState(suspended!.pid) === 'T', 'one worker is suspended');
     remove(box, ['-wal', '-shm']);
     await until(
-      () => supervisor.output().includes(`process ${stopped!.pid} still has the old one open`),
+      () => supervisor.output().includes(`process ${suspended!.pid} still has the old one open`),
       'a worker that was started instead of the other was refused',
     );
     expect(supervisor.output()).toContain(`worker process ${other!.pid} exited (exit code 5)`);
-    send([stopped!.pid], 'SIGCONT');
+    send([suspended!.pid], 'SIGCONT');
     await enqueue(box, 'a', traced(box, 'a'));
     await untilState(box, 'a', 'completed');
     expect(lines(traceOf(box))).toEqual(['a']);

@@ -112,18 +112,18 @@ describe('run on Ctrl-C', () => {
 
   test(
     'cancels a job that does not run yet',
-    inSandbox(async (own) => {
-      const running = own.start(['run', '--id', 'waits', 'touch it-ran']);
+    inSandbox(async (ownBox) => {
+      const running = ownBox.start(['run', '--id', 'waits', 'touch it-ran']);
       await until(() => running.output().includes('no worker is running'), 'it waits');
       process.kill(running.pid, 'SIGINT');
       expect(await running.closed).toBe(130);
-      expect((await own.json<JobJson>(['show', 'waits'])).state).toBe('cancelled');
-      await enqueue(own, 'other', 'true');
-      expect(await own.start(['worker', 'start', '--drain']).exit).toBe(0);
-      expect(await own.json<{ id: string }[]>(['list', '--state', 'completed'])).toMatchObject([
+      expect((await ownBox.json<JobJson>(['show', 'waits'])).state).toBe('cancelled');
+      await enqueue(ownBox, 'other', 'true');
+      expect(await ownBox.start(['worker', 'start', '--drain']).exit).toBe(0);
+      expect(await ownBox.json<{ id: string }[]>(['list', '--state', 'completed'])).toMatchObject([
         { id: 'other' },
       ]);
-      expect(lines(`${own.directory}/it-ran`)).toEqual([]);
+      expect(lines(`${ownBox.directory}/it-ran`)).toEqual([]);
     }),
   );
 });

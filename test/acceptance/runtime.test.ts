@@ -84,9 +84,9 @@ test(
       const alone = await box.run(command.split(' '));
       const script = `("$0" ${command}; cat big.txt) 2>&1 | (sleep 1; wc -c)`;
       const { stdout } = await box.run([], { through: ['sh', '-c', script] });
-      const own = Buffer.byteLength(alone.stdout + alone.stderr);
+      const base = Buffer.byteLength(alone.stdout + alone.stderr);
       // show prints the age of a job, which may be a digit longer by then.
-      expect(Math.abs(Number(stdout) - own - 3_000_000)).toBeLessThan(command === 'show job-1' ? 8 : 1);
+      expect(Math.abs(Number(stdout) - base - 3_000_000)).toBeLessThan(command === 'show job-1' ? 8 : 1);
     }
   }),
 );

@@ -75,8 +75,8 @@ test.concurrent(
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
     const stubborn = `sh -c "trap '' TERM INT; echo start >> job.log; while :; do sleep 1; done"`;
-    const once = '[ -e first ] && { echo again >> job.log; exit 0; }; touch first; ';
-    await enqueue(box, 'job', `${once}setsid ${stubborn} & ${stubborn}`, { max_retries: 1 });
+    const exitIfRetried = '[ -e first ] && { echo again >> job.log; exit 0; }; touch first; ';
+    await enqueue(box, 'job', `${exitIfRetried}setsid ${stubborn} & ${stubborn}`, { max_retries: 1 });
     const log = () => lines(`${box.directory}/job.log`);
     await until(() => log().length === 2, 'both of its children run');
     signalGroup(workers.pid, 'SIGINT');

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-async function streams(own: Sandbox, id: string, ...flags: string[]): Promise<[string, string]> {
-  const one = async (flag: string) => (await own.run(['logs', id, flag, ...flags])).stdout;
+async function streams(ownBox: Sandbox, id: string, ...flags: string[]): Promise<[string, string]> {
+  const one = async (flag: string) => (await ownBox.run(['logs', id, flag, ...flags])).stdout;
   return [await one('--stdout'), await one('--stderr')];
 }
 
@@ -93,26 +93,26 @@ test.concurrent('run, enqueue --follow and logs -f write each stream to their ow
 
 test(
   'an adopted job keeps its streams apart, and its files are removed with it',
-  inSandbox(async (own) => {
-    await own.startWorkers();
+  inSandbox(async (ownBox) => {
+    await ownBox.startWorkers();
     const command =
       'echo o1; echo e1 >&2; echo up >>log; until test -e go; do sleep 0.05; done; seq 1 9000; echo e2 >&2';
-    await enqueue(own, 'adopted', command, split);
-    await until(() => lines(join(own.directory, 'log')).length === 1, 'the job runs');
-    const worker = await untilWorkerOf(own, 'adopted');
+    await enqueue(ownBox, 'adopted', command, split);
+    await until(() => lines(join(ownBox.directory, 'log')).length === 1, 'the job runs');
+    const worker = await untilWorkerOf(ownBox, 'adopted');
     await killAll([worker.pid]);
-    expect((await untilWorkerOf(own, 'adopted')).pid).not.toBe(worker.pid);
-    writeFileSync(join(own.directory, 'go'), '');
-    const { job } = await untilEnded(own, 'adopted');
+    expect((await untilWorkerOf(ownBox, 'adopted')).pid).not.toBe(worker.pid);
+    writeFileSync(join(ownBox.directory, 'go'), '');
+    const { job } = await untilEnded(ownBox, 'adopted');
     expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
-    expect(await streams(own, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
-    const attempts = join(own.home, 'queue.db.d', 'attempts');
-    const [directory] = placesOf(own);
+    expect(await streams(ownBox, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
+    const attempts = join(ownBox.home, 'queue.db.d', 'attempts');
+    const [directory] = placesOf(ownBox);
     expect(readdirSync(join(attempts, directory!)).sort()).toEqual(['err', 'out', 'rec']);
-    await configure(own, { 'keep-completed': '1ms' });
+    await configure(ownBox, { 'keep-completed': '1ms' });
     await until(async () => {
-      await own.run(['prune']);
-      return placesOf(own).length === 0;
+      await ownBox.run(['prune']);
+      return placesOf(ownBox).length === 0;
     }, 'nothing is left of it');
   }),
 );

@@ -81,31 +81,31 @@ test.concurrent('a job printed by show, list, wait or enqueue includes its stdin
 
 test(
   'the command keeps reading when its worker is killed, and its stdin file is removed',
-  inSandbox(async (own) => {
-    await own.startWorkers();
+  inSandbox(async (ownBox) => {
+    await ownBox.startWorkers();
     const command = 'read a; echo $a >>got; until test -e go; do sleep 0.05; done; cat >>got; seq 1 9000';
-    await own.run(['enqueue', '--id', 'reader', '--stdin', 'one\ntwo\nthree\n', command]);
-    const got = join(own.directory, 'got');
+    await ownBox.run(['enqueue', '--id', 'reader', '--stdin', 'one\ntwo\nthree\n', command]);
+    const got = join(ownBox.directory, 'got');
     await until(() => lines(got).length === 1, 'the first line was read');
-    const worker = await untilWorkerOf(own, 'reader');
+    const worker = await untilWorkerOf(ownBox, 'reader');
     await killAll([worker.pid]);
-    expect((await untilWorkerOf(own, 'reader')).pid).not.toBe(worker.pid);
-    writeFileSync(join(own.directory, 'go'), '');
-    expect(await untilState(own, 'reader', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
+    expect((await untilWorkerOf(ownBox, 'reader')).pid).not.toBe(worker.pid);
+    writeFileSync(join(ownBox.directory, 'go'), '');
+    expect(await untilState(ownBox, 'reader', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(lines(got)).toEqual(['one', 'two', 'three']);
     // The directory stays for the long output, but the stdin file does not.
-    const attempts = join(own.home, 'queue.db.d', 'attempts');
-    const files = placesOf(own).flatMap((name) => readdirSync(join(attempts, name)));
+    const attempts = join(ownBox.home, 'queue.db.d', 'attempts');
+    const files = placesOf(ownBox).flatMap((name) => readdirSync(join(attempts, name)));
     expect(files.sort()).toEqual(['out', 'rec']);
   }),
 );
 
 test(
   'a schedule gives its stdin to each of its jobs',
-  inSandbox(async (own) => {
-    await own.run(['schedule', 'add', 'tick', '--every', '1h', '--stdin', 'for each\n', 'cat']);
-    const ran = await own.run(['schedule', 'run', 'tick']);
-    await own.startWorkers();
-    expect((await untilEnded(own, ran.stdout.trim())).output).toBe('for each\n');
+  inSandbox(async (ownBox) => {
+    await ownBox.run(['schedule', 'add', 'tick', '--every', '1h', '--stdin', 'for each\n', 'cat']);
+    const ran = await ownBox.run(['schedule', 'run', 'tick']);
+    await ownBox.startWorkers();
+    expect((await untilEnded(ownBox, ran.stdout.trim())).output).toBe('for each\n');
   }),
 );

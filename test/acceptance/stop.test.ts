@@ -104,11 +104,11 @@ test.concurrent(
   inSandbox(async (box) => {
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job', 3);
-    const left = processesOfJob(box, 'job');
+    const survivors = processesOfJob(box, 'job');
     expect((await box.run(['worker', 'stop', '--leave'])).code).toBe(0);
     expect(await workers.exit).toBe(0);
     expect(await workersOf(box)).toEqual([]);
-    expect(processesOfJob(box, 'job')).toContain(left[0]!);
+    expect(processesOfJob(box, 'job')).toContain(survivors[0]!);
     expect((await show(box, 'job')).state).toBe('processing');
     await box.startWorkers();
     await untilWorkerOf(box, 'job');

@@ -87,26 +87,26 @@ const asRoot = process.getuid!() === 0;
 const NOBODY = 65534;
 
 /** Creates files of another user that look like the rest of a killed swap, with a job in their WAL. */
-async function plant(box: Sandbox, how: 'link' | 'file'): Promise<string[]> {
-  const theirs = join(box.directory, 'theirs', 'queue.db');
+async function plant(box: Sandbox, kind: 'link' | 'file'): Promise<string[]> {
+  const theirs = join(box.directory, 'theirs.db');
   await box.run(['--db', theirs, 'enqueue', '--id', 'evil', 'true'], {
     env: { QUEUECTL_CRASH_AT: 'after-insert' },
   });
   const hidden = join(box.home, '.queue.db.before-20260101T000000Z');
-  if (how === 'link') symlinkSync('queue.db', hidden);
+  if (kind === 'link') symlinkSync('queue.db', hidden);
   else copyFileSync(theirs, hidden);
   copyFileSync(`${theirs}-wal`, `${hidden}-wal`);
   for (const one of [hidden, `${hidden}-wal`]) lchownSync(one, NOBODY, NOBODY);
   return [hidden, `${hidden}-wal`];
 }
 
-for (const how of ['link', 'file'] as const)
+for (const kind of ['link', 'file'] as const)
   test.skipIf(!asRoot).concurrent(
-    `a ${how} of another user at the path that a killed swap leaves is neither changed nor read`,
+    `a ${kind} of another user at the path that a killed swap leaves is neither changed nor read`,
     inSandbox(async (box) => {
       for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
       await box.json(['backup', backupOf(box)]);
-      const planted = await plant(box, how);
+      const planted = await plant(box, kind);
       overwriteHeader(box);
       const { stdout } = await box.run(['db', 'repair']);
       expect(stdout).not.toContain('evil');

@@ -158,13 +158,13 @@ describe('enqueue', () => {
 
   test(
     'reports that no worker is running, and leaves the job alone on SIGTERM',
-    inSandbox(async (own) => {
-      const waiting = own.start(['enqueue', '--wait', '--id', 'alone', 'true']);
+    inSandbox(async (ownBox) => {
+      const waiting = ownBox.start(['enqueue', '--wait', '--id', 'alone', 'true']);
       await until(() => waiting.output().includes('no worker is running'), 'it says so');
       process.kill(waiting.pid, 'SIGTERM');
       expect(await waiting.closed).toBe(143);
       expect(waiting.output()).toEndWith('job alone is pending; to follow it: queuectl logs -f alone\n');
-      expect((await own.json<JobJson>(['show', 'alone'])).state).toBe('pending');
+      expect((await ownBox.json<JobJson>(['show', 'alone'])).state).toBe('pending');
     }),
   );
 });

@@ -101,7 +101,7 @@ test.concurrent(
     expect(await box.run(['queue', 'delete', 'mial'])).toEqual({ code: 0, stdout: 'mial\n', stderr: '' });
     expect((await box.run(['queue', 'delete', 'mial'])).code).toBe(3);
     for (const name of ['mail', 'backup']) expect((await box.run(['queue', 'delete', name])).code).toBe(4);
-    const left = await box.json<{ name: string }[]>(['queue', 'list']);
-    expect(left.map((queue) => queue.name)).toEqual(['backup', 'mail']);
+    const remaining = await box.json<{ name: string }[]>(['queue', 'list']);
+    expect(remaining.map((queue) => queue.name)).toEqual(['backup', 'mail']);
   }),
 );

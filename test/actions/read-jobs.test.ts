@@ -25,7 +25,7 @@ describe('text that begins with { or [ is JSON, and other text is a command', ()
 });
 
 describe('JSON on the command line', () => {
-  test('is one object, or an array in its order', () => {
+  test('may be one object or an array, whose order is kept', () => {
     expect(readJsonJobs('{"id":"a","command":"x"}', NOW).inputs).toEqual([{ id: 'a', command: 'x' }]);
     expect(readJsonJobs('[{"command":"x"},{"argv":["y"]}]', NOW).inputs).toEqual([
       { command: 'x' },
@@ -62,13 +62,13 @@ describe('JSON on the command line', () => {
     },
   );
 
-  test('a warning names its position in an array', () => {
+  test('a warning about a job in an array names the position of the job', () => {
     const { warnings } = readJsonJobs('[{"command":"x"},{"command":"y","quue":"q"}]', NOW);
     expect(warnings).toEqual(["job 2: unknown field 'quue' was ignored; did you mean 'queue'?"]);
   });
 });
 
-describe('nesting of 10,000 levels or more is refused, without a stack overflow', () => {
+describe('JSON that is nested too deeply is refused without a stack overflow', () => {
   const deep = '['.repeat(10_000) + ']'.repeat(10_000);
   test.each([
     ['an array', deep],

@@ -55,12 +55,12 @@ function parseWithNode(given: string[]): Answer {
   const args = given.map((arg) => (arg === '--json' ? '--json=' : arg));
   try {
     const parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true, strict: true, tokens: true });
-    const once = new Set<string>();
+    const seen = new Set<string>();
     for (const token of parsed.tokens) {
       if (token.kind !== 'option' || FLAGS[token.name]?.many || FLAGS[token.name]?.value === undefined)
         continue;
-      if (once.has(token.name)) return 'refused';
-      once.add(token.name);
+      if (seen.has(token.name)) return 'refused';
+      seen.add(token.name);
     }
     const found = Object.keys(FLAGS).filter((name) => parsed.values[name] !== undefined);
     const values = (name: string): string[] =>

@@ -125,8 +125,8 @@ export const acting: Record<string, Case> = {
   },
 
   'edit gives an at-most-once job no second attempt': async ({ store }) => {
-    const once = { policy: { atMostOnce: true }, maxRetries: 1 };
-    await store.insert([jobSpec('once', once), jobSpec('plain')], NOW);
+    const atMostOnce = { policy: { atMostOnce: true }, maxRetries: 1 };
+    await store.insert([jobSpec('once', atMostOnce), jobSpec('plain')], NOW);
     const both = ['once', 'plain'];
     expect(await store.edit(both, { maxRetries: 2, priority: 5 }, NOW)).toEqual(['plain']);
     expect(await store.get('once')).toMatchObject({ maxRetries: 1, priority: 0 });

@@ -59,14 +59,14 @@ export const events: Record<string, Case> = {
     const last = await store.lastEventNumber();
     const every = await all(store);
     for (const id of ['alone', 'j0', 'j1', 'elsewhere', 'last', 'nobody']) {
-      const mine = every.filter((event) => event.jobId === id).reverse();
-      expect(await store.eventsOfJob(id, 0, last, 100)).toEqual(mine);
-      expect(await store.eventsOfJob(id, 0, last, 1)).toEqual(mine.slice(0, 1));
+      const ofJob = every.filter((event) => event.jobId === id).reverse();
+      expect(await store.eventsOfJob(id, 0, last, 100)).toEqual(ofJob);
+      expect(await store.eventsOfJob(id, 0, last, 1)).toEqual(ofJob.slice(0, 1));
       // Reading in pages skips nothing and repeats nothing.
       const parts: StoreEvent[] = [];
       for (let to = last; to > 0; to -= 2)
         parts.push(...(await store.eventsOfJob(id, Math.max(0, to - 2), to, 100)));
-      expect(parts).toEqual(mine);
+      expect(parts).toEqual(ofJob);
     }
     expect(kindsAndJobs(await store.eventsOfJob('j2', 0, last, 100))).toEqual(['deleted j2', 'cancelled j2']);
   },
@@ -186,12 +186,12 @@ export const events: Record<string, Case> = {
   'each adoption, request to end, requeue and start makes one event': async ({ store }) => {
     const job = await running(store, 'a');
     const seen = await eventsOf(store, async () => {
-      const mine = (await store.adopt(job.claim, 'w2'))!;
+      const adopted = (await store.adopt(job.claim, 'w2'))!;
       expect(await store.adopt(job.claim, 'w3')).toBeNull();
-      await store.mark(mine.claim, 'stopped');
-      await store.mark(mine.claim, 'timeout');
+      await store.mark(adopted.claim, 'stopped');
+      await store.mark(adopted.claim, 'timeout');
       expect(await store.settle(ending(job, succeeded))).toBe('lost');
-      const end = ending(mine, { why: 'stopped' });
+      const end = ending(adopted, { why: 'stopped' });
       expect([await store.settle(end), await store.settle(end)]).toEqual(['applied', 'already-mine']);
       const next = await claimOne(store, 'w3', NOW + 1000);
       await store.settle(ending(next, { why: 'never-started' }));

@@ -259,16 +259,16 @@ export const figuresOverTime: Record<string, Case> = {
 
   'figures older than the limit of their tier are removed, and totals stay': async ({ store }) => {
     for (const day of [0, 8, 100]) await store.insert([jobSpec(`d${day}`)], NOW + day * DAY);
-    const left = async () =>
+    const remaining = async () =>
       Promise.all(
         (Object.keys(TIERS) as Tier[]).map(async (tier) => (await store.series({ tier, ...ALWAYS })).length),
       );
     expect(await store.forgetRollups(NOW)).toBe(0);
-    expect(await left()).toEqual([3, 3, 3]);
+    expect(await remaining()).toEqual([3, 3, 3]);
     while ((await store.forgetRollups(NOW + 100 * DAY)) > 0);
-    expect(await left()).toEqual([1, 1, 3]);
+    expect(await remaining()).toEqual([1, 1, 3]);
     while ((await store.forgetRollups(NOW + 735 * DAY)) > 0);
-    expect(await left()).toEqual([0, 0, 2]);
+    expect(await remaining()).toEqual([0, 0, 2]);
     expect((await total(store)).enqueued).toBe(3);
   },
 

@@ -4,24 +4,24 @@ import type { Store } from '../../src/store/store.ts';
 import { ending, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const once: Idempotency = { key: 'k', body: 'body' };
-const add = (store: Store, names: string[], how = once, now = NOW) =>
+const keyAndBody: Idempotency = { key: 'k', body: 'body' };
+const add = (store: Store, names: string[], given = keyAndBody, now = NOW) =>
   store.insert(
     names.map((name) => jobSpec(name)),
     now,
     undefined,
-    how,
+    given,
   );
 const all = async (store: Store) => ids(await store.list({}, { limit: 99 })).reverse();
 
 export const idempotency: Record<string, Case> = {
   'the same key and body add nothing the second time and return the first job': async ({ store }) => {
     expect((await add(store, ['first']))[0]).not.toHaveProperty('existing');
-    expect(await add(store, ['again'], once, NOW + 1)).toMatchObject([
+    expect(await add(store, ['again'], keyAndBody, NOW + 1)).toMatchObject([
       { id: 'first', existing: true, createdAt: NOW },
     ]);
     expect(await all(store)).toEqual(['first']);
-    expect(ids(await add(store, ['other'], { ...once, key: 'other' }))).toEqual(['other']);
+    expect(ids(await add(store, ['other'], { ...keyAndBody, key: 'other' }))).toEqual(['other']);
   },
 
   'the result has the order of the given jobs, even if they depend on each other': async ({ store }) => {
@@ -31,7 +31,7 @@ export const idempotency: Record<string, Case> = {
       jobSpec('c', { stdin: 'x' }),
     ];
     for (const existing of [undefined, true] as const) {
-      const answer = await store.insert(jobs, NOW, (job) => [job.id, job.existing], once);
+      const answer = await store.insert(jobs, NOW, (job) => [job.id, job.existing], keyAndBody);
       expect(answer).toEqual(['b', 'a', 'c'].map((id) => [id, existing]));
     }
     expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 3 }]);
@@ -40,7 +40,7 @@ export const idempotency: Record<string, Case> = {
   'a key covers all jobs that were added with it, in order': async ({ store }) => {
     const names = Array.from({ length: 120 }, (_, i) => `job${i}`);
     await add(store, names);
-    const answer = await store.insert([jobSpec('new')], NOW, (job) => [job.id, job.existing], once);
+    const answer = await store.insert([jobSpec('new')], NOW, (job) => [job.id, job.existing], keyAndBody);
     expect(answer).toEqual(names.map((name) => [name, true]));
   },
 
@@ -79,34 +79,34 @@ export const idempotency: Record<string, Case> = {
     const gone = { id: 'first', existing: true, gone: true } as const;
     expect(await add(store, ['again'])).toEqual([gone]);
     await store.insert([jobSpec('first')], NOW + 1);
-    expect(await add(store, ['again'], once, NOW + 2)).toEqual([gone]);
-    expect(await store.insert([jobSpec('again')], NOW, (job) => job, once)).toEqual([gone]);
+    expect(await add(store, ['again'], keyAndBody, NOW + 2)).toEqual([gone]);
+    expect(await store.insert([jobSpec('again')], NOW, (job) => job, keyAndBody)).toEqual([gone]);
     expect(await all(store)).toEqual(['before', 'first']);
   },
 
-  'a repeated insert also returns the existing job of a unique key': async ({ store }) => {
+  'repeating an insert that returned the holder of a unique key returns it again': async ({ store }) => {
     const unique = { key: 'u', while: 'active', forMs: null } as const;
     await store.insert([jobSpec('holder', { unique })], NOW);
     const both = () => [jobSpec('plain'), jobSpec('second', { unique })];
-    expect(ids(await store.insert(both(), NOW, undefined, once))).toEqual(['plain', 'holder']);
-    expect(ids(await store.insert(both(), NOW, undefined, once))).toEqual(['plain', 'holder']);
+    expect(ids(await store.insert(both(), NOW, undefined, keyAndBody))).toEqual(['plain', 'holder']);
+    expect(ids(await store.insert(both(), NOW, undefined, keyAndBody))).toEqual(['plain', 'holder']);
   },
 
-  'a key is free again after its time, even before it is removed': async ({ store }) => {
+  'an expired key can be used again, even before it is removed': async ({ store }) => {
     await add(store, ['first']);
-    expect(ids(await add(store, ['again'], once, NOW + KEY_KEPT_MS - 1))).toEqual(['first']);
+    expect(ids(await add(store, ['again'], keyAndBody, NOW + KEY_KEPT_MS - 1))).toEqual(['first']);
     expect(ids(await add(store, ['again'], { key: 'k', body: 'b' }, NOW + KEY_KEPT_MS))).toEqual(['again']);
   },
 
   'old keys are removed in small steps, and recent ones stay': async ({ store }) => {
     for (let i = 0; i < 130; i++) await add(store, [`job${i}`], { key: `k${i}`, body: 'b' });
-    await add(store, ['young'], once, NOW + 1);
+    await add(store, ['young'], keyAndBody, NOW + 1);
     expect(await store.forgetKeys(NOW + KEY_KEPT_MS - 1)).toBe(0);
     const gone: number[] = [];
     do gone.push(await store.forgetKeys(NOW + KEY_KEPT_MS));
     while (gone.at(-1) !== 0);
     expect(gone.reduce((a, b) => a + b)).toBe(130);
     expect(Math.max(...gone)).toBeLessThan(130);
-    expect(ids(await add(store, ['again'], once, NOW + 2))).toEqual(['young']);
+    expect(ids(await add(store, ['again'], keyAndBody, NOW + 2))).toEqual(['young']);
   },
 };

@@ -67,13 +67,11 @@ export const prune: Record<string, Case> = {
     expect(await remaining(store)).toEqual(['c']);
   },
 
-  'pruning by size counts stored output, in files and in the store, but not dropped output': async ({
-    store,
-  }) => {
+  'pruning by size counts output in files and in the store, but not dropped output': async ({ store }) => {
     await addEnded(store, 'file', NOW, { bytes: 50_000, inFile: true });
     await addEnded(store, 'kept', NOW + 1, { bytes: 10_000 });
     const job = await running(store, 'cut');
-    const output = { bytes: 9_000_000, truncated: true, kept: null, stored: 60_000 };
+    const output = { bytes: 9_000_000, truncated: true, kept: null, remainingBytes: 60_000 };
     await store.settle(ending(job, succeeded, NOW + 2, { output }));
     const most = keep({ bytes: 75_000 });
     expect(await store.prunable('completed', most, NOW)).toEqual({ jobs: 1, bytes: 50_000 });

@@ -91,8 +91,8 @@ export const transfer: Record<string, Case> = {
     expect((await store.get('b'))!.blocked).toBe(true);
     expect(await store.stdin('a')).toBe('text');
     await store.remove(['b', 'c'], ['pending'], NOW);
-    const mine = await claimOne(store);
-    await store.settle(ending(mine, succeeded));
+    const claimed = await claimOne(store);
+    await store.settle(ending(claimed, succeeded));
     await add(store, rows, 'skip');
     expect((await store.get('b'))!.blocked).toBe(false);
     expect(await store.dependencies('c')).toMatchObject([{ id: 'b', phase: 'open', state: 'pending' }]);

@@ -15,8 +15,8 @@ test('a process dies only when it passes its crash point for the nth time', () =
 
 test('a crash point has the given effect, once', () => {
   const done: string[] = [];
-  for (const how of CRASHES) {
-    armCrashPoint(`before-spawn:1:${how}`, (one) => done.push(one));
+  for (const kind of CRASHES) {
+    armCrashPoint(`before-spawn:1:${kind}`, (one) => done.push(one));
     crashPoint('before-spawn');
     crashPoint('before-spawn');
   }

@@ -110,9 +110,9 @@ describe("a job's own backoff", () => {
     [{ jitter: 0, backoff: 'fixed', retryDelayMs: 700 }, 700],
     [{ jitter: 0, backoff: 'fixed', retryDelayMs: 0 }, 0],
     [{}, 1500],
-  ] as [JobPolicy, number][])('%j overrides the settings, so that the third wait is %d ms', (own, ms) => {
+  ] as [JobPolicy, number][])('%j overrides the settings, so that the third wait is %d ms', (given, ms) => {
     const rules: Policy = { ...policy, backoff: settings };
-    const next = judge({ attempts: 2, maxRetries: 9, policy: own }, { why: 'exited', code: 1 }, rules);
+    const next = judge({ attempts: 2, maxRetries: 9, policy: given }, { why: 'exited', code: 1 }, rules);
     expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + ms });
   });
 });
@@ -178,28 +178,28 @@ describe('a job with its own rules', () => {
     [{ retryOn: [75], noRetryOn: [75] }, exited(75), 'dead'],
     [{ noRetryOn: [0] }, exited(0), 'completed'],
   ];
-  test.each(cases)('with %j after %j: %s', (own, outcome, to) => {
-    expect(judge({ policy: own }, outcome).to).toBe(to);
+  test.each(cases)('with %j after %j: %s', (given, outcome, to) => {
+    expect(judge({ policy: given }, outcome).to).toBe(to);
   });
 });
 
 describe('an at-most-once job', () => {
-  const once = { policy: { atMostOnce: true } };
+  const atMostOnce = { policy: { atMostOnce: true } };
 
   // An older version stored such jobs with three attempts.
   describe.each([0, 1, 3])('with max_retries %d', (maxRetries) => {
     test.each(FAILURES.map((outcome) => [outcome] as const))('is dead after %j', (outcome) => {
-      expect(judge({ ...once, maxRetries }, outcome)).toEqual({ to: 'dead', attempts: 1, crashes: 0 });
+      expect(judge({ ...atMostOnce, maxRetries }, outcome)).toEqual({ to: 'dead', attempts: 1, crashes: 0 });
     });
 
     test('is dead after it was stopped, and no attempt is charged', () => {
-      expect(judge({ ...once, maxRetries }, { why: 'stopped' })).toEqual({
+      expect(judge({ ...atMostOnce, maxRetries }, { why: 'stopped' })).toEqual({
         ...{ to: 'dead', attempts: 0, crashes: 0 },
       });
     });
 
     test('is dead after it was lost, and the crash is counted', () => {
-      expect(judge({ ...once, maxRetries }, { why: 'lost' })).toEqual({
+      expect(judge({ ...atMostOnce, maxRetries }, { why: 'lost' })).toEqual({
         ...{ to: 'dead', attempts: 0, crashes: 1 },
       });
     });
@@ -209,13 +209,13 @@ describe('an at-most-once job', () => {
       [{ why: 'cancelled' }, 'cancelled'],
       [{ why: 'never-started' }, 'released'],
     ] as [Outcome, Transition['to']][])('after %j is %s', (outcome, to) => {
-      expect(judge({ ...once, maxRetries }, outcome).to).toBe(to);
+      expect(judge({ ...atMostOnce, maxRetries }, outcome).to).toBe(to);
     });
   });
 
   test('may not start after a failure, unlike any other job', () => {
-    expect(mayStart({ ...fresh, ...once })).toBe(true);
-    expect(mayStart({ ...fresh, ...once, attempts: 1 })).toBe(false);
+    expect(mayStart({ ...fresh, ...atMostOnce })).toBe(true);
+    expect(mayStart({ ...fresh, ...atMostOnce, attempts: 1 })).toBe(false);
     expect(mayStart({ ...fresh, attempts: 1 })).toBe(true);
   });
 

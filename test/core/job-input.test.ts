@@ -268,14 +268,14 @@ describe('unknown fields', () => {
 });
 
 describe('the attempts of an at-most-once job', () => {
-  const once = { at_most_once: true };
+  const atMostOnce = { at_most_once: true };
 
   test.each([0, 1])('may be %d', (max_retries) => {
-    expect(read({ ...once, max_retries }).input.maxRetries).toBe(max_retries);
+    expect(read({ ...atMostOnce, max_retries }).input.maxRetries).toBe(max_retries);
   });
 
   test('are refused above 1', () => {
-    const error = caught(() => read({ ...once, max_retries: 2 }));
+    const error = caught(() => read({ ...atMostOnce, max_retries: 2 }));
     expect(error).toMatchObject({ code: 'invalid-job' });
     expect((error as Error).message).toContain('max_retries is 2');
     expect(read({ max_retries: 2, at_most_once: false }).input.maxRetries).toBe(2);
@@ -284,7 +284,7 @@ describe('the attempts of an at-most-once job', () => {
   test.each([{ state: 'dead' }, { created_at: '2030-01-01T00:00:00.000Z' }])(
     'of a printed job, recognised by %j, become 1',
     (printed) => {
-      expect(read({ ...once, max_retries: 3, ...printed }).input.maxRetries).toBe(1);
+      expect(read({ ...atMostOnce, max_retries: 3, ...printed }).input.maxRetries).toBe(1);
       expect(read({ max_retries: 3, ...printed }).input.maxRetries).toBe(3);
     },
   );

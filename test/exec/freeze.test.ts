@@ -128,7 +128,7 @@ describe('freezeCommand', () => {
     'leaves processes alone that have left the session',
     withFrame('setsid sleep 60 & sleep 60', async (place, frame) => {
       const shell = await until(() => processes.childOf(frame), 'the shell runs');
-      const left = await until(
+      const outsider = await until(
         () =>
           processes
             .find({ cookie: place.cookie, group: frame })
@@ -138,7 +138,7 @@ describe('freezeCommand', () => {
       await until(() => processes.childInSession(shell), 'the other sleep runs');
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect(processes.stateOf(shell)).toBe('stopped');
-      expect(processes.stateOf(left.pid)).not.toBe('stopped');
+      expect(processes.stateOf(outsider.pid)).not.toBe('stopped');
     }),
   );
 

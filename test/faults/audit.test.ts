@@ -37,8 +37,8 @@ async function makeManyChanges(store: Store): Promise<void> {
   );
   const a = await claimOne(store);
   await store.adopt(a.claim, 'w2');
-  const [mine] = await store.running();
-  await store.claim(want({ workerId: 'w2', limit: 0, settle: [ending(mine!, succeeded)] }), NOW);
+  const [held] = await store.running();
+  await store.claim(want({ workerId: 'w2', limit: 0, settle: [ending(held!, succeeded)] }), NOW);
   const b = await claimOne(store);
   await store.claim(want({ limit: 0, settle: [ending(b, failedWith(1))] }), NOW);
   const c = await claimOne(store);

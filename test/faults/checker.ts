@@ -75,7 +75,7 @@ export function check(history: History): Violation[] {
   return [
     ...lost(history, jobs, lines),
     ...unexpected(history, jobs),
-    ...[...lines].flatMap(([id, own]) => [...twice(history, id, own, jobs.get(id)), ...overlap(id, own)]),
+    ...[...lines].flatMap(([id, runs]) => [...twice(history, id, runs, jobs.get(id)), ...overlap(id, runs)]),
     ...history.jobs.flatMap(stuck),
     ...history.jobs.flatMap(overcharged),
     ...history.orphans.map(({ pid, job }) => violation('orphan', `process ${pid} of ${job} is left`)),

@@ -107,10 +107,10 @@ async function runCase(
   const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), STEP_MS);
   const done = async () => (await read()).every((job) => job.state === 'completed');
   await until(done, 'all jobs have completed', LIMIT_MS + count * MS_PER_JOB).catch(async (error: Error) => {
-    const left = (await read())
+    const remaining = (await read())
       .filter((job) => job.state !== 'completed')
       .map((job) => `${job.id} ${job.state}`);
-    violations.push({ kind: 'stuck', what: `${error.message}: ${left.slice(0, 10)}` });
+    violations.push({ kind: 'stuck', what: `${error.message}: ${remaining.slice(0, 10)}` });
   });
   clearInterval(mover);
   const ran = Map.groupBy(lines(witness), (line) => line);
@@ -134,11 +134,11 @@ async function runCase(
 function specs(count: number, witness: string) {
   return Array.from({ length: count }, (_, i) => {
     const say = `echo j${i} >>'${witness}'`;
-    const once = `test -e '${witness}.${i}' || { : >'${witness}.${i}'; exit 1; }`;
+    const failFirst = `test -e '${witness}.${i}' || { : >'${witness}.${i}'; exit 1; }`;
     const kinds = [
       { command: say, runs: 1 },
       { command: say, delay: '2s', runs: 1 },
-      { command: `${say}; ${once}`, runs: 2 },
+      { command: `${say}; ${failFirst}`, runs: 2 },
       { command: `${say}; sleep 0.2`, timeout: '30s', runs: 1 },
     ];
     const long = { command: `${say}; sleep ${LONG_SECONDS}`, timeout: '60s', priority: 10, runs: 1 };

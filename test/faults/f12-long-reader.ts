@@ -34,8 +34,8 @@ export const longReader: Fault = {
         await enqueueFromMany(lab, jobs, 2, 'read');
         await lab.waitForJobs();
         const during = walSize(lab);
-        const left = unfinished(lab.database);
-        if (left > 0) wrong.push({ kind: 'stuck', what: `${left} jobs waited for a reader` });
+        const open = unfinished(lab.database);
+        if (open > 0) wrong.push({ kind: 'stuck', what: `${open} jobs waited for a reader` });
         if (during >= LOG_LIMIT && !(await doctorWarns(lab)))
           wrong.push({ kind: 'unclear', what: `doctor says nothing of a log of ${during} bytes` });
         reader.exec('COMMIT');

@@ -26,11 +26,11 @@ export const leftovers: Fault = {
           await untilState(lab.box, id, 'completed', 30_000);
           const { history } = await lab.box.json<{ history: { left_behind: number[] }[] }>(['show', id]);
           const named = history[0]!.left_behind;
-          const left = orphansOf(lab.box.home).filter((one) => one.job === id);
-          if (left.length !== count) throw new Error(`${id}: ${left.length} of ${count} leftovers live`);
-          if (!left.every((one) => named.includes(one.pid)))
-            throw new Error(`${id}: show names ${named}, there are ${left.map((one) => one.pid)}`);
-          send(left.map((one) => one.pid).filter(isAlive), 'SIGKILL');
+          const found = orphansOf(lab.box.home).filter((one) => one.job === id);
+          if (found.length !== count) throw new Error(`${id}: ${found.length} of ${count} leftovers live`);
+          if (!found.every((one) => named.includes(one.pid)))
+            throw new Error(`${id}: show names ${named}, there are ${found.map((one) => one.pid)}`);
+          send(found.map((one) => one.pid).filter(isAlive), 'SIGKILL');
         };
       },
     }),

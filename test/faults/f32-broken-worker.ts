@@ -22,14 +22,14 @@ const BLOCKS = ['after-spawn:1', 'after-beat:1', 'before-claim:2', 'after-claim:
 const JOBS = 3;
 
 /** Makes a worker throw or block. Its jobs continue, and other workers settle them. */
-function brokenWorker(points: string[], how: string): Fault['run'] {
+function brokenWorker(points: string[], kind: string): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open(lab) {
         lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {
-          const env = { QUEUECTL_CRASH_AT: `${points[round % points.length]}:${how}` };
+          const env = { QUEUECTL_CRASH_AT: `${points[round % points.length]}:${kind}` };
           await lab.enqueue(
             Array.from({ length: JOBS }, (_, i) => ({ id: `j${round}-${i}`, command: witnessed(0.2 * i) })),
           );

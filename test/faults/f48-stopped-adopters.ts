@@ -41,7 +41,7 @@ export const stoppedAdopters: Fault = {
   small: STOPS.length,
   full: 20 * STOPS.length,
   async run(rounds, seed, program) {
-    const left: Figures['violations'] = [];
+    const violations: Figures['violations'] = [];
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
@@ -68,11 +68,11 @@ export const stoppedAdopters: Fault = {
           (job) => names.includes(job.id) && job.state === 'processing',
         );
         for (const { id } of unattended)
-          left.push({ kind: 'left', what: `round ${round}: nobody waits for ${id}` });
+          violations.push({ kind: 'left', what: `round ${round}: nobody waits for ${id}` });
         if (unattended.length > 0) await lab.supervisor(['--drain']).exit;
       },
     });
-    return { ...figures, violations: [...left, ...figures.violations] };
+    return { ...figures, violations: [...violations, ...figures.violations] };
   },
 };
 

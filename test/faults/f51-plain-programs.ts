@@ -56,8 +56,8 @@ async function round(seed: number, program?: string): Promise<Figures> {
         const { length } = lines(join(directory, file(id)));
         return length === 1 ? [] : [{ kind: 'twice', what: `${id} ran to its end ${length} times` }];
       });
-      const left = unfinished(lab.database);
-      if (left > 0) violations.push({ kind: 'lost', what: `${left} jobs are unfinished` });
+      const open = unfinished(lab.database);
+      if (open > 0) violations.push({ kind: 'lost', what: `${open} jobs are unfinished` });
       return { jobs: lab.enqueued.length, faults: STOPS, violations };
     },
     program,

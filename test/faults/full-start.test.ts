@@ -26,8 +26,8 @@ test.skipIf(!mayMount)(
   inSandbox((box) =>
     onFullDisk(box, async (free) => {
       expectRefusal(await box.run(['worker', 'start', '--detach']), 5, /disk is full/);
-      const left = readdirSync(join(box.home, 'queue.db.d'));
-      expect(left.filter((name) => /^host\.|logs/.test(name))).toEqual([]);
+      const remaining = readdirSync(join(box.home, 'queue.db.d'));
+      expect(remaining.filter((name) => /^host\.|logs/.test(name))).toEqual([]);
       free();
       expect(await box.json<unknown[]>(['worker', 'list'])).toEqual([]);
       expect((await box.run(['worker', 'start', '--detach'])).code).toBe(0);

@@ -72,8 +72,8 @@ let failed = 0;
 let skipped = 0;
 process.stdout.write(`seed ${seed}, commit ${commit}\n`);
 for (const fault of chosen) {
-  const { skipped: left, ...result } = await run(fault);
-  if (left) skipped++;
+  const { skipped: isSkipped, ...result } = await run(fault);
+  if (isSkipped) skipped++;
   else if (!result.result.startsWith('ok')) failed++;
   const { test, title, jobs, faults, seconds } = result;
   process.stdout.write(
@@ -81,7 +81,7 @@ for (const fault of chosen) {
   );
   const before = results.findIndex((one) => one.test === test);
   // A fault that this machine cannot run keeps the figures of a machine that could.
-  if (left && before !== -1) continue;
+  if (isSkipped && before !== -1) continue;
   results.splice(before === -1 ? results.length : before, before === -1 ? 0 : 1, result);
   const order = FAULTS.map(({ id }) => id);
   results.sort((a, b) => order.indexOf(a.test) - order.indexOf(b.test));

@@ -69,6 +69,6 @@ export async function roundsInLabs(plan: Rounds): Promise<Figures> {
 
 export function shuffled<T>(all: readonly T[], seed: number): T[] {
   const random = randomFrom(seed);
-  const left = [...all];
-  return all.map(() => left.splice(below(random, left.length), 1)[0]!);
+  const rest = [...all];
+  return all.map(() => rest.splice(below(random, rest.length), 1)[0]!);
 }

@@ -45,16 +45,16 @@ for (const [name, topic] of Object.entries(TOPICS)) describe(name, () => topic((
 
 test(
   'without its store a server is alive but not ready, and recovers when the store is back',
-  inSandbox(async (own) => {
-    const site = await serve(own);
+  inSandbox(async (ownBox) => {
+    const site = await serve(ownBox);
     await add(site, { id: 'kept', command: 'true', ...later });
-    const file = join(own.home, 'queue.db');
+    const file = join(ownBox.home, 'queue.db');
     renameSync(file, `${file}.away`);
     expect((await site.call('GET', '/healthz')).status).toBe(200);
     expect((await site.call('GET', '/readyz', { token: null })).status).toBe(503);
     for (const path of ['/api/v1/jobs', '/api/v1/jobs/kept', '/api/v1/stats', '/api/v1/events']) {
       const { text } = await refused(site, ['GET', path], {}, [503, 'store-unavailable']);
-      expect(text).not.toContain(own.directory);
+      expect(text).not.toContain(ownBox.directory);
     }
     const body = { command: 'true' };
     await refused(site, ['POST', '/api/v1/jobs'], { body }, [503, 'store-unavailable']);
@@ -68,12 +68,12 @@ test(
 
 test(
   'after its store was replaced, the server reads, follows and changes the new one',
-  inSandbox(async (own) => {
-    const site = await serve(own);
+  inSandbox(async (ownBox) => {
+    const site = await serve(ownBox);
     await add(site, { id: 'saved', command: 'true', ...later });
-    const file = join(own.home, 'queue.db');
-    const copy = join(own.directory, 'copy.db');
-    expect((await own.run(['backup', copy])).code).toBe(0);
+    const file = join(ownBox.home, 'queue.db');
+    const copy = join(ownBox.directory, 'copy.db');
+    expect((await ownBox.run(['backup', copy])).code).toBe(0);
     await add(site, manyJobs('lost', 30));
     const before = await site.events();
     for (const end of ['', '-wal', '-shm']) renameSync(file + end, `${file}.old${end}`);
@@ -88,7 +88,8 @@ test(
     await add(site, { id: 'new', command: 'true', ...later });
     expect(await ids()).toEqual(['new', 'saved']);
     await until(() => stream.seen.some(({ data }) => data.job_id === 'new'), 'the event arrives');
-    expect((await own.json<{ id: string }[]>(['list'])).map(({ id }) => id).sort()).toEqual(['new', 'saved']);
+    const jobs = await ownBox.json<{ id: string }[]>(['list']);
+    expect(jobs.map(({ id }) => id).sort()).toEqual(['new', 'saved']);
     stream.close();
   }),
 );
@@ -98,10 +99,10 @@ const manyJobs = (name: string, jobs: number): object[] =>
 
 test.skipIf(process.platform !== 'linux')(
   'a server still has a lock on its store after running doctor',
-  inSandbox(async (own) => {
-    const site = await serve(own);
+  inSandbox(async (ownBox) => {
+    const site = await serve(ownBox);
     await add(site, { id: 'there', command: 'true', ...later });
-    const file = statSync(join(own.home, 'queue.db')).ino;
+    const file = statSync(join(ownBox.home, 'queue.db')).ino;
     const locks = (): number =>
       readFileSync('/proc/locks', 'latin1')
         .split('\n')
@@ -116,9 +117,9 @@ test.skipIf(process.platform !== 'linux')(
 
 test(
   'a read-only server shows everything and changes nothing',
-  inSandbox(async (own) => {
-    await own.run(['enqueue', '--id', 'there', '--delay', '1d', 'true']);
-    const site = await serve(own, '--read-only');
+  inSandbox(async (ownBox) => {
+    await ownBox.run(['enqueue', '--id', 'there', '--delay', '1d', 'true']);
+    const site = await serve(ownBox, '--read-only');
     const before = await ok(site, 'GET', '/api/v1/jobs/there');
     await refused(site, ['POST', '/api/v1/jobs'], { body: { command: 'true' } }, [403, 'read-only']);
     await refused(site, ['DELETE', '/api/v1/jobs/there'], {}, [403, 'read-only']);

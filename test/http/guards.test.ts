@@ -39,9 +39,9 @@ describe('every route of the table', () => {
   for (const route of protectedRoutes) {
     const name = `${route.method} ${route.path}`;
     test(`${name} needs the token`, async () => {
-      const how = route.body === undefined ? {} : { body: {} };
+      const call = route.body === undefined ? {} : { body: {} };
       for (const token of [null, '', 'x', site.token.slice(1), `${site.token}x`, 'a'.repeat(5000)]) {
-        const answer = await site.call(route.method, pathOf(route), { ...how, token });
+        const answer = await site.call(route.method, pathOf(route), { ...call, token });
         expect([401, 429]).toContain(answer.status);
         expect(answer.json.code).toMatch(/^(no-token|too-many-tries)$/);
         expect(answer.headers.get('access-control-allow-origin')).toBeNull();
@@ -124,9 +124,9 @@ describe('every route of the table', () => {
 
   for (const route of ROUTES) {
     test(`${route.method} ${route.path} refuses unknown queries and tokens in the URL`, async () => {
-      const how = route.body === undefined ? {} : { body: {} };
+      const call = route.body === undefined ? {} : { body: {} };
       for (const query of ['nonsense=1', `token=${site.token}`])
-        expectError(await site.call(route.method, `${pathOf(route)}?${query}`, how), 400, 'invalid-request');
+        expectError(await site.call(route.method, `${pathOf(route)}?${query}`, call), 400, 'invalid-request');
     });
   }
 });
@@ -195,8 +195,8 @@ test('a read-only server, token or session changes nothing on any route', async 
   for (const [where, token] of pairs) {
     expect((await where.call('GET', '/api/v1/server', { token })).json.read_only).toBe(true);
     for (const route of ROUTES.filter((one) => one.access === 'change')) {
-      const how = route.body === undefined ? { token } : { body: {}, token };
-      expectError(await where.call(route.method, pathOf(route), how), 403, 'read-only');
+      const call = route.body === undefined ? { token } : { body: {}, token };
+      expectError(await where.call(route.method, pathOf(route), call), 403, 'read-only');
     }
   }
   // Answers for a read-only token are not reused for a full token.

@@ -4,16 +4,16 @@ import { createSessions, IDLE_MS } from '../../src/http/sessions.ts';
 const forever = (): AbortSignal => new AbortController().signal;
 
 test('a session has 256 random bits and is valid on its own server only', () => {
-  const [mine, other] = [createSessions(() => 0), createSessions(() => 0)];
-  const secrets = Array.from({ length: 100 }, () => mine.begin('full', forever()));
+  const [sessions, other] = [createSessions(() => 0), createSessions(() => 0)];
+  const secrets = Array.from({ length: 100 }, () => sessions.begin('full', forever()));
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) {
     expect(Buffer.from(secret.split('-').slice(1).join('-'), 'base64url')).toHaveLength(32);
-    expect([mine.origin(secret), other.origin(secret)]).toEqual(['own', 'foreign']);
-    expect(mine.find(secret)?.role).toBe('full');
+    expect([sessions.origin(secret), other.origin(secret)]).toEqual(['own', 'foreign']);
+    expect(sessions.find(secret)?.role).toBe('full');
     expect(other.find(secret)).toBeNull();
   }
-  for (const text of ['', 'x', 'a'.repeat(43), `${secrets[0]}x`]) expect(mine.origin(text)).toBe('none');
+  for (const text of ['', 'x', 'a'.repeat(43), `${secrets[0]}x`]) expect(sessions.origin(text)).toBe('none');
 });
 
 test('a session ends after 12 hours without use, unless it has an open stream', () => {

@@ -199,8 +199,8 @@ export function end(model: Model, job: ModelJob, state: 'completed' | 'dead' | '
   parentEnded(model, job, state);
 }
 
-function parentEnded(model: Model, parent: ModelJob, how: ParentEnd): void {
-  const satisfied = SATISFIED_BY[how];
+function parentEnded(model: Model, parent: ModelJob, parentEnd: ParentEnd): void {
+  const satisfied = SATISFIED_BY[parentEnd];
   for (const child of model.jobs.values()) {
     for (const one of child.dependsOn) {
       if (one.parent !== parent || one.phase !== 'open') continue;

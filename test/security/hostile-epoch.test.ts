@@ -42,7 +42,7 @@ for (const [key, value] of [
         expectRefusal(await box.run(command), 5, /is not a valid epoch/);
       const check = await box.run(['db', 'check']);
       expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('have 12 hex digits') });
-      const restored = join(box.directory, 'restored', 'queue.db');
+      const restored = join(box.directory, 'restored.db');
       expectRefusal(await box.run(['--db', restored, 'restore', '--yes', backup]), 5, /is not a valid epoch/);
       expect((await box.run(['db', 'repair'])).code).toBe(0);
       expect((await box.run(['delete', 'loud'])).code).toBe(0);

@@ -33,7 +33,7 @@ test.concurrent(
     const file = join(box.directory, 'lines');
     await box.run(['export', file]);
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    const into = ['--db', join(box.directory, 'new', 'queue.db')];
+    const into = ['--db', join(box.directory, 'new.db')];
     await Promise.all(
       BAD_VALUES.map(async ([table, column, value], i) => {
         const at = lines.findIndex((line) => table in JSON.parse(line));

@@ -227,9 +227,10 @@ asRoot.concurrent(
     mkdirSync(join(shared, 'theirs'), { recursive: true });
     chmodSync(shared, 0o1777);
     chownSync(join(shared, 'theirs'), NOBODY, NOBODY);
-    const made = await box.run(['--db', join(shared, 'theirs', 'new', 'q.db'), 'enqueue', 'true']);
+    const enqueueInto = (db: string) => box.run(['enqueue', 'true'], { env: { QUEUECTL_DB: db } });
+    const made = await enqueueInto(join(shared, 'theirs', 'new', 'q.db'));
     expectRefusal(made, 6, /theirs belongs to user 65534/);
-    expect((await box.run(['--db', join(shared, 'mine', 'q.db'), 'enqueue', 'true'])).code).toBe(0);
+    expect((await enqueueInto(join(shared, 'mine', 'q.db'))).code).toBe(0);
   }),
 );
 

@@ -73,7 +73,7 @@ describe('split output', () => {
       expect(readGap(outputIn(place.directory, 'stderr'))!.to).toBeGreaterThan(2_000_000);
       const collected = collectStreams(place, true, LIMIT);
       expect(collected).toMatchObject({ bytes: 4_000_013, truncated: true, kept: null });
-      expect(collected.stored).toBeLessThan(2 * LIMIT + 300);
+      expect(collected.remainingBytes).toBeLessThan(2 * LIMIT + 300);
       expect(read(place, 'stdout')).toMatch(/^firsto+\n\[queuectl: \d+ bytes of output dropped here\]\no+$/);
       expect(read(place, 'stderr')).toMatch(
         /^begine+\n\[queuectl: \d+ bytes of output dropped here\]\ne+end$/,

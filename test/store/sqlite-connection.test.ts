@@ -11,7 +11,7 @@ describe('connection', () => {
   test('every connection is durable and checks foreign keys', () =>
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
-      // The first connection creates the file and the second one finds it. Their settings must be the same.
+      // openSqlite creates the file in the first round and finds it in the second. The settings must be the same in both.
       for (let i = 0; i < 2; i++) {
         await (await openSqlite(path)).store.close();
         const connection = await connect(path);
@@ -90,7 +90,7 @@ describe('isSqliteSound', () => {
     ['3.50.9', false],
     ['3.9.100', false],
     ['2.99.99', false],
-  ])('returns for %s: %p', (version, sound) => {
+  ])('for SQLite %s returns %p', (version, sound) => {
     expect(isSqliteSound(version)).toBe(sound);
   });
 

@@ -9,7 +9,7 @@ export interface Site {
   port: number;
   token: string;
   /** Sends a request with the server's token, with another `token`, or without any if that is null. */
-  call(method: string, path: string, how?: Call): Promise<Answer>;
+  call(method: string, path: string, options?: Call): Promise<Answer>;
   /** Sends exactly these bytes. Returns what the server sends until it closes the connection or `enough` matches. */
   raw(bytes: string, enough?: RegExp): Promise<string>;
   /** Opens an event stream that starts after the event `after`, or with the next event if that is null. */

@@ -23,8 +23,8 @@ export function onEachRuntime(
 
 /** Runs a program that uses the public entry point of the package, and parses what it prints as JSON. */
 export function printedBy(runtime: string, program: string, ...args: string[]): unknown {
-  const how = runtime === NODE ? '--input-type=module' : '--no-install';
-  const { status, stdout, stderr } = spawnSync(runtime, [how, '--eval', program, ...args], {
+  const flag = runtime === NODE ? '--input-type=module' : '--no-install';
+  const { status, stdout, stderr } = spawnSync(runtime, [flag, '--eval', program, ...args], {
     cwd: ROOT,
     encoding: 'utf8',
     timeout: 40_000,

@@ -66,10 +66,10 @@ export async function killAll(pids: number[]): Promise<void> {
 
 /** Kills all processes with this QUEUECTL_HOME, such as servers, workers and jobs. */
 export async function killSurvivors(home: string): Promise<void> {
-  const left = () => processesWith(`QUEUECTL_HOME=${home}`);
+  const remaining = () => processesWith(`QUEUECTL_HOME=${home}`);
   await until(() => {
-    send(left(), 'SIGKILL');
-    return left().length === 0;
+    send(remaining(), 'SIGKILL');
+    return remaining().length === 0;
   }, 'nothing of the sandbox runs');
 }
 

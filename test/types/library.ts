@@ -3,7 +3,7 @@
  * compiles it against the built package. It is never run.
  */
 import {
-  type ActedOn,
+  type ActionResult,
   type AttemptObject,
   type EnqueueInput,
   type ErrorCode,
@@ -85,7 +85,7 @@ function record(event: EventObject | WorkerEvent): string {
 export async function working(options: OpenOptions, start: WorkerStart, stop: StopOptions): Promise<void> {
   await using queue = await openQueue(options);
   await using worker: QueueWorker = await queue.startWorker({ ...start, onEvent: record });
-  const acted: ActedOn = await queue.hold('id');
+  const acted: ActionResult = await queue.hold('id');
   await worker.stop(stop);
   await queue.close({ timeout: '30s', leave: acted.changed.length > 0 });
   // @ts-expect-error: there is no such option

@@ -107,8 +107,8 @@ test(
       async () => (await box.json<unknown[]>(['list', '--state', 'pending'])).length === 2,
       'the two of the group are retried',
     );
-    const left = await box.json<{ exit_code: number }[]>(['list', '--state', 'dead']);
-    expect(left.map((job) => job.exit_code).sort()).toEqual([127, 17]);
+    const remaining = await box.json<{ exit_code: number }[]>(['list', '--state', 'dead']);
+    expect(remaining.map((job) => job.exit_code).sort()).toEqual([127, 17]);
   }),
 );
 

@@ -151,11 +151,11 @@ test(
     await asked.getByText(/queuectl worker stop \w+/).waitFor();
     await asked.getByRole('button', { name: 'Stop worker' }).click();
     await page.getByText('is no longer running').waitFor();
-    const left = await until(async () => {
+    const remaining = await until(async () => {
       const found = await box.json<{ current_jobs: string[] }[]>(['worker', 'list']);
       return found.length === 1 ? found : false;
     }, 'one worker is left');
-    expect(left[0]!.current_jobs).toEqual(['long']);
+    expect(remaining[0]!.current_jobs).toEqual(['long']);
     await untilState(box, 'long', 'processing');
     expect(violations).toEqual([]);
   }),

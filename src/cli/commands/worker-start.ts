@@ -90,8 +90,8 @@ export default defineCommand({
     };
     void sweep(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
-      const how = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
-      return (await openApp(context.location, actorOf(context.environment), how)).store;
+      const options = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
+      return (await openApp(context.location, actorOf(context.environment), options)).store;
     });
     const ignoreHangup = processes.ignoresAtStart(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');

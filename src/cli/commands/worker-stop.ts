@@ -43,13 +43,13 @@ export default defineCommand({
       order,
       ...(input.args.length === 0 ? {} : { only: input.args }),
       timeoutMs,
-      onWait(left) {
-        const jobs = left.flatMap((worker) => worker.currentJobs);
+      onWait(remaining) {
+        const jobs = remaining.flatMap((worker) => worker.currentJobs);
         if (jobs.length > 0 && order === 'drain' && !io.quiet && !io.json) {
           const named =
             jobs.length > 5 ? `${jobs.slice(0, 5).join(', ')} and ${jobs.length - 5} more` : jobs.join(', ');
           io.err(
-            `waiting for ${countOf(left.length, 'worker')} to finish ${jobs.length === 1 ? 'job' : 'jobs'} ${named}\n`,
+            `waiting for ${countOf(remaining.length, 'worker')} to finish ${jobs.length === 1 ? 'job' : 'jobs'} ${named}\n`,
           );
         }
       },

@@ -33,13 +33,13 @@ export function shareRows(
     names.map((name) => [name, Math.max(1, rowsOf(snapshot, name, ui.filter).length)] as const),
   );
   const shares = new Map(names.map((name) => [name, 0]));
-  let left = room - names.length;
-  for (let before = -1; left > 0 && left !== before; ) {
-    before = left;
+  let remaining = room - names.length;
+  for (let before = -1; remaining > 0 && remaining !== before; ) {
+    before = remaining;
     for (const name of names) {
-      const more = Math.min(name === ui.focus ? 2 : 1, wanted.get(name)! - shares.get(name)!, left);
+      const more = Math.min(name === ui.focus ? 2 : 1, wanted.get(name)! - shares.get(name)!, remaining);
       shares.set(name, shares.get(name)! + more);
-      left -= more;
+      remaining -= more;
     }
   }
   return shares;

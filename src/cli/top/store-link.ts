@@ -14,14 +14,14 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
   let app: App | null = null;
   let unwatch: ((() => void) | null)[] = [];
   let first = true;
-  let own = false;
+  let openedHere = false;
   const drop = async (): Promise<void> => {
     for (const end of unwatch) end?.();
     unwatch = [];
     const old = app;
     app = null;
     // The first store was opened by `context.app`, and is closed at the end of the command.
-    if (own && old !== null) await closeApp(old).catch(() => {});
+    if (openedHere && old !== null) await closeApp(old).catch(() => {});
   };
   return {
     async app() {
@@ -32,7 +32,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
             access: 'read',
             ifMissing: 'refuse',
           });
-      own = !first;
+      openedHere = !first;
       first = false;
       // Both files signal changes: workers touch one, and commands that wake workers touch the other.
       unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];

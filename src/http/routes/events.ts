@@ -5,7 +5,7 @@ import { masked } from '../../core/mask.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
-import { numberOf } from '../query.ts';
+import { numberOf, type QueryReader } from '../query.ts';
 import { get, json, type Route } from '../route.ts';
 
 const EVENT_NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
@@ -54,7 +54,7 @@ export const EVENT_ROUTES: Route[] = [
   }),
 ];
 
-function readFilter(one: (name: string) => string | undefined): EventFilter {
+function readFilter(one: QueryReader): EventFilter {
   const kinds = one('kind')?.split(',').map(readKind);
   return { jobId: one('job'), queue: one('queue'), actor: one('actor'), kinds };
 }

@@ -143,6 +143,6 @@ function readJobs(body: unknown, now: number, key: string | undefined): JobInput
   const given = Array.isArray(body) ? body : [body];
   if (given.length === 0 || given.length > MAX_JOBS)
     throw new QueueError('invalid-request', `an array must contain 1 to ${MAX_JOBS} jobs`);
-  const once = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
-  return given.map((one) => ({ ...readJobBody(one, now), ...once }));
+  const idempotency = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
+  return given.map((one) => ({ ...readJobBody(one, now), ...idempotency }));
 }

@@ -84,6 +84,6 @@ export interface AttemptOutput {
   kept: Uint8Array | null;
   /** The stderr of split output. Then `kept` is only its stdout. */
   keptStderr?: Uint8Array | null;
-  /** The number of bytes that remain, if some were dropped. */
-  stored?: number;
+  /** The size of the output file after some bytes were dropped. Unset if none were. */
+  remainingBytes?: number;
 }

@@ -14,7 +14,7 @@ export interface JobStore {
    * - If a job's unique key is taken, the job that has it is returned instead, marked `existing`.
    * - A job may depend on jobs of the store or of the same batch. A missing parent and a cycle are refused. If a parent
    *   has already ended in another way than wanted, the job is cancelled, held or run, as its policy says.
-   * - If the key of `once` was used within KEY_KEPT_MS, nothing is added, whatever became of the jobs of the first use. The same
+   * - If the key of `idempotency` was used within KEY_KEPT_MS, nothing is added, whatever became of its jobs. The same
    *   body returns those jobs, marked `existing`, and removed ones also `gone`. Another body is refused.
    */
   insert(jobs: Iterable<JobSpec>, now: number): Promise<Job[]>;
@@ -22,7 +22,7 @@ export interface JobStore {
     jobs: Iterable<JobSpec>,
     now: number,
     keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
-    once?: Idempotency,
+    idempotency?: Idempotency,
   ): Promise<T[]>;
   get(id: string): Promise<Job | null>;
   /** Returns a page of matching jobs, newest first. See `scanEnd` for the cost. */

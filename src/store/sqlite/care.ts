@@ -1,7 +1,7 @@
 import type { CareStore } from '../contract/care.ts';
 import type { Connection } from './connection.ts';
 import { load } from './load.ts';
-import { refuseNewer } from './migrate.ts';
+import { knownVersion } from './migrate.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
@@ -13,7 +13,7 @@ export function careStore(db: Connection, onRenewed: () => void): Omit<CareStore
   return {
     async check() {
       db.checkFile();
-      await db.read(() => refuseNewer(db));
+      await db.read(() => knownVersion(db));
     },
     renew: (settleLost) =>
       db.write('renew', () => {

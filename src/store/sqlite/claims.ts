@@ -17,12 +17,12 @@ const WITH_BALLAST = { usesBallast: true };
 export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
-      const how = { usesBallast: request.settle.length > 0 };
+      const options = { usesBallast: request.settle.length > 0 };
       try {
-        return await db.write('claim', () => claim(db, request, now, take), how);
+        return await db.write('claim', () => claim(db, request, now, take), options);
       } catch (error) {
         if (!isBadRow(error)) throw error;
-        return db.write('claim', () => claim(db, request, now, takeOrHold), how);
+        return db.write('claim', () => claim(db, request, now, takeOrHold), options);
       }
     },
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),

@@ -49,7 +49,7 @@ export interface Connection extends Statements {
    * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `usesBallast` it
    * removes the ballast if the disk is full. Only writes that end or remove something may do so.
    */
-  write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { usesBallast: boolean }): Promise<T>;
+  write<T>(verb: keyof Store | 'migrate', work: () => T, options?: { usesBallast: boolean }): Promise<T>;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
@@ -119,7 +119,7 @@ export async function connect(
       untilFree(path, () => {
         if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
-    write: (verb, work, how) => write(opened, verb, work, how?.usesBallast ?? false),
+    write: (verb, work, options) => write(opened, verb, work, options?.usesBallast ?? false),
     read: (work) =>
       untilFree(path, () =>
         files.guard(() => {

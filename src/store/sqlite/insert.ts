@@ -20,20 +20,21 @@ export async function insertOnce<T>(
   db: Connection,
   jobs: Iterable<JobSpec>,
   now: number,
-  once: Idempotency,
+  idempotency: Idempotency,
   keep?: Keep<T>,
 ): Promise<T[]> {
   let added: T[] = [];
   const before = await db.write('insert', () => {
-    const answer = takeKey(db, once, now);
+    const answer = takeKey(db, idempotency, now);
     if (answer !== null) return answer;
     const ids: string[] = [];
-    const noting: Keep<T> = (job) => {
+    const keepId: Keep<T> = (job) => {
       ids.push(job.id);
       return keep!(job);
     };
-    added = insert(db, jobs, now, keep && noting);
-    db.run(sql.keepAnswer, JSON.stringify(keep ? ids : (added as Job[]).map((job) => job.id)), once.key);
+    added = insert(db, jobs, now, keep && keepId);
+    const addedIds = keep ? ids : (added as Job[]).map((job) => job.id);
+    db.run(sql.keepAnswer, JSON.stringify(addedIds), idempotency.key);
     return null;
   });
   if (before === null) return added;

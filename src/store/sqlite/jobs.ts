@@ -10,10 +10,10 @@ import * as sql from './sql/jobs.ts';
 
 export function jobStore(db: Connection): JobStore {
   return {
-    insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, once?: Idempotency) =>
-      once === undefined
+    insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency) =>
+      idempotency === undefined
         ? db.write('insert', () => insert(db, jobs, now, keep))
-        : insertOnce(db, jobs, now, once, keep),
+        : insertOnce(db, jobs, now, idempotency, keep),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),

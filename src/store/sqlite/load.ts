@@ -42,12 +42,12 @@ export function recount(db: Connection): void {
 
 function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const loaded: Loaded = { added: {}, skipped: {} };
-  // The highest number in use here is added to every number, so all are unused, and in an empty store they stay.
+  // The highest number in use here is added to every number, so that all of them are unused. In an empty store they stay the same.
   const shift: Record<string, number> = {};
   for (const { name, numbered } of SAVED)
     if (numbered) shift[name] = Number(db.get(sql.highestNumber(name))!.number);
   /** The numbers of queues that exist here, by `TABLE NUMBER` of the imported row. */
-  const here = new Map<string, number>();
+  const existingQueues = new Map<string, number>();
   /** The numbers of jobs that exist here, by the number of the imported row. Loaded jobs may depend on them. */
   const parents = new Map<number, number>();
   const hasFigures = db.get(sql.anyFigure) !== undefined;
@@ -59,7 +59,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   };
   /** Returns the number that a row of the import has here. */
   const moved = (table: string, number: unknown): number =>
-    here.get(`${table} ${number}`) ?? Number(number) + shift[table]!;
+    existingQueues.get(`${table} ${number}`) ?? Number(number) + shift[table]!;
   const conflict = (table: SavedTable, row: Row): void => {
     if (onConflict === 'fail')
       throw new QueueError('import-conflict', `${wordFor(table, row)} already exists in this database`);
@@ -73,21 +73,21 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
     checkColumns(table, row, columns.get(name)!);
     const found = table.nameColumns.length === 0 ? undefined : existing(db, table, row);
     if (found !== undefined) {
-      if (name === 'queue') here.set(`queue ${row.number}`, found.number as number);
+      if (name === 'queue') existingQueues.set(`queue ${row.number}`, found.number as number);
       if (name === 'job') parents.set(row.number as number, found.number as number);
       if (!(isSame(found, row) && name !== 'job' && name !== 'schedule')) conflict(table, row);
       return;
     }
-    const mine: Row = { ...row };
-    if (table.numbered) mine.number = withRoom(table, moved(name, row.number));
+    const newRow: Row = { ...row };
+    if (table.numbered) newRow.number = withRoom(table, moved(name, row.number));
     for (const [column, target] of Object.entries(table.refs))
-      if (mine[column] != null)
-        mine[column] =
-          (column === 'parent' && parents.get(row.parent as number)) || moved(target, mine[column]);
-    const names = columns.get(name)!.filter((column) => column in mine);
-    const values = names.map((column) => mine[column] as SQLInputValue);
+      if (newRow[column] != null)
+        newRow[column] =
+          (column === 'parent' && parents.get(row.parent as number)) || moved(target, newRow[column]);
+    const names = columns.get(name)!.filter((column) => column in newRow);
+    const values = names.map((column) => newRow[column] as SQLInputValue);
     // Figures are skipped with the kind that they belong to.
-    if (isOrphan(db, table, mine) || (name === 'rollup_kind' && hasFigures)) count('skipped', name);
+    if (isOrphan(db, table, newRow) || (name === 'rollup_kind' && hasFigures)) count('skipped', name);
     else if (insert(db, sql.insertRow(name, names), values) === 0) conflict(table, row);
     else count('added', name);
   };

@@ -48,8 +48,8 @@ export function freshDatabase(path: string): DatabaseSync {
   return db;
 }
 
-/** Returns how many columns each table had in its first version. Rows of that version have no more. */
-export function firstColumns(): Map<string, number> {
+/** Returns the number of columns that each table was created with. Rows from before a migration may have no more columns. */
+export function originalColumnCounts(): Map<string, number> {
   const db = new DatabaseSync(':memory:');
   const columns = new Map<string, number>();
   for (const sql of [schema, ...MIGRATIONS]) {
@@ -62,19 +62,19 @@ export function firstColumns(): Map<string, number> {
 }
 
 /**
- * Returns the schema version of a queuectl database, or 0 for an empty file. Reads first whether the file is empty. If another
- * process creates the schema after that, the file only looks newer, never like that of another program.
+ * Returns the schema version of a queuectl database, or 0 for an empty file. First reads whether the file is empty. In the other
+ * order, a schema that another process creates between the two reads would look like that of another program.
  */
 export function version(connection: Connection, known = SCHEMA_VERSION): number {
   const isEmpty = connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
   const ours = connection.pragma('application_id') === APPLICATION_ID;
   if (!isEmpty && !ours)
     throw new QueueError('not-a-database', `${connection.path} is an SQLite database of another program`);
-  return ours ? refuseNewer(connection, known) : 0;
+  return ours ? knownVersion(connection, known) : 0;
 }
 
-/** Returns the schema version. Throws if a newer queuectl has migrated the file, perhaps while it is open here. */
-export function refuseNewer(connection: Connection, known = SCHEMA_VERSION): number {
+/** Returns the schema version. Throws if it is higher than `known`, as after a newer queuectl has migrated the open file. */
+export function knownVersion(connection: Connection, known = SCHEMA_VERSION): number {
   const found = connection.get('PRAGMA user_version')!.user_version as number;
   if (found <= known) return found;
   throw new QueueError(
@@ -83,7 +83,7 @@ export function refuseNewer(connection: Connection, known = SCHEMA_VERSION): num
   );
 }
 
-/** Throws if the file has to be migrated before this version of queuectl can use it. */
+/** Returns the schema version `found`. Throws if the file has to be migrated before this version of queuectl can use it. */
 export function refuseOlder(connection: Connection, found: number): number {
   if (found === 0 || found === SCHEMA_VERSION) return found;
   refuseUnreleased(connection, found);
@@ -93,7 +93,7 @@ export function refuseOlder(connection: Connection, found: number): number {
   );
 }
 
-/** Throws if the file has a schema from before the first release, which no migration starts from. */
+/** Returns the schema version `found`. Throws if it is from before the first release, because no migration starts there. */
 export function refuseUnreleased(connection: Connection, found: number): number {
   if (found === 0 || found >= FIRST_VERSION) return found;
   throw new QueueError(

@@ -21,7 +21,7 @@ import { type Connection, connect } from './connection.ts';
 import { isMoved, lacksWal, translate } from './failures.ts';
 import { refuseReopening } from './live-files.ts';
 import { mendOnFailure } from './mend.ts';
-import { migrate, refuseNewer, refuseOlder, refuseUnreleased, SCHEMA_VERSION, version } from './migrate.ts';
+import { knownVersion, migrate, refuseOlder, refuseUnreleased, SCHEMA_VERSION, version } from './migrate.ts';
 import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME_BYTES = 240;
@@ -44,7 +44,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   const store = sqliteStore(connection);
   try {
     if (options.older === 'migrate' || found === 0) await migrate(connection);
-    connection.guard(() => refuseNewer(connection));
+    connection.guard(() => knownVersion(connection));
     mendOnFailure(connection);
     // Both become parts of paths, so a store in which they are damaged is refused before it is used.
     await connection.read(() => [store.epoch, store.origin]);
@@ -77,7 +77,7 @@ async function openInWalMode(
     const connection = await connect(path, { actor, now });
     try {
       const look = (): Promise<number> => connection.read(() => refuse(connection, version(connection)));
-      // A database of another program or version is refused before anything in it changes.
+      // A database of another program or an unsupported version is refused before anything in it changes.
       await look();
       if (connection.isCurrent()) {
         await connection.useWal();
@@ -87,7 +87,7 @@ async function openInWalMode(
           return { connection, found };
         }
       }
-      // If the file was removed, this throws. The next round would create it again.
+      // If the file was removed, this throws, because the next round would create it again.
       if (!existsSync(path)) connection.checkFile();
     } catch (error) {
       if (!isMoved(error)) {

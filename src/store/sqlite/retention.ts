@@ -69,8 +69,8 @@ function prunable(db: Connection, state: PrunedState, keep: Retention, now: numb
   const total = { jobs: 0, bytes: 0 };
   for (let after: PrunableJob | undefined; ; ) {
     const oldest = page(db, state, after, JOBS_PER_PAGE);
-    const left = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
-    const going = countExcess(keep, left, oldest, now);
+    const remaining = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
+    const going = countExcess(keep, remaining, oldest, now);
     for (const job of oldest.slice(0, going)) {
       total.jobs++;
       total.bytes += job.bytes;

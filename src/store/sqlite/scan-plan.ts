@@ -33,11 +33,11 @@ export function planScans(db: Connection, filter: StoreFilter): ScanPlan | null 
   if (filter.name !== undefined || filter.text !== undefined) {
     const inQueue = queue === undefined ? '' : ' AND +job.queue = ?';
     const inStates = states === null ? '' : ` AND +state IN (${states.map(() => '?').join(', ')})`;
-    const more = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
+    const allValues = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
     const scan: IndexScan =
       filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
     const floor = filter.text === undefined ? 0 : Math.max(0, newestJob(db) - SEARCHED);
-    return { scans: [scan], extra: `${inQueue}${inStates}${text}`, values: more, floor };
+    return { scans: [scan], extra: `${inQueue}${inStates}${text}`, values: allValues, floor };
   }
   if (filter.waiting !== undefined)
     return { scans: waitingScans(db, filter.waiting, states, queue), extra: text, values, floor: 0 };

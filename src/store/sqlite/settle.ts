@@ -79,13 +79,13 @@ function conclude(
   attempt: Row | undefined,
   by: string | null,
 ): SettleAnswer {
-  const { claim, transition, exitCode } = settlement;
+  const { claim, transition, exitCode, output } = settlement;
   const row = jobAfter(transition, settlement.finishedAt);
   const applied = db.run(
     sql.settleJob,
     ...[row.state, row.phase, transition.attempts, transition.crashes, row.dueAt, row.finishedAt],
     ...[settlement.finishedAt, exitCode, settlement.error, settlement.durationMs ?? null],
-    ...[settlement.finishedAt, settlement.output.stored ?? settlement.output.bytes, claim.job, claim.token],
+    ...[settlement.finishedAt, output.remainingBytes ?? output.bytes, claim.job, claim.token],
   );
   if (applied === 1) {
     recordAttempt(db, settlement);

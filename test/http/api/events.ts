@@ -19,8 +19,8 @@ export function events(api: () => Api): void {
       await until(() => (client.seen.at(-1)?.id ?? 0) >= last, 'it has seen the last one');
       const from = [start + 1, start + 1, start + 1, 1][i]!;
       // A stream without a start may begin with events from just before it was opened.
-      const mine = numbers(client).filter((id) => id >= from && id <= last);
-      expect(mine).toEqual(consecutive(from, last));
+      const streamed = numbers(client).filter((id) => id >= from && id <= last);
+      expect(streamed).toEqual(consecutive(from, last));
       expect(client.seen.every(({ id, data }) => data.number === id)).toBe(true);
       client.close();
     }

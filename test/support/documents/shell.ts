@@ -87,10 +87,10 @@ export async function startShell(): Promise<Shell> {
     },
     async close() {
       commands.end();
-      const left = (): number[] => processesWith(`HOME=${home}`);
+      const remaining = (): number[] => processesWith(`HOME=${home}`);
       await until(() => {
-        send(left(), 'SIGKILL');
-        return left().length === 0;
+        send(remaining(), 'SIGKILL');
+        return remaining().length === 0;
       }, 'nothing of the page runs');
       await closed;
       rmSync(root, { recursive: true, force: true });

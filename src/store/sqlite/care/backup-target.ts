@@ -59,7 +59,7 @@ function refusePart(target: string): void {
     );
 }
 
-/** Returns the epoch of the backup at this path, or null. Throws if it is a queue. Call `refuseStore` first. */
+/** Returns the epoch of the backup at this path, or null. Throws if it is a queue. Call `refuseStore` first, which excludes a database in use. */
 async function replacedEpoch(target: string): Promise<string | null> {
   if (!lstatSync(target, { throwIfNoEntry: false })?.isFile()) return null;
   const old = await epochsOf(target).catch(() => null);

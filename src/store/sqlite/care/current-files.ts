@@ -9,7 +9,7 @@ import type { OpenedStore } from '../../open.ts';
 /** SQLite creates or removes its files in less time than this. */
 const FILE_CHANGE_MS = 50;
 const FILE_POLL_MS = 1;
-/** Workers and servers that use a removed file notice that and end within this time, unless they are stopped. */
+/** Workers and servers that use a removed file notice that and end within this time, unless they are suspended. */
 const NOTICE_MS = 10_000;
 const HOLDERS_POLL_MS = 100;
 const OPEN_TRIES = 3;
@@ -78,10 +78,10 @@ async function countNames(db: string): Promise<number> {
   const { countOwnLinks } = await import('./swap.ts');
   for (;;) {
     const before = statSync(db);
-    const own = countOwnLinks(db);
+    const ownLinks = countOwnLinks(db);
     const after = statSync(db);
     // Otherwise a name was created or removed meanwhile.
-    if (before.ino === after.ino && before.nlink === after.nlink) return after.nlink - own;
+    if (before.ino === after.ino && before.nlink === after.nlink) return after.nlink - ownLinks;
   }
 }
 
@@ -94,7 +94,7 @@ export async function refuseReading(location: string): Promise<void> {
 }
 
 /**
- * Throws while other processes have removed files open, and names these processes. A stopped process (SIGSTOP, Ctrl-Z) still has
+ * Throws while other processes have removed files open, and names these processes. A suspended process (SIGSTOP, Ctrl-Z) still has
  * to save the contents of such files, which it can do only while nobody has created new ones.
  */
 function refuseRemovedFiles(db: string): void {

@@ -1,5 +1,5 @@
 import type { Connection, Row } from '../connection.ts';
-import { firstColumns } from '../migrate.ts';
+import { originalColumnCounts } from '../migrate.ts';
 import * as care from '../sql/care.ts';
 import type { SavedTable } from '../tables.ts';
 import {
@@ -47,7 +47,7 @@ export function shapeOf(db: Connection, { name, key }: SavedTable): Shape {
   const [first] = keyed;
   return {
     table: name,
-    least: firstColumns().get(name) ?? columns.length,
+    least: originalColumnCounts().get(name) ?? columns.length,
     columns: (numbered ? columns : [...keyed, ...columns.filter((one) => one.pk === 0)]).map((one) => ({
       name: String(one.name),
       type: String(one.type),
@@ -69,7 +69,7 @@ function constant(sql: string | null): Value {
 
 export interface FoundRow {
   row: Row;
-  /** Tells whether the tree of the table does not lead to its page. Then it may be an old version of a row, or a deleted row. */
+  /** Tells whether the tree of the table does not lead to the row. It may then be an old version of a row, or a deleted row. */
   loose: boolean;
 }
 

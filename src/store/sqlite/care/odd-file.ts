@@ -50,7 +50,7 @@ function refuseBrokenLink(path: string): void {
   );
 }
 
-/** Throws if there is no store at this path. An empty file is none yet, although other commands create a store in it. */
+/** Throws if there is no store at this path. An empty file is no store either, but other commands create one in it. */
 export function refuseNoStore(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw missingError(path);
@@ -88,7 +88,7 @@ function grows(path: string): boolean {
   return statSync(path).size > 0;
 }
 
-/** Returns the first bytes of a file, or fewer if it is shorter. This process must not have it open as a database. */
+/** Returns the first bytes. Closing the file drops SQLite's locks, so this process must not have it open as a database. */
 export function headOf(path: string, length: number): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

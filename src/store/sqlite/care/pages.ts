@@ -83,14 +83,14 @@ export function cellAt(page: Buffer, number: number, at: number): Cell | null {
   if (kind === LEAF_TABLE && rowid === null) return null;
   const length = size.value;
   const from = rowid?.next ?? size.next;
-  const here = localBytes(length, kind === LEAF_TABLE);
-  const more = here < length;
-  if (from + here + (more ? 4 : 0) > PAGE_BYTES) return null;
+  const localLength = localBytes(length, kind === LEAF_TABLE);
+  const overflows = localLength < length;
+  if (from + localLength + (overflows ? 4 : 0) > PAGE_BYTES) return null;
   return {
     rowid: rowid?.value ?? null,
-    local: page.subarray(from, from + here),
+    local: page.subarray(from, from + localLength),
     length,
-    overflow: more ? page.readUInt32BE(from + here) : null,
+    overflow: overflows ? page.readUInt32BE(from + localLength) : null,
   };
 }
 

@@ -94,14 +94,14 @@ function isPrivateGroup(gid: number, uid: number): boolean {
   try {
     const users = fieldsOf('/etc/passwd', ':').map(([name, , id, group]) => ({ name, id, group }));
     const isOwn = ({ id }: { id: string | undefined }): boolean => id === String(uid) || id === String(ROOT);
-    const own = new Set(users.filter(isOwn).map((user) => user.name));
+    const ownNames = new Set(users.filter(isOwn).map((user) => user.name));
     const group = fieldsOf('/etc/group', ':').filter((fields) => fields[2] === String(gid));
     const members = group.flatMap((fields) => (fields[3] ?? '').split(',').filter((name) => name !== ''));
     return (
       users.some((user) => user.id === String(uid)) &&
       users.every((user) => user.group !== String(gid) || isOwn(user)) &&
       group.length > 0 &&
-      members.every((name) => own.has(name))
+      members.every((name) => ownNames.has(name))
     );
   } catch {
     return false;
@@ -121,11 +121,9 @@ export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: 
 }
 
 export function writableByOthers(path: string, stat: Stats, uid: number): Unsafe {
-  const own = stat.uid === uid || uid === ROOT;
-  return {
-    problem: `other users can write to ${path} (mode ${modeOf(stat)})`,
-    fix: own ? `chmod go-w ${word(path)}` : 'use your own directory, for example queuectl --db ~/queue.db …',
-  };
+  const problem = `other users can write to ${path} (mode ${modeOf(stat)})`;
+  if (stat.uid === uid || uid === ROOT) return { problem, fix: `chmod go-w ${word(path)}` };
+  return { problem, fix: 'use your own directory, for example queuectl --db ~/queue.db …' };
 }
 
 /** Reports that others can put a -wal or a -journal beside the file, which SQLite would read. They cannot replace the file. */
@@ -133,15 +131,15 @@ function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const directory = dirname(path);
   const problem = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
   if (holder.uid === uid && uid !== ROOT) return { problem, fix: `chmod go-w ${word(directory)}` };
-  const own = freeDirectory(path, uid);
-  const moved = join(own, basename(path));
-  const make = `mkdir -m 700 ${word(own)}`;
+  const ownDirectory = freeDirectory(path, uid);
+  const moved = join(ownDirectory, basename(path));
+  const make = `mkdir -m 700 ${word(ownDirectory)}`;
   const parts = ['', '-wal', '-shm', '-journal', '.d']
     .map((end) => path + end)
     .filter((one) => isOwn(one, uid));
   if (parts.length === 0)
     return { problem, fix: `use your own directory: ${make} && queuectl --db ${word(moved)} …` };
-  const move = `mv ${parts.map(word).join(' ')} ${word(`${own}/`)}`;
+  const move = `mv ${parts.map(word).join(' ')} ${word(`${ownDirectory}/`)}`;
   return {
     problem,
     fix: `while nothing uses the database, move it to your own directory: ${make} && ${move}. Then use it there: queuectl --db ${word(moved)} …`,

@@ -157,11 +157,11 @@ function isHiddenName(db: string, name: string): boolean {
 
 /** Counts the other names of a database that a running or killed restore, repair or backup has created. */
 export function countOwnLinks(db: string): number {
-  const own = namesIn(dirname(db)).flatMap((name) => {
+  const paths = namesIn(dirname(db)).flatMap((name) => {
     const path = join(dirname(db), name);
     return isHiddenName(db, name) ? [path] : draftPaths(path);
   });
-  return own.filter((path) => isSameFile(path, db)).length;
+  return paths.filter((path) => isSameFile(path, db)).length;
 }
 
 /** Gives a hidden store its new name. Another process that opens the store may do the same at this moment. */
