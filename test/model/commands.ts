@@ -213,6 +213,11 @@ const time = step(
   },
 );
 
+function cancelledJobs(model: m.Model): string[] {
+  const jobs = [...model.jobs.values()].filter((job) => job.state === 'cancelled');
+  return jobs.map((job) => job.id).sort();
+}
+
 /** Acts on one job as users do, whatever its state. */
 const act = step(
   fc.record({
@@ -230,10 +235,17 @@ const act = step(
       deepEqual(answer, job !== undefined && applies(job) ? [input.id] : []);
     switch (input.verb) {
       case 'cancel': {
+        const before = cancelledJobs(model);
+        const predicted = await store.cancelledWith([input.id], 'cancelled');
+        const { dependents, ...answer } = await store.cancel([input.id], now);
         const expected = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
-        const answer = await store.cancel([input.id], now);
         if (job !== undefined) expected[m.cancel(model, job)].push(input.id);
-        return deepEqual(answer, expected);
+        deepEqual(answer, expected);
+        const lost = cancelledJobs(model).filter((one) => one !== input.id && !before.includes(one));
+        deepEqual(dependents.sort(), lost);
+        // The children of a running job are cancelled only after its processes are gone.
+        if (expected.ending.length === 0) deepEqual(predicted.sort(), lost);
+        return;
       }
       case 'hold':
         return changed(await store.hold([input.id], now), m.hold);
@@ -245,8 +257,14 @@ const act = step(
         );
       case 'remove': {
         const from = [...FINAL_STATES, ...input.from];
-        const { ids: removed } = await store.remove([input.id], from, now);
-        return changed(removed, (one) => m.remove(model, one, from));
+        const before = cancelledJobs(model);
+        const predicted = await store.cancelledWith([input.id], 'deleted');
+        const { ids: removed, dependents } = await store.remove([input.id], from, now);
+        changed(removed, (one) => m.remove(model, one, from));
+        const lost = cancelledJobs(model).filter((one) => !before.includes(one));
+        deepEqual(dependents.sort(), lost);
+        if (removed.length > 0) deepEqual(predicted.sort(), lost);
+        return;
       }
     }
   },
