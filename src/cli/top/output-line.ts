@@ -13,6 +13,7 @@ export function renderLine(line: OutputLine): OutputLine {
 
 /** Returns a line that looks the same and has the same cursor position, without the text that was overwritten. */
 export function compactLine(line: OutputLine): OutputLine {
+  if (!line.some(({ text }) => text.includes('\r'))) return line;
   const { cells, column } = drawCells(line);
   const shown = joinCells(cells);
   if (column === cells.length) return shown;
@@ -24,7 +25,7 @@ function drawCells(line: OutputLine): { cells: StyledText[]; column: number } {
   const cells: StyledText[] = [];
   let column = 0;
   for (const { text, style } of line)
-    for (const { segment } of characters(text)) {
+    for (const segment of segmentsOf(text)) {
       if (segment === '\r') column = 0;
       else if (segment === '\t') {
         // A tab moves the cursor and erases nothing.
@@ -41,6 +42,11 @@ function drawCells(line: OutputLine): { cells: StyledText[]; column: number } {
       }
     }
   return { cells, column };
+}
+
+/** Splits a text into the characters that a reader sees. For ASCII, the segmenter is not needed and would be slow. */
+function segmentsOf(text: string): Iterable<string> {
+  return /^[\0-\x7f]*$/.test(text) ? text : Array.from(characters(text), ({ segment }) => segment);
 }
 
 function joinCells(cells: StyledText[]): OutputLine {
@@ -62,7 +68,7 @@ export function splitToWidth(line: OutputLine, width: number): OutputLine[] {
   const pieces: OutputLine[] = [[]];
   let used = 0;
   for (const { text, style } of line)
-    for (const { segment } of characters(text)) {
+    for (const segment of segmentsOf(text)) {
       const wide = displayWidth(segment);
       if (used + wide > width) {
         pieces.push([]);

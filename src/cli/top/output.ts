@@ -30,16 +30,21 @@ export function outputLines(output: Output, top: number | null, width: number, h
 }
 
 function fromTop(lines: OutputLine[], from: number, width: number, room: number): Line[] {
-  const start = Math.max(0, from);
-  return wrapLines(lines.slice(start, start + room), width).slice(0, room);
+  const shown: Line[] = [];
+  for (let at = Math.max(0, from); at < lines.length && shown.length < room; at++)
+    shown.push(...wrapLine(lines[at]!, width).slice(0, room));
+  return shown.slice(0, room);
 }
 
 function fromEnd(lines: OutputLine[], width: number, room: number): Line[] {
-  return room === 0 ? [] : wrapLines(lines.slice(-room), width).slice(-room);
+  const shown: Line[] = [];
+  for (let at = lines.length - 1; at >= 0 && shown.length < room; at--)
+    shown.unshift(...wrapLine(lines[at]!, width).slice(-room));
+  return shown.slice(Math.max(0, shown.length - room));
 }
 
-function wrapLines(lines: OutputLine[], width: number): Line[] {
-  return lines.flatMap((line) => splitToWidth(renderLine(line), width));
+function wrapLine(line: OutputLine, width: number): Line[] {
+  return splitToWidth(renderLine(line), width);
 }
 
 /** Describes the position in the output, for the last line of the screen. */
