@@ -5,7 +5,7 @@ import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { exitCodeForJob } from '../core/outcome.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { Context } from './command.ts';
-import { detachable } from './interrupt.ts';
+import { detachable, Interrupted } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
 import { jsonText } from './layout.ts';
 import { type OutputPrinter, outputPrinter } from './output-printer.ts';
@@ -47,17 +47,26 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
   };
   const printers = { stdout: printerOf('stdout'), stderr: printerOf('stderr') };
   let ran = false;
-  for await (const seen of follow(app, id, options)) {
-    ran = true;
-    if (seen.kind === 'output') {
-      printers[seen.stream].print(seen.data, seen.attempt.ordinal);
-      continue;
+  try {
+    for await (const seen of follow(app, id, options)) {
+      ran = true;
+      if (seen.kind === 'output') {
+        printers[seen.stream].print(seen.data, seen.attempt.ordinal);
+        continue;
+      }
+      for (const printer of Object.values(printers)) printer.end();
+      await options.onAttemptOver?.(seen.attempt, seen.job);
+      if (seen.attempt.why === 'spawn-error')
+        io.warn(`attempt ${seen.attempt.ordinal} could not start: ${printable(seen.attempt.error ?? '')}`);
+      io.note(describeAttemptEnd(seen.attempt, await getJob(app, id), app.clock.now()));
     }
-    for (const printer of Object.values(printers)) printer.end();
-    await options.onAttemptOver?.(seen.attempt, seen.job);
-    if (seen.attempt.why === 'spawn-error')
-      io.warn(`attempt ${seen.attempt.ordinal} could not start: ${printable(seen.attempt.error ?? '')}`);
-    io.note(describeAttemptEnd(seen.attempt, await getJob(app, id), app.clock.now()));
+  } catch (error) {
+    for (const printer of Object.values(printers)) {
+      // After Ctrl-C, the message that follows starts a new line itself.
+      if (!(error instanceof Interrupted)) printer.end();
+      printer.reset();
+    }
+    throw error;
   }
   const job = await getJob(app, id);
   if (!ran && job.startedAt === null) io.note(describeNeverRan(job));
@@ -94,5 +103,6 @@ function jsonPrinter({ io }: Context, id: string, stream: { stream?: Stream }): 
       line(decoder.decode());
       decoder = new TextDecoder();
     },
+    reset() {},
   };
 }

@@ -27,6 +27,8 @@ export interface Io {
   readonly errTty: boolean;
   /** True if stdout may be colored. */
   readonly color: boolean;
+  /** True if stderr may be colored. */
+  readonly errColor: boolean;
   readonly width: number;
   /** The number of lines of the terminal. */
   readonly height: number;
@@ -59,6 +61,7 @@ export function createIo(options: IoOptions): Io {
     tty,
     errTty,
     color,
+    errColor: useColor(options, errTty),
     get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
     },

@@ -1,51 +1,71 @@
 import type { Stream } from '../core/job.ts';
+import { outputText, type StyledText } from '../core/output-text.ts';
+import type { TextStyle } from '../core/text-style.ts';
 import type { Io } from './io.ts';
-import { printable } from './text.ts';
 
-/** Prints the output of a job. On a terminal, control characters are escaped, unless `raw` is set. */
+/**
+ * Prints the output of a job. On a terminal, colors and carriage returns take effect and other control characters are
+ * escaped, unless `raw` is set.
+ */
 export interface OutputPrinter {
   /** Prints a piece of the output of an attempt. */
   print(data: Uint8Array, attempt?: number): void;
   /** Prints the rest after the last piece. A terminal is left at the start of a line. */
   end(): void;
+  /** Turns off all colors after an interruption. Ctrl-C makes a terminal discard text, and maybe the last reset with it. */
+  reset(): void;
 }
+
+const RESET = '\x1b[0m';
 
 /** Returns a printer that writes a stream of a job to the same stream of this process. */
 export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): OutputPrinter {
-  const isErr = stream === 'stderr';
-  const out = isErr ? io.err : io.out;
-  if (!(isErr ? io.errTty : io.tty) || raw)
-    return { print: (data) => (isErr ? io.errBytes(data) : io.bytes(data)), end() {} };
-  let decoder = new TextDecoder();
-  let held = '';
+  const to =
+    stream === 'stderr'
+      ? { write: io.errBytes, tty: io.errTty, color: io.errColor }
+      : { write: io.bytes, tty: io.tty, color: io.color };
+  if (!to.tty || raw) return { print: (data) => to.write(data), end() {}, reset() {} };
+  const reader = outputText();
   let inLine = false;
-  const show = (text: string): void => {
+  let colored = false;
+  const show = (pieces: StyledText[]): void => {
+    const text = pieces.map((piece) => piece.text).join('');
     if (text === '') return;
-    inLine = !text.endsWith('\n');
-    out(safe(text));
+    const line = text.slice(text.lastIndexOf('\n') + 1);
+    inLine = (inLine && line.length === text.length) || line.replaceAll('\r', '') !== '';
+    const painted = to.color ? paintPieces(pieces) : text;
+    colored ||= painted !== text;
+    to.write(Buffer.from(painted));
   };
   return {
-    print(data) {
-      const text = held + decoder.decode(data, { stream: true });
-      // The next piece may start with the newline of this carriage return, and then it needs no escape.
-      held = text.endsWith('\r') ? '\r' : '';
-      show(held === '' ? text : text.slice(0, -1));
-    },
+    print: (data) => show(reader.read(data)),
     end() {
-      show(held + decoder.decode());
-      decoder = new TextDecoder();
-      held = '';
-      if (inLine) out('\n');
+      show(reader.end());
+      if (inLine) to.write(Buffer.from('\n'));
       inLine = false;
+    },
+    reset() {
+      if (colored) to.write(Buffer.from(RESET));
     },
   };
 }
 
-/** Escapes control characters, except for line breaks and tabs. */
-function safe(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .split('\n')
-    .map((line) => line.split('\t').map(printable).join('\t'))
-    .join('\n');
+/**
+ * Adds the color sequences. The text starts and ends plain, so that colors never reach the prompt or other messages,
+ * however the command ends. The next text sets its colors again.
+ */
+function paintPieces(pieces: StyledText[]): string {
+  let painted = '';
+  let current: TextStyle = '';
+  for (const { text, style } of pieces) {
+    painted += transition(current, style) + text;
+    current = style;
+  }
+  return painted + transition(current, '');
+}
+
+function transition(from: TextStyle, to: TextStyle): string {
+  if (from === to) return '';
+  if (to === '') return RESET;
+  return from === '' ? `\x1b[${to}m` : `\x1b[0;${to}m`;
 }

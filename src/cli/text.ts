@@ -22,7 +22,7 @@ const WIDE =
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits a text into the characters that a reader sees. The segmenter is created on first use. */
-function characters(text: string): Iterable<{ segment: string }> {
+export function characters(text: string): Iterable<{ segment: string }> {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 }

@@ -183,7 +183,7 @@ function formatting(): Block[] {
     ],
     { heading: 'Details' },
     'Some flags cannot be combined: --json with --format, --quiet with a --format other than ids, and --time with JSON or ids.',
-    'Times in JSON are ISO 8601 in UTC with milliseconds. Durations in JSON are in whole milliseconds, in fields whose names end in _ms. On a terminal, control characters are printed as escapes such as \\x1b.',
+    'Times in JSON are ISO 8601 in UTC with milliseconds. Durations in JSON are in whole milliseconds, in fields whose names end in _ms. On a terminal, control characters are printed as escapes such as \\x1b. Only colors and carriage returns in the output of a job take effect.',
     'With --json, errors and warnings are JSON objects on stderr: {"error":{"code","message","hint"}} and {"warning":{"message"}}. Help and the log of worker start are always text.',
   ];
 }

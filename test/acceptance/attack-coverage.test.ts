@@ -17,7 +17,10 @@ const ATTACKS: Record<string, [attack: string, files: string[] | string]> = {
   S10: ['expensive expressions', ['acceptance/attacks']],
   S11: ['hostile JSON', ['acceptance/attacks', 'acceptance/root-and-environment']],
   S12: ['SQL injection', ['acceptance/attacks']],
-  S13: ['terminal escapes in text', ['acceptance/attacks', 'acceptance/terminal-text']],
+  S13: [
+    'terminal escapes in text',
+    ['acceptance/attacks', 'acceptance/terminal-text', 'security/hostile-output'],
+  ],
   S14: ['terminal escapes in data', ['acceptance/attacks', 'acceptance/terminal-text']],
   S15: ['links in place of output files', ['acceptance/odd-files']],
   S16: ['files that others can write', ['acceptance/odd-files', 'acceptance/backup-target']],

@@ -146,7 +146,8 @@ describe('on a terminal', () => {
     openGate('nasty');
     expect([await safe.closed, await raw.closed]).toEqual([0, 0]);
     expect(safe.stdout()).not.toContain('\x1b');
-    expect(safe.stdout()).toStartWith('\\x1b]0;title\\x07\\x1b[31mred\r\nok\tfine\r\ndone\r\n');
+    // The terminal turns each newline into a carriage return and a newline.
+    expect(safe.stdout()).toStartWith('\\x1b]0;title\\x07red\r\r\nok\tfine\r\r\ndone\r\n');
     expect(raw.stdout()).toContain('\x1b]0;title\x07\x1b[31mred');
   });
 

@@ -3,15 +3,16 @@ import { getJob } from '../../actions/jobs.ts';
 import { readLogs } from '../../actions/logs.ts';
 import { outputPaths } from '../../actions/output-paths.ts';
 import { selectJobs } from '../../actions/select.ts';
+import { pause } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { numberFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { describeNeverRan, followJob } from '../follow-job.ts';
-import { detachable } from '../interrupt.ts';
+import { detachable, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
-import { outputPrinter } from '../output-printer.ts';
+import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
 import { printable } from '../text.ts';
 
 export default defineCommand({
@@ -39,6 +40,7 @@ export default defineCommand({
   notes: [
     'The output of several jobs is printed one after the other, each with a heading. Only one job can be followed.',
     'The output of a running job is in a file. After the attempt, only output longer than 16 KiB stays in its file. Shorter output moves into the database, and --path is an error.',
+    'On a terminal, colors and carriage returns in the output take effect, and other control characters are escaped. In a pipe, the output is unchanged.',
     'With -f, Ctrl-C stops queuectl but not the job.',
     'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, each to the stream of the same name. -n applies to each stream.',
   ],
@@ -60,10 +62,15 @@ export default defineCommand({
       context.io.out(`${JSON.stringify(ids.length > 1 ? objects : objects[0])}\n`);
       return 0;
     }
-    for (const [i, id] of ids.entries()) {
-      if (ids.length > 1) context.io.out(heading(id, i));
-      await printLogs(context.io, app, id, wanted);
-    }
+    const printAll = async (signal?: AbortSignal): Promise<void> => {
+      for (const [i, id] of ids.entries()) {
+        if (ids.length > 1) context.io.out(heading(id, i));
+        await printLogs(context.io, app, id, wanted, signal);
+      }
+    };
+    // On a terminal, Ctrl-C must not leave the colors of the job on.
+    if (context.io.tty && !wanted.raw) return untilInterrupted(printAll);
+    await printAll();
     return 0;
   },
 });
@@ -133,7 +140,7 @@ async function logsObject(app: App, id: string, wanted: Wanted): Promise<object>
   return { id, attempt: attempt?.ordinal ?? null, output, ...apart };
 }
 
-async function printLogs(io: Io, app: App, id: string, wanted: Wanted): Promise<void> {
+async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: AbortSignal): Promise<void> {
   const { raw } = wanted;
   const { attempt, streams } = await readStreams(app, id, wanted);
   if (attempt === null) {
@@ -149,10 +156,19 @@ async function printLogs(io: Io, app: App, id: string, wanted: Wanted): Promise<
     const printer = outputPrinter(io, raw);
     for (const piece of pieces) {
       printer.print(piece);
+      if (signal !== undefined) await checkInterrupted(signal, printer);
       if (piece.length > 0) inLine = piece.at(-1) !== NEWLINE && (raw || !io.tty);
     }
     printer.end();
   }
+}
+
+/** Lets signals be handled between two pieces. After Ctrl-C, turns off the colors and throws. */
+async function checkInterrupted(signal: AbortSignal, printer: OutputPrinter): Promise<void> {
+  await pause(0);
+  if (!signal.aborted) return;
+  printer.reset();
+  signal.throwIfAborted();
 }
 
 const NEWLINE = 10;

@@ -1,15 +1,14 @@
 import type { App } from '../../actions/app.ts';
 import { follow } from '../../actions/follow.ts';
 import { lookUpJob } from '../../actions/jobs.ts';
+import { outputText, type StyledText } from '../../core/output-text.ts';
 import { describeAttemptEnd } from '../follow-job.ts';
-import type { Io } from '../io.ts';
-import { outputPrinter } from '../output-printer.ts';
 import type { Output } from './output.ts';
+import { appendText, compactLine, type OutputLine } from './output-line.ts';
 
 /** The number of lines that are kept for scrolling. `queuectl logs` prints the rest. */
 const KEPT_LINES = 5000;
 const MAX_LINE = 10_000;
-const TAB = 8;
 
 export interface Follower {
   readonly output: Output;
@@ -19,12 +18,11 @@ export interface Follower {
 }
 
 /** Collects the output of a job until the job ends, including the output so far. */
-export function startFollower(app: App, io: Io, id: string, changed: () => void): Follower {
+export function startFollower(app: App, id: string, changed: () => void): Follower {
   const output: Output = { id, job: null, first: 0, lines: [], note: '' };
   const stop = new AbortController();
-  const add = lineCollector(output);
-  // The printer of `logs` escapes control characters, so that its text is safe to draw.
-  const printer = outputPrinter({ ...io, tty: true, out: add }, false);
+  const lines = lineCollector(output);
+  const reader = outputText();
   const refresh = async (from: App): Promise<void> => {
     // A job that was deleted meanwhile keeps its last state.
     output.job = (await lookUpJob(from, id)) ?? output.job;
@@ -33,9 +31,10 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
     await refresh(app);
     const options = { ordinal: null, only: null, lines: KEPT_LINES, timeoutMs: null, signal: stop.signal };
     for await (const seen of follow(app, id, options)) {
-      if (seen.kind === 'output') printer.print(seen.data);
+      if (seen.kind === 'output') lines.add(reader.read(seen.data));
       else {
-        printer.end();
+        lines.add(reader.end());
+        lines.end();
         output.note = describeAttemptEnd(seen.attempt, seen.job, app.clock.now());
       }
       changed();
@@ -50,23 +49,51 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
   return { output, refresh, stop: () => stop.abort(new Error('no longer followed')) };
 }
 
-/** Returns a function that splits text into lines as it arrives. The last line may still grow. */
-export function lineCollector(output: Output): (text: string) => void {
-  let whole = true;
-  return (text) => {
-    const grown = whole ? '' : (output.lines.pop() ?? '');
-    const lines = (grown + text).split('\n').map(expandTabs);
-    const last = lines.pop()!;
-    whole = last === '' || last.length > MAX_LINE;
-    output.lines.push(...lines, ...(last === '' ? [] : [last]));
-    const over = output.lines.length - KEPT_LINES;
-    if (over > 0) {
-      output.lines.splice(0, over);
-      output.first += over;
+export interface LineCollector {
+  /** Adds text as it arrives. The last line may still grow. */
+  add(pieces: StyledText[]): void;
+  /** Ends the last line. */
+  end(): void;
+}
+
+/** Splits text into lines and adds them to the output. */
+export function lineCollector(output: Output): LineCollector {
+  let open: OutputLine | null = null;
+  const addToLine = (piece: StyledText): void => {
+    if (open === null) {
+      open = [];
+      output.lines.push(open);
     }
+    appendText(open, piece);
+  };
+  const dropOverwritten = (line: OutputLine): void => {
+    if (lengthOf(line) <= MAX_LINE) return;
+    const compact = compactLine(line);
+    output.lines[output.lines.length - 1] = compact;
+    open = lengthOf(compact) > MAX_LINE ? null : compact;
+  };
+  return {
+    add(pieces) {
+      for (const { text, style } of pieces)
+        for (const [token] of text.matchAll(/\n|[^\n]+/g)) {
+          if (token !== '\n') addToLine({ text: token, style });
+          else if (open === null) output.lines.push([]);
+          else open = null;
+        }
+      // A progress bar overwrites its line again and again, so the text that is no longer visible is dropped.
+      if (open !== null) dropOverwritten(open);
+      const over = output.lines.length - KEPT_LINES;
+      if (over > 0) {
+        output.lines.splice(0, over);
+        output.first += over;
+      }
+    },
+    end() {
+      open = null;
+    },
   };
 }
 
-function expandTabs(line: string): string {
-  return line.split('\t').reduce((text, part) => text + ' '.repeat(TAB - (text.length % TAB)) + part);
+function lengthOf(line: OutputLine): number {
+  return line.reduce((sum, { text }) => sum + text.length, 0);
 }

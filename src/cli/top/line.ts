@@ -1,3 +1,4 @@
+import type { TextStyle } from '../../core/text-style.ts';
 import { type Color, cut, displayWidth, paint } from '../text.ts';
 
 /** What the terminal can show. */
@@ -9,6 +10,8 @@ export interface Look {
 export interface Part {
   text: string;
   color?: Color | undefined;
+  /** The style that a job gave to its output. It is used instead of a color. */
+  style?: TextStyle;
 }
 
 /** A line of the screen: parts without escape sequences. */
@@ -31,7 +34,13 @@ export function fitLine(line: Line, width: number): Line {
 export function paintLine(line: Line, { color, ascii }: Look): string {
   const plain = (text: string): string => (ascii ? toAscii(text) : text);
   if (!color) return line.map(({ text }) => plain(text)).join('');
-  return line.map((part) => (part.color ? paint(plain(part.text), part.color) : plain(part.text))).join('');
+  return line.map((part) => paintPart(plain(part.text), part)).join('');
+}
+
+/** Paints the text of a part and turns the style off again. */
+function paintPart(text: string, { color, style }: Part): string {
+  if (style) return `\x1b[${style}m${text}\x1b[0m`;
+  return color ? paint(text, color) : text;
 }
 
 const ASCII_FOR: Record<string, string> = { '…': '~', '│': '|', '▾': 'v', '↑': '^', '↓': 'v', '·': '.' };

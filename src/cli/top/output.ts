@@ -1,7 +1,8 @@
 import type { Job } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
-import { displayWidth, printable, STATE_COLORS } from '../text.ts';
+import { printable, STATE_COLORS } from '../text.ts';
 import type { Line } from './line.ts';
+import { type OutputLine, renderLine, splitToWidth } from './output-line.ts';
 
 /** The output of a job, as far as it is kept for scrolling. */
 export interface Output {
@@ -9,8 +10,7 @@ export interface Output {
   job: Job | null;
   /** The number of the first line that is kept, counted from 0. */
   first: number;
-  /** The lines, without control characters. */
-  lines: string[];
+  lines: OutputLine[];
   /** Describes how the job ended, or why following it failed. */
   note: string;
 }
@@ -25,40 +25,26 @@ export function outputLines(output: Output, top: number | null, width: number, h
   ];
   const room = Math.max(0, height - 1);
   const body = top === null ? fromEnd(lines, width, room) : fromTop(lines, top - first, width, room);
-  if (lines.length === 0) body.push(output.note === '' ? '(no output yet)' : '(no output)');
-  return [head, ...body.slice(0, room).map((text) => [{ text }])];
+  if (lines.length === 0) body.push([{ text: output.note === '' ? '(no output yet)' : '(no output)' }]);
+  return [head, ...body.slice(0, room)];
 }
 
-function fromTop(lines: string[], from: number, width: number, room: number): string[] {
-  const shown: string[] = [];
-  for (const line of lines.slice(Math.max(0, from), Math.max(0, from) + room))
-    shown.push(...splitToWidth(line, width));
+function fromTop(lines: OutputLine[], from: number, width: number, room: number): Line[] {
+  const shown: Line[] = [];
+  for (let at = Math.max(0, from); at < lines.length && shown.length < room; at++)
+    shown.push(...wrapLine(lines[at]!, width).slice(0, room));
   return shown.slice(0, room);
 }
 
-function fromEnd(lines: string[], width: number, room: number): string[] {
-  if (room === 0) return [];
-  const shown = lines.slice(-room).flatMap((line) => splitToWidth(line, width));
-  return shown.slice(-room);
+function fromEnd(lines: OutputLine[], width: number, room: number): Line[] {
+  const shown: Line[] = [];
+  for (let at = lines.length - 1; at >= 0 && shown.length < room; at--)
+    shown.unshift(...wrapLine(lines[at]!, width).slice(-room));
+  return shown.slice(Math.max(0, shown.length - room));
 }
 
-/** Splits a line into pieces that fit the width. */
-function splitToWidth(line: string, width: number): string[] {
-  if (displayWidth(line) <= width) return [line];
-  const pieces: string[] = [];
-  let piece = '';
-  let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(line)) {
-    const wide = displayWidth(segment);
-    if (used + wide > width) {
-      pieces.push(piece);
-      piece = '';
-      used = 0;
-    }
-    piece += segment;
-    used += wide;
-  }
-  return [...pieces, piece];
+function wrapLine(line: OutputLine, width: number): Line[] {
+  return splitToWidth(renderLine(line), width);
 }
 
 /** Describes the position in the output, for the last line of the screen. */

@@ -146,7 +146,7 @@ function apply(session: Session, effect: Effect): void {
         const { mode } = session.picture.ui;
         if (mode.kind !== 'output' || mode.id !== effect.id) return '';
         session.follower?.stop();
-        session.follower = startFollower(app, session.context.io, effect.id, session.bell.changed);
+        session.follower = startFollower(app, effect.id, session.bell.changed);
         return '';
       });
       return;

@@ -1,0 +1,81 @@
+import type { StyledText } from '../../core/output-text.ts';
+import { characters, displayWidth } from '../text.ts';
+
+/** A line of output. Its text may contain carriage returns and tabs. */
+export type OutputLine = StyledText[];
+
+const TAB = 8;
+
+/** Returns the line as a terminal shows it: text after a carriage return overwrites the text before it. */
+export function renderLine(line: OutputLine): OutputLine {
+  return line.some(({ text }) => /[\r\t]/.test(text)) ? joinCells(drawCells(line).cells) : line;
+}
+
+/** Returns a line that looks the same and has the same cursor position, without the text that was overwritten. */
+export function compactLine(line: OutputLine): OutputLine {
+  if (!line.some(({ text }) => text.includes('\r'))) return line;
+  const { cells, column } = drawCells(line);
+  const shown = joinCells(cells);
+  if (column === cells.length) return shown;
+  return [...shown, { text: '\r', style: '' }, ...joinCells(cells.slice(0, column))];
+}
+
+/** Draws a line into cells, one for each column. The second cell of a wide character is empty. */
+function drawCells(line: OutputLine): { cells: StyledText[]; column: number } {
+  const cells: StyledText[] = [];
+  let column = 0;
+  for (const { text, style } of line)
+    for (const segment of segmentsOf(text)) {
+      if (segment === '\r') column = 0;
+      else if (segment === '\t') {
+        // A tab moves the cursor and erases nothing.
+        column += TAB - (column % TAB);
+        while (cells.length < column) cells.push({ text: ' ', style: '' });
+      } else {
+        const end = column + displayWidth(segment);
+        // Half of a wide character that is overwritten becomes a space.
+        if (cells[column]?.text === '') cells[column - 1] = { ...cells[column - 1]!, text: ' ' };
+        if (cells[end]?.text === '') cells[end] = { ...cells[end], text: ' ' };
+        cells[column] = { text: segment, style };
+        for (let rest = column + 1; rest < end; rest++) cells[rest] = { text: '', style };
+        column = end;
+      }
+    }
+  return { cells, column };
+}
+
+/** Splits a text into the characters that a reader sees. For ASCII, the segmenter is not needed and would be slow. */
+function segmentsOf(text: string): Iterable<string> {
+  return /^[\0-\x7f]*$/.test(text) ? text : Array.from(characters(text), ({ segment }) => segment);
+}
+
+function joinCells(cells: StyledText[]): OutputLine {
+  const line: OutputLine = [];
+  for (const cell of cells) appendText(line, cell);
+  return line;
+}
+
+/** Adds text to the end of a line. Neighbors in the same style are joined. */
+export function appendText(line: OutputLine, { text, style }: StyledText): void {
+  const last = line.at(-1);
+  if (last?.style === style) last.text += text;
+  else line.push({ text, style });
+}
+
+/** Splits a line without carriage returns and tabs into pieces that fit the width. */
+export function splitToWidth(line: OutputLine, width: number): OutputLine[] {
+  if (line.reduce((sum, { text }) => sum + displayWidth(text), 0) <= width) return [line];
+  const pieces: OutputLine[] = [[]];
+  let used = 0;
+  for (const { text, style } of line)
+    for (const segment of segmentsOf(text)) {
+      const wide = displayWidth(segment);
+      if (used + wide > width) {
+        pieces.push([]);
+        used = 0;
+      }
+      appendText(pieces.at(-1)!, { text: segment, style });
+      used += wide;
+    }
+  return pieces;
+}
