@@ -15,9 +15,9 @@ export type Row = [term: string, text: string];
 const MAX_WIDTH = 100;
 const INDENT = 2;
 /** The column of terms takes at most this share of the width. Longer terms get a line of their own. */
-const TERM_SHARE = 0.37;
-/** Explanations start below their terms on a terminal narrower than this. */
-const NARROW = 60;
+const MAX_TERM_SHARE = 0.37;
+/** On a terminal narrower than this, explanations start below terms of more than four characters. */
+const NARROW_WIDTH = 60;
 
 export interface Style {
   width: number;
@@ -26,10 +26,10 @@ export interface Style {
   comment(text: string): string;
 }
 
-/** Renders a page for a terminal: everything below the first heading is indented. */
+/** Renders a page for a terminal. Everything but headings, and paragraphs above the first heading, is indented. */
 export function renderPage(page: Block[], style: Style): string {
   const width = Math.min(style.width, MAX_WIDTH);
-  const column = termColumn(page, width);
+  const column = termColumnWidth(page, width);
   let indent = 0;
   let text = '';
   for (const [i, block] of page.entries()) {
@@ -46,11 +46,11 @@ export function isHeading(block: Block): block is { heading: string } {
 }
 
 /** Returns the width of the column of terms, which is the same for the whole page. */
-function termColumn(page: Block[], width: number): number {
-  if (width < NARROW) return 4;
-  const most = Math.floor(width * TERM_SHARE);
+function termColumnWidth(page: Block[], width: number): number {
+  if (width < NARROW_WIDTH) return 4;
+  const maxLength = Math.floor(width * MAX_TERM_SHARE);
   const lengths = page.flatMap((block) => (Array.isArray(block) ? block.map(([term]) => term.length) : []));
-  return Math.max(0, ...lengths.filter((length) => length <= most));
+  return Math.max(0, ...lengths.filter((length) => length <= maxLength));
 }
 
 function blockLines(block: Block, indent: number, width: number, column: number, style: Style): string[] {

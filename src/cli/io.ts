@@ -34,13 +34,11 @@ export interface Io {
   out(text: string): void;
   /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
-  /**
-   * Writes a hint. Writes nothing with --quiet or with --json. If stderr is redirected, writes only a hint that is `always`
-   * given.
-   */
+  /** Writes a hint, but not with --quiet or --json. If stderr is redirected, only a hint with `always` is written. */
   note(text: string, always?: 'always'): void;
   /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */
   warn(text: string): void;
+  /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
   err(text: string): void;
   /** Writes bytes to stderr unchanged. */
   errBytes(data: Uint8Array): void;

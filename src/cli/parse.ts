@@ -18,8 +18,8 @@ export function parseInput(command: Command, args: string[]): Input {
     );
   const end = args.indexOf('--');
   const before = (end === -1 ? args : args.slice(0, end)).map((arg) => {
-    const bare = arg.startsWith('--') ? flags[arg.slice(2)]?.bare : undefined;
-    if (bare !== undefined) return `${arg}=${bare}`;
+    const bareValue = arg.startsWith('--') ? flags[arg.slice(2)]?.bareValue : undefined;
+    if (bareValue !== undefined) return `${arg}=${bareValue}`;
     return /^-\d/.test(arg) ? SHIELD + arg : arg;
   });
   const { values, positionals } = parse(command, flags, before);
@@ -60,7 +60,7 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]): P
     for (const { name, typed, inline } of split(arg, flags)) {
       const flag = name === undefined ? undefined : flags[name];
       if (name === undefined || flag === undefined)
-        throw unknownFlag(typed, flags, command.instead?.(args.slice(i)) ?? help);
+        throw unknownFlag(typed, flags, command.usageHint?.(args.slice(i)) ?? help);
       const given = values.get(name) ?? [];
       if (flag.value === undefined) {
         if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
@@ -117,14 +117,14 @@ function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): 
 
 function checkArguments(command: Command, input: Input): void {
   const help = `for help: queuectl help ${command.name}`;
-  if (input.args.length > command.most) {
+  if (input.args.length > command.maxArguments) {
     throw new QueueError(
       'usage',
-      `${command.name}: unexpected argument '${input.args[command.most]}'`,
-      command.instead?.(input.args) ?? help,
+      `${command.name}: unexpected argument '${input.args[command.maxArguments]}'`,
+      command.usageHint?.(input.args) ?? help,
     );
   }
-  if (input.rest !== null && !command.rest && input.rest.length > 0) {
+  if (input.rest !== null && !command.takesRest && input.rest.length > 0) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);
   }
 }

@@ -6,7 +6,7 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { canonicalFlags } from './canonical-flags.ts';
 import type { Command, Context, Input } from './command.ts';
-import { COMPLETE } from './commands.ts';
+import { COMPLETE_COMMAND } from './commands.ts';
 import { findCommand, ownArguments } from './find-command.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
@@ -25,11 +25,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     environment,
   });
   let app: OpenedApp | null = null;
-  let answersForJob = false;
+  let returnsJobExitCode = false;
   try {
     const point = environment[CRASH_AT];
-    if (point) (await import('./crash.ts')).crashAt(point);
-    if (args[0] === COMPLETE) {
+    if (point) (await import('./crash.ts')).armCrash(point);
+    if (args[0] === COMPLETE_COMMAND) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));
       return 0;
@@ -46,7 +46,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       return 0;
     }
     const given = canonicalFlags(found.command, found.args);
-    answersForJob = found.command.answersForJob?.(ownArguments(given)) ?? false;
+    returnsJobExitCode = found.command.returnsJobExitCode?.(ownArguments(given)) ?? false;
     const input = parseInput(found.command, given);
     const color = readColor(input);
     io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
@@ -87,9 +87,9 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     if (isMissing(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
     return code;
   } catch (error) {
-    if (error instanceof BrokenPipe) return answersForJob ? BROKEN_PIPE_CODE : 0;
+    if (error instanceof BrokenPipe) return returnsJobExitCode ? BROKEN_PIPE_CODE : 0;
     const known = report(error, io, environment);
-    if (!answersForJob) return ERRORS[known.code].exit;
+    if (!returnsJobExitCode) return ERRORS[known.code].exit;
     return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_RESULT_CODE;
   } finally {
     if (app !== null) await (await import('../actions/app.ts')).closeApp(app);

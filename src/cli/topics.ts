@@ -27,8 +27,8 @@ export const TOPICS: Record<string, Topic> = {
 
 const SYNONYMS: Record<string, string> = { setting: 'config', settings: 'config', configuration: 'config' };
 
-/** Returns the topic that is a synonym of a word or similar to it, or null. */
-export function topicNamed(word: string): string | null {
+/** Returns the name of the topic that a word is a synonym of or resembles, or null. */
+export function similarTopic(word: string): string | null {
   return SYNONYMS[word] ?? nearest(word, Object.keys(TOPICS));
 }
 

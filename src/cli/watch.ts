@@ -1,13 +1,13 @@
-import { intervalFlag } from './arguments.ts';
 import type { Context, Flag, Input } from './command.ts';
 import { Interrupted, onInterrupt } from './interrupt.ts';
 import type { Io } from './io.ts';
+import { intervalFlag } from './read-flags.ts';
 import { screen } from './screen.ts';
 import { newBell } from './top/bell.ts';
 
 export const WATCH_FLAG: Flag = {
   value: 'TIME',
-  bare: '2s',
+  bareValue: '2s',
   help: 'refresh every 2 seconds, or every TIME; in a pipe, print only changes',
 };
 

@@ -16,7 +16,7 @@ const COMMAND: Command = {
     wait: { help: '' },
   },
   examples: [],
-  most: 99,
+  maxArguments: 99,
   async run() {
     return 0;
   },

@@ -7,15 +7,15 @@ import { QueueError } from '../../core/errors.ts';
 import { KEPT, printedSchema } from '../../core/field-list.ts';
 import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
 import { editText } from '../../exec/editor.ts';
-import { actingCommand } from '../act.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 import { editFlags, readEditFlags } from '../job-flags.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'edit',
   summary: 'Edit jobs that are waiting to run',
-  done: 'changed',
+  participle: 'changed',
   flags: inGroup('Changes', editFlags()),
   examples: [
     'queuectl edit job1 --priority high',

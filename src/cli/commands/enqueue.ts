@@ -6,12 +6,12 @@ import type { GoneJob, Job } from '../../core/job.ts';
 import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { type JobInput, withChanges } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
-import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
-import { quotedCommand, withFile } from '../job-argument.ts';
+import { severalWordsHint, withFileArgument } from '../job-argument.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags, withoutHooksInHook, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
+import { durationFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
@@ -82,10 +82,10 @@ export default defineCommand({
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
-  answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
-  instead: (words) => quotedCommand('enqueue', words),
+  returnsJobExitCode: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
+  usageHint: (words) => severalWordsHint('enqueue', words),
   async run(context, given) {
-    const input = withFile(given);
+    const input = withFileArgument(given);
     checkForms('enqueue', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);

@@ -12,13 +12,13 @@ import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
-import { numberFlag } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
-import { EVENT_DETAILS, printEvents } from '../event-line.ts';
+import { EVENT_DETAIL_FIELDS, printEvents } from '../event-line.ts';
 import type { Row } from '../help-page.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { listFlags, TIME_FLAGS } from '../layout.ts';
+import { numberFlag } from '../read-flags.ts';
 
 const DEFAULT_LINES = 20;
 const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };
@@ -57,7 +57,7 @@ export default defineCommand({
     ...listFlags('{number}\\t{kind}'),
     time: { ...TIME_FLAGS.time!, help: 'how to show times (default: iso)' },
   },
-  prints: { object: 'Event', fields: EVENT_DETAILS },
+  prints: { object: 'Event', fields: EVENT_DETAIL_FIELDS },
   examples: [
     'queuectl events',
     'queuectl events -f',

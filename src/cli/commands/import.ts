@@ -3,9 +3,9 @@ import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
-import { openText } from '../job-file.ts';
-import { printResult } from '../print-changed.ts';
+import { printResult } from '../print-result.ts';
 import { startProgress } from '../progress.ts';
+import { openText } from '../text-file.ts';
 
 export default defineCommand({
   name: 'import',

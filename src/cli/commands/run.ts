@@ -1,12 +1,12 @@
 import { interrupt } from '../../actions/interrupt.ts';
 import { FINAL_STATES, type Job } from '../../core/job.ts';
 import { exitCodeForJob } from '../../core/outcome.ts';
-import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, inGroup } from '../command.ts';
 import { FROM_THE_START, followJob } from '../follow-job.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
-import { quotedCommand, refuseFile } from '../job-argument.ts';
+import { refuseJobFile, severalWordsHint } from '../job-argument.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
+import { durationFlag } from '../read-flags.ts';
 import { addJobs, checkForms, existingJobs } from './enqueue.ts';
 
 export default defineCommand({
@@ -33,10 +33,10 @@ export default defineCommand({
     'queuectl exits with the exit code of the job. It exits with 128+n if signal n killed the job, 130 if the job was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
     'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
-  answersForJob: () => true,
-  instead: (words) => quotedCommand('run', words),
+  returnsJobExitCode: () => true,
+  usageHint: (words) => severalWordsHint('run', words),
   async run(context, input) {
-    refuseFile(input);
+    refuseJobFile(input);
     checkForms('run', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     const [job] = existingJobs((await addJobs(context, input, 1)).jobs);

@@ -1,10 +1,10 @@
 import { actorOf } from '../../actions/actor.ts';
 import { QueueError } from '../../core/errors.ts';
 import { lowerPriority } from '../../exec/priority.ts';
-import { numberFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
+import { numberFlag } from '../read-flags.ts';
 
 const RATE_RANGE = { min: 1, max: 1_000_000, integer: true };
 const PORT_RANGE = { min: 0, max: 65_535, integer: true };

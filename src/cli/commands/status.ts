@@ -21,7 +21,7 @@ export default defineCommand({
   notes: [
     'Waiting jobs are counted by the first reason why they are not running. queuectl help filters describes the reasons, and queuectl list --waiting-for lists their jobs.',
   ],
-  instead: ([first = '']) => (first.startsWith('-') ? undefined : `to show a job: queuectl show ${first}`),
+  usageHint: ([first = '']) => (first.startsWith('-') ? undefined : `to show a job: queuectl show ${first}`),
   async run(context, input) {
     const every = readWatch(input);
     const app = await context.app();

@@ -2,11 +2,11 @@ import type { App } from '../../actions/app.ts';
 import { getJob, jobObject } from '../../actions/jobs.ts';
 import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
-import { selectionOf } from '../act.ts';
-import { durationFlag } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { FILTER_FLAGS } from '../filters.ts';
+import { selectionOf } from '../job-action-command.ts';
 import { jsonText } from '../layout.ts';
+import { durationFlag } from '../read-flags.ts';
 import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 
 export default defineCommand({
@@ -30,7 +30,7 @@ export default defineCommand({
     'queuectl exits with 0 if all jobs completed. Otherwise it exits with the exit code of the first job that did not complete. It exits with 128+n if signal n killed that job, 130 if it was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
     'Ctrl-C stops queuectl but not the jobs.',
   ],
-  answersForJob: () => true,
+  returnsJobExitCode: () => true,
   async run(context, input) {
     const { io } = context;
     const timeoutMs = durationFlag(input, 'timeout');

@@ -17,10 +17,10 @@ import { briefStore } from '../../worker/brief-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
-import { numberFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
+import { numberFlag } from '../read-flags.ts';
 import { keepLogShort, logFile } from '../worker-log.ts';
 
 const SIGHUP_NUMBER = 1;
@@ -50,7 +50,7 @@ export default defineCommand({
     'By default, workers run in the foreground, which suits a terminal, systemd or Docker. With --detach, they run in the background. You can run this command several times to start more workers.',
     'After the first Ctrl-C or SIGTERM, the workers finish their running jobs and exit. After the second, they stop the jobs and put them back in their queues. If a worker crashes, its jobs keep running, and the next worker takes them over.',
   ],
-  instead: ([first = '']) =>
+  usageHint: ([first = '']) =>
     /^\d+$/.test(first) ? `to start ${first} workers: queuectl worker start --count ${first}` : undefined,
   async run(context, input) {
     if (process.platform === 'win32') {

@@ -1,8 +1,8 @@
 import { stopWorkers } from '../../actions/stop-workers.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
-import { durationFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
+import { durationFlag } from '../read-flags.ts';
 
 export default defineCommand({
   name: 'worker stop',
