@@ -42,7 +42,7 @@ async function suggest(
   const entry = entryOf(COMMANDS, names[0]);
   if (names.length === 0) {
     if (current.startsWith('-')) return flagNames(GLOBAL_FLAGS, previousWords);
-    return [...(await commandNames(COMMANDS)), ...(isHelp ? await topics() : HELP_COMMAND)];
+    return [...(await commandNames(COMMANDS)), ...(isHelp ? await topics() : HELP_SUGGESTION)];
   }
   if (entry === undefined) return [];
   if (isGroup(entry) && names.length === 1 && !current.startsWith('-')) return commandNames(entry.commands);
@@ -53,7 +53,7 @@ async function suggest(
   return suggestFor(command, previousWords, current, request);
 }
 
-const HELP_COMMAND: Suggestion[] = [{ value: 'help', help: 'Show help for a command or a topic' }];
+const HELP_SUGGESTION: Suggestion[] = [{ value: 'help', help: 'Show help for a command or a topic' }];
 
 async function topics(): Promise<Suggestion[]> {
   const { TOPICS } = await import('./topics.ts');
@@ -64,10 +64,10 @@ async function suggestFor(
   command: Command,
   typed: string[],
   current: string,
-  commandless: CompletionRequest,
+  baseRequest: CompletionRequest,
 ): Promise<Completions> {
   const previousWords = canonicalFlags(command, typed);
-  const request = { ...commandless, command };
+  const request = { ...baseRequest, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (previousWords.includes('--')) return ':files';
   const pending = flagBeforeValue(flags, previousWords.at(-1));

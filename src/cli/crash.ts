@@ -4,7 +4,7 @@ import { armCrashPoint, type Crash } from '../core/crash-point.ts';
 const BLOCK_MS = 3000;
 
 /** Makes the process crash later, as `text` describes: the value of QUEUECTL_CRASH_AT, which only tests set. */
-export function armCrash(text: string): void {
+export function crashAt(text: string): void {
   armCrashPoint(text, crash);
 }
 

@@ -7,7 +7,7 @@ import { countOf } from '../core/words.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, STARTED, startText } from '../exec/started.ts';
 import type { Context } from './command.ts';
-import { createLog, logFile } from './worker-log.ts';
+import { createLog, logPath } from './worker-log.ts';
 
 const POLL_MS = 20;
 const SHOWN_LOG_LINES = 10;
@@ -26,7 +26,7 @@ export interface DetachOptions {
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
   const { id, count, openFiles, start, drain } = options;
   const { io } = context;
-  const file = logFile(app.stateDirectory, id);
+  const file = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);

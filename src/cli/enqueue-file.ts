@@ -12,7 +12,7 @@ import { countOf } from '../core/words.ts';
 import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany, printAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
-import { filler, readJobFlags, withoutHooksInHook, withParents } from './job-flags.ts';
+import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } from './job-flags.ts';
 import { jsonText } from './layout.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
@@ -37,7 +37,7 @@ export async function enqueueFile(
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);
-  const flags = await withParents(
+  const flags = await withResolvedParents(
     context,
     readJobFlags(input, { environment: context.environment, cwd }, now),
   );
@@ -48,7 +48,7 @@ export async function enqueueFile(
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
     *[Symbol.iterator]() {
-      const fill = filler(flags);
+      const fill = createFiller(flags);
       Object.assign(warnings, { shown: [], total: 0 });
       existing.clear();
       let count = 0;

@@ -9,8 +9,8 @@ import { SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-result.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
 
-/** Finds the jobs. Someone who types `all` means --all, but a job may have that id. */
-async function namedJobs(app: App, names: string[]): Promise<string[]> {
+/** Finds the ids of the named jobs. If no job is named `all`, the error suggests --all. */
+async function findNamedJobs(app: App, names: string[]): Promise<string[]> {
   try {
     return await selectJobs(app, { names });
   } catch (error) {
@@ -43,7 +43,7 @@ export default defineCommand({
     const { io } = context;
     const ids = all
       ? await selectJobs(app, { filter: { states: ['dead'] } })
-      : await namedJobs(app, input.args);
+      : await findNamedJobs(app, input.args);
     const retried = await retryJobs(app, ids, { from: ['dead'], bulk: all, strict: !all });
     const { changed, withoutKey, skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);

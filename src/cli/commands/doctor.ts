@@ -8,7 +8,7 @@ import { jsonText } from '../layout.ts';
 import { type Column, GAP, isAligned, printTable, tableWidth } from '../table.ts';
 import type { Color } from '../text.ts';
 
-const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
+const STATUS_COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
 export default defineCommand({
   name: 'doctor',
@@ -32,7 +32,7 @@ export default defineCommand({
   },
 });
 
-/** A line of the table on a narrow terminal. Only the first line of a finding has a name and a status. */
+/** A line of a table. On a narrow terminal, a finding has several, of which only the first has a check and a status. */
 interface FindingLine {
   check: string;
   status: Finding['status'] | '';
@@ -44,7 +44,7 @@ const COLUMNS: Column<FindingLine>[] = [
   {
     title: 'STATUS',
     value: (one) => one.status,
-    color: (one) => (one.status === '' ? undefined : COLORS[one.status]),
+    color: (one) => (one.status === '' ? undefined : STATUS_COLORS[one.status]),
   },
   { title: 'FOUND', value: (one) => one.says },
 ];
@@ -78,10 +78,10 @@ function linesOf({ check, status, says, fix }: Finding, room: number): FindingLi
 
 /** Splits a line that is wider than `room`, such as a long path. */
 function splitToWidth(text: string, room: number): string[] {
-  const size = Math.max(room, MIN_WIDTH);
+  const size = Math.max(room, MIN_ROOM);
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
     text.slice(i * size, (i + 1) * size),
   );
 }
 
-const MIN_WIDTH = 8;
+const MIN_ROOM = 8;

@@ -54,7 +54,7 @@ function readEdited(text: string, id: string, now: number): ReadJobs {
   }
 }
 
-/** Opens the editable fields of a job in an editor, and reads them back with the checks of `enqueue`. */
+/** Opens the editable fields of a job in an editor, and reads the changes. Returns null if nothing was changed. */
 async function changesFromEditor(
   app: App,
   ids: string[],
@@ -90,7 +90,7 @@ async function changesFromEditor(
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
   const given = JSON.parse(after) as Record<string, unknown>;
-  // An optional field that is null or missing is cleared. The start time is not, because most jobs have none.
+  // An optional field that is null or missing is cleared, except for the start time, which most jobs do not have.
   const cleared = EDITABLE.filter(
     (field) => given[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
   );

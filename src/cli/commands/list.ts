@@ -13,7 +13,7 @@ import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from
 
 /** In a pipe, `--watch` follows this many of the newest jobs by default. */
 const WATCHED_JOBS = 1000;
-/** The number of lines on a screen that are not rows: the header and the summary. */
+/** The number of lines on a screen that are not jobs: the titles and the note about the number of jobs. */
 const OTHER_LINES = 2;
 
 export default defineCommand({
@@ -59,7 +59,7 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): Watc
         items.push({
           key: job.id,
           text: await textOf(context, io, job),
-          // A new reason alone does not count as a change: that of a queue at its rate limit changes all the time.
+          // A new reason alone does not count as a change, because a job in a queue with a rate limit often changes its reason.
           compared: await textOf(context, io, { ...job, waitingFor: null }),
         });
       // The newest line comes last, as in a log.

@@ -7,7 +7,7 @@ import { FILTER_FLAGS } from '../filters.ts';
 import { selectionOf } from '../job-action-command.ts';
 import { jsonText } from '../layout.ts';
 import { durationFlag } from '../read-flags.ts';
-import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
+import { describeJobEnd, waitForJobs } from '../wait-for-jobs.ts';
 
 export default defineCommand({
   name: 'wait',
@@ -38,7 +38,7 @@ export default defineCommand({
     if (jobs.length === 0) io.warn('no jobs found, so there is nothing to wait for');
     const onEnd = (job: Job): void => {
       if (io.json || io.quiet) return;
-      if (io.tty) io.out(`${howItEnded(job)}\n`);
+      if (io.tty) io.out(`${describeJobEnd(job)}\n`);
       else io.out(`${job.id}\t${job.state}\t${job.exitCode ?? '-'}\n`);
     };
     return waitForJobs(context, jobs, { timeoutMs, any: input.has('any'), onEnd }, async (ended) => {

@@ -21,7 +21,7 @@ import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { numberFlag } from '../read-flags.ts';
-import { keepLogShort, logFile } from '../worker-log.ts';
+import { keepLogShort, logPath } from '../worker-log.ts';
 
 const SIGHUP_NUMBER = 1;
 
@@ -66,7 +66,7 @@ export default defineCommand({
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
     const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-    // The process in the background has the same arguments, and --supervisor besides.
+    // The process in the background gets the same arguments and, in addition, --supervisor.
     const detaches = input.has('detach') && !input.has('supervisor');
     if (detaches) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
@@ -96,7 +96,7 @@ export default defineCommand({
     const ignoreHangup = processes.ignoresAtStart(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
-    if (input.has('supervisor')) keepLogShort(logFile(app.stateDirectory, id));
+    if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
       const options = { id, count: total, start, ignoreHangup, workerArguments, log, freeSpace };
       await supervise({ ...app, store }, options);
@@ -107,7 +107,7 @@ export default defineCommand({
   },
 });
 
-/** Returns the supervisor's id. Only generated ids are allowed, because the id becomes part of a file name. */
+/** Returns the given id or a new one. Only generated ids are allowed, because the id becomes part of a file name. */
 function supervisorId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
     throw new QueueError('usage', '--supervisor is for internal use only');
@@ -130,7 +130,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   return args;
 }
 
-/** Removes leftover files while the workers are already running, and then closes the store. */
+/** Removes leftover files while the workers start and run, and then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);

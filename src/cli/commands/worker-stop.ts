@@ -9,7 +9,7 @@ export default defineCommand({
   summary: 'Stop workers after their running jobs finish',
   args: '[ID… | --all]',
   access: 'any-version',
-  // A worker that is just starting, and has not created the database yet, finds the request in it.
+  // A worker that is still starting, before there is a database, finds the request in the database created here.
   creates: true,
   flags: {
     all: { help: 'stop all workers; the default without ids' },
