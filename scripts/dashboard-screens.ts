@@ -94,7 +94,7 @@ const DIALOGS: [name: string, path: string, steps: Steps][] = [
   ['stop-worker', '/workers', click('Stop')],
 ];
 
-const IMPORT = String.raw`for i in $(seq 1 240); do printf '\033[32mok\033[0m  copied \033[36m/srv/photos/%04d.jpg\033[0m\n' $i; done
+const IMPORT_COMMAND = String.raw`for i in $(seq 1 240); do printf '\033[32mok\033[0m  copied \033[36m/srv/photos/%04d.jpg\033[0m\n' $i; done
 printf '\033[33mwarn\033[0m slow disk, 3 retries\n'; printf '\033[31mERROR\033[0m no space left on device\n'; exit 28`;
 
 /** Adds queues (one of them paused), schedules, workers, and jobs with different results. */
@@ -143,7 +143,7 @@ async function fillStore(box: Sandbox): Promise<void> {
   }
   for (let i = 1; i <= 7; i++) await enqueue(box, `invoice-${i}`, `make invoice-${i}`, { queue: 'billing' });
   await box.json(['queue', 'pause', 'billing']);
-  await enqueue(box, 'import-photos', IMPORT, { name: 'import', max_retries: 3, queue: 'media' });
+  await enqueue(box, 'import-photos', IMPORT_COMMAND, { name: 'import', max_retries: 3, queue: 'media' });
   await enqueue(box, 'encode-7', 'while :; do echo frame; sleep 1; done', { name: 'encode', queue: 'media' });
   await box.startWorkers('--count', '2', '--concurrency', '4');
   await box.startWorkers('--queue', 'web,mail');

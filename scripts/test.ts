@@ -9,12 +9,12 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 const FILE_LIMIT_MS = 8 * 60_000;
-const SUMMARY = /^\s*(\d+) (pass|fail|skip)$/gm;
+const SUMMARY_LINE = /^\s*(\d+) (pass|fail|skip)$/gm;
 /** Matches `test(`, `test.concurrent(`, `test.each(` and `test.skipIf(…)(`, also in combination and over several lines. */
 const WRITTEN_TEST =
   /^\s*test(?:\s*\.(?:concurrent|skipIf\((?:[^()]|\([^()]*\))*\)))*(?:\.each(?:<[^(]*>)?)?\(/gm;
 
-interface Result {
+interface FileResult {
   file: string;
   passed: number;
   failed: number;
@@ -31,7 +31,7 @@ const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   // The acceptance tests take longest. They come first, so that none of them is still running alone at the end.
   .sort((a, b) => Number(b.includes('acceptance')) - Number(a.includes('acceptance')) || a.localeCompare(b));
 
-function runFile(file: string): Promise<Result> {
+function runFile(file: string): Promise<FileResult> {
   return new Promise((resolve) => {
     const start = performance.now();
     const args = ['--no-install', 'test', '--timeout', '120000', `./${file}`];
@@ -62,9 +62,9 @@ function runFile(file: string): Promise<Result> {
   });
 }
 
-function readResult(file: string, code: number | null, output: string, seconds: number): Result {
+function readResult(file: string, code: number | null, output: string, seconds: number): FileResult {
   const counts: Record<string, number> = { pass: 0, fail: 0, skip: 0 };
-  for (const [, number, kind] of output.matchAll(SUMMARY)) counts[kind!] = Number(number);
+  for (const [, number, kind] of output.matchAll(SUMMARY_LINE)) counts[kind!] = Number(number);
   const { pass, fail, skip } = counts as { pass: number; fail: number; skip: number };
   // Loops can define more tests than are written. Fewer tests mean that the run was cut short.
   const written = readFileSync(file, 'utf8').match(WRITTEN_TEST)?.length ?? 0;
@@ -75,7 +75,7 @@ function readResult(file: string, code: number | null, output: string, seconds: 
 }
 
 const queue = [...files];
-const results: Result[] = [];
+const results: FileResult[] = [];
 
 async function runQueuedFiles(): Promise<void> {
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {

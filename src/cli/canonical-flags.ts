@@ -25,12 +25,12 @@ export function canonicalFlags(command: Command, args: string[]): string[] {
   const flags: Flags = { ...GLOBAL_FLAGS, ...command.flags };
   const end = args.indexOf('--');
   const ownArgs = end === -1 ? args : args.slice(0, end);
-  if (ownArgs.every((arg) => !arg.startsWith('-') || isKnown(arg, flags))) return args;
+  if (ownArgs.every((arg) => !arg.startsWith('-') || needsNoChange(arg, flags))) return args;
   const result: string[] = [];
   for (let i = 0; i < ownArgs.length; i++) {
     const arg = ownArgs[i]!;
     const [typed, inline] = splitFlag(arg);
-    const flag = arg.startsWith('-') && !isKnown(arg, flags) ? findFlag(typed, flags) : null;
+    const flag = arg.startsWith('-') && !needsNoChange(arg, flags) ? findFlag(typed, flags) : null;
     if (flag === 'tag' && /s$/.test(typed)) {
       const value = inline ?? ownArgs[++i];
       result.push(...(value === undefined ? ['--tag'] : tagFlags(value)));
@@ -51,7 +51,7 @@ function splitFlag(arg: string): [typed: string, inline: string | undefined] {
  * Returns true for a flag that needs no replacement, for combined letters such as `-qf`, and for an argument such as `-5`
  * that is not a flag. Throws if a long flag has only one dash.
  */
-function isKnown(arg: string, flags: Flags): boolean {
+function needsNoChange(arg: string, flags: Flags): boolean {
   if (arg.startsWith('--')) return Object.hasOwn(flags, splitFlag(arg)[0].slice(2));
   if (!/^-[a-z]/i.test(arg)) return true;
   refuseSingleDash(arg, flags);
@@ -67,6 +67,7 @@ function refuseSingleDash(arg: string, flags: Flags): void {
     throw new QueueError('unknown-flag', `unknown flag '${arg.split('=')[0]}'; did you mean --${found}?`);
 }
 
+/** Returns the flag that `typed` is another spelling of, or null. */
 function findFlag(typed: string, flags: Flags): string | null {
   const name = kebab(typed.replace(/^-+/, ''));
   const isShort = !typed.startsWith('--');

@@ -47,7 +47,9 @@ function replaceOnce(args: string[]): string[] | null {
   if (known !== undefined) {
     // `config --list`
     const flag = isGroup(known) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
-    return flag !== undefined && isVerb(word, flag) ? [...before, word, flag, ...after.slice(1)] : null;
+    return flag !== undefined && isGroupCommand(word, flag)
+      ? [...before, word, flag, ...after.slice(1)]
+      : null;
   }
   const target = COMMAND_BY_ALIAS.get(word);
   if (target !== undefined) return [...before, ...target.split(' '), ...after];
@@ -57,10 +59,10 @@ function replaceOnce(args: string[]): string[] | null {
   if (JOB_WORDS.includes(word)) return [...before, ...(isJobCommand(next) ? [] : ['list']), ...after];
   // `config:get` and `dlq-list`
   const [, first, last] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
-  return first !== undefined && isVerb(first, last!) ? [...before, first, last!, ...after] : null;
+  return first !== undefined && isGroupCommand(first, last!) ? [...before, first, last!, ...after] : null;
 }
 
-function isVerb(group: string, verb: string): boolean {
+function isGroupCommand(group: string, verb: string): boolean {
   const entry = entryOf(COMMANDS, GROUP_BY_ALIAS.get(group) ?? group);
   if (entry === undefined || !isGroup(entry)) return false;
   return entryOf(entry.commands, verb) !== undefined || COMMAND_BY_ALIAS.has(`${group} ${verb}`);

@@ -41,11 +41,15 @@ async function suggest(
   if (isHelp) names.shift();
   const entry = entryOf(COMMANDS, names[0]);
   if (names.length === 0) {
-    if (current.startsWith('-')) return flagNames(GLOBAL_FLAGS, previousWords);
-    return [...(await commandNames(COMMANDS)), ...(isHelp ? await topics() : HELP_SUGGESTION)];
+    if (current.startsWith('-')) return flagSuggestions(GLOBAL_FLAGS, previousWords);
+    return [
+      ...(await commandSuggestions(COMMANDS)),
+      ...(isHelp ? await topicSuggestions() : HELP_SUGGESTION),
+    ];
   }
   if (entry === undefined) return [];
-  if (isGroup(entry) && names.length === 1 && !current.startsWith('-')) return commandNames(entry.commands);
+  if (isGroup(entry) && names.length === 1 && !current.startsWith('-'))
+    return commandSuggestions(entry.commands);
   if (isHelp) return [];
   const load = isGroup(entry) ? entryOf(entry.commands, names[1]) : entry;
   if (load === undefined) return [];
@@ -55,7 +59,7 @@ async function suggest(
 
 const HELP_SUGGESTION: Suggestion[] = [{ value: 'help', help: 'Show help for a command or a topic' }];
 
-async function topics(): Promise<Suggestion[]> {
+async function topicSuggestions(): Promise<Suggestion[]> {
   const { TOPICS } = await import('./topics.ts');
   return Object.entries(TOPICS).map(([value, { summary }]) => ({ value, help: summary }));
 }
@@ -70,7 +74,7 @@ async function suggestFor(
   const request = { ...baseRequest, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (previousWords.includes('--')) return ':files';
-  const pending = flagBeforeValue(flags, previousWords.at(-1));
+  const pending = flagAwaitingValue(flags, previousWords.at(-1));
   if (pending !== null) return flagValues(pending, flags[pending]!, current, '', request);
   const equals = /^--([^=]+)=(.*)$/s.exec(current);
   if (equals !== null) {
@@ -78,13 +82,13 @@ async function suggestFor(
     const flag = flags[name!];
     return flag?.value === undefined ? [] : flagValues(name!, flag, value!, `--${name}=`, request);
   }
-  if (current.startsWith('-')) return flagNames(flags, previousWords);
+  if (current.startsWith('-')) return flagSuggestions(flags, previousWords);
   const at = plainWords(previousWords, flags).length - command.name.split(' ').length;
-  return (await argumentValues(command, at, current, request)) ?? flagNames(flags, previousWords);
+  return (await argumentValues(command, at, current, request)) ?? flagSuggestions(flags, previousWords);
 }
 
 /** Returns the name of the flag if `word` is a flag whose value is the next word, else null. */
-function flagBeforeValue(flags: Record<string, Flag>, word: string | undefined): string | null {
+function flagAwaitingValue(flags: Record<string, Flag>, word: string | undefined): string | null {
   const found = Object.entries(flags).find(
     ([name, flag]) =>
       flag.value !== undefined &&
@@ -96,10 +100,11 @@ function flagBeforeValue(flags: Record<string, Flag>, word: string | undefined):
 
 /** Returns the words that are neither flags nor values of flags. */
 function plainWords(words: string[], flags: Record<string, Flag>): string[] {
-  return words.filter((word, i) => !word.startsWith('-') && flagBeforeValue(flags, words[i - 1]) === null);
+  return words.filter((word, i) => !word.startsWith('-') && flagAwaitingValue(flags, words[i - 1]) === null);
 }
 
-function flagNames(flags: Record<string, Flag>, previousWords: string[]): Suggestion[] {
+/** Suggests the flags that have not been given yet or can be repeated. */
+function flagSuggestions(flags: Record<string, Flag>, previousWords: string[]): Suggestion[] {
   return Object.entries(flags)
     .filter(
       ([name, flag]) =>
@@ -110,7 +115,9 @@ function flagNames(flags: Record<string, Flag>, previousWords: string[]): Sugges
     .map(([name, flag]) => ({ value: `--${name}`, help: flag.help }));
 }
 
-async function commandNames(entries: typeof COMMANDS | Record<string, LoadCommand>): Promise<Suggestion[]> {
+async function commandSuggestions(
+  entries: typeof COMMANDS | Record<string, LoadCommand>,
+): Promise<Suggestion[]> {
   return Promise.all(
     Object.entries(entries).map(async ([value, entry]) => ({
       value,

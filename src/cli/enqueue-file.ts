@@ -16,7 +16,7 @@ import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } f
 import { jsonText } from './layout.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
-import { openText, type TextFile } from './text-file.ts';
+import { openTextFile, type TextFile } from './text-file.ts';
 
 /** This many bytes are checked before the store is opened, so that a short file with a mistake changes nothing. */
 const CHECKED_BYTES = 256 * 1024;
@@ -42,7 +42,7 @@ export async function enqueueFile(
     readJobFlags(input, { environment: context.environment, cwd }, now),
   );
   const progress = startProgress(io);
-  const file = openText(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
+  const file = openTextFile(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
   /** Maps the ids of jobs that already existed to whether they have been removed since. */
   const existing = new Map<string, boolean>();

@@ -5,7 +5,7 @@ import { pairValue } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
-import { headerOf, type Listing, lineFormat } from './print-list.ts';
+import { headerLine, type Listing, lineFormatter } from './print-list.ts';
 import { isAligned } from './table.ts';
 import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from './text.ts';
 import { timesFor } from './times.ts';
@@ -24,12 +24,12 @@ export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Pr
   const { format } = io.layout;
   const inWords = isAligned(io) && !io.json;
   const asJson = format === null || format === 'json' || format === 'jsonl';
-  if (!asJson) io.out(headerOf(io, EVENT_LIST.columns(timesFor(io, Date.now()))));
+  if (!asJson) io.out(headerLine(io, EVENT_LIST.columns(timesFor(io, Date.now()))));
   for await (const event of events) {
     if (inWords) io.out(`${eventText(io, event)}\n`);
     else if (asJson) io.out(`${jsonText(io, toEventObject(event))}\n`);
     // A relative time depends on the current time, so each event needs a new format.
-    else io.out(`${await lineFormat(io, EVENT_LIST, Date.now())(event)}\n`);
+    else io.out(`${await lineFormatter(io, EVENT_LIST, Date.now())(event)}\n`);
   }
 }
 

@@ -40,11 +40,11 @@ export async function findCommand(given: string[]): Promise<FoundCommand | Block
       topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`,
     );
   }
-  return isGroup(entry) ? findInGroup(name, entry, rest) : withHelp((await entry()).default, rest);
+  return isGroup(entry) ? findInGroup(name, entry, rest) : commandOrHelp((await entry()).default, rest);
 }
 
 /** Returns the command with its arguments, or its help page with --help, even if other flags are invalid. */
-async function withHelp(command: Command, args: string[]): Promise<FoundCommand | Block[]> {
+async function commandOrHelp(command: Command, args: string[]): Promise<FoundCommand | Block[]> {
   if (!asksForHelp(ownArguments(args))) return { command, args };
   return (await import('./help.ts')).commandHelp(command);
 }
@@ -76,7 +76,7 @@ async function findInGroup(
   const at = wordIndex(rest);
   const load = entryOf(group.commands, rest[at]);
   if (load !== undefined)
-    return withHelp((await load()).default, [...rest.slice(0, at), ...rest.slice(at + 1)]);
+    return commandOrHelp((await load()).default, [...rest.slice(0, at), ...rest.slice(at + 1)]);
   const flag = rest.find((arg) => arg.startsWith('-') && !isGlobalFlag(arg));
   if (at === -1 && (flag === undefined || asksForHelp(rest)))
     return (await import('./help.ts')).groupHelp(name, group);
@@ -131,7 +131,7 @@ async function helpFor(words: string[]): Promise<Block[]> {
 }
 
 function unknownTopicError(name: string, topic: string | null): QueueError {
-  const guess = topic ?? suggestion(name, Object.keys(COMMANDS));
+  const guess = topic ?? similarCommand(name, Object.keys(COMMANDS));
   const meant = guess === null ? '' : `; did you mean '${guess}'?`;
   return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, HELP_HINT);
 }
@@ -139,7 +139,7 @@ function unknownTopicError(name: string, topic: string | null): QueueError {
 function unknownCommandError(name: string, known: string[], hint: string): QueueError {
   const meant = entryOf(COMMAND_HINTS, name);
   if (meant !== undefined) return new QueueError('unknown-command', `unknown command '${name}'`, meant);
-  const guess = suggestion(name, known);
+  const guess = similarCommand(name, known);
   return new QueueError(
     'unknown-command',
     `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
@@ -148,7 +148,7 @@ function unknownCommandError(name: string, known: string[], hint: string): Queue
 }
 
 /** Returns the command that was probably meant, or null. A destructive one is suggested only for a single typing error. */
-function suggestion(name: string, known: string[]): string | null {
+function similarCommand(name: string, known: string[]): string | null {
   const safe = known.filter((one) => !DESTRUCTIVE.has(one));
   return nearest(name, safe, 1) ?? nearest(name, known, 1) ?? nearest(name, safe);
 }

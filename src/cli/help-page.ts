@@ -29,14 +29,14 @@ export interface Style {
 /** Renders a page for a terminal. Everything but headings, and paragraphs above the first heading, is indented. */
 export function renderPage(page: Block[], style: Style): string {
   const width = Math.min(style.width, MAX_WIDTH);
-  const column = termColumnWidth(page, width);
+  const termWidth = termColumnWidth(page, width);
   let indent = 0;
   let text = '';
   for (const [i, block] of page.entries()) {
     const before = page[i - 1];
     if (before !== undefined && !isHeading(before)) text += '\n';
     if (isHeading(block)) indent = INDENT;
-    text += `${blockLines(block, indent, width, column, style).join('\n')}\n`;
+    text += `${blockLines(block, indent, width, termWidth, style).join('\n')}\n`;
   }
   return text;
 }
@@ -53,24 +53,24 @@ function termColumnWidth(page: Block[], width: number): number {
   return Math.max(0, ...lengths.filter((length) => length <= maxLength));
 }
 
-function blockLines(block: Block, indent: number, width: number, column: number, style: Style): string[] {
+function blockLines(block: Block, indent: number, width: number, termWidth: number, style: Style): string[] {
   if (typeof block === 'string') return wrap(block, width - indent).map((line) => ' '.repeat(indent) + line);
-  if (Array.isArray(block)) return rowLines(block, width, column, style);
+  if (Array.isArray(block)) return rowLines(block, width, termWidth, style);
   if (isHeading(block)) return [style.heading(`${block.heading}:`)];
   const margin = ' '.repeat(INDENT);
   if ('usage' in block) return [margin + block.usage];
   return block.code.map((line) => margin + (line.startsWith('#') ? style.comment(line) : line));
 }
 
-function rowLines(rows: Row[], width: number, column: number, style: Style): string[] {
+function rowLines(rows: Row[], width: number, termWidth: number, style: Style): string[] {
   const margin = ' '.repeat(INDENT);
-  const hanging = ' '.repeat(INDENT + column + 2);
+  const hanging = ' '.repeat(INDENT + termWidth + 2);
   return rows.flatMap(([term, text]) => {
     const lines = wrap(text, width - hanging.length).map((line) => hanging + line);
     const painted = margin + style.term(term);
-    if (term.length > column) return [painted, ...lines];
+    if (term.length > termWidth) return [painted, ...lines];
     const [first = '', ...more] = lines;
-    return [painted + ' '.repeat(column - term.length) + first.slice(margin.length + column), ...more];
+    return [painted + ' '.repeat(termWidth - term.length) + first.slice(margin.length + termWidth), ...more];
   });
 }
 

@@ -9,7 +9,7 @@ import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts'
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
 import { unreadableError } from './read-file.ts';
-import { readStdin } from './stdin.ts';
+import { readStdinFlag } from './stdin.ts';
 
 /** A flag that sets a field of a job. */
 interface FieldFlag {
@@ -142,7 +142,7 @@ function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => str
   if (flag.value === undefined) return true;
   const text = input.one(name)!;
   if (field.name === 'cwd') return absoluteCwd(text, cwd);
-  if (field.name === 'stdin') return readStdin(text, input.one('file'));
+  if (field.name === 'stdin') return readStdinFlag(text, input.one('file'));
   if (flag.value === 'K=V')
     return Object.fromEntries(input.all(name).map((tag) => readTag(tag, `--${name}`)));
   if (flag.many) return input.all(name).join(',');

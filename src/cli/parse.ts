@@ -60,7 +60,7 @@ function parseFlags(command: Command, flags: Record<string, Flag>, args: string[
     for (const { name, typed, inline } of splitArgument(arg, flags)) {
       const flag = name === undefined ? undefined : flags[name];
       if (name === undefined || flag === undefined)
-        throw unknownFlag(typed, flags, command.usageHint?.(args.slice(i)) ?? help);
+        throw unknownFlagError(typed, flags, command.usageHint?.(args.slice(i)) ?? help);
       const given = values.get(name) ?? [];
       if (flag.value === undefined) {
         if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
@@ -110,7 +110,7 @@ function splitArgument(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
   return parts;
 }
 
-function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): QueueError {
+function unknownFlagError(typed: string, flags: Record<string, Flag>, help: string): QueueError {
   const guess = nearest(typed.replace(/^-+/, ''), Object.keys(flags));
   const hint = guess === null ? '' : `; did you mean --${guess}?`;
   return new QueueError('unknown-flag', `unknown flag '${typed}'${hint}`, help);

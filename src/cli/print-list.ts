@@ -42,8 +42,8 @@ export async function printList<Row extends object>(
     return count + print(batch);
   }
   const isArray = format === 'json';
-  let text = isArray ? '[' : headerOf(io, columns);
-  const lineOf = lineFormat(io, list, now);
+  let text = isArray ? '[' : headerLine(io, columns);
+  const lineOf = lineFormatter(io, list, now);
   for await (const row of rows) {
     const line = await lineOf(row);
     text += isArray ? `${count === 0 ? '' : ','}${line}` : `${line}\n`;
@@ -57,7 +57,7 @@ export async function printList<Row extends object>(
 }
 
 /** Returns a function that formats one object of a list as a line. For an aligned table, it is the tab-separated line. */
-export function lineFormat<Row extends object>(io: Io, list: Listing<Row>, now: number) {
+export function lineFormatter<Row extends object>(io: Io, list: Listing<Row>, now: number) {
   const format = formatOf(io);
   const times = timesFor(io, now);
   const columns = list.columns(times);
@@ -70,7 +70,7 @@ export function lineFormat<Row extends object>(io: Io, list: Listing<Row>, now: 
 }
 
 /** Returns the line of column titles for --header. Empty for an aligned table, which has its own titles. */
-export function headerOf<Row>(io: Io, columns: Column<Row>[]): string {
+export function headerLine<Row>(io: Io, columns: Column<Row>[]): string {
   return io.layout.header && !isAligned(io) ? `${plainLine(io, columns, null)}\n` : '';
 }
 

@@ -30,10 +30,10 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...scheduledJobFlags(),
 };
 
-const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
+const EXAMPLE_HINT = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
 export function readScheduleSpec(input: Input, caller: CallerEnvironment, now: number): ScheduleSpec {
-  const name = input.required(0, 'the schedule name', EXAMPLE);
+  const name = input.required(0, 'the schedule name', EXAMPLE_HINT);
   const when = readScheduleInput(readTiming(input), now, flagOf);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, caller, now));
   return { name, ...when, job: { ...job!, cwd: job!.cwd ?? caller.cwd() } };
@@ -83,7 +83,7 @@ function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length !== 1) {
-    if (forms.length === 0) throw new QueueError('usage', 'a schedule requires a command', EXAMPLE);
+    if (forms.length === 0) throw new QueueError('usage', 'a schedule requires a command', EXAMPLE_HINT);
     throw new QueueError(
       'usage',
       'the command is given more than once',

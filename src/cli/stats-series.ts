@@ -18,10 +18,10 @@ const COUNTED_EVENTS = ['enqueued', 'completed', 'failed', 'dead', 'cancelled'] 
 export function printSeries(io: Io, series: SeriesObject): void {
   if (io.json) io.out(`${jsonText(io, series)}\n`);
   else if (io.tty) draw(io, series);
-  else for (const { at, ...point } of series.points) io.out(`${[at, ...cells(point)].join('\t')}\n`);
+  else for (const { at, ...point } of series.points) io.out(`${[at, ...figureCells(point)].join('\t')}\n`);
 }
 
-function cells(figures: FiguresObject): (string | number)[] {
+function figureCells(figures: FiguresObject): (string | number)[] {
   const { wait_ms, run_ms } = figures;
   const times = [wait_ms?.p50, wait_ms?.p95, run_ms?.p50, run_ms?.p95].map((ms) => ms ?? '-');
   return [...COUNTED_EVENTS.map((name) => countIn(figures, name)), figures.released, figures.lost, ...times];
@@ -50,7 +50,7 @@ function draw(io: Io, { range, step_ms, to, data_from, points: all, total, names
   }
   for (const name of ['wait', 'run'] as const) {
     const p95 = points.map((point) => point[`${name}_ms`]?.p95 ?? 0);
-    line(`${name} p95`, p95, timeText(total[`${name}_ms`]?.p95));
+    line(`${name} p95`, p95, durationText(total[`${name}_ms`]?.p95));
   }
   if (names === null || names.length === 0) return;
   io.out('\n');
@@ -62,14 +62,14 @@ function draw(io: Io, { range, step_ms, to, data_from, points: all, total, names
       { title: 'COMPLETED', value: (one) => formatCount(one.completed) },
       { title: 'FAILED', value: (one) => formatCount(one.failed) },
       { title: 'DEAD', value: (one) => formatCount(one.dead) },
-      { title: 'WAIT P95', value: (one) => timeText(one.wait_ms?.p95) },
-      { title: 'RUN P95', value: (one) => timeText(one.run_ms?.p95) },
+      { title: 'WAIT P95', value: (one) => durationText(one.wait_ms?.p95) },
+      { title: 'RUN P95', value: (one) => durationText(one.run_ms?.p95) },
     ],
     names.slice(0, SHOWN_NAMES),
   );
 }
 
-function timeText(ms: number | undefined): string {
+function durationText(ms: number | undefined): string {
   return ms === undefined ? '-' : formatDuration(ms);
 }
 

@@ -22,7 +22,7 @@ const CHUNK_BYTES = 256 * 1024;
  * Opens a text file, or standard input for `-`. Standard input, and any file that cannot be read twice, is first copied to
  * a temporary file. Meanwhile, `onCopied` is called with the number of bytes copied so far.
  */
-export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
+export function openTextFile(file: string, onCopied: (bytes: number) => void): TextFile {
   if (file === '-' && isTerminal(0))
     throw new QueueError(
       'usage',

@@ -48,24 +48,24 @@ const COLUMNS: Column<FindingLine>[] = [
   },
   { title: 'FOUND', value: (one) => one.says },
 ];
-const FIX: Column<Finding> = { title: 'FIX', value: (one) => one.fix ?? '' };
+const FIX_COLUMN: Column<Finding> = { title: 'FIX', value: (one) => one.fix ?? '' };
 
 function print(io: Io, findings: Finding[]): void {
   const shown = io.quiet ? findings.filter((one) => one.status !== 'ok') : findings;
-  const columns = [...COLUMNS, FIX] as Column<Finding>[];
+  const columns = [...COLUMNS, FIX_COLUMN] as Column<Finding>[];
   if (!isAligned(io) || tableWidth(columns, shown) <= io.width) printTable(io, columns, shown);
   else {
     const room = io.width - tableWidth(COLUMNS.slice(0, 2), shown) - GAP.length;
     printTable(
       io,
       COLUMNS,
-      shown.flatMap((one) => linesOf(one, room)),
+      shown.flatMap((one) => wrapFinding(one, room)),
     );
   }
 }
 
 /** Returns the lines of a finding on a narrow terminal, with the fix below what was found. */
-function linesOf({ check, status, says, fix }: Finding, room: number): FindingLine[] {
+function wrapFinding({ check, status, says, fix }: Finding, room: number): FindingLine[] {
   const texts = [says, ...(fix === null ? [] : [`fix: ${fix}`])];
   const [first = '', ...more] = texts
     .flatMap((text) => wrap(text, room))

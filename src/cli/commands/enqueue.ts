@@ -103,12 +103,12 @@ export default defineCommand({
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
         context.io.note(`the job is due at ${toIso(job.runAt)}`);
     }
-    await hintWorkers(context, added);
+    await noteStandstill(context, added);
     return 0;
   },
 });
 
-interface Added {
+interface AddedJobs {
   jobs: (Job | GoneJob)[];
   /** True if the input was an array or a file, so that JSON output is an array. */
   many: boolean;
@@ -119,7 +119,7 @@ export async function addJobs(
   context: Context,
   input: Input,
   maxJobs = Number.POSITIVE_INFINITY,
-): Promise<Added> {
+): Promise<AddedJobs> {
   const now = Date.now();
   const again = input.one('again');
   const { read, many } = again === undefined ? readInput(input, now) : singleJob({});
@@ -154,7 +154,7 @@ export function existingJobs(jobs: (Job | GoneJob)[]): Job[] {
 }
 
 /** Adds the jobs of a file. Returns them only if `waits` is true, because they may exceed the memory. */
-async function addFile(context: Context, input: Input, waits: boolean): Promise<Added> {
+async function addFile(context: Context, input: Input, waits: boolean): Promise<AddedJobs> {
   const { enqueueFile } = await import('../enqueue-file.ts');
   const ids = await enqueueFile(context, input, input.one('file')!, !(waits && context.io.json));
   if (!waits) return { jobs: [], many: true };
@@ -181,7 +181,7 @@ async function addAndFollow(context: Context, input: Input, timeoutMs: number | 
 
 async function waitForAdded(
   context: Context,
-  added: Added,
+  added: AddedJobs,
   timeoutMs: number | null,
   printsAdded: boolean,
 ): Promise<number> {
@@ -196,14 +196,14 @@ async function waitForAdded(
   });
 }
 
-function printNew(context: Context, added: Added): Promise<void> {
+function printNew(context: Context, added: AddedJobs): Promise<void> {
   return printAdded(
     added.jobs.map((job) => job.id),
     () => print(context, added),
   );
 }
 
-async function print(context: Context, { jobs, many }: Added): Promise<void> {
+async function print(context: Context, { jobs, many }: AddedJobs): Promise<void> {
   const { io } = context;
   if (io.json) {
     const app = await context.app();
@@ -250,7 +250,7 @@ function singleJob(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boo
   return { read: { inputs: [job], warnings: [] }, many: false };
 }
 
-async function hintWorkers({ io, app }: Context, { jobs }: Added): Promise<void> {
+async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promise<void> {
   // A script does not get the hint, so that it does not pay for the query.
   if (!io.tty) return;
   const { standstill } = await import('../../actions/standstill.ts');

@@ -5,7 +5,7 @@ import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../print-result.ts';
 import { startProgress } from '../progress.ts';
-import { openText } from '../text-file.ts';
+import { openTextFile } from '../text-file.ts';
 
 export default defineCommand({
   name: 'import',
@@ -36,7 +36,7 @@ export default defineCommand({
     if (onConflict !== 'fail' && onConflict !== 'skip')
       throw new QueueError('invalid-value', `--on-conflict must be fail or skip, not '${onConflict}'`);
     const progress = startProgress(io);
-    const text = openText(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
+    const text = openTextFile(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
     try {
       const { added, skipped } = await importLines(await app(), text.chunks, { onConflict });
       progress.end();

@@ -25,7 +25,7 @@ export default defineCommand({
   async run(context, input) {
     const every = readWatch(input);
     const app = await context.app();
-    if (every !== null) return watch(context, every, viewOf(app));
+    if (every !== null) return watch(context, every, watchedStatus(app));
     print(context.io, await status(app), app.clock.now());
     return 0;
   },
@@ -68,7 +68,7 @@ function printReasons(io: Io, { waiting_for: counts }: Status): void {
   printTable(io, columns, reasons);
 }
 
-function viewOf(app: App): WatchedView {
+function watchedStatus(app: App): WatchedView {
   return {
     draw: async (io) => print(io, await status(app), app.clock.now()),
     async items(io) {

@@ -88,7 +88,7 @@ export default defineCommand({
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
-    void sweep(app, context.location, log);
+    void removeLeftovers(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
       const options = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), options)).store;
@@ -131,7 +131,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 }
 
 /** Removes leftover files while the workers start and run, and then closes the store. */
-async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
+async function removeLeftovers(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);
     sweepLifelines(app.stateDirectory, app.clock.now());

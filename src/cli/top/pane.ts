@@ -16,8 +16,8 @@ const MARK_WIDTH = 2;
 
 /**
  * Divides the rows of the screen among the panes, not counting their headings. The panes take turns until all rows are
- * used, and the one in focus takes two rows each turn. If there is not even one row for each, the pane in focus gets all
- * of them.
+ * used, and the one in focus takes two rows each turn. If there is not even one row for each, the pane in focus, or else
+ * the first one, gets all of them.
  */
 export function shareRows(
   snapshot: Snapshot,

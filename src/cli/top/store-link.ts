@@ -34,7 +34,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
           });
       openedHere = !first;
       first = false;
-      // Both files signal changes: workers touch one, and commands that wake workers touch the other.
+      // A change touches the change file. If it may give workers something to do, it touches the wake file, too.
       unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];
       return app;
     },
