@@ -1,8 +1,8 @@
-/** Checks what no linter does: imports between layers, lengths, unused exports, and what files of src/ and ui/ must not use. */
+/** Checks what no linter does: imports between layers, lengths, unused exports, and words that files must not use. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** A layer may import itself and the layers listed here. Imports point inwards only. */
+/** A layer may import itself and the layers listed here. */
 const MAY_IMPORT: Record<string, string[]> = {
   core: [],
   files: ['core'],
@@ -27,7 +27,7 @@ const WITHOUT_STORE = ['cli', 'http', 'library'];
 const IMPORTABLE_STORE_FILES = ['store/location.ts', 'store/sqlite/migrate.ts'];
 /** Matches words about SQLite and its files, which belong in src/store/sqlite/. */
 const SQLITE_WORD = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
-/** The other files that may use such words, and what for. */
+/** Files outside src/store/sqlite/ that may use such words, and what for. */
 const MAY_NAME_SQLITE: Record<string, string> = {
   'store/open.ts': 'the line of this store in the table of stores',
   'store/location.ts': 'the scheme of a database URL',

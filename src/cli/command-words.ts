@@ -45,7 +45,7 @@ function replaceOnce(args: string[]): string[] | null {
   if (both !== undefined) return [...before, ...both.split(' '), ...after.slice(1)];
   const known = entryOf(COMMANDS, word);
   if (known !== undefined) {
-    // `config --list`
+    // `config --list` becomes `config list`.
     const flag = isGroup(known) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
     return flag !== undefined && isGroupCommand(word, flag)
       ? [...before, word, flag, ...after.slice(1)]
@@ -57,7 +57,7 @@ function replaceOnce(args: string[]): string[] | null {
   if (group !== undefined)
     return [...before, group, ...(wordIndex(args, at + 1) === -1 ? ['list'] : []), ...after];
   if (JOB_WORDS.includes(word)) return [...before, ...(isJobCommand(next) ? [] : ['list']), ...after];
-  // `config:get` and `dlq-list`
+  // `config:get` becomes `config get`, and `dlq-list` becomes `dlq list`.
   const [, first, last] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
   return first !== undefined && isGroupCommand(first, last!) ? [...before, first, last!, ...after] : null;
 }

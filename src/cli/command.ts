@@ -73,11 +73,11 @@ export interface Command {
   prints?: PrintedObject;
   /** How the command opens the store, if not only for reading. */
   access?: Exclude<Access, 'read'>;
-  /** True if the command creates a missing database. To other commands, a missing database is an empty queue. */
+  /** True if the command creates a missing database. To others, it is an empty queue or an error. */
   creates?: boolean;
   /** Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. */
   usageHint?(words: string[]): string | undefined;
-  /** Tells whether the command returns a job's exit code for these arguments. Its own errors then have 124 or 125. */
+  /** Tells whether the command returns a job's exit code for these arguments. Its own errors then exit with 124 or 125. */
   returnsJobExitCode?(args: string[]): boolean;
   /** Returns the exit code. Undefined means 0. */
   run(context: Context, input: Input): Promise<number | undefined>;

@@ -10,8 +10,8 @@ import { cut, printable } from './text.ts';
 const MAX_DESCRIPTION_WIDTH = 60;
 
 /**
- * Returns the possible next words, one per line, each with a tab and a description. `:files` or `:dirs` tells the shell to
- * complete file names. The last of `words` is the one being typed. Never throws: a shell cannot show an error.
+ * Returns the possible next words, one per line, each with a tab and a description. `:files` and `:dirs` tell the shell to
+ * complete names of files or directories. The last of `words` is being typed. Never throws: a shell cannot show an error.
  */
 export async function complete(words: string[], environment: NodeJS.ProcessEnv): Promise<string> {
   try {

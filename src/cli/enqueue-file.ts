@@ -18,7 +18,7 @@ import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
 import { openTextFile, type TextFile } from './text-file.ts';
 
-/** This many bytes are checked before the store is opened, so that a short file with a mistake changes nothing. */
+/** This many bytes are checked before the store is opened, so that a short file with a mistake creates no store. */
 const CHECKED_BYTES = 256 * 1024;
 /** JSON text is printed when it is longer than this many characters. */
 const MAX_PENDING_TEXT = 256 * 1024;

@@ -19,7 +19,7 @@ export const EVENT_DETAIL_FIELDS =
   value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes
   operation action changed`.split(/\s+/);
 
-/** Prints each event on a line as it arrives: words on a terminal, JSON in a pipe, or the format of --format. */
+/** Prints each event as it arrives: in words on a terminal, as a line of JSON in a pipe, or in the format of --format. */
 export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Promise<void> {
   const { format } = io.layout;
   const inWords = isAligned(io) && !io.json;

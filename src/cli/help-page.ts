@@ -26,7 +26,7 @@ export interface Style {
   comment(text: string): string;
 }
 
-/** Renders a page for a terminal. Everything but headings, and paragraphs above the first heading, is indented. */
+/** Renders a page for a terminal. Indents everything except headings and the paragraphs above the first heading. */
 export function renderPage(page: Block[], style: Style): string {
   const width = Math.min(style.width, MAX_WIDTH);
   const termWidth = termColumnWidth(page, width);
@@ -74,7 +74,7 @@ function rowLines(rows: Row[], width: number, termWidth: number, style: Style): 
   });
 }
 
-/** Breaks a text at its spaces. A word longer than a line keeps a line of its own. */
+/** Breaks a text at its spaces. A word longer than a line gets a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -87,7 +87,7 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
   }
 }
 
-/** Prints that stopping to watch jobs does not affect them. */
+/** Prints what the jobs do after the user stopped watching them. */
 export async function noteJobsContinue({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
   // Ctrl-C has printed ^C on this line of the terminal.

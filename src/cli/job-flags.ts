@@ -169,7 +169,7 @@ function absoluteCwd(path: string, cwd: () => string): string {
   return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 
-/** Reads one variable per line. Skips blank lines and comments, and drops a leading `export` and quotes around the value. */
+/** Reads a file with a variable per line. Skips blank lines and comments. Drops `export`, and quotes around values. */
 function readEnvFile(file: string | undefined): Record<string, string> {
   if (file === undefined) return {};
   let text: string;
@@ -258,7 +258,7 @@ export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
   return inputs.map((job) => fill(job, inputs.length > 1));
 }
 
-/** Returns a function that does the same for one job after the other. `isOneOfMany` is false for a job that comes alone. */
+/** Returns a function that adds the flags to one job after the other. `isOneOfMany` is false for a job that comes alone. */
 export function createFiller(flags: JobInput): (job: JobInput, isOneOfMany?: boolean) => JobInput {
   const fromFlags = FIELD_FLAGS.filter(({ field }) => isSet(flags, field));
   let number = 0;

@@ -9,7 +9,7 @@ import { isAligned } from './table.ts';
 
 /** Without --limit, a terminal gets this many rows. A pipe and --json get all matches. */
 const DEFAULT_ROWS = 50;
-/** Matches are counted up to this number, so that nobody has to wait. */
+/** Matches are counted only up to this number, because counting all of them could take long. */
 const MAX_COUNTED = 10_000;
 
 export function jobListing(app: App, columns: Listing<JobWithReason>['columns']): Listing<JobWithReason> {

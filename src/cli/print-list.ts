@@ -15,7 +15,7 @@ export interface Listing<Row> {
 
 /** A longer list is printed as several tables, each with this many rows. */
 const TABLE_ROWS = 500;
-/** Text is printed when it is longer than this many characters. */
+/** Collected text is printed when it is longer than this many characters. */
 const MAX_PENDING_TEXT = 256 * 1024;
 
 /** Prints a list in the chosen format and returns the number of rows. The memory it needs does not grow with that number. */
@@ -56,7 +56,7 @@ export async function printList<Row extends object>(
   return count;
 }
 
-/** Returns a function that formats one object of a list as a line. For an aligned table, it is the tab-separated line. */
+/** Returns a function that formats one object of a list as a line. With the format `table`, tabs separate its cells. */
 export function lineFormatter<Row extends object>(io: Io, list: Listing<Row>, now: number) {
   const format = formatOf(io);
   const times = timesFor(io, now);

@@ -59,7 +59,7 @@ function dependencyPairs(job: Job, parents: ParentState[]): Pair[] {
   ];
 }
 
-/** A job shows this many of its children. JSON has all of them. */
+/** `queuectl show` lists this many children of a job. JSON has all of them. */
 const SHOWN_CHILDREN = 20;
 
 /** Lists the jobs that depend on this one, with their states. */

@@ -27,7 +27,7 @@ function figureCells(figures: FiguresObject): (string | number)[] {
   return [...COUNTED_EVENTS.map((name) => countIn(figures, name)), figures.released, figures.lost, ...times];
 }
 
-/** Returns a count. Jobs that were cancelled before they ran count as cancelled too. */
+/** Returns the count of one kind of event. Jobs that were cancelled before they ran count as cancelled, too. */
 function countIn(figures: FiguresObject, name: (typeof COUNTED_EVENTS)[number]): number {
   return name === 'cancelled' ? figures.cancelled + figures.dropped : figures[name];
 }

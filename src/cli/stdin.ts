@@ -5,7 +5,7 @@ import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
 
-/** Returns the text that --stdin stands for: itself, that of `@FILE`, or standard input for `-`. `jobFile` is --file. */
+/** Returns the text for --stdin: the value itself, the contents of `@FILE`, or standard input for `-`. `jobFile` is --file. */
 export function readStdinFlag(text: string, jobFile: string | undefined): string {
   if (text !== '-' && !text.startsWith('@')) return text;
   if (text === '-' && jobFile === '-')

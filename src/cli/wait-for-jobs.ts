@@ -14,7 +14,7 @@ export interface WaitForJobsOptions {
   onEnd(job: Job): void;
 }
 
-/** Waits for jobs and prints them. Returns their first exit code that is not 0, or 0. Ctrl-C only stops waiting. */
+/** Waits for jobs and passes them to `print`. Returns their first exit code that is not 0, or 0. Ctrl-C only stops waiting. */
 export function waitForJobs(
   context: Context,
   jobs: Job[],

@@ -50,7 +50,7 @@ export async function watch({ io }: Context, everyMs: number, view: WatchedView)
   }
 }
 
-/** Returns a function that prints the items that have changed since its last call. */
+/** Returns a function that prints the items that are new, changed or gone since its last call. */
 function changePrinter(io: Io, view: WatchedView): () => Promise<void> {
   let previous = new Map<string, string>();
   return async () => {

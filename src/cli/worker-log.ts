@@ -44,7 +44,7 @@ function removeOldLogs(directory: string, active: string[]): void {
   }
 }
 
-/** Checks the size of a log regularly while this program runs, and limits it. */
+/** Checks the size of a log regularly while this program runs, and rotates it if it is too long. */
 export function keepLogShort(file: string): void {
   const check = (): void => {
     try {

@@ -9,7 +9,7 @@ import { SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-result.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
 
-/** Finds the ids of the named jobs. If no job is named `all`, the error suggests --all. */
+/** Finds the ids of the named jobs. If the only name is `all` and no job has that id, the error suggests --all. */
 async function findNamedJobs(app: App, names: string[]): Promise<string[]> {
   try {
     return await selectJobs(app, { names });

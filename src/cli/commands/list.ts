@@ -59,7 +59,7 @@ function watchedJobs(context: Context, filter: JobFilter, limit: number | null):
         items.push({
           key: job.id,
           text: await jobLine(context, io, job),
-          // A new reason alone does not count as a change, because a job in a queue with a rate limit often changes its reason.
+          // A new reason alone is not a change, because it changes all the time in a queue with a rate limit.
           compared: await jobLine(context, io, { ...job, waitingFor: null }),
         });
       // The newest line comes last, as in a log.

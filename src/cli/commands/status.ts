@@ -50,7 +50,7 @@ function print(io: Io, result: Status, now: number): void {
     );
   else io.out(`workers\t${result.workers.length}\n`);
   printTable(io, WORKER_LIST.columns(timesFor(io, now)), result.workers);
-  // Scripts read the lines by position, so the reasons come after all older lines.
+  // Scripts read the lines by position, so the reasons, which were added later, come last.
   if (!io.tty)
     for (const reason of WAITING_REASONS) io.out(`waiting_for:${reason}\t${result.waiting_for[reason]}\n`);
   if (result.workers.length === 0 && result.jobs.pending > 0)
