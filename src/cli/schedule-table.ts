@@ -21,10 +21,7 @@ export async function printSchedules(io: Io, schedules: Schedule[], now: number)
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
   const one = await toScheduleObject(schedule, now);
   if (io.json) return io.out(`${jsonText(io, one)}\n`);
-  const all = [
-    ...facts(one, fullTimesFor(io, now)),
-    ...clockChangePairs(await clockChange(schedule.timing, now)),
-  ];
+  const all = [...facts(one, fullTimesFor(io, now)), ...clockPairs(await clockChange(schedule.timing, now))];
   printPairs(io, all, ([name]) => (name === 'status' && one.paused ? 'yellow' : undefined));
 }
 
@@ -38,11 +35,11 @@ export function printNextRuns(io: Io, times: TimesObject, now: number): void {
   printPairs(io, [
     ['when', timingText(times)],
     ...times.next_runs.map((at): Pair => ['next', fullTimesFor(io, now).text(at)]),
-    ...clockChangePairs(change === null ? null : { at: Date.parse(change.at), says: change.says }),
+    ...clockPairs(change === null ? null : { at: Date.parse(change.at), says: change.says }),
   ]);
 }
 
-function clockChangePairs(change: ClockChange | null): Pair[] {
+function clockPairs(change: ClockChange | null): Pair[] {
   return change === null ? [] : [['clock change', `${toIso(change.at)}: ${change.says}`]];
 }
 

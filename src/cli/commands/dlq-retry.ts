@@ -10,7 +10,7 @@ import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-resul
 import { warnAfterRetry } from '../warn-dependents.ts';
 
 /** Finds the ids of the named jobs. If the only name is `all` and no job has that id, the error suggests --all. */
-async function findNamedJobs(app: App, names: string[]): Promise<string[]> {
+async function namedJobs(app: App, names: string[]): Promise<string[]> {
   try {
     return await selectJobs(app, { names });
   } catch (error) {
@@ -43,7 +43,7 @@ export default defineCommand({
     const { io } = context;
     const ids = all
       ? await selectJobs(app, { filter: { states: ['dead'] } })
-      : await findNamedJobs(app, input.args);
+      : await namedJobs(app, input.args);
     const retried = await retryJobs(app, ids, { from: ['dead'], bulk: all, strict: !all });
     const { changed, withoutKey, skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);

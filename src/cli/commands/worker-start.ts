@@ -66,7 +66,7 @@ export default defineCommand({
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
     const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-    // The process in the background gets the same arguments and, in addition, --supervisor.
+    // The process in the background has the same arguments, and --supervisor besides.
     const detaches = input.has('detach') && !input.has('supervisor');
     if (detaches) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
@@ -88,7 +88,7 @@ export default defineCommand({
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
-    void removeLeftovers(app, context.location, log);
+    void sweep(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
       const options = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), options)).store;
@@ -131,7 +131,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 }
 
 /** Removes leftover files while the workers start and run, and then closes the store. */
-async function removeLeftovers(app: App, location: string, log: (line: string) => void): Promise<void> {
+async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);
     sweepLifelines(app.stateDirectory, app.clock.now());
