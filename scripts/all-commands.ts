@@ -1,7 +1,7 @@
 import type { Command } from '../src/cli/command.ts';
 import { isGroup, SECTIONS } from '../src/cli/commands.ts';
 
-/** Loads every command, section by section. */
+/** Loads every command that the help lists, section by section. */
 export async function allCommands(): Promise<[heading: string, commands: Command[]][]> {
   return Promise.all(
     Object.entries(SECTIONS).map(async ([heading, entries]): Promise<[string, Command[]]> => {

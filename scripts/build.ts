@@ -20,12 +20,12 @@ function run(program: string, args: string[]): void {
 run(bun, ['--no-install', 'scripts/ui.ts']);
 run(bun, ['--no-install', 'scripts/licenses.ts']);
 
-/** The files are built in this directory and then moved, so that running programs never see a partial build. */
-const aside = 'dist/.new';
-rmSync(aside, { recursive: true, force: true });
-run(bun, ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', `${aside}/queuectl`]);
-// The executable contains the source maps.
-for (const name of readdirSync(aside)) if (name.endsWith('.map')) rmSync(`${aside}/${name}`);
+/** The files are built in this directory and then moved to dist/, so that a failed build leaves dist/ as it was. */
+const staging = 'dist/.new';
+rmSync(staging, { recursive: true, force: true });
+run(bun, ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', `${staging}/queuectl`]);
+// The executable already contains the source maps.
+for (const name of readdirSync(staging)) if (name.endsWith('.map')) rmSync(`${staging}/${name}`);
 run(bun, [
   'build',
   '--target=node',
@@ -33,24 +33,24 @@ run(bun, [
   '--splitting',
   'src/cli/main.ts',
   '--outdir',
-  `${aside}/node`,
+  `${staging}/node`,
 ]);
-// The store is a file of its own, because an older Node cannot load it, and openQueue() reports that.
+// With --splitting, the store is a file of its own. An older Node cannot load that file, which openQueue() reports.
 run(bun, [
-  ...['build', '--target=node', '--format=esm', '--splitting', 'src/index.ts', '--outdir', aside],
+  ...['build', '--target=node', '--format=esm', '--splitting', 'src/index.ts', '--outdir', staging],
   ...['--chunk-naming', 'library/[name]-[hash].[ext]'],
 ]);
-writeFileSync(`${aside}/queuectl.1`, await manPage());
+writeFileSync(`${staging}/queuectl.1`, await manPage());
 run('node_modules/.bin/tsc', ['--project', 'scripts/tsconfig.types.json']);
-keepReachable(`${aside}/types/index.d.ts`);
-for (const name of readdirSync(aside)) {
-  if (statSync(`${aside}/${name}`).isDirectory()) rmSync(`dist/${name}`, { recursive: true, force: true });
-  renameSync(`${aside}/${name}`, `dist/${name}`);
+removeUnneededTypes(`${staging}/types/index.d.ts`);
+for (const name of readdirSync(staging)) {
+  if (statSync(`${staging}/${name}`).isDirectory()) rmSync(`dist/${name}`, { recursive: true, force: true });
+  renameSync(`${staging}/${name}`, `dist/${name}`);
 }
-rmSync(aside, { recursive: true });
+rmSync(staging, { recursive: true });
 
-/** Removes all declarations that the entry point of the library does not need: those of its internals. */
-function keepReachable(entry: string): void {
+/** Removes the declarations of internals: all that the entry point of the library does not import, even indirectly. */
+function removeUnneededTypes(entry: string): void {
   const needed = new Set([entry]);
   for (const file of needed)
     for (const [, from] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.ts['"]/g))

@@ -1,8 +1,8 @@
-/** Checks what no linter does: imports between layers, the length of files and functions, and APIs that src/ must not use. */
+/** Checks what no linter does: imports between layers, lengths, unused exports, and words that files must not use. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** A layer may import itself and the layers listed here. Imports point inwards only. */
+/** A layer may import itself and the layers listed here. */
 const MAY_IMPORT: Record<string, string[]> = {
   core: [],
   files: ['core'],
@@ -21,12 +21,13 @@ const MAY_IMPORT: Record<string, string[]> = {
 const ALLOWED_IN_CORE = /^(\.|croner$)/;
 /** Matches Bun's own modules, which are forbidden because the same source runs on Node. */
 const BUN_MODULE = /^bun(:|$)/;
-/** These layers call actions and never the store itself. They may import its types and these values. */
+/** These layers call actions and never the store itself. */
 const WITHOUT_STORE = ['cli', 'http', 'library'];
-const STORE_VALUES = ['store/location.ts', 'store/sqlite/migrate.ts'];
+/** The files of the store from which these layers may import more than types. */
+const IMPORTABLE_STORE_FILES = ['store/location.ts', 'store/sqlite/migrate.ts'];
 /** Matches words about SQLite and its files, which belong in src/store/sqlite/. */
 const SQLITE_WORD = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
-/** Files elsewhere that may use such words, and why. */
+/** Files outside src/store/sqlite/ that may use such words, and what for. */
 const MAY_NAME_SQLITE: Record<string, string> = {
   'store/open.ts': 'the line of this store in the table of stores',
   'store/location.ts': 'the scheme of a database URL',
@@ -53,7 +54,7 @@ for (const name of files) {
   const lines = text.split('\n').length;
   lengths.push(lines);
   if (lines > MAX_FILE_LINES) problems.push(`src/${name}: ${lines} lines; split it by topic`);
-  checkFunctions(name, text.split('\n'));
+  checkFunctionLengths(name, text.split('\n'));
   if (/\bBun\./.test(text)) problems.push(`src/${name}: uses Bun.*, which Node does not have`);
   if (name !== 'cli/main.ts' && text.includes('process.exit('))
     problems.push(`src/${name}: exits; only main may`);
@@ -71,13 +72,13 @@ function checkStoreUse(name: string, text: string): void {
     problems.push(`src/${name}: calls store.${verb}; call an action`);
   for (const [, from] of text.matchAll(/(?:^import (?!type )[^;]*? from |import\()'([^']+)'/gm)) {
     const target = normalize(join(dirname(name), from!));
-    if (layerOf(target) === 'store' && !STORE_VALUES.includes(target))
+    if (layerOf(target) === 'store' && !IMPORTABLE_STORE_FILES.includes(target))
       problems.push(`src/${name}: imports more than types of ${target}; call an action`);
   }
 }
 
 /** Checks the length of functions. In formatted code the last line of a function is indented like its first. */
-function checkFunctions(name: string, lines: string[]): void {
+function checkFunctionLengths(name: string, lines: string[]): void {
   const indentation = (line: string): number => line.search(/\S/);
   for (const [at, line] of lines.entries()) {
     if (!OPENS_FUNCTION.test(line)) continue;
@@ -113,19 +114,22 @@ function layerOf(name: string): string {
   return name.split('/')[0]!;
 }
 
-// An export that nothing uses is dead code.
-const all = [...files.map((name) => join('src', name)), ...testFiles()];
-const texts = new Map(all.map((name) => [name, readFileSync(name, 'utf8')]));
+// An exported name that no other file uses is dead code, or need not be exported.
+const allFiles = [...files.map((name) => join('src', name)), ...filesOutsideSrc()];
+const texts = new Map(allFiles.map((name) => [name, readFileSync(name, 'utf8')]));
 for (const name of files.map((file) => join('src', file))) {
   if (name === 'src/index.ts') continue;
   for (const [, symbol] of texts
     .get(name)!
     .matchAll(/^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm)) {
-    const used = all.some((other) => other !== name && new RegExp(`\\b${symbol}\\b`).test(texts.get(other)!));
-    const inside = texts.get(name)!.split(new RegExp(`\\b${symbol}\\b`)).length > 2;
-    if (!used && !inside) problems.push(`${name}: nothing uses ${symbol}`);
+    const used = allFiles.some(
+      (other) => other !== name && new RegExp(`\\b${symbol}\\b`).test(texts.get(other)!),
+    );
+    const usedInside = texts.get(name)!.split(new RegExp(`\\b${symbol}\\b`)).length > 2;
+    if (!used && !usedInside) problems.push(`${name}: nothing uses ${symbol}`);
     // A type may be exported for readers, but a value that only its own file uses should not be.
-    if (!used && inside && !isType(name, symbol!)) problems.push(`${name}: ${symbol} need not be exported`);
+    if (!used && usedInside && !isType(name, symbol!))
+      problems.push(`${name}: ${symbol} need not be exported`);
   }
 }
 
@@ -133,7 +137,7 @@ function isType(name: string, symbol: string): boolean {
   return new RegExp(`^export (interface|type) ${symbol}\\b`, 'm').test(texts.get(name)!);
 }
 
-function testFiles(): string[] {
+function filesOutsideSrc(): string[] {
   return ['test', 'bench', 'scripts'].flatMap((root) =>
     readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
@@ -142,8 +146,10 @@ function testFiles(): string[] {
 }
 
 // The dashboard may import types of src/, but no code.
-const pages = readdirSync('ui', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
-for (const name of pages) {
+const uiFiles = readdirSync('ui', { recursive: true, encoding: 'utf8' }).filter((name) =>
+  /\.tsx?$/.test(name),
+);
+for (const name of uiFiles) {
   const text = readFileSync(join('ui', name), 'utf8');
   if (text.split('\n').length > MAX_FILE_LINES) problems.push(`ui/${name}: too long; split it by topic`);
   for (const [line] of text.matchAll(/^import .*'[^']*\/src\/[^']*'/gm))

@@ -18,12 +18,12 @@ interface Size {
 const DOCS_SIZE = { width: 1280, height: 760 };
 const PHONE = { width: 390, height: 760 };
 const WIDE = { width: 1440, height: 900 };
-/** The workers run for this long before the pictures, so that some jobs complete and fail. */
+/** The workers run at least this long before the pictures, so that some jobs complete and fail. */
 const BUSY_MS = 20_000;
-/** A page is loaded and drawn after this time. */
+/** After this time, a page is loaded and drawn. */
 const SETTLED_MS = 1200;
 
-const IN_DOCS: [name: string, path: string, theme: Theme, size: Size][] = [
+const DOCS_PICTURES: [name: string, path: string, theme: Theme, size: Size][] = [
   ['overview', '/', 'dark', DOCS_SIZE],
   ['job', '/jobs/import-photos', 'light', DOCS_SIZE],
   ['output', '/jobs/import-photos?tab=output', 'dark', DOCS_SIZE],
@@ -33,7 +33,7 @@ const IN_DOCS: [name: string, path: string, theme: Theme, size: Size][] = [
   ['phone', '/jobs', 'dark', PHONE],
 ];
 
-const everyPage = (worker: string): Record<string, string> => ({
+const pagePaths = (worker: string): Record<string, string> => ({
   overview: '/',
   jobs: '/jobs',
   job: '/jobs/import-photos',
@@ -69,7 +69,7 @@ const click =
   (name: string): Steps =>
   (page) =>
     page.getByRole('button', { name, exact: true }).first().click();
-const open =
+const openMenu =
   (menu: string): Steps =>
   (page) =>
     page.locator('summary', { hasText: menu }).first().click();
@@ -82,11 +82,11 @@ const DIALOGS: [name: string, path: string, steps: Steps][] = [
   ['cancel-job', '/jobs/encode-7', press('c')],
   ['delete-jobs', '/jobs', press('a', '#')],
   ['selection', '/jobs', press('j', 'x')],
-  ['columns', '/jobs', open('Columns')],
-  ['views', '/jobs', open('Views')],
-  ['copy', '/jobs', open('Copy')],
+  ['columns', '/jobs', openMenu('Columns')],
+  ['views', '/jobs', openMenu('Views')],
+  ['copy', '/jobs', openMenu('Copy')],
   ['retry-group', '/dlq', click('Retry all')],
-  ['group-menu', '/dlq', open('More')],
+  ['group-menu', '/dlq', openMenu('More')],
   ['limits', '/queues/mail', click('Limits')],
   ['new-schedule', '/schedules', click('New schedule')],
   ['edit-schedule', '/schedules/pulse', click('Edit')],
@@ -94,7 +94,7 @@ const DIALOGS: [name: string, path: string, steps: Steps][] = [
   ['stop-worker', '/workers', click('Stop')],
 ];
 
-const IMPORT = String.raw`for i in $(seq 1 240); do printf '\033[32mok\033[0m  copied \033[36m/srv/photos/%04d.jpg\033[0m\n' $i; done
+const IMPORT_COMMAND = String.raw`for i in $(seq 1 240); do printf '\033[32mok\033[0m  copied \033[36m/srv/photos/%04d.jpg\033[0m\n' $i; done
 printf '\033[33mwarn\033[0m slow disk, 3 retries\n'; printf '\033[31mERROR\033[0m no space left on device\n'; exit 28`;
 
 /** Adds queues (one of them paused), schedules, workers, and jobs with different results. */
@@ -143,7 +143,7 @@ async function fillStore(box: Sandbox): Promise<void> {
   }
   for (let i = 1; i <= 7; i++) await enqueue(box, `invoice-${i}`, `make invoice-${i}`, { queue: 'billing' });
   await box.json(['queue', 'pause', 'billing']);
-  await enqueue(box, 'import-photos', IMPORT, { name: 'import', max_retries: 3, queue: 'media' });
+  await enqueue(box, 'import-photos', IMPORT_COMMAND, { name: 'import', max_retries: 3, queue: 'media' });
   await enqueue(box, 'encode-7', 'while :; do echo frame; sleep 1; done', { name: 'encode', queue: 'media' });
   await box.startWorkers('--count', '2', '--concurrency', '4');
   await box.startWorkers('--queue', 'web,mail');
@@ -174,15 +174,15 @@ try {
     await page.waitForTimeout(SETTLED_MS);
     await steps?.(page);
     if (steps !== undefined) await page.waitForTimeout(SETTLED_MS / 2);
-    await page.screenshot({ path: file, fullPage: fullPage });
+    await page.screenshot({ path: file, fullPage });
   };
   if (target === undefined) {
-    for (const [name, path, theme, size] of IN_DOCS)
+    for (const [name, path, theme, size] of DOCS_PICTURES)
       await takePicture(`docs/dashboard/${name}.png`, path, theme, size, false);
   } else {
     mkdirSync(target, { recursive: true });
     const [worker] = await box.json<{ id: string }[]>(['worker', 'list']);
-    for (const [name, path] of Object.entries(everyPage(worker!.id)).filter(isWanted))
+    for (const [name, path] of Object.entries(pagePaths(worker!.id)).filter(isWanted))
       for (const theme of ['dark', 'light'] as const)
         for (const size of [WIDE, PHONE])
           await takePicture(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, true);

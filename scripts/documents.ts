@@ -1,7 +1,7 @@
 /**
- * Runs the commands on the pages of the manual with the built executable, and reports where a page shows something else
- * than the program prints. With --update it writes the real output into the pages, and the routes of the HTTP API into
- * docs/http-api.md. Run it after a build: npx bun scripts/documents.ts [--update] [PAGE…]
+ * Runs the commands on the pages of the manual with the built executable. Reports unexpected exit codes, and where a page
+ * shows something else than the program prints. With --update it writes the real output into the pages, and the routes of
+ * the HTTP API into docs/http-api.md. Run it after a build: npx bun scripts/documents.ts [--update] [PAGE…]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ROUTES } from '../src/http/routes.ts';

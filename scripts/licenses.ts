@@ -1,6 +1,6 @@
 /**
  * Collects the licences of everything that is built into dist/queuectl in src/cli/licenses.generated.ts. Git ignores
- * that file. It is created before every build and check from what the bundler really includes.
+ * that file. Every build and check first creates it from what the bundler really includes.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ interface Notice {
   text: string;
 }
 
-/** Lists the entry points of the program, the library and the dashboard. */
+/** The entry points of the program, the library and the dashboard. */
 const ENTRIES = [
   { entrypoints: ['src/cli/main.ts', 'src/index.ts'], target: 'node' },
   { entrypoints: ['ui/main.tsx'], target: 'browser' },

@@ -17,49 +17,49 @@ export async function manPage(): Promise<string> {
     '.I command',
     '[\\fIflags\\fR] [\\fIarguments\\fR]',
     '.SH DESCRIPTION',
-    text(`${ABOUT} They are stored in an SQLite database.`),
+    escapeRoff(`${ABOUT} They are stored in an SQLite database.`),
     ...sections.flatMap(([heading, commands]) => [
-      `.SH ${text(heading.toUpperCase())}`,
+      `.SH ${escapeRoff(heading.toUpperCase())}`,
       ...commands.flatMap((command) => [
-        `.SS ${text(signature(command))}`,
-        `${text(command.summary)}.`,
-        ...commandParts(command).flatMap(subsection),
+        `.SS ${escapeRoff(signature(command))}`,
+        `${escapeRoff(command.summary)}.`,
+        ...commandParts(command).flatMap(roffLines),
       ]),
     ]),
     '.SH GLOBAL FLAGS',
-    ...subsection(flagRows(GLOBAL_FLAGS)),
+    ...roffLines(flagRows(GLOBAL_FLAGS)),
     ...Object.entries(TOPICS).flatMap(([name, topic]) => [
-      `.SH ${text(name.replaceAll('-', ' ').toUpperCase())}`,
-      ...topic.page().flatMap(subsection),
+      `.SH ${escapeRoff(name.replaceAll('-', ' ').toUpperCase())}`,
+      ...topic.page().flatMap(roffLines),
     ]),
     '.SH FILES',
     '.TP',
-    text('~/.queuectl/queue.db'),
+    escapeRoff('~/.queuectl/queue.db'),
     'The default database.',
     '.TP',
-    text('~/.queuectl/queue.db.d/'),
+    escapeRoff('~/.queuectl/queue.db.d/'),
     'The state directory. It contains job output, access tokens and the logs of detached workers.',
   ].join('\n')}\n`;
 }
 
-function subsection(block: Block): string[] {
-  if (typeof block === 'string') return ['.PP', text(block)];
-  if (Array.isArray(block)) return block.flatMap(([term, about]) => ['.TP', bold(term), text(about)]);
-  if ('heading' in block) return ['.PP', `\\fB${text(block.heading)}\\fR`];
-  if ('usage' in block) return ['.PP', '.RS', text(block.usage), '.RE'];
-  return ['.PP', '.RS', '.nf', ...block.code.map(text), '.fi', '.RE'];
+function roffLines(block: Block): string[] {
+  if (typeof block === 'string') return ['.PP', escapeRoff(block)];
+  if (Array.isArray(block)) return block.flatMap(([term, about]) => ['.TP', bold(term), escapeRoff(about)]);
+  if ('heading' in block) return ['.PP', `\\fB${escapeRoff(block.heading)}\\fR`];
+  if ('usage' in block) return ['.PP', '.RS', escapeRoff(block.usage), '.RE'];
+  return ['.PP', '.RS', '.nf', ...block.code.map(escapeRoff), '.fi', '.RE'];
 }
 
-/** Sets a term in bold. Of a flag, only the names are bold and not the value. */
+/** Sets a term in bold. In a flag, only the names are bold, and not the value. */
 function bold(term: string): string {
   const flag = /^( *)((?:-\w, )?)(--[\w-]+)(.*)$/.exec(term);
-  if (flag === null) return `\\fB${text(term)}\\fR`;
+  if (flag === null) return `\\fB${escapeRoff(term)}\\fR`;
   const [, , short, long, value] = flag;
-  return `${short === '' ? '' : `\\fB${text(short!.slice(0, -2))}\\fR, `}\\fB${text(long!)}\\fR${text(value!)}`;
+  return `${short === '' ? '' : `\\fB${escapeRoff(short!.slice(0, -2))}\\fR, `}\\fB${escapeRoff(long!)}\\fR${escapeRoff(value!)}`;
 }
 
-/** Escapes everything that roff would interpret. Hyphens and quotes stay as typed. */
-function text(plain: string): string {
+/** Escapes everything that roff would interpret, so that hyphens and quotes are printed as typed. */
+function escapeRoff(plain: string): string {
   const escaped = plain
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')

@@ -1,6 +1,6 @@
 /**
- * Writes docs/recording.svg, the animated terminal at the top of the README. It types the commands below into the built
- * executable on a real terminal and draws what they print. Run it after a build: npx bun scripts/recording.ts
+ * Writes docs/recording.svg, the animated terminal at the top of the README. It runs the commands below with the built
+ * executable on a pseudo-terminal, and draws them as if they were typed. Run it after a build: npx bun scripts/recording.ts
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,11 +23,10 @@ const TARGET = 'docs/recording.svg';
 /** Sizes in pixels. */
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 16;
-/** Times in seconds. */
-const PER_KEY = 0.04;
-const BEFORE_OUTPUT = 0.3;
-const AFTER_OUTPUT = 1.1;
-const AT_THE_END = 5;
+const SECONDS_PER_KEY = 0.04;
+const SECONDS_BEFORE_OUTPUT = 0.3;
+const SECONDS_AFTER_OUTPUT = 1.1;
+const SECONDS_AT_THE_END = 5;
 
 const PALETTE: Record<string, string> = {
   'ansi-1': '#ff7b72',
@@ -52,7 +51,7 @@ const env = {
   ...{ HOME: directory, QUEUECTL_HOME: directory, USER: 'ana', TERM: 'xterm-256color', LANG: 'C.UTF-8' },
 };
 
-/** Runs one command line on a terminal and returns the lines that it printed, without notes and warnings. */
+/** Runs one command line on a terminal and returns the lines that it printed, without empty lines, notes and warnings. */
 function run(command: string): string[] {
   const terminal = [resolve('test/support/terminal.py'), '40', String(COLUMNS), 'sh', '-c', command];
   const { stdout } = spawnSync('python3', terminal, { cwd: directory, env, encoding: 'utf8', input: '' });
@@ -60,26 +59,27 @@ function run(command: string): string[] {
   return lines.filter((line) => line !== '' && !/(note|warning).*: /.test(line));
 }
 
-function escaped(text: string): string {
+function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function coloured(line: string): string {
+function toMarkup(line: string): string {
   const pieces = createAnsi()(line).map(({ text, look }) =>
-    look === '' ? escaped(text) : `<tspan class="${look}">${escaped(text)}</tspan>`,
+    look === '' ? escapeMarkup(text) : `<tspan class="${look}">${escapeMarkup(text)}</tspan>`,
   );
   return pieces.join('');
 }
 
-/** Returns a line for each key of a command that is typed. Each line replaces the one before. */
-function typed(command: string, from: number): Line[] {
+/** Returns the prompt, and then a line for each key of the command. Each line replaces the previous one. */
+function typingSteps(command: string, from: number): Line[] {
   const keys = [...command].map((_, index) => command.slice(0, index + 1));
   return ['', ...keys].map((text, index) => ({
-    text: `<tspan class="ansi-2">$</tspan> ${escaped(text)}`,
-    at: from + index * PER_KEY,
+    text: `<tspan class="ansi-2">$</tspan> ${escapeMarkup(text)}`,
+    at: from + index * SECONDS_PER_KEY,
   }));
 }
 
+/** A row of the terminal, with the lines that it shows one after the other. */
 interface Row {
   lines: Line[];
 }
@@ -88,21 +88,21 @@ function record(): { rows: Row[]; seconds: number } {
   const rows: Row[] = [];
   let now = 0.5;
   for (const command of COMMANDS) {
-    const lines = typed(command, now);
+    const lines = typingSteps(command, now);
     rows.push({ lines });
-    now = lines.at(-1)!.at + BEFORE_OUTPUT;
+    now = lines.at(-1)!.at + SECONDS_BEFORE_OUTPUT;
     const output = run(command);
-    for (const text of output) rows.push({ lines: [{ text: coloured(text), at: now }] });
-    if (output.length > 0) now += AFTER_OUTPUT;
+    for (const text of output) rows.push({ lines: [{ text: toMarkup(text), at: now }] });
+    if (output.length > 0) now += SECONDS_AFTER_OUTPUT;
   }
-  return { rows, seconds: now + AT_THE_END };
+  return { rows, seconds: now + SECONDS_AT_THE_END };
 }
 
 /**
- * Returns a line that is shown from its time on, until the next line of the same row or until the recording starts
- * again. A viewer that does not animate shows the end of the recording.
+ * Returns the markup of a line that is shown from its own time until `until`, in each repetition of the recording. A viewer
+ * that does not animate shows the end of the recording.
  */
-function animated(line: Line, until: number, y: number, seconds: number): string {
+function animateLine(line: Line, until: number, y: number, seconds: number): string {
   const share = (time: number): string => (time / seconds).toFixed(5);
   const stays = until === seconds;
   return (
@@ -117,7 +117,7 @@ function draw({ rows, seconds }: { rows: Row[]; seconds: number }): string {
   const height = rows.length * CELL.height + 2 * MARGIN;
   const texts = rows.flatMap(({ lines }, row) =>
     lines.map((line, index) =>
-      animated(line, lines[index + 1]?.at ?? seconds, MARGIN + (row + 0.75) * CELL.height, seconds),
+      animateLine(line, lines[index + 1]?.at ?? seconds, MARGIN + (row + 0.75) * CELL.height, seconds),
     ),
   );
   const colours = Object.entries(PALETTE).map(([look, colour]) => `.${look}{fill:${colour}}`);

@@ -13,7 +13,7 @@ const SIZES = [
   { columns: 80, rows: 30 },
   { columns: 140, rows: 30 },
 ];
-/** The workers run for this many seconds before the capture, so that the sparkline has points. */
+/** Jobs are enqueued for this many seconds before the capture, so that the sparkline has points. */
 const BUSY_SECONDS = 20;
 
 const directory = mkdtempSync(join(tmpdir(), 'queuectl-screens-'));
@@ -42,8 +42,8 @@ function capture({ columns, rows }: { columns: number; rows: number }, args: str
 
 const pause = (seconds: number): Promise<void> => new Promise((done) => setTimeout(done, seconds * 1000));
 
-function job(id: string, command: string, more: Record<string, unknown> = {}): void {
-  queuectl('enqueue', JSON.stringify({ id, command, cwd: '/opt', ...more }));
+function addJob(id: string, command: string, moreFields: Record<string, unknown> = {}): void {
+  queuectl('enqueue', JSON.stringify({ id, command, cwd: '/opt', ...moreFields }));
 }
 
 async function fillStore(): Promise<void> {
@@ -51,15 +51,18 @@ async function fillStore(): Promise<void> {
   queuectl('queue', 'set', 'mail', '--concurrency', '1', '--rate', '10/s');
   queuectl('queue', 'set', 'reports', '--concurrency', '4');
   queuectl('queue', 'pause', 'reports');
-  job('backup-db', 'echo "s3: bucket backups does not exist" >&2; exit 3', { max_retries: 2 });
-  job('encode-7', 'for i in $(seq 900); do echo frame $i; sleep 1; done', { timeout: 1800, priority: 10 });
-  job('sync-crm', 'echo 412 contacts; sleep 600');
-  job('report-monthly', 'make -C reports monthly', { queue: 'reports' });
-  job('newsletter', 'send --list all --body newsletter-42.html', { queue: 'mail', delay: '2h' });
-  job('mail-1001', 'sleep 300; : send --to ana@example.org', { queue: 'mail' });
-  job('mail-1002', 'sleep 300; : send --to bo@example.org', { queue: 'mail' });
+  addJob('backup-db', 'echo "s3: bucket backups does not exist" >&2; exit 3', { max_retries: 2 });
+  addJob('encode-7', 'for i in $(seq 900); do echo frame $i; sleep 1; done', {
+    timeout: 1800,
+    priority: 10,
+  });
+  addJob('sync-crm', 'echo 412 contacts; sleep 600');
+  addJob('report-monthly', 'make -C reports monthly', { queue: 'reports' });
+  addJob('newsletter', 'send --list all --body newsletter-42.html', { queue: 'mail', delay: '2h' });
+  addJob('mail-1001', 'sleep 300; : send --to ana@example.org', { queue: 'mail' });
+  addJob('mail-1002', 'sleep 300; : send --to bo@example.org', { queue: 'mail' });
   for (let i = 1; i <= BUSY_SECONDS * 2; i++) {
-    job(
+    addJob(
       `thumb-${i}`,
       i % 9 === 0 ? 'echo "unsupported format: HEIC" >&2; exit 1' : `convert ${i}.jpg 2>&- || :`,
       {
@@ -68,11 +71,11 @@ async function fillStore(): Promise<void> {
     );
     await pause(0.5);
   }
-  job('import-orders', 'echo "orders.csv: line 88: unexpected end of quoted field" >&2; exit 65', {
+  addJob('import-orders', 'echo "orders.csv: line 88: unexpected end of quoted field" >&2; exit 65', {
     max_retries: 3,
     backoff_base: 40,
   });
-  job('日次集計', 'echo 集計を始めます; sleep 300', { priority: 5 });
+  addJob('日次集計', 'echo 集計を始めます; sleep 300', { priority: 5 });
   await pause(2);
 }
 

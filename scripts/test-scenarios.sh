@@ -19,7 +19,7 @@ fail() {
   exit 1
 }
 
-# until_true SECONDS COMMAND...: polls until the command succeeds, at most this long.
+# until_true SECONDS COMMAND...: repeats the command until it succeeds. Fails after this many seconds.
 until_true() {
   tries=$(($1 * 10))
   shift
@@ -31,8 +31,9 @@ until_true() {
   return 1
 }
 
+# in_state JOB STATE: succeeds if the job is in this state.
 in_state() { "$queuectl" list --state "$2" | cut -f1 | grep -qx "$1"; }
-workers() { [ "$("$queuectl" worker list | wc -l)" -eq "$1" ]; }
+worker_count_is() { [ "$("$queuectl" worker list | wc -l)" -eq "$1" ]; }
 
 echo '1. A job completes'
 "$queuectl" enqueue '{"id":"job1","command":"echo hello"}' || fail 'enqueue job1'
@@ -49,7 +50,7 @@ until_true 60 in_state job2 dead || fail 'job2 is not dead'
 
 echo '3. Several workers run jobs at the same time, each job once'
 "$queuectl" worker start --count 3 2>/dev/null &
-until_true 60 workers 4 || fail 'there are not 4 workers'
+until_true 60 worker_count_is 4 || fail 'there are not 4 workers'
 "$queuectl" enqueue "{\"id\":\"job3\",\"command\":\"sleep 2; echo 3 >>'$QUEUECTL_HOME/ran'\"}" || fail 'enqueue job3'
 "$queuectl" enqueue "{\"id\":\"job4\",\"command\":\"sleep 2; echo 4 >>'$QUEUECTL_HOME/ran'\"}" || fail 'enqueue job4'
 until_true 60 in_state job3 completed || fail 'job3 is not completed'

@@ -1,20 +1,20 @@
 /**
- * Runs every test file in its own process and prints one closing line. `bun test` alone can be falsely green: a test
- * that exits with 0 ends the run, and an endless loop is never timed out. So each file runs in its own process group with
- * a time limit, and the number of tests that ran is compared with the number in the file.
+ * Runs every test file, or those whose names contain an argument, and prints a line for each and the totals. `bun test`
+ * alone can be falsely green: a test that exits with 0 ends the run, and an endless loop is never timed out. So each file
+ * runs in its own process group with a time limit, and the number of tests that ran is compared with that in the file.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-const LIMIT_MS = 8 * 60_000;
-const SUMMARY = /^\s*(\d+) (pass|fail|skip)$/gm;
+const FILE_LIMIT_MS = 8 * 60_000;
+const SUMMARY_LINE = /^\s*(\d+) (pass|fail|skip)$/gm;
 /** Matches `test(`, `test.concurrent(`, `test.each(` and `test.skipIf(…)(`, also in combination and over several lines. */
 const WRITTEN_TEST =
   /^\s*test(?:\s*\.(?:concurrent|skipIf\((?:[^()]|\([^()]*\))*\)))*(?:\.each(?:<[^(]*>)?)?\(/gm;
 
-interface Result {
+interface FileResult {
   file: string;
   passed: number;
   failed: number;
@@ -28,16 +28,16 @@ const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
   .map((name) => join('test', name))
   .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
-  // The long files come first, so that they do not run alone at the end.
+  // The acceptance tests take longest. They come first, so that none of them is still running alone at the end.
   .sort((a, b) => Number(b.includes('acceptance')) - Number(a.includes('acceptance')) || a.localeCompare(b));
 
-function runFile(file: string): Promise<Result> {
+function runFile(file: string): Promise<FileResult> {
   return new Promise((resolve) => {
     const start = performance.now();
     const args = ['--no-install', 'test', '--timeout', '120000', `./${file}`];
     const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    const end = (): void => {
+    const killGroup = (): void => {
       try {
         process.kill(-child.pid!, 'SIGKILL');
       } catch {
@@ -45,9 +45,9 @@ function runFile(file: string): Promise<Result> {
       }
     };
     const timer = setTimeout(() => {
-      output += `\n${file} did not end within ${LIMIT_MS / 60_000} minutes\n`;
-      end();
-    }, LIMIT_MS);
+      output += `\n${file} did not end within ${FILE_LIMIT_MS / 60_000} minutes\n`;
+      killGroup();
+    }, FILE_LIMIT_MS);
     child.stdout.on('data', (data) => {
       output += data;
     });
@@ -56,15 +56,15 @@ function runFile(file: string): Promise<Result> {
     });
     child.once('exit', (code) => {
       clearTimeout(timer);
-      end();
+      killGroup();
       resolve(readResult(file, code, output, (performance.now() - start) / 1000));
     });
   });
 }
 
-function readResult(file: string, code: number | null, output: string, seconds: number): Result {
+function readResult(file: string, code: number | null, output: string, seconds: number): FileResult {
   const counts: Record<string, number> = { pass: 0, fail: 0, skip: 0 };
-  for (const [, number, kind] of output.matchAll(SUMMARY)) counts[kind!] = Number(number);
+  for (const [, number, kind] of output.matchAll(SUMMARY_LINE)) counts[kind!] = Number(number);
   const { pass, fail, skip } = counts as { pass: number; fail: number; skip: number };
   // Loops can define more tests than are written. Fewer tests mean that the run was cut short.
   const written = readFileSync(file, 'utf8').match(WRITTEN_TEST)?.length ?? 0;
@@ -75,9 +75,9 @@ function readResult(file: string, code: number | null, output: string, seconds: 
 }
 
 const queue = [...files];
-const results: Result[] = [];
+const results: FileResult[] = [];
 
-async function lane(): Promise<void> {
+async function runQueuedFiles(): Promise<void> {
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     const result = await runFile(file);
     results.push(result);
@@ -87,7 +87,7 @@ async function lane(): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: Math.max(2, Math.min(4, availableParallelism())) }, lane));
+await Promise.all(Array.from({ length: Math.max(2, Math.min(4, availableParallelism())) }, runQueuedFiles));
 const total = (key: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((sum, one) => sum + one[key], 0);
 const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';

@@ -23,7 +23,8 @@ interface Asset {
 
 const assets: Record<string, Asset> = {};
 
-function add(name: string, body: string): string {
+/** Adds an asset and returns its path, which contains a hash of the content. */
+function addAsset(name: string, body: string): string {
   const [stem, ending] = name.split(/\.(?=\w+$)/) as [string, string];
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 8);
   const path = `/assets/${stem}-${hash}.${ending}`;
@@ -31,14 +32,14 @@ function add(name: string, body: string): string {
   return path;
 }
 
-async function script(): Promise<string> {
-  const grafana = add('grafana.json', readFileSync('contrib/grafana-dashboard.json', 'utf8'));
+async function buildScript(): Promise<string> {
+  const grafana = addAsset('grafana.json', readFileSync('contrib/grafana-dashboard.json', 'utf8'));
   const built = await Bun.build({
     entrypoints: ['ui/main.tsx'],
     target: 'browser',
     minify: true,
     splitting: true,
-    // The files refer to each other relatively, wherever they are mounted.
+    // The files refer to each other by relative paths, so that they work behind any prefix of a URL.
     publicPath: './',
     naming: { entry: '[name]-[hash].js', chunk: '[name]-[hash].js' },
     define: { 'process.env.NODE_ENV': '"production"', GRAFANA: JSON.stringify(grafana) },
@@ -52,17 +53,20 @@ async function script(): Promise<string> {
   return entry;
 }
 
-async function style(): Promise<string> {
+async function buildStyle(): Promise<string> {
   const sheets = readdirSync('ui/style').sort();
   const built = await Bun.build({ entrypoints: sheets.map((name) => `ui/style/${name}`), minify: true });
   const texts = await Promise.all(built.outputs.map((output) => output.text()));
-  return add('style.css', [readFileSync('node_modules/uplot/dist/uPlot.min.css', 'utf8'), ...texts].join(''));
+  return addAsset(
+    'style.css',
+    [readFileSync('node_modules/uplot/dist/uPlot.min.css', 'utf8'), ...texts].join(''),
+  );
 }
 
 const page = readFileSync('ui/index.html', 'utf8')
-  .replace('FAVICON', add('favicon.svg', readFileSync('ui/favicon.svg', 'utf8')))
-  .replace('STYLE', await style())
-  .replace('SCRIPT', await script());
+  .replace('FAVICON', addAsset('favicon.svg', readFileSync('ui/favicon.svg', 'utf8')))
+  .replace('STYLE', await buildStyle())
+  .replace('SCRIPT', await buildScript());
 assets['/index.html'] = { body: page, type: TYPES.html!, hashed: false };
 
 const rows = Object.entries(assets).map(

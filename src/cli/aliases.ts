@@ -1,6 +1,6 @@
 /**
  * Other words for commands. The key is the command, perhaps with a flag, and the values are words that mean the same. Only
- * the help of the command itself lists them. A word that could mean several things belongs in `MEANT` instead.
+ * the help of the command itself lists them. A word that could mean several things belongs in `COMMAND_HINTS` instead.
  */
 export const COMMAND_ALIASES: Record<string, readonly string[]> = {
   enqueue: ['add', 'push', 'submit'],
@@ -80,7 +80,7 @@ export const COMMAND_ALIASES: Record<string, readonly string[]> = {
   init: ['init-db', 'initdb', 'setup', 'db init', 'db create', 'init db'],
 };
 
-/** Other words for groups of commands. Without a command of the group, they list what the group is about. */
+/** Other words for groups of commands. Without a word after it, such a word means the group's `list` command. */
 export const GROUP_ALIASES: Record<string, readonly string[]> = {
   dlq: ['dead', 'deadletter', 'dead-letter', 'dead-letters'],
   queue: ['queues', 'group', 'groups'],
@@ -89,60 +89,61 @@ export const GROUP_ALIASES: Record<string, readonly string[]> = {
   config: ['settings', 'cfg'],
 };
 
-/** Words before a command about jobs that add nothing to it, as in `job show job1`. Alone, they list the jobs. */
+/** Words before a command about jobs that add nothing to it, as in `job show job1`. Without a command, they mean `list`. */
 export const JOB_WORDS: readonly string[] = ['job', 'jobs', 'task', 'tasks'];
 
-const REMOVE =
+const REMOVE_HINT =
   'to delete completed jobs: queuectl delete --state completed; to delete dead jobs: queuectl dlq purge; to remove old jobs: queuectl prune';
-const RESTART = 'to restart the workers: queuectl worker stop, then queuectl worker start --detach';
-const MORE_WORKERS = 'to start more workers: queuectl worker start --count N';
-const EMPTY_QUEUE = 'to delete the waiting jobs of a queue: queuectl delete --queue QUEUE --state pending';
-const PRIORITY = 'to change the priority of a job: queuectl edit ID --priority high';
-const HOOKS = 'to read about hooks: queuectl help hooks';
+const RESTART_HINT = 'to restart the workers: queuectl worker stop, then queuectl worker start --detach';
+const MORE_WORKERS_HINT = 'to start more workers: queuectl worker start --count N';
+const EMPTY_QUEUE_HINT =
+  'to delete the waiting jobs of a queue: queuectl delete --queue QUEUE --state pending';
+const PRIORITY_HINT = 'to change the priority of a job: queuectl edit ID --priority high';
+const HOOKS_HINT = 'to read about hooks: queuectl help hooks';
 
-/** Words that could mean several commands, or none that queuectl has, with the command lines that may be meant. */
-export const MEANT: Record<string, string> = {
+/** Hints for words that could mean several commands, or none that queuectl has. */
+export const COMMAND_HINTS: Record<string, string> = {
   pause:
     'to pause a queue: queuectl queue pause QUEUE; to suspend a running job: queuectl suspend ID; to hold a waiting job: queuectl hold ID',
   resume:
     'to resume a queue: queuectl queue resume QUEUE; to continue a suspended job: queuectl continue ID; to release a held job: queuectl release ID',
   unpause: 'to resume a queue: queuectl queue resume QUEUE',
-  restart: `to retry a job: queuectl retry ID; ${RESTART}`,
-  'worker restart': RESTART,
-  'worker scale': `${MORE_WORKERS}; to stop one: queuectl worker stop ID`,
+  restart: `to retry a job: queuectl retry ID; ${RESTART_HINT}`,
+  'worker restart': RESTART_HINT,
+  'worker scale': `${MORE_WORKERS_HINT}; to stop one: queuectl worker stop ID`,
   'worker pause': 'to pause all queues: queuectl queue pause --all',
   'worker resume': 'to resume all queues: queuectl queue resume --all',
   'worker kill': 'to stop the workers and their running jobs: queuectl worker stop --force',
   'worker logs': 'to follow the events: queuectl events --follow. Workers print their log to stderr',
-  clear: REMOVE,
-  clean: REMOVE,
-  cleanup: REMOVE,
-  purge: REMOVE,
-  flush: REMOVE,
-  reset: REMOVE,
-  wipe: REMOVE,
-  'db reset': REMOVE,
-  'queue clear': EMPTY_QUEUE,
-  'queue purge': EMPTY_QUEUE,
-  'queue empty': EMPTY_QUEUE,
-  'queue flush': EMPTY_QUEUE,
+  clear: REMOVE_HINT,
+  clean: REMOVE_HINT,
+  cleanup: REMOVE_HINT,
+  purge: REMOVE_HINT,
+  flush: REMOVE_HINT,
+  reset: REMOVE_HINT,
+  wipe: REMOVE_HINT,
+  'db reset': REMOVE_HINT,
+  'queue clear': EMPTY_QUEUE_HINT,
+  'queue purge': EMPTY_QUEUE_HINT,
+  'queue empty': EMPTY_QUEUE_HINT,
+  'queue flush': EMPTY_QUEUE_HINT,
   'queue drain': 'to run all jobs of a queue and exit: queuectl worker start --queue QUEUE --drain',
   drain: 'to run all jobs and exit: queuectl worker start --drain',
-  parallel: `${MORE_WORKERS}; to limit a queue: queuectl queue set QUEUE --concurrency N`,
-  scale: MORE_WORKERS,
+  parallel: `${MORE_WORKERS_HINT}; to limit a queue: queuectl queue set QUEUE --concurrency N`,
+  scale: MORE_WORKERS_HINT,
   at: "to run a command at a time: queuectl enqueue --run-at '14:30' 'COMMAND'",
   delay: "to run a command later: queuectl enqueue --delay 10m 'COMMAND'",
   promote: 'to run a delayed job now: queuectl edit ID --run-at now',
-  priority: PRIORITY,
-  switch: PRIORITY,
+  priority: PRIORITY_HINT,
+  switch: PRIORITY_HINT,
   move: 'to move a job to another queue: queuectl edit ID --set-queue QUEUE',
   env: 'to change the variables of a job: queuectl edit ID --env NAME=VALUE',
   set: 'to change a setting: queuectl config set KEY VALUE; to change a job: queuectl edit ID',
   unset: 'to reset a setting: queuectl config unset KEY',
   history: 'to list completed jobs: queuectl list --state completed; to list events: queuectl events',
-  webhook: HOOKS,
-  hook: HOOKS,
-  hooks: HOOKS,
+  webhook: HOOKS_HINT,
+  hook: HOOKS_HINT,
+  hooks: HOOKS_HINT,
   'config edit': 'to change a setting: queuectl config set KEY VALUE',
   'config export': 'to print the settings as JSON: queuectl config list --json',
   'dlq count': 'to count the jobs: queuectl status',
@@ -150,8 +151,8 @@ export const MEANT: Record<string, string> = {
   'db vacuum': 'to check the database: queuectl doctor',
 };
 
-/** The commands that are probably meant if a group is given flags and no command. */
-export const GROUP_DEFAULTS: Record<string, string> = {
+/** The command that the error suggests if a group is given flags but no command. */
+export const GROUP_EXAMPLES: Record<string, string> = {
   worker: 'worker start',
   schedule: 'schedule add NAME',
   dlq: 'dlq list',
@@ -160,7 +161,7 @@ export const GROUP_DEFAULTS: Record<string, string> = {
   db: 'db check',
 };
 
-/** Other names of flags, for every command that has the flag. One letter is a short flag. Job fields have more. */
+/** Other names of flags, for every command that has the flag. One letter is a short flag. job-flags.ts adds more. */
 export const FLAG_ALIASES: Record<string, readonly string[]> = {
   all: ['a'],
   after: ['dependency', 'needs', 'parent'],
@@ -194,8 +195,8 @@ export const FLAG_ALIASES: Record<string, readonly string[]> = {
   yes: ['force', 'confirm', 'assume-yes'],
 };
 
-/** Flags that ask for what the command does anyway. They have no effect. */
-export const DEFAULT_FLAGS: Record<string, readonly string[]> = {
+/** Flags that ask for what the command does anyway, so that they have no effect. */
+export const IGNORED_FLAGS: Record<string, readonly string[]> = {
   list: ['all'],
   'dlq list': ['all'],
   'dlq retry': ['reset', 'reset-attempts', 'r'],

@@ -1,42 +1,42 @@
 import { QueueError } from '../core/errors.ts';
-import { ARGUMENT_FLAGS, DEFAULT_FLAGS, FLAG_ALIASES } from './aliases.ts';
+import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 
 type Flags = Record<string, Flag>;
 
-/** Returns the other names of a flag, as far as no flag of the command has them. */
+/** Returns the other names of a flag, except those that are themselves names of flags of the command. */
 export function aliasesOf(name: string, flags: Flags): string[] {
   const all = [...(flags[name]?.aliases ?? []), ...(FLAG_ALIASES[name] ?? [])];
-  return [...new Set(all)].filter((alias) => !isOwn(alias, flags));
+  return [...new Set(all)].filter((alias) => !hasFlag(alias, flags));
 }
 
 /** Returns the flags whose value is an argument of this command. */
 export function argumentFlags({ args, flags }: Command): string[] {
   return Object.entries(ARGUMENT_FLAGS)
-    .filter(([placeholder]) => [' ', '(', '['].some((before) => ` ${args}`.includes(before + placeholder)))
-    .flatMap(([, names]) => names.filter((name) => !isOwn(name, flags)));
+    .filter(([placeholder]) => [' ', '(', '['].some((start) => ` ${args}`.includes(start + placeholder)))
+    .flatMap(([, names]) => names.filter((name) => !hasFlag(name, flags)));
 }
 
 /**
- * Replaces other names of flags by the names that the command knows: `--max_retries`, `--retries`, `--daemon`. Arguments
- * without such flags are returned as they are. Unknown flags are left to the parser.
+ * Replaces other names of flags, such as `--max_retries` or `--daemon`, by the names that the parser knows. Drops flags
+ * without an effect, and replaces `--id job1` by `job1` if the command takes an id. Unknown flags are left to the parser.
  */
 export function canonicalFlags(command: Command, args: string[]): string[] {
   const flags: Flags = { ...GLOBAL_FLAGS, ...command.flags };
   const end = args.indexOf('--');
-  const before = end === -1 ? args : args.slice(0, end);
-  if (before.every((arg) => !arg.startsWith('-') || isKnown(arg, flags))) return args;
+  const ownArgs = end === -1 ? args : args.slice(0, end);
+  if (ownArgs.every((arg) => !arg.startsWith('-') || needsNoChange(arg, flags))) return args;
   const result: string[] = [];
-  for (let i = 0; i < before.length; i++) {
-    const arg = before[i]!;
+  for (let i = 0; i < ownArgs.length; i++) {
+    const arg = ownArgs[i]!;
     const [typed, inline] = splitFlag(arg);
-    const found = arg.startsWith('-') && !isKnown(arg, flags) ? findFlag(typed, flags) : null;
-    if (found === 'tag' && /s$/.test(typed)) {
-      const value = inline ?? before[++i];
+    const flag = arg.startsWith('-') && !needsNoChange(arg, flags) ? findFlag(typed, flags) : null;
+    if (flag === 'tag' && /s$/.test(typed)) {
+      const value = inline ?? ownArgs[++i];
       result.push(...(value === undefined ? ['--tag'] : tagFlags(value)));
-    } else if (found !== null) result.push(inline === undefined ? `--${found}` : `--${found}=${inline}`);
-    else if (inline === undefined && isDefault(typed, command)) continue;
-    else if (isArgument(typed, command, flags)) result.push(inline ?? before[++i] ?? arg);
+    } else if (flag !== null) result.push(inline === undefined ? `--${flag}` : `--${flag}=${inline}`);
+    else if (inline === undefined && isIgnored(typed, command)) continue;
+    else if (isArgumentFlag(typed, command, flags)) result.push(inline ?? ownArgs[++i] ?? arg);
     else result.push(arg);
   }
   return [...result, ...(end === -1 ? [] : args.slice(end))];
@@ -47,46 +47,51 @@ function splitFlag(arg: string): [typed: string, inline: string | undefined] {
   return at === -1 ? [arg, undefined] : [arg.slice(0, at), arg.slice(at + 1)];
 }
 
-/** True for a flag that the parser understands, and for anything that only looks like one. */
-function isKnown(arg: string, flags: Flags): boolean {
+/**
+ * Returns true for a flag that needs no replacement, for combined letters such as `-qf`, and for an argument such as `-5`
+ * that is not a flag. Throws if a long flag has only one dash.
+ */
+function needsNoChange(arg: string, flags: Flags): boolean {
   if (arg.startsWith('--')) return Object.hasOwn(flags, splitFlag(arg)[0].slice(2));
   if (!/^-[a-z]/i.test(arg)) return true;
   refuseSingleDash(arg, flags);
   return arg.length > 2 || Object.values(flags).some((flag) => flag.short === arg[1]);
 }
 
-/** `-count 3` would be read as `-c ount`. */
+/** Throws if a long flag has only one dash, because `-count 3` would be read as `-c ount`. */
 function refuseSingleDash(arg: string, flags: Flags): void {
   const [name] = splitFlag(`-${arg}`);
-  const found = arg.length > 3 ? (isOwn(name.slice(2), flags) ? name.slice(2) : findFlag(name, flags)) : null;
+  const found =
+    arg.length > 3 ? (hasFlag(name.slice(2), flags) ? name.slice(2) : findFlag(name, flags)) : null;
   if (found !== null)
     throw new QueueError('unknown-flag', `unknown flag '${arg.split('=')[0]}'; did you mean --${found}?`);
 }
 
+/** Returns the flag that `typed` is another spelling of, or null. */
 function findFlag(typed: string, flags: Flags): string | null {
   const name = kebab(typed.replace(/^-+/, ''));
   const isShort = !typed.startsWith('--');
-  if (!isShort && isOwn(name, flags)) return name;
+  if (!isShort && hasFlag(name, flags)) return name;
   const fits = (flag: string): boolean =>
     aliasesOf(flag, flags).some((alias) => alias === name && (alias.length === 1) === isShort);
   return Object.keys(flags).find(fits) ?? null;
 }
 
-function isOwn(name: string, flags: Flags): boolean {
+function hasFlag(name: string, flags: Flags): boolean {
   if (name.length === 1) return Object.values(flags).some((flag) => flag.short === name);
   return Object.hasOwn(flags, name);
 }
 
-function isDefault(typed: string, { name }: Command): boolean {
-  return typed.startsWith('-') && (DEFAULT_FLAGS[name]?.includes(kebab(typed.replace(/^-+/, ''))) ?? false);
+function isIgnored(typed: string, { name }: Command): boolean {
+  return typed.startsWith('-') && (IGNORED_FLAGS[name]?.includes(kebab(typed.replace(/^-+/, ''))) ?? false);
 }
 
-function isArgument(typed: string, command: Command, flags: Flags): boolean {
+function isArgumentFlag(typed: string, command: Command, flags: Flags): boolean {
   const name = kebab(typed.slice(2));
-  return typed.startsWith('--') && !isOwn(name, flags) && argumentFlags(command).includes(name);
+  return typed.startsWith('--') && !hasFlag(name, flags) && argumentFlags(command).includes(name);
 }
 
-/** `--tags a,b=1` gives the tags `a` and `b`. A tag without a value has an empty one. */
+/** Returns the flags that `--tags a,b=1` stands for: `--tag=a=` and `--tag=b=1`. */
 function tagFlags(text: string): string[] {
   return text.split(',').map((tag) => `--tag=${tag.includes('=') ? tag : `${tag}=`}`);
 }

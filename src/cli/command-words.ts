@@ -1,18 +1,18 @@
 import { entryOf } from '../core/entry-of.ts';
 import { COMMAND_ALIASES, GROUP_ALIASES, JOB_WORDS } from './aliases.ts';
-import { COMMANDS, isGroup, UNLISTED } from './commands.ts';
+import { COMMANDS, isGroup, UNLISTED_COMMANDS } from './commands.ts';
 
 const byAlias = (table: Record<string, readonly string[]>): Map<string, string> =>
   new Map(Object.entries(table).flatMap(([target, words]) => words.map((word) => [word, target] as const)));
 
-const ALIASES = byAlias(COMMAND_ALIASES);
-const GROUPS = byAlias(GROUP_ALIASES);
+const COMMAND_BY_ALIAS = byAlias(COMMAND_ALIASES);
+const GROUP_BY_ALIAS = byAlias(GROUP_ALIASES);
 /** An alias may lead to another one: `jobs rm` becomes `rm`, which becomes `delete`. */
-const MOST_STEPS = 4;
-/** Stands for a word that is not known yet. No argument can contain a NUL. */
+const MAX_STEPS = 4;
+/** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
 
-/** Returns the index of the first argument that is neither a flag nor the value of a global flag, or -1. */
+/** Returns the index of the first argument before `--` that is neither a flag nor the value of a global flag, or -1. */
 export function wordIndex(args: string[], from = 0): number {
   for (let i = from; i < args.length; i++) {
     if (args[i] === '--') return -1;
@@ -22,10 +22,10 @@ export function wordIndex(args: string[], from = 0): number {
   return -1;
 }
 
-/** Replaces other words for a command by the command itself. Arguments without such words are returned as they are. */
+/** Replaces other words for a command, such as `rm`, by the command itself. */
 export function canonicalWords(args: string[]): string[] {
   let words = args;
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     const next = replaceOnce(words);
     if (next === null) break;
     words = next;
@@ -39,35 +39,39 @@ function replaceOnce(args: string[]): string[] | null {
   const word = args[at]!;
   const before = args.slice(0, at);
   const after = args.slice(at + 1);
-  // A later word may be the value of a flag.
+  // Only the next word can be the command of a group, because a later one may be the value of a flag.
   const next = after[0];
-  const both = ALIASES.get(`${word} ${next}`);
+  const both = COMMAND_BY_ALIAS.get(`${word} ${next}`);
   if (both !== undefined) return [...before, ...both.split(' '), ...after.slice(1)];
   const known = entryOf(COMMANDS, word);
   if (known !== undefined) {
-    // `config --list`
+    // `config --list` becomes `config list`.
     const flag = isGroup(known) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
-    return flag !== undefined && isVerb(word, flag) ? [...before, word, flag, ...after.slice(1)] : null;
+    return flag !== undefined && isGroupCommand(word, flag)
+      ? [...before, word, flag, ...after.slice(1)]
+      : null;
   }
-  const target = ALIASES.get(word);
+  const target = COMMAND_BY_ALIAS.get(word);
   if (target !== undefined) return [...before, ...target.split(' '), ...after];
-  const group = GROUPS.get(word);
+  const group = GROUP_BY_ALIAS.get(word);
   if (group !== undefined)
     return [...before, group, ...(wordIndex(args, at + 1) === -1 ? ['list'] : []), ...after];
   if (JOB_WORDS.includes(word)) return [...before, ...(isJobCommand(next) ? [] : ['list']), ...after];
-  // `config:get` and `dlq-list`
+  // `config:get` becomes `config get`, and `dlq-list` becomes `dlq list`.
   const [, first, last] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
-  return first !== undefined && isVerb(first, last!) ? [...before, first, last!, ...after] : null;
+  return first !== undefined && isGroupCommand(first, last!) ? [...before, first, last!, ...after] : null;
 }
 
-function isVerb(group: string, verb: string): boolean {
-  const entry = entryOf(COMMANDS, GROUPS.get(group) ?? group);
+function isGroupCommand(group: string, verb: string): boolean {
+  const entry = entryOf(COMMANDS, GROUP_BY_ALIAS.get(group) ?? group);
   if (entry === undefined || !isGroup(entry)) return false;
-  return entryOf(entry.commands, verb) !== undefined || ALIASES.has(`${group} ${verb}`);
+  return entryOf(entry.commands, verb) !== undefined || COMMAND_BY_ALIAS.has(`${group} ${verb}`);
 }
 
 function isJobCommand(word: string | undefined): boolean {
   if (word === undefined) return false;
   const entry = entryOf(COMMANDS, word);
-  return entry === undefined ? ALIASES.has(word) && entryOf(UNLISTED, word) === undefined : !isGroup(entry);
+  return entry === undefined
+    ? COMMAND_BY_ALIAS.has(word) && entryOf(UNLISTED_COMMANDS, word) === undefined
+    : !isGroup(entry);
 }

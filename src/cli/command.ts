@@ -6,8 +6,8 @@ export interface Flag {
   /** The placeholder of the value in the help. A flag without one is a switch. */
   value?: string;
   short?: string;
-  /** The value if the flag is given without one. Any other value then needs a `=`. */
-  bare?: string;
+  /** The value of the flag if it is given without one. Such a flag takes its value only after `=`. */
+  bareValue?: string;
   /** Keeps the flag out of the help, because only queuectl itself uses it. */
   hidden?: boolean;
   help: string;
@@ -29,24 +29,27 @@ export interface Context {
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
-  /** Allows a store that another user owns or can write to. */
+  /** True if the store may be one that another user owns or can write to. */
   anyOwner: boolean;
-  /** Opens the store. `actor` is recorded as the author of changes, instead of the user. */
+  /** Opens the store at the first call. `actor` is recorded as the author of changes, instead of the user. */
   app(options?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
 }
 
 export interface Input {
   args: string[];
-  /** The arguments after `--`, or null if there was none. */
+  /** The arguments after `--`, or null without `--`. */
   rest: string[] | null;
   has(flag: string): boolean;
+  /** Returns the last value of a flag. */
   one(flag: string): string | undefined;
+  /** Returns all values of a flag, in the order in which they were given. */
   all(flag: string): string[];
-  /** Returns the argument at this position, or throws if it is missing. */
-  required(at: number, what: string, example: string): string;
+  /** Returns the argument at this position. If it is missing, throws an error that names it, with a hint. */
+  required(at: number, what: string, hint: string): string;
 }
 
-export interface Printed {
+/** Describes the object that a command prints as JSON. */
+export interface PrintedObject {
   /** The name of a schema of the HTTP API. */
   object?: string;
   /** Fields that the schema does not have. */
@@ -59,39 +62,44 @@ export interface Command {
   /** The arguments, as the help shows them. */
   args: string;
   flags: Record<string, Flag>;
-  /** Command lines. One that starts with # is a caption for those below it. */
+  /** Command lines. A line that starts with # is a caption for the lines below it. */
   examples: string[];
   /** Paragraphs and tables at the end of the help. */
   notes?: Block[];
-  /** The maximum number of arguments. */
-  most: number;
+  maxArguments: number;
   /** True if the command takes arguments after `--`. */
-  rest?: boolean;
-  /** The object that --json prints, if single fields of it can be selected. */
-  prints?: Printed;
+  takesRest?: boolean;
+  /** The object that --json prints. Set only if single fields of it can be selected. */
+  prints?: PrintedObject;
   /** How the command opens the store, if not only for reading. */
   access?: Exclude<Access, 'read'>;
-  /** Creates the database if there is none. Other commands then find an empty queue, and create nothing. */
+  /** True if the command creates a missing database. To others, it is an empty queue or an error. */
   creates?: boolean;
-  /** Returns the command line that was probably meant by arguments or a flag that the command does not take. */
-  instead?(words: string[]): string | undefined;
-  /** Tells whether the command returns a job's exit code for these arguments. Its own errors then have other codes. */
-  answersForJob?(args: string[]): boolean;
+  /** Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. */
+  usageHint?(words: string[]): string | undefined;
+  /** Tells whether the command returns a job's exit code for these arguments. Its own errors then exit with 124 or 125. */
+  returnsJobExitCode?(args: string[]): boolean;
   /** Returns the exit code. Undefined means 0. */
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 
-type Optional = 'args' | 'flags' | 'most';
+type OptionalField = 'args' | 'flags' | 'maxArguments';
 
-/** Completes the definition of a command. Its arguments, as the help shows them, determine how many it takes. */
+/** Completes the definition of a command. Derives from `args` how many arguments it takes, and whether some follow `--`. */
 export function defineCommand(
-  definition: Omit<Command, Optional> & Partial<Pick<Command, Optional>>,
+  definition: Omit<Command, OptionalField> & Partial<Pick<Command, OptionalField>>,
 ): Command {
   const { args = '' } = definition;
-  return { args, flags: {}, most: countArguments(args), rest: args.includes('-- '), ...definition };
+  return {
+    args,
+    flags: {},
+    maxArguments: countArguments(args),
+    takesRest: args.includes('-- '),
+    ...definition,
+  };
 }
 
-/** Counts the arguments of the first form: `NAME (COMMAND | -- PROGRAM ARG…)` has two, and `[ID…]` has no limit. */
+/** Counts the arguments of the first alternative: `NAME (COMMAND | -- PROGRAM ARG…)` has two, and `[ID…]` has no limit. */
 function countArguments(args: string): number {
   const [form = ''] = args.split(' | ');
   return form.includes('…') ? Number.POSITIVE_INFINITY : form.split(' ').filter(Boolean).length;
@@ -101,7 +109,7 @@ export const GLOBAL_FLAGS: Record<string, Flag> = {
   db: { value: 'PATH', help: 'database file (default: $QUEUECTL_DB or ~/.queuectl/queue.db)' },
   json: {
     value: 'FIELD,…',
-    bare: '',
+    bareValue: '',
     many: true,
     help: 'print JSON, optionally with only these fields (--json=help lists all fields)',
   },

@@ -1,14 +1,14 @@
 import type { Command } from './command.ts';
 
-export type Load = () => Promise<{ default: Command }>;
+export type LoadCommand = () => Promise<{ default: Command }>;
 
-export interface Group {
+export interface CommandGroup {
   summary: string;
-  commands: Record<string, Load>;
+  commands: Record<string, LoadCommand>;
 }
 
-/** All commands by purpose. Each has its own import, so that running one command loads no other. */
-export const SECTIONS: Record<string, Record<string, Load | Group>> = {
+/** The commands by section of the help. Each has its own import, so that running one command loads no other. */
+export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>> = {
   Jobs: {
     enqueue: () => import('./commands/enqueue.ts'),
     run: () => import('./commands/run.ts'),
@@ -114,23 +114,26 @@ export const SECTIONS: Record<string, Record<string, Load | Group>> = {
   },
 };
 
-export const COMMANDS: Record<string, Load | Group> = Object.assign({}, ...Object.values(SECTIONS));
+export const COMMANDS: Record<string, LoadCommand | CommandGroup> = Object.assign(
+  {},
+  ...Object.values(SECTIONS),
+);
 
-/** Commands that no list names: people type them out of habit. */
-export const UNLISTED: Record<string, Load> = { init: () => import('./commands/init.ts') };
+/** Commands that the help does not list. They exist because people type them out of habit. */
+export const UNLISTED_COMMANDS: Record<string, LoadCommand> = { init: () => import('./commands/init.ts') };
 
-/** Commands that remove or stop something. They are not suggested for a word that merely resembles them. */
+/** Commands that nobody should run by mistake. They are suggested only for a word with a single typing error. */
 export const DESTRUCTIVE: ReadonlySet<string> = new Set([
   ...['cancel', 'delete', 'suspend', 'prune', 'restore', 'import', 'dlq purge', 'queue delete'],
   ...['schedule remove', 'worker stop', 'config unset', 'db repair'],
 ]);
 
 /** The internal command that completion scripts call (cli/complete.ts). */
-export const COMPLETE = '__complete';
+export const COMPLETE_COMMAND = '__complete';
 
 /** The internal command with which a supervisor starts its workers. */
 export const WORKER_PROCESS = '__worker';
 
-export function isGroup(entry: Load | Group): entry is Group {
+export function isGroup(entry: LoadCommand | CommandGroup): entry is CommandGroup {
   return typeof entry !== 'function';
 }

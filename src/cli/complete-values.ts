@@ -5,22 +5,26 @@ import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Flag } from './command.ts';
 
-/** Suggested values, or a request to the shell to complete file names. */
-export type Values = Suggestion[] | ':files' | ':dirs';
+/** Suggested words, or a request to the shell to complete the names of files or directories. */
+export type Completions = Suggestion[] | ':files' | ':dirs';
 
 export interface CompletionRequest {
   environment: NodeJS.ProcessEnv;
-  /** The words before the one that is being typed. */
-  before: string[];
+  /** The words before the one that is being typed, with aliases of commands replaced. */
+  previousWords: string[];
   command?: Command;
 }
 
-type Source = (prefix: string, request: CompletionRequest, command: string) => Promise<Values> | Values;
+type ValueSource = (
+  prefix: string,
+  request: CompletionRequest,
+  command: string,
+) => Promise<Completions> | Completions;
 
-const words = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
+const toSuggestions = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
 
 /** Maps the placeholder of a value in the help to its source. */
-const BY_PLACEHOLDER: Record<string, Source> = {
+const SOURCE_BY_PLACEHOLDER: Record<string, ValueSource> = {
   ID: async (prefix, request, command) => {
     const { suggestJobs, suggestWorkers } = await import('../actions/suggest.ts');
     if (command === 'worker stop') return suggestWorkers(locationOf(request));
@@ -30,13 +34,13 @@ const BY_PLACEHOLDER: Record<string, Source> = {
     const { suggestQueues } = await import('../actions/suggest.ts');
     return suggestQueues(locationOf(request), command === 'queue resume');
   },
-  /** Other commands have names, too, but only those of schedules have to exist. */
+  /** Only the commands for schedules, except `schedule add`, take a name that already exists. */
   NAME: async (_, request, command) => {
     if (!command.startsWith('schedule ') || command === 'schedule add') return [];
     const { suggestSchedules } = await import('../actions/suggest.ts');
     return suggestSchedules(locationOf(request), command === 'schedule resume');
   },
-  STATE: () => words(...STATES),
+  STATE: () => toSuggestions(...STATES),
   KEY: async () => {
     const { SETTING_KEYS, SETTINGS } = await import('../core/settings.ts');
     return SETTING_KEYS.map((value) => ({ value, help: SETTINGS[value].help }));
@@ -48,40 +52,41 @@ const BY_PLACEHOLDER: Record<string, Source> = {
 };
 
 /** Maps flags to sources where the placeholder is not specific enough. */
-const BY_FLAG: Record<string, Source> = {
-  state: BY_PLACEHOLDER.STATE!,
-  'waiting-for': () => words(...WAITING_REASONS),
-  queue: BY_PLACEHOLDER.QUEUE!,
-  'set-queue': BY_PLACEHOLDER.QUEUE!,
+const SOURCE_BY_FLAG: Record<string, ValueSource> = {
+  state: SOURCE_BY_PLACEHOLDER.STATE!,
+  'waiting-for': () => toSuggestions(...WAITING_REASONS),
+  queue: SOURCE_BY_PLACEHOLDER.QUEUE!,
+  'set-queue': SOURCE_BY_PLACEHOLDER.QUEUE!,
   json: async (_, { command }) => {
     if (command?.prints === undefined) return [];
-    return words(...(await import('./read-layout.ts')).fieldsOf(command), 'help');
+    return toSuggestions(...(await import('./read-layout.ts')).fieldsOf(command), 'help');
   },
-  format: async () => words(...(await import('./read-layout.ts')).FORMATS),
-  signal: () => words(...END_SIGNALS.map((name) => name.slice(3))),
-  color: () => words('auto', 'always', 'never'),
-  priority: () => words(...PRIORITIES.keys()),
-  range: async () => words(...Object.keys((await import('../core/figures.ts')).PERIODS)),
+  format: async () => toSuggestions(...(await import('./read-layout.ts')).FORMATS),
+  signal: () => toSuggestions(...END_SIGNALS.map((name) => name.slice(3))),
+  color: () => toSuggestions('auto', 'always', 'never'),
+  priority: () => toSuggestions(...PRIORITIES.keys()),
+  range: async () => toSuggestions(...Object.keys((await import('../core/figures.ts')).PERIODS)),
 };
 
+/** Returns values for a flag. `start`, such as `--state=`, is put in front of each, because it is part of the same word. */
 export async function flagValues(
   name: string,
   flag: Flag,
   typed: string,
-  before: string,
+  start: string,
   request: CompletionRequest,
-): Promise<Values> {
+): Promise<Completions> {
   const placeholder = flag.value ?? '';
-  const source = BY_FLAG[name] ?? sourceOf(placeholder);
+  const source = SOURCE_BY_FLAG[name] ?? sourceOf(placeholder);
   if (source === null) return [];
   // In a list, only the part after the last comma is being typed.
-  const kept = placeholder.includes(',') ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
-  const found = await source(typed.slice(kept.length), request, '');
+  const listStart = placeholder.includes(',') ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
+  const found = await source(typed.slice(listStart.length), request, '');
   if (typeof found === 'string') return found;
-  const chosen = kept.split(',');
+  const chosen = listStart.split(',');
   return found
     .filter(({ value }) => !chosen.includes(value))
-    .map(({ value, help }) => ({ value: before + kept + value, help }));
+    .map(({ value, help }) => ({ value: start + listStart + value, help }));
 }
 
 /** Returns values for the argument at this position, or null if the command takes none there. */
@@ -90,28 +95,29 @@ export async function argumentValues(
   at: number,
   typed: string,
   request: CompletionRequest,
-): Promise<Values | null> {
-  if (at >= command.most) return null;
+): Promise<Completions | null> {
+  if (at >= command.maxArguments) return null;
   const places = command.args.split(/ \| | /).filter((place) => !place.startsWith('-'));
   const placeholder = places[Math.min(at, places.length - 1)] ?? '';
   return (await sourceOf(placeholder)?.(typed, request, command.name)) ?? [];
 }
 
-/** Finds the source for a placeholder: `[ID…]`, `ID[,ID]` and `ID` are the same, and `bash|zsh|fish` lists its values. */
-function sourceOf(placeholder: string): Source | null {
+/** Finds the source of values for a placeholder. `[ID…]` and `ID` have the same, and `bash|zsh|fish` lists its values. */
+function sourceOf(placeholder: string): ValueSource | null {
   const choices = placeholder.split('|');
   if (choices.length > 1 && choices.every((choice) => /^[a-z-]+$/.test(choice)))
-    return () => words(...choices);
-  return BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
+    return () => toSuggestions(...choices);
+  return SOURCE_BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
 }
 
 function locationOf(request: CompletionRequest): string {
-  return storeLocation(typedStore(request), request.environment);
+  return storeLocation(typedLocation(request), request.environment);
 }
 
-/** Returns the --db that was typed, with ~ expanded, because the shell has not done it yet. */
-function typedStore({ before, environment }: CompletionRequest): string | undefined {
-  const at = before.lastIndexOf('--db');
-  const path = at === -1 ? before.findLast((word) => word.startsWith('--db='))?.slice(5) : before[at + 1];
+/** Returns the value of --db that was typed. Expands ~, because the shell has not done it yet. */
+function typedLocation({ previousWords, environment }: CompletionRequest): string | undefined {
+  const at = previousWords.lastIndexOf('--db');
+  const path =
+    at === -1 ? previousWords.findLast((word) => word.startsWith('--db='))?.slice(5) : previousWords[at + 1];
   return path?.replace(/^~(?=\/)/, environment.HOME ?? '~');
 }

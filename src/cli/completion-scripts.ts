@@ -1,9 +1,6 @@
-import { COMPLETE } from './commands.ts';
+import { COMPLETE_COMMAND } from './commands.ts';
 
-/**
- * Completion scripts. Each one calls `queuectl __complete` with the words up to the cursor, so it is never out of date.
- * bash splits words at = and :, so its script takes the words from the line itself.
- */
+/** bash splits words at = and :, so this script takes the words from the line itself. */
 const bash = `# bash completion for queuectl: source <(queuectl completion bash)
 _queuectl() {
   local line=\${COMP_LINE:0:COMP_POINT} IFS=$' \\t\\n' answer words value cur=\${COMP_WORDS[COMP_CWORD]}
@@ -11,7 +8,7 @@ _queuectl() {
   [[ $line == *[[:space:]] ]] && words+=('')
   local typed=\${words[\${#words[@]}-1]}
   COMPREPLY=()
-  answer=$("$1" ${COMPLETE} "\${words[@]:1}" 2>/dev/null) || return
+  answer=$("$1" ${COMPLETE_COMMAND} "\${words[@]:1}" 2>/dev/null) || return
   case $answer in
     :files) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     :dirs) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
@@ -37,7 +34,7 @@ const zsh = `#compdef queuectl
 _queuectl() {
   local line
   local -a answer described
-  answer=("\${(@f)$("\${words[1]}" ${COMPLETE} "\${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
+  answer=("\${(@f)$("\${words[1]}" ${COMPLETE_COMMAND} "\${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
   case $answer[1] in
     :files) _files; return ;;
     :dirs) _files -/; return ;;
@@ -59,7 +56,7 @@ const fish = `# fish completion for queuectl: queuectl completion fish >~/.confi
 function __queuectl_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
-    set -l answer ($words[1] ${COMPLETE} $words[2..-1] "$current" 2>/dev/null)
+    set -l answer ($words[1] ${COMPLETE_COMMAND} $words[2..-1] "$current" 2>/dev/null)
     switch "$answer[1]"
         case ':files'
             __fish_complete_path "$current"
@@ -72,4 +69,5 @@ end
 complete -c queuectl -f -k -a '(__queuectl_complete)'
 `;
 
+/** A script for each shell. It calls `queuectl __complete` with the words up to the cursor, so it is never out of date. */
 export const COMPLETION_SCRIPTS: Record<string, string> = { bash, zsh, fish };

@@ -1,9 +1,9 @@
 import { pauseSync } from '../core/clock.ts';
 import { armCrashPoint, type Crash } from '../core/crash-point.ts';
 
-const BLOCKED_MS = 3000;
+const BLOCK_MS = 3000;
 
-/** Arms the crash point in `text`, the value of QUEUECTL_CRASH_AT. Only tests set that variable. */
+/** Makes this process crash at the point that `text` names, the value of QUEUECTL_CRASH_AT. Only tests set that variable. */
 export function crashAt(text: string): void {
   armCrashPoint(text, crash);
 }
@@ -19,6 +19,6 @@ function crash(kind: Crash): void {
     case 'throw':
       throw new Error('failed at a crash point on purpose');
     case 'block':
-      pauseSync(BLOCKED_MS);
+      pauseSync(BLOCK_MS);
   }
 }

@@ -4,7 +4,7 @@ import type { GoneJob, Job } from '../core/job.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 
-/** Describes an enqueued job for a terminal. */
+/** Describes in one line what became of a job that was to be added. */
 export function describeAdded(job: Job | GoneJob, now: number): string {
   if ('gone' in job)
     return `nothing was added: job ${job.id} was enqueued with this key and has since been removed`;
@@ -17,13 +17,13 @@ export function describeAdded(job: Job | GoneJob, now: number): string {
   return `enqueued ${job.id} in queue ${job.queue}${due}${after}${held}`;
 }
 
-export function describeMany(ids: string[], existing: boolean): string {
+export function describeMany(ids: string[], allExisted: boolean): string {
   const range = `(from ${ids[0]} to ${ids.at(-1)})`;
-  if (existing) return `nothing was added: ${countOf(ids.length)} already exist ${range}`;
+  if (allExisted) return `nothing was added: ${countOf(ids.length)} already exist ${range}`;
   return `enqueued ${countOf(ids.length)} ${range}`;
 }
 
-/** Prints added jobs. If that fails, the error mentions that they were added, because adding them again would run them twice. */
+/** Calls `print`. If the output cannot be written, the error adds that the jobs were added, so that nobody adds them twice. */
 export async function printAdded(ids: string[], print: () => Promise<void>): Promise<void> {
   try {
     await print();

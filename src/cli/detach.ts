@@ -7,7 +7,7 @@ import { countOf } from '../core/words.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, STARTED, startText } from '../exec/started.ts';
 import type { Context } from './command.ts';
-import { createLog, logFile } from './worker-log.ts';
+import { createLog, logPath } from './worker-log.ts';
 
 const POLL_MS = 20;
 const SHOWN_LOG_LINES = 10;
@@ -22,13 +22,13 @@ export interface DetachOptions {
   drain: boolean;
 }
 
-/** Starts the same command in the background in a new session, and waits until its workers are ready. */
+/** Starts the same command in the background in a new session. Returns 0 when its workers are ready, or throws. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
   const { id, count, openFiles, start, drain } = options;
   const { io } = context;
-  const file = logFile(app.stateDirectory, id);
-  const living = (await activeSupervisors(app)).map((one) => one.id);
-  const log = createLog(app.stateDirectory, id, living);
+  const file = logPath(app.stateDirectory, id);
+  const activeIds = (await activeSupervisors(app)).map((one) => one.id);
+  const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
   const internalFlags = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
   const child = startSelf([...args, ...internalFlags], {
@@ -37,30 +37,31 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     more: { [STARTED]: startText(start) },
   });
   closeSync(log);
-  let ended: string | null = null;
+  /** Null while the background process runs, 'ok' after exit code 0, else the reason of its end. */
+  let exitResult: string | null = null;
   child.once('exit', (code, signal) => {
-    ended = code === 0 ? 'ok' : (signal ?? `exit code ${code}`);
+    exitResult = code === 0 ? 'ok' : (signal ?? `exit code ${code}`);
   });
   child.once('error', (error) => {
-    ended = error.message;
+    exitResult = error.message;
   });
   child.unref();
   while ((await countWorkersOf(app, id)) < count) {
     // With --drain, the workers may have nothing to do and exit before they are counted.
-    if (ended === 'ok' && drain) break;
-    if (ended === 'ok') {
+    if (exitResult === 'ok' && drain) break;
+    if (exitResult === 'ok') {
       throw new QueueError(
         'worker-failed',
         'the workers were stopped during startup',
         `for details, see the log file ${file}`,
       );
     }
-    if (ended !== null) {
+    if (exitResult !== null) {
       const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
       io.err(`${tail}\n`);
       throw new QueueError(
         'worker-failed',
-        `the workers exited during startup (${ended})`,
+        `the workers exited during startup (${exitResult})`,
         `for details, see the log file ${file}`,
       );
     }

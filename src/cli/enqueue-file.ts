@@ -12,68 +12,69 @@ import { countOf } from '../core/words.ts';
 import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany, printAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
-import { openText, type TextFile } from './job-file.ts';
-import { filler, readJobFlags, withoutHooksInHook, withParents } from './job-flags.ts';
+import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } from './job-flags.ts';
 import { jsonText } from './layout.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
+import { openTextFile, type TextFile } from './text-file.ts';
 
-/** This many bytes are checked before the store is opened, so that a short file with a mistake changes nothing. */
+/** This many bytes are checked before the store is opened, so that a short file with a mistake creates no store. */
 const CHECKED_BYTES = 256 * 1024;
-const CHUNK = 256 * 1024;
-const SHOWN_WARNINGS = 5;
-const BATCH = 1000;
+/** JSON text is printed when it is longer than this many characters. */
+const MAX_PENDING_TEXT = 256 * 1024;
+const MAX_SHOWN_WARNINGS = 5;
+const BATCH_JOBS = 1000;
 
-/** Enqueues a file of any length in one transaction. Only the ids are kept in memory. */
+/** Enqueues the jobs of a file of any length in one transaction, and returns their ids. Keeps only the ids in memory. */
 export async function enqueueFile(
   context: Context,
   input: Input,
   name: string,
-  shows: boolean,
+  printsJobs: boolean,
 ): Promise<string[]> {
   const { io } = context;
   const cwd = (): string => context.cwd;
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);
-  const flags = await withParents(
+  const flags = await withResolvedParents(
     context,
     readJobFlags(input, { environment: context.environment, cwd }, now),
   );
   const progress = startProgress(io);
-  const file = openText(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
+  const file = openTextFile(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
   /** Maps the ids of jobs that already existed to whether they have been removed since. */
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
     *[Symbol.iterator]() {
-      const fill = filler(flags);
+      const fill = createFiller(flags);
       Object.assign(warnings, { shown: [], total: 0 });
       existing.clear();
       let count = 0;
       for (const job of readJobFile(file.chunks, template, now)) {
         for (const warning of job.warnings) {
-          if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
+          if (++warnings.total <= MAX_SHOWN_WARNINGS) warnings.shown.push(warning);
         }
         yield withoutHooksInHook(fill(job.input), context.environment);
-        if (++count % BATCH === 0)
+        if (++count % BATCH_JOBS === 0)
           progress.update(
-            () => `enqueuing ${countOf(count)}, ${formatPercent(file.at / Math.max(1, file.size))}`,
+            () => `enqueuing ${countOf(count)}, ${formatPercent(file.bytesRead / Math.max(1, file.size))}`,
           );
       }
     },
   };
   try {
-    const secrets = checkHead(file, jobs);
+    const secrets = checkFirstJobs(file, jobs);
     const ids = await enqueue(await context.app(), jobs, cwd, (job) => {
       if (job.existing) existing.set(job.id, 'gone' in job);
       return job.id;
     });
     progress.end();
     for (const warning of [...secrets, ...warnings.shown]) io.warn(printable(warning));
-    if (warnings.total > SHOWN_WARNINGS)
-      io.warn(`${countOf(warnings.total - SHOWN_WARNINGS, 'similar warning')} not shown`);
-    if (shows) await printAdded(ids, () => print(context, ids, existing, now));
+    if (warnings.total > MAX_SHOWN_WARNINGS)
+      io.warn(`${countOf(warnings.total - MAX_SHOWN_WARNINGS, 'similar warning')} not shown`);
+    if (printsJobs) await printAdded(ids, () => print(context, ids, existing, now));
     return ids;
   } finally {
     progress.end();
@@ -91,19 +92,20 @@ async function print(
   if (io.tty && !io.quiet) {
     const isExisting = (id: string): boolean => existing.has(id);
     if (ids.length > 1) return io.out(`${describeMany(ids, ids.every(isExisting))}\n`);
-    return io.out(`${describeAdded(await added(await app(), ids[0]!, existing), now)}\n`);
+    return io.out(`${describeAdded(await readAdded(await app(), ids[0]!, existing), now)}\n`);
   }
-  for (let at = 0; at < ids.length; at += BATCH) io.out(`${ids.slice(at, at + BATCH).join('\n')}\n`);
+  for (let at = 0; at < ids.length; at += BATCH_JOBS)
+    io.out(`${ids.slice(at, at + BATCH_JOBS).join('\n')}\n`);
 }
 
 /** Prints the jobs as JSON. It reads them back one by one, because all of them together could exceed the memory. */
 async function printJson(io: Io, app: App, ids: string[], existing: Map<string, boolean>): Promise<void> {
   let text = '[';
-  const around = await readCircumstances(app);
+  const circumstances = await readCircumstances(app);
   for (const [i, id] of ids.entries()) {
-    const [job] = await addedObjects(app, [await added(app, id, existing)], around);
+    const [job] = await addedObjects(app, [await readAdded(app, id, existing)], circumstances);
     text += `${i === 0 ? '' : ','}${jsonText(io, job!)}`;
-    if (text.length > CHUNK) {
+    if (text.length > MAX_PENDING_TEXT) {
       io.out(text);
       text = '';
     }
@@ -111,22 +113,23 @@ async function printJson(io: Io, app: App, ids: string[], existing: Map<string, 
   io.out(`${text}]\n`);
 }
 
-async function added(app: App, id: string, existing: Map<string, boolean>): Promise<Job | GoneJob> {
+/** Reads an added job back. `existing` is described in `enqueueFile`. */
+async function readAdded(app: App, id: string, existing: Map<string, boolean>): Promise<Job | GoneJob> {
   const job = existing.get(id) ? null : await lookUpJob(app, id);
   if (job === null) return { id, existing: true, gone: true };
   return existing.has(id) ? { ...job, existing: true } : job;
 }
 
 /**
- * Reads the first jobs before anything is stored. Returns the warnings about secrets in them. Later jobs are not
- * checked for secrets, because the jobs of a long file are similar.
+ * Reads the first jobs before anything is stored, and throws if one is invalid. Returns the warnings about the first job
+ * that seems to contain secrets. Later jobs are not checked for secrets, because the jobs of a long file are similar.
  */
-function checkHead(file: TextFile, jobs: Iterable<JobInput>): string[] {
+function checkFirstJobs(file: TextFile, jobs: Iterable<JobInput>): string[] {
   let secrets: string[] = [];
   let count = 0;
   for (const job of jobs) {
-    if (count++ < BATCH && secrets.length === 0) secrets = secretWarnings(job);
-    if (file.at > CHECKED_BYTES) break;
+    if (count++ < BATCH_JOBS && secrets.length === 0) secrets = secretWarnings(job);
+    if (file.bytesRead > CHECKED_BYTES) break;
   }
   return secrets;
 }

@@ -5,7 +5,7 @@ import { pairValue } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
-import { headerOf, type Listing, lineFormat } from './print-list.ts';
+import { headerLine, type Listing, lineFormatter } from './print-list.ts';
 import { isAligned } from './table.ts';
 import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from './text.ts';
 import { timesFor } from './times.ts';
@@ -14,22 +14,22 @@ const KIND_WIDTH = Math.max(...EVENT_KINDS.map((kind) => kind.length));
 const ID_WIDTH = 16;
 
 /** The fields that only some kinds of events have. */
-export const EVENT_DETAILS =
+export const EVENT_DETAIL_FIELDS =
   `outcome exit_code error next_run_at reason fields schedule scheduled_at manual waits key
   value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes
   operation action changed`.split(/\s+/);
 
-/** Prints each event on a line as it arrives: words on a terminal, JSON in a pipe, or the format of --format. */
+/** Prints each event as it arrives: in words on a terminal, as a line of JSON in a pipe, or in the format of --format. */
 export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Promise<void> {
   const { format } = io.layout;
-  const words = isAligned(io) && !io.json;
-  const json = format === null || format === 'json' || format === 'jsonl';
-  if (!json) io.out(headerOf(io, EVENT_LIST.columns(timesFor(io, Date.now()))));
+  const inWords = isAligned(io) && !io.json;
+  const asJson = format === null || format === 'json' || format === 'jsonl';
+  if (!asJson) io.out(headerLine(io, EVENT_LIST.columns(timesFor(io, Date.now()))));
   for await (const event of events) {
-    if (words) io.out(`${wordsOf(io, event)}\n`);
-    else if (json) io.out(`${jsonText(io, toEventObject(event))}\n`);
-    // Relative times change, so each event needs a new format.
-    else io.out(`${await lineFormat(io, EVENT_LIST, Date.now())(event)}\n`);
+    if (inWords) io.out(`${eventText(io, event)}\n`);
+    else if (asJson) io.out(`${jsonText(io, toEventObject(event))}\n`);
+    // A relative time depends on the current time, so each event needs a new format.
+    else io.out(`${await lineFormatter(io, EVENT_LIST, Date.now())(event)}\n`);
   }
 }
 
@@ -48,13 +48,13 @@ const EVENT_LIST: Listing<StoreEvent> = {
   object: toEventObject,
 };
 
-function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: StoreEvent): string {
+function eventText(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: StoreEvent): string {
   const color = STATE_COLORS[kind === 'started' ? 'processing' : kind];
   const facts: string[] = [];
   for (const [name, value] of Object.entries<EventDetail[string]>({ queue, attempt, ...detail, by: actor })) {
     if (value !== null && value !== false) facts.push(`${name}=${pairValue(maskUrls(String(value)))}`);
   }
-  // The line stays on the screen, so a relative time would soon be wrong. It is used only with --time.
+  // The line stays on the screen, where a relative time would soon be wrong. So times are absolute without --time.
   const when = io.layout.time === null && !io.layout.utc ? toIso(at) : timesFor(io, Date.now()).text(at);
   const id = pad(printable(jobId ?? '-'), ID_WIDTH);
   const room = io.layout.wide ? Number.POSITIVE_INFINITY : io.width;
@@ -62,8 +62,8 @@ function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: Sto
   const line = `${head}  ${facts.join(' ')}`;
   let lines = [line];
   if (displayWidth(head) > room)
-    lines = [`${when}  ${kind}`, ...packed([id.trimEnd(), ...facts], room - INDENT.length)];
-  else if (displayWidth(line) > room) lines = [head, ...packed(facts, room - INDENT.length)];
+    lines = [`${when}  ${kind}`, ...packIntoLines([id.trimEnd(), ...facts], room - INDENT.length)];
+  else if (displayWidth(line) > room) lines = [head, ...packIntoLines(facts, room - INDENT.length)];
   const text = lines.map((part, i) => (i === 0 ? part : INDENT + part).trimEnd()).join('\n');
   return io.color && color ? text.replace(kind, (word) => paint(word, color)) : text;
 }
@@ -71,7 +71,7 @@ function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: Sto
 const INDENT = '    ';
 
 /** Distributes facts over lines. A fact that is wider than a line is cut. */
-function packed(facts: string[], room: number): string[] {
+function packIntoLines(facts: string[], room: number): string[] {
   const lines: string[] = [];
   for (const fact of facts) {
     const longer = lines.length === 0 ? fact : `${lines.at(-1)} ${fact}`;

@@ -1,8 +1,8 @@
 import { type JobFilter, readJobFilter } from '../core/filter.ts';
 import { STATES } from '../core/job.ts';
 import { WAITING_REASONS, type WaitingReason } from '../core/waiting-reason.ts';
-import { numberFlag } from './arguments.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
+import { numberFlag } from './read-flags.ts';
 
 /** The flags that select jobs, for lists and for every action on jobs. */
 export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {

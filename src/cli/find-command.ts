@@ -2,39 +2,49 @@ import { entryOf } from '../core/entry-of.ts';
 import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { GROUP_DEFAULTS, MEANT } from './aliases.ts';
+import { COMMAND_HINTS, GROUP_EXAMPLES } from './aliases.ts';
 import type { Command } from './command.ts';
 import { canonicalWords, NO_WORD, wordIndex } from './command-words.ts';
-import { COMMANDS, DESTRUCTIVE, type Group, isGroup, UNLISTED, WORKER_PROCESS } from './commands.ts';
+import {
+  COMMANDS,
+  type CommandGroup,
+  DESTRUCTIVE,
+  isGroup,
+  UNLISTED_COMMANDS,
+  WORKER_PROCESS,
+} from './commands.ts';
 import type { Block } from './help-page.ts';
 
-type Found = { command: Command; args: string[] };
+type FoundCommand = { command: Command; args: string[] };
 
-/** Finds a command and its arguments. Returns a help page or a text to print instead if one was asked for. */
-export async function findCommand(given: string[]): Promise<Found | Block[] | string> {
+/**
+ * Finds a command and its arguments. Returns a help page or a text to print if the user asks for one or gives no command.
+ * Throws if the command is unknown.
+ */
+export async function findCommand(given: string[]): Promise<FoundCommand | Block[] | string> {
   const args = canonicalWords(given);
   const at = wordIndex(args);
-  if (at === -1) return withoutCommand(args);
+  if (at === -1) return helpOrVersion(args);
   const name = args[at]!;
   const rest = [...args.slice(0, at), ...args.slice(at + 1)];
   if (name === 'help') return helpFor(rest);
   if (name === WORKER_PROCESS)
     return { command: (await import('./commands/worker-process.ts')).default, args: rest };
-  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED, name);
+  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED_COMMANDS, name);
   if (entry === undefined) {
-    const { topicNamed } = await import('./topics.ts');
-    const topic = topicNamed(name);
-    throw unknown(
+    const { similarTopic } = await import('./topics.ts');
+    const topic = similarTopic(name);
+    throw unknownCommandError(
       name,
       Object.keys(COMMANDS),
-      topic === null ? HELP : `to read about this topic: queuectl help ${topic}`,
+      topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`,
     );
   }
-  return isGroup(entry) ? findInGroup(name, entry, rest) : withHelp((await entry()).default, rest);
+  return isGroup(entry) ? findInGroup(name, entry, rest) : commandOrHelp((await entry()).default, rest);
 }
 
-/** Returns the help of a command instead of the command if it was asked for, whatever else is wrong with the flags. */
-async function withHelp(command: Command, args: string[]): Promise<Found | Block[]> {
+/** Returns the command with its arguments, or its help page with --help, even if other flags are invalid. */
+async function commandOrHelp(command: Command, args: string[]): Promise<FoundCommand | Block[]> {
   if (!asksForHelp(ownArguments(args))) return { command, args };
   return (await import('./help.ts')).commandHelp(command);
 }
@@ -45,37 +55,41 @@ export function ownArguments(args: string[]): string[] {
   return end === -1 ? args : args.slice(0, end);
 }
 
-async function withoutCommand(args: string[]): Promise<Block[] | string> {
+async function helpOrVersion(args: string[]): Promise<Block[] | string> {
   if (args.includes('--version') || args.includes('-V')) {
     const { VERSION } = await import('../core/version.ts');
     return args.includes('--json') ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`;
   }
   const { SHORT_HELP, fullHelp } = await import('./help.ts');
   if (asksForHelp(args)) return fullHelp();
-  const stray = args.find((arg) => arg.startsWith('-') && !isGlobal(arg));
+  const stray = args.find((arg) => arg.startsWith('-') && !isGlobalFlag(arg));
   if (stray === undefined) return SHORT_HELP;
-  const hint = stray === '-v' ? 'to print the version: queuectl --version' : HELP;
+  const hint = stray === '-v' ? 'to print the version: queuectl --version' : HELP_HINT;
   throw new QueueError('unknown-flag', `unknown flag '${stray}'`, hint);
 }
 
-async function findInGroup(name: string, group: Group, rest: string[]): Promise<Found | Block[]> {
+async function findInGroup(
+  name: string,
+  group: CommandGroup,
+  rest: string[],
+): Promise<FoundCommand | Block[]> {
   const at = wordIndex(rest);
   const load = entryOf(group.commands, rest[at]);
   if (load !== undefined)
-    return withHelp((await load()).default, [...rest.slice(0, at), ...rest.slice(at + 1)]);
-  const flag = rest.find((arg) => arg.startsWith('-') && !isGlobal(arg));
+    return commandOrHelp((await load()).default, [...rest.slice(0, at), ...rest.slice(at + 1)]);
+  const flag = rest.find((arg) => arg.startsWith('-') && !isGlobalFlag(arg));
   if (at === -1 && (flag === undefined || asksForHelp(rest)))
     return (await import('./help.ts')).groupHelp(name, group);
   const verbs = Object.keys(group.commands);
-  const setting = name === 'config' ? (await import('./setting-line.ts')).settingLine(rest) : undefined;
-  // A word after a flag is the value of that flag.
+  const setting = name === 'config' ? (await import('./setting-hint.ts')).settingHint(rest) : undefined;
+  // A word after a flag may be its value, so it is not reported as an unknown command.
   if (flag !== undefined && (at === -1 || rest.indexOf(flag) < at))
     throw new QueueError(
       'usage',
       `${name} requires a command: ${verbs.join(', ')}`,
-      setting ?? `for example: queuectl ${[GROUP_DEFAULTS[name]!, ...rest.map(shellWord)].join(' ')}`,
+      setting ?? `for example: queuectl ${[GROUP_EXAMPLES[name]!, ...rest.map(shellWord)].join(' ')}`,
     );
-  throw unknown(
+  throw unknownCommandError(
     `${name} ${rest[at]}`,
     verbs.map((verb) => `${name} ${verb}`),
     setting ?? `to list the commands: queuectl ${name}`,
@@ -84,44 +98,48 @@ async function findInGroup(name: string, group: Group, rest: string[]): Promise<
 
 const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h');
 
-function isGlobal(arg: string): boolean {
+function isGlobalFlag(arg: string): boolean {
   return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
 }
 
-const HELP = 'to list all commands and topics: queuectl help';
+const HELP_HINT = 'to list all commands and topics: queuectl help';
 
 async function helpFor(words: string[]): Promise<Block[]> {
   const help = await import('./help.ts');
-  const { TOPICS, topicNamed } = await import('./topics.ts');
+  const { TOPICS, similarTopic } = await import('./topics.ts');
   const names = words.filter(
     (word, i) => !word.startsWith('-') && !/^--(db|color)$/.test(words[i - 1] ?? ''),
   );
   if (names.length === 0) return help.fullHelp();
   const topic = names.length === 1 ? entryOf(TOPICS, names[0]) : undefined;
   if (topic !== undefined && entryOf(COMMANDS, names[0]) === undefined) return topic.page();
-  // A word that follows keeps the name of a group from becoming one of its commands.
+  // Without the placeholder for the next word, a group such as `workers` would become `worker list`.
   const meant = canonicalWords([...names, NO_WORD]).slice(0, -1);
   const [first] = meant;
-  if (entryOf(COMMANDS, first) === undefined && entryOf(UNLISTED, first) === undefined && first !== 'help')
-    throw unknownTopic(names[0]!, topicNamed(names[0]!));
+  if (
+    entryOf(COMMANDS, first) === undefined &&
+    entryOf(UNLISTED_COMMANDS, first) === undefined &&
+    first !== 'help'
+  )
+    throw unknownTopicError(names[0]!, similarTopic(names[0]!));
   const found = await findCommand(meant);
   if (typeof found === 'string') return [found];
   const extra = Array.isArray(found) ? undefined : found.args.find((arg) => !arg.startsWith('-'));
-  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP);
+  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP_HINT);
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);
   return topic === undefined ? page : [...page, ...topic.page()];
 }
 
-function unknownTopic(name: string, topic: string | null): QueueError {
-  const guess = topic ?? suggestion(name, Object.keys(COMMANDS));
+function unknownTopicError(name: string, topic: string | null): QueueError {
+  const guess = topic ?? similarCommand(name, Object.keys(COMMANDS));
   const meant = guess === null ? '' : `; did you mean '${guess}'?`;
-  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, HELP);
+  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, HELP_HINT);
 }
 
-function unknown(name: string, known: string[], hint: string): QueueError {
-  const meant = entryOf(MEANT, name);
+function unknownCommandError(name: string, known: string[], hint: string): QueueError {
+  const meant = entryOf(COMMAND_HINTS, name);
   if (meant !== undefined) return new QueueError('unknown-command', `unknown command '${name}'`, meant);
-  const guess = suggestion(name, known);
+  const guess = similarCommand(name, known);
   return new QueueError(
     'unknown-command',
     `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
@@ -129,8 +147,8 @@ function unknown(name: string, known: string[], hint: string): QueueError {
   );
 }
 
-/** Returns the command that was probably meant. A destructive one is suggested only for a single typing error. */
-function suggestion(name: string, known: string[]): string | null {
+/** Returns the command that was probably meant, or null. A destructive one is suggested only for a single typing error. */
+function similarCommand(name: string, known: string[]): string | null {
   const safe = known.filter((one) => !DESTRUCTIVE.has(one));
   return nearest(name, safe, 1) ?? nearest(name, known, 1) ?? nearest(name, safe);
 }

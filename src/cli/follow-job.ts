@@ -18,7 +18,7 @@ export interface FollowJobOptions extends FollowOptions {
   onAttemptOver?(attempt: Attempt, job: Job): Promise<void>;
 }
 
-/** Follows a new job from the start of its output. */
+/** The options that follow a new job from the start of its output. */
 export const FROM_THE_START = { ordinal: null, lines: null, only: null, raw: false };
 
 /** Prints the output of a job until the job, or the chosen attempt, ends. Returns the job at that time. */

@@ -15,9 +15,9 @@ export type Row = [term: string, text: string];
 const MAX_WIDTH = 100;
 const INDENT = 2;
 /** The column of terms takes at most this share of the width. Longer terms get a line of their own. */
-const TERM_SHARE = 0.37;
-/** Explanations start below their terms on a terminal narrower than this. */
-const NARROW = 60;
+const MAX_TERM_SHARE = 0.37;
+/** On a terminal narrower than this, explanations start below terms of more than four characters. */
+const NARROW_WIDTH = 60;
 
 export interface Style {
   width: number;
@@ -26,17 +26,17 @@ export interface Style {
   comment(text: string): string;
 }
 
-/** Renders a page for a terminal: everything below the first heading is indented. */
+/** Renders a page for a terminal. Indents everything except headings and the paragraphs above the first heading. */
 export function renderPage(page: Block[], style: Style): string {
   const width = Math.min(style.width, MAX_WIDTH);
-  const column = termColumn(page, width);
+  const termWidth = termColumnWidth(page, width);
   let indent = 0;
   let text = '';
   for (const [i, block] of page.entries()) {
     const before = page[i - 1];
     if (before !== undefined && !isHeading(before)) text += '\n';
     if (isHeading(block)) indent = INDENT;
-    text += `${blockLines(block, indent, width, column, style).join('\n')}\n`;
+    text += `${blockLines(block, indent, width, termWidth, style).join('\n')}\n`;
   }
   return text;
 }
@@ -46,35 +46,35 @@ export function isHeading(block: Block): block is { heading: string } {
 }
 
 /** Returns the width of the column of terms, which is the same for the whole page. */
-function termColumn(page: Block[], width: number): number {
-  if (width < NARROW) return 4;
-  const most = Math.floor(width * TERM_SHARE);
+function termColumnWidth(page: Block[], width: number): number {
+  if (width < NARROW_WIDTH) return 4;
+  const maxLength = Math.floor(width * MAX_TERM_SHARE);
   const lengths = page.flatMap((block) => (Array.isArray(block) ? block.map(([term]) => term.length) : []));
-  return Math.max(0, ...lengths.filter((length) => length <= most));
+  return Math.max(0, ...lengths.filter((length) => length <= maxLength));
 }
 
-function blockLines(block: Block, indent: number, width: number, column: number, style: Style): string[] {
+function blockLines(block: Block, indent: number, width: number, termWidth: number, style: Style): string[] {
   if (typeof block === 'string') return wrap(block, width - indent).map((line) => ' '.repeat(indent) + line);
-  if (Array.isArray(block)) return rowLines(block, width, column, style);
+  if (Array.isArray(block)) return rowLines(block, width, termWidth, style);
   if (isHeading(block)) return [style.heading(`${block.heading}:`)];
   const margin = ' '.repeat(INDENT);
   if ('usage' in block) return [margin + block.usage];
   return block.code.map((line) => margin + (line.startsWith('#') ? style.comment(line) : line));
 }
 
-function rowLines(rows: Row[], width: number, column: number, style: Style): string[] {
+function rowLines(rows: Row[], width: number, termWidth: number, style: Style): string[] {
   const margin = ' '.repeat(INDENT);
-  const hanging = ' '.repeat(INDENT + column + 2);
+  const hanging = ' '.repeat(INDENT + termWidth + 2);
   return rows.flatMap(([term, text]) => {
     const lines = wrap(text, width - hanging.length).map((line) => hanging + line);
     const painted = margin + style.term(term);
-    if (term.length > column) return [painted, ...lines];
+    if (term.length > termWidth) return [painted, ...lines];
     const [first = '', ...more] = lines;
-    return [painted + ' '.repeat(column - term.length) + first.slice(margin.length + column), ...more];
+    return [painted + ' '.repeat(termWidth - term.length) + first.slice(margin.length + termWidth), ...more];
   });
 }
 
-/** Breaks a text at its spaces. A word longer than a line keeps a line of its own. */
+/** Breaks a text at its spaces. A word longer than a line gets a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

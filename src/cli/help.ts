@@ -1,7 +1,7 @@
-import { COMMAND_ALIASES, DEFAULT_FLAGS, GROUP_ALIASES } from './aliases.ts';
+import { COMMAND_ALIASES, GROUP_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { aliasesOf, argumentFlags } from './canonical-flags.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
-import { type Group, isGroup, type Load, SECTIONS } from './commands.ts';
+import { type CommandGroup, isGroup, type LoadCommand, SECTIONS } from './commands.ts';
 import type { Block, Row } from './help-page.ts';
 import { TOPICS } from './topics.ts';
 
@@ -24,7 +24,7 @@ export async function fullHelp(): Promise<Block[]> {
       const loads = Object.values(entries).flatMap((entry) =>
         isGroup(entry) ? Object.values(entry.commands) : [entry],
       );
-      return [{ heading }, await summaries(loads)];
+      return [{ heading }, await summaryRows(loads)];
     }),
   );
   return [
@@ -41,13 +41,13 @@ export async function fullHelp(): Promise<Block[]> {
   ];
 }
 
-export async function groupHelp(name: string, group: Group): Promise<Block[]> {
+export async function groupHelp(name: string, group: CommandGroup): Promise<Block[]> {
   return [
     group.summary,
     { heading: 'Usage' },
     { usage: `queuectl ${name} COMMAND [flags]` },
     { heading: 'Commands' },
-    await summaries(Object.values(group.commands), signature),
+    await summaryRows(Object.values(group.commands), signature),
     ...aliasBlocks(GROUP_ALIASES[name] === undefined ? [] : [[name, GROUP_ALIASES[name].join(', ')]]),
     { heading: 'More help' },
     { usage: `queuectl help ${name} COMMAND` },
@@ -58,7 +58,7 @@ export function commandHelp(command: Command): Block[] {
   return [command.summary, ...commandParts(command), { heading: 'Global flags' }, globalFlagsLine()];
 }
 
-/** Returns everything about a command except its summary. */
+/** Returns everything about a command except its summary and the global flags. */
 export function commandParts(command: Command): Block[] {
   return [
     { heading: 'Usage' },
@@ -90,12 +90,12 @@ function aliasRows(command: Command): Row[] {
     const names = flags[flag]!.hidden ? [] : aliasesOf(flag, flags);
     return names.length === 0 ? [] : [[`--${flag}`, dashed(names)]];
   });
-  const argument = argumentFlags(command);
-  const ignored = DEFAULT_FLAGS[name] ?? [];
+  const argumentNames = argumentFlags(command);
+  const ignored = IGNORED_FLAGS[name] ?? [];
   return [
     ...targets.map(([target, words]): Row => [target, words.join(', ')]),
     ...flagAliases,
-    ...(argument.length === 0 ? [] : [[args, dashed(argument)] satisfies Row]),
+    ...(argumentNames.length === 0 ? [] : [[args, dashed(argumentNames)] satisfies Row]),
     ...(ignored.length === 0 ? [] : [['(no effect)', dashed(ignored)] satisfies Row]),
   ];
 }
@@ -127,14 +127,18 @@ function globalFlagsLine(): string {
   return `${names.join(', ')} (see 'queuectl help')`;
 }
 
-async function summaries(loads: Load[], term = (command: Command): string => command.name): Promise<Row[]> {
+async function summaryRows(
+  loads: LoadCommand[],
+  term = (command: Command): string => command.name,
+): Promise<Row[]> {
   const commands = await Promise.all(loads.map(async (load) => (await load()).default));
   return commands.map((command) => [term(command), command.summary]);
 }
 
-export function flagRows(flags: Record<string, Flag>, shorts = hasShorts(flags)): Row[] {
+/** Returns a row for each flag. With `indentsLong`, flags without a letter are aligned with those that have one. */
+export function flagRows(flags: Record<string, Flag>, indentsLong = hasShorts(flags)): Row[] {
   return Object.entries(flags).map(([name, flag]) => {
-    const short = flag.short === undefined ? (shorts ? '    ' : '') : `-${flag.short}, `;
+    const short = flag.short === undefined ? (indentsLong ? '    ' : '') : `-${flag.short}, `;
     return [`${short}--${name}${valueText(flag)}`, flag.help];
   });
 }
@@ -145,5 +149,5 @@ function hasShorts(flags: Record<string, Flag>): boolean {
 
 function valueText(flag: Flag): string {
   if (flag.value === undefined) return '';
-  return flag.bare === undefined ? ` ${flag.value}` : `[=${flag.value}]`;
+  return flag.bareValue === undefined ? ` ${flag.value}` : `[=${flag.value}]`;
 }

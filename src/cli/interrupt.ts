@@ -20,11 +20,11 @@ const SAME_SIGNAL_MS = 200;
 
 /** Calls `callback` on every Ctrl-C or SIGTERM, instead of ending the program. Returns a function that stops the calls. */
 export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
-  let last = Number.NEGATIVE_INFINITY;
+  let lastAt = Number.NEGATIVE_INFINITY;
   const handle = (signal: NodeJS.Signals): void => {
     const now = performance.now();
-    if (now - last < SAME_SIGNAL_MS) return;
-    last = now;
+    if (now - lastAt < SAME_SIGNAL_MS) return;
+    lastAt = now;
     callback(signal);
   };
   for (const signal of SIGNALS) process.on(signal, handle);
@@ -36,23 +36,26 @@ export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => v
 /** Resolves at the first Ctrl-C or SIGTERM. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    const release = onInterrupt((signal) => {
-      release();
+    const stopListening = onInterrupt((signal) => {
+      stopListening();
       resolve(signal);
     });
   });
 }
 
-/** Runs work that only watches jobs. The first Ctrl-C stops watching. A second one ends the program at once. */
+/**
+ * Runs work that only watches jobs, and returns its exit code. The first Ctrl-C or SIGTERM stops watching. A second one
+ * ends the program at once.
+ */
 export async function detachable(
   context: Context,
   ids: string[],
   work: (signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const stop = new AbortController();
-  const release = onInterrupt((signal) => {
+  const stopListening = onInterrupt((signal) => {
     if (!stop.signal.aborted) return stop.abort(new Interrupted(signal));
-    release();
+    stopListening();
     process.kill(process.pid, signal);
   });
   try {
@@ -62,16 +65,16 @@ export async function detachable(
     await noteJobsContinue(context, ids);
     return error.exitCode;
   } finally {
-    release();
+    stopListening();
   }
 }
 
 /** Runs work until it ends or a signal interrupts it. Returns 0 or the exit code of the signal. */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number> {
   const stop = new AbortController();
-  const release = onInterrupt((signal) => {
+  const stopListening = onInterrupt((signal) => {
     stop.abort(new Interrupted(signal));
-    release();
+    stopListening();
   });
   try {
     await work(stop.signal);
@@ -80,14 +83,14 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
     if (error instanceof Interrupted) return error.exitCode;
     throw error;
   } finally {
-    release();
+    stopListening();
   }
 }
 
-/** Reports that the jobs continue after the user stopped watching them. */
+/** Prints what the jobs do after the user stopped watching them. */
 export async function noteJobsContinue({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
-  // The terminal has printed ^C on this line.
+  // Ctrl-C has printed ^C on this line of the terminal.
   const start = io.tty ? '\n' : '';
   if (ids.length > 1) {
     io.err(`${start}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);

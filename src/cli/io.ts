@@ -5,7 +5,7 @@ import { orNull } from '../core/or-null.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
 
-/** Is thrown when the reader of stdout has gone, as with `| head`. This is not an error. */
+/** Is thrown when the reader of stdout has gone, as with `| head`. The command then ends without an error message. */
 export class BrokenPipe extends Error {}
 
 export interface IoOptions {
@@ -16,7 +16,7 @@ export interface IoOptions {
   layout?: Layout;
 }
 
-/** Writes to the terminal or the pipe. stdout gets only the result. stderr gets notes, warnings and errors. */
+/** The output of a command. stdout gets only the result. stderr gets notes, warnings and errors. */
 export interface Io {
   readonly json: boolean;
   readonly quiet: boolean;
@@ -36,13 +36,11 @@ export interface Io {
   out(text: string): void;
   /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
-  /**
-   * Writes a hint. Writes nothing with --quiet or with --json. If stderr is redirected, writes only a hint that is `always`
-   * given.
-   */
+  /** Writes a hint, but not with --quiet or --json. If stderr is redirected, only a hint with `always` is written. */
   note(text: string, always?: 'always'): void;
   /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */
   warn(text: string): void;
+  /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
   err(text: string): void;
   /** Writes bytes to stderr unchanged. */
   errBytes(data: Uint8Array): void;
@@ -86,7 +84,7 @@ export function createIo(options: IoOptions): Io {
 
 /**
  * Checks whether a file descriptor is a terminal. Loading node:tty takes longer than everything else a short command
- * does. So it is used only for character devices other than /dev/null and the like (major number 1).
+ * does. So node:tty is used only for character devices other than /dev/null and the like (major number 1).
  */
 export function isTerminal(fd: number): boolean {
   const stat = orNull(() => fstatSync(fd));
@@ -107,7 +105,7 @@ function terminalSize(tty: boolean): number[] {
   return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
 }
 
-/** Writes to stderr. A closed stderr is not a reason to stop the work. */
+/** Writes to stderr. Ignores errors, because a closed stderr must not stop the command. */
 function writeStderr(text: string | Uint8Array): void {
   try {
     writeAll(2, typeof text === 'string' ? Buffer.from(text) : text);

@@ -3,11 +3,11 @@ import { QueueError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Input } from './command.ts';
 
-/** Reads `@FILE` as `--file FILE`. Refuses a JSON file that would be run as a command. */
-export function withFile(input: Input): Input {
+/** Returns the input with `@FILE` read as `--file FILE`. Throws if the name of a JSON file would be run as a command. */
+export function withFileArgument(input: Input): Input {
   const [first] = input.args;
   if (first === undefined || input.args.length > 1) return input;
-  refuseFileName(first);
+  refuseJsonFileAsCommand(first);
   if (!first.startsWith('@')) return input;
   const file = first.slice(1);
   if (file === '')
@@ -26,9 +26,9 @@ export function withFile(input: Input): Input {
   };
 }
 
-/** Refuses a file of jobs, for a command that runs one job. */
-export function refuseFile(input: Input): void {
-  const file = withFile(input).one('file');
+/** Throws if the input names a file of jobs, for a command that runs one job. */
+export function refuseJobFile(input: Input): void {
+  const file = withFileArgument(input).one('file');
   if (file !== undefined)
     throw new QueueError(
       'usage',
@@ -37,7 +37,7 @@ export function refuseFile(input: Input): void {
     );
 }
 
-function refuseFileName(name: string): void {
+function refuseJsonFileAsCommand(name: string): void {
   if (!/^\S+\.(json|jsonl|ndjson)$/i.test(name) || name.startsWith('@')) return;
   const stat = statSync(name, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile() || (stat.mode & 0o111) !== 0) return;
@@ -48,11 +48,11 @@ function refuseFileName(name: string): void {
   );
 }
 
-/** Returns the command line for a command that was given as several arguments. */
-export function quotedCommand(name: string, words: string[]): string | undefined {
+/** Returns a hint for a command that was given as several arguments, and undefined for a single one. */
+export function severalWordsHint(name: string, words: string[]): string | undefined {
   if (words.length < 2) return undefined;
   const [first, second] = words;
-  // `add job1 'echo hello'`, as other queues take it.
+  // Other queues take an id and a command, as in `add job1 'echo hello'`.
   if (words.length === 2 && /^[\w.-]+$/.test(first!) && /\s/.test(second!))
     return `to choose the id: queuectl ${name} --id ${first} ${shellWord(second!)}`;
   return `put the command after --: queuectl ${name} -- ${words.map(shellWord).join(' ')}`;

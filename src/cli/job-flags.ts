@@ -8,8 +8,8 @@ import { withoutHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
-import { unreadable } from './read-file.ts';
-import { readStdin } from './stdin.ts';
+import { unreadableError } from './read-file.ts';
+import { readStdinFlag } from './stdin.ts';
 
 /** A flag that sets a field of a job. */
 interface FieldFlag {
@@ -26,12 +26,12 @@ function fieldFlag(field: NamedField, line: string): FieldFlag {
   if (short !== undefined) flag.short = short;
   if (field.many) flag.many = true;
   if (field.group !== undefined) flag.group = field.group;
-  // A flag that changes a field beside a filter of the same name has no other names.
+  // A flag such as --set-queue has no other names, because they would be names of the filter --queue.
   if (!name!.startsWith('set-')) flag.aliases = otherNames(field, name!);
   return { name: name!, flag, field };
 }
 
-/** Returns the names that a job object may use for the field, written as flags. */
+/** Returns the other names that a job object may use for the field, written as flags. */
 function otherNames({ name, spellings = [] }: NamedField, flag: string): string[] {
   const names = [name, ...spellings].map((one) =>
     one
@@ -42,14 +42,16 @@ function otherNames({ name, spellings = [] }: NamedField, flag: string): string[
   return [...new Set(names)].filter((one) => one !== flag);
 }
 
-const ALL = FIELDS.flatMap((field) => (field.flag === undefined ? [] : [fieldFlag(field, field.flag)]));
+const FIELD_FLAGS = FIELDS.flatMap((field) =>
+  field.flag === undefined ? [] : [fieldFlag(field, field.flag)],
+);
 const editFieldFlags = (): FieldFlag[] =>
   FIELDS.flatMap((field) => {
     const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
     return line === undefined ? [] : [fieldFlag(field, line)];
   });
 
-const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>
+const toFlags = (flags: FieldFlag[]): Record<string, Flag> =>
   Object.fromEntries(
     flags.flatMap(({ name, flag }) => [[name, flag], ...(name === 'env' ? Object.entries(ENV_FLAGS) : [])]),
   );
@@ -68,11 +70,11 @@ const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.nam
 });
 
 /** The flags that describe a job. Each sets a field of a job object, with the same checks. */
-export const JOB_FLAGS = flagsOf(ALL);
+export const JOB_FLAGS = toFlags(FIELD_FLAGS);
 /** Returns the flags that describe the job of a schedule. */
-export const scheduledFlags = () => flagsOf(ALL.filter(({ field }) => !field.unscheduled));
+export const scheduledJobFlags = () => toFlags(FIELD_FLAGS.filter(({ field }) => !field.unscheduled));
 /** Returns the flags that change a waiting job. */
-export const editFlags = () => withoutDefaults(flagsOf(editFieldFlags()));
+export const editFlags = () => withoutDefaults(toFlags(editFieldFlags()));
 
 /** Removes the defaults from the help of flags that change something, because a value that is not given stays the same. */
 export function withoutDefaults(flags: Record<string, Flag>): Record<string, Flag> {
@@ -84,7 +86,7 @@ export function withoutDefaults(flags: Record<string, Flag>): Record<string, Fla
 }
 
 /** The environment and the working directory of the process that reads the flags. */
-export interface Where {
+export interface CallerEnvironment {
   environment: NodeJS.ProcessEnv;
   cwd: () => string;
 }
@@ -92,29 +94,29 @@ export interface Where {
 /** Fields whose flags are not read by `readFields`. */
 const READ_SEPARATELY = ['command', 'env', 'depends_on'];
 
-export function readJobFlags(input: Input, where: Where, now: number): JobInput {
-  const flags = ALL.filter(({ field }) => !READ_SEPARATELY.includes(field.name));
-  const env = readEnvFlags(input, where.environment);
+export function readJobFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
+  const flags = FIELD_FLAGS.filter(({ field }) => !READ_SEPARATELY.includes(field.name));
+  const env = readEnvFlags(input, caller.environment);
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
     throw new QueueError('usage', `--${unique} requires --unique`, 'add --unique KEY');
-  const read = readFields(input, flags, where.cwd, now, Object.keys(env).length > 0 ? { env } : {});
-  // --after may have short ids, which `withParents` resolves.
+  const read = readFields(input, flags, caller.cwd, now, Object.keys(env).length > 0 ? { env } : {});
+  // --after may have short ids, which `withResolvedParents` resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);
   return read;
 }
 
-export function readEditFlags(input: Input, where: Where, now: number): JobInput {
+export function readEditFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
   const flags = editFieldFlags().filter(({ field }) => field.name !== 'env');
-  const env = readEnvFlags(input, where.environment);
-  return readFields(input, flags, where.cwd, now, Object.keys(env).length > 0 ? { env } : {});
+  const env = readEnvFlags(input, caller.environment);
+  return readFields(input, flags, caller.cwd, now, Object.keys(env).length > 0 ? { env } : {});
 }
 
-/** Reads all flags that set environment variables. A variable by name wins over those of a file or of this process. */
+/** Reads all flags that set environment variables. --env wins over --inherit-env, which wins over --env-file. */
 function readEnvFlags(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
   return {
     ...readEnvFile(input.one('env-file')),
-    ...inherited(input, environment),
+    ...readInheritedEnv(input, environment),
     ...readEnv(input.all('env')),
   };
 }
@@ -132,15 +134,15 @@ function readFields(
     object[flag.field.name] = readFlag(input, flag, cwd);
     if (flag.flag.value !== undefined && !flag.flag.many) flagOf.set(flag.field.name, flag.name);
   }
-  return namingFlags(flagOf, () => readJobObject(object, now).input);
+  return withFlagNames(flagOf, () => readJobObject(object, now).input);
 }
 
 /** Converts the text of a flag to a value that its field accepts. */
 function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => string): unknown {
   if (flag.value === undefined) return true;
   const text = input.one(name)!;
-  if (field.name === 'cwd') return absolute(text, cwd);
-  if (field.name === 'stdin') return readStdin(text, input.one('file'));
+  if (field.name === 'cwd') return absoluteCwd(text, cwd);
+  if (field.name === 'stdin') return readStdinFlag(text, input.one('file'));
   if (flag.value === 'K=V')
     return Object.fromEntries(input.all(name).map((tag) => readTag(tag, `--${name}`)));
   if (flag.many) return input.all(name).join(',');
@@ -148,8 +150,8 @@ function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => str
   return flag.value === 'N' && !isWord ? parseNumber(text, `--${name}`, field.range as NumberRange) : text;
 }
 
-/** Calls `read`. Its errors then name the flag instead of the field. */
-function namingFlags(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
+/** Calls `read`. In the message of its error, replaces the names of fields by those of their flags. */
+function withFlagNames(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
   try {
     return read();
   } catch (error) {
@@ -162,19 +164,19 @@ function namingFlags(flagOf: ReadonlyMap<string, string>, read: () => JobInput):
   }
 }
 
-function absolute(path: string, cwd: () => string): string {
+function absoluteCwd(path: string, cwd: () => string): string {
   if (path === '') throw new QueueError('invalid-value', '--cwd must not be empty');
   return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 
-/** Reads one variable per line. Skips blank lines and comments, and drops a leading `export` and quotes around the value. */
+/** Reads a file with a variable per line. Skips blank lines and comments. Drops `export`, and quotes around values. */
 function readEnvFile(file: string | undefined): Record<string, string> {
   if (file === undefined) return {};
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw unreadable(`--env-file: ${file}`, error);
+    throw unreadableError(`--env-file: ${file}`, error);
   }
   const lines = text
     .split(/\r?\n/)
@@ -185,25 +187,28 @@ function readEnvFile(file: string | undefined): Record<string, string> {
   );
 }
 
-function inherited(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
+function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
   const words = input.all('inherit-env').flatMap((text) => text.split(','));
   const secrets = input.all('secret-env').flatMap((text) => text.split(',').map((name) => name.trim()));
-  const names = words.flatMap((word) => variablesNamed(word.trim(), environment, secrets));
+  const names = words.flatMap((word) => inheritedNames(word.trim(), environment, secrets));
   return Object.fromEntries(names.map((name) => [name, environment[name]!]));
 }
 
-/** Variables that describe the present process, or that queuectl sets itself. A pattern does not match them. */
-const OWN_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
+/** Variables that describe the present process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
+const PROCESS_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
 
-/** Returns the variable of this name, or all that match a pattern with `*`. Secrets come from the worker instead. */
-function variablesNamed(word: string, environment: NodeJS.ProcessEnv, secrets: string[]): string[] {
+/** Returns the name itself, or all names that match a pattern with `*`, except `secrets`. Throws if no such variable is set. */
+function inheritedNames(word: string, environment: NodeJS.ProcessEnv, secrets: string[]): string[] {
   if (!word.includes('*')) {
     if (environment[word] !== undefined) return [word];
     throw new QueueError('invalid-value', `--inherit-env: the variable ${word} is not set`);
   }
   const found = Object.keys(environment).filter(
     (name) =>
-      matchesPattern(name, word) && !/\s/.test(name) && !OWN_VARIABLES.test(name) && !secrets.includes(name),
+      matchesPattern(name, word) &&
+      !/\s/.test(name) &&
+      !PROCESS_VARIABLES.test(name) &&
+      !secrets.includes(name),
   );
   if (found.length > 0) return found;
   throw new QueueError('invalid-value', `--inherit-env: no variable matches '${word}'`);
@@ -234,8 +239,8 @@ function readEnv(pairs: string[], what = '--env'): Record<string, string> {
   );
 }
 
-/** Resolves short ids and @last in --after. */
-export async function withParents({ app }: Context, flags: JobInput): Promise<JobInput> {
+/** Returns the flags with the short ids and @last of --after replaced by full ids. */
+export async function withResolvedParents({ app }: Context, flags: JobInput): Promise<JobInput> {
   if (flags.dependsOn === undefined) return flags;
   const { findJob } = await import('../actions/select.ts');
   const dependsOn: JobInput['dependsOn'] = [];
@@ -249,30 +254,30 @@ export async function withParents({ app }: Context, flags: JobInput): Promise<Jo
 
 /** Adds the values of flags to jobs. Throws if a job and a flag set the same field, so that neither wins silently. */
 export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
-  const fill = filler(flags);
+  const fill = createFiller(flags);
   return inputs.map((job) => fill(job, inputs.length > 1));
 }
 
-/** Returns a function that does the same as `fillFromFlags` for one job after the other. */
-export function filler(flags: JobInput): (job: JobInput, several?: boolean) => JobInput {
-  const given = ALL.filter(({ field }) => isSet(flags, field));
+/** Returns a function that adds the flags to one job after the other. `isOneOfMany` is false for a job that comes alone. */
+export function createFiller(flags: JobInput): (job: JobInput, isOneOfMany?: boolean) => JobInput {
+  const fromFlags = FIELD_FLAGS.filter(({ field }) => isSet(flags, field));
   let number = 0;
-  return (job, several = true) => {
+  return (job, isOneOfMany = true) => {
     if (++number > 1 && flags.id !== undefined)
       throw new QueueError('usage', '--id cannot be used with several jobs');
-    const twice = given.find(({ field }) => isSet(job, field));
-    if (twice !== undefined) {
-      const which = several ? `job ${number}` : 'the job';
-      throw new QueueError('usage', `${which} and a flag both set ${twice.field.name}`);
+    const conflict = fromFlags.find(({ field }) => isSet(job, field));
+    if (conflict !== undefined) {
+      const which = isOneOfMany ? `job ${number}` : 'the job';
+      throw new QueueError('usage', `${which} and a flag both set ${conflict.field.name}`);
     }
-    if (given.length === 0) return job;
-    if (!several && flags.policy?.onParentFailure && !(flags.dependsOn ?? job.dependsOn)?.length)
+    if (fromFlags.length === 0) return job;
+    if (!isOneOfMany && flags.policy?.onParentFailure && !(flags.dependsOn ?? job.dependsOn)?.length)
       throw new QueueError('usage', '--on-parent-failure requires --after');
     return withChanges(job, flags);
   };
 }
 
-/** Tells whether the input sets the field. The fields of `unique` count as one. */
+/** Tells whether the input sets the field. If one of the fields of `unique` is set, all of them count as set. */
 function isSet(input: JobInput, { in: group, key }: NamedField): boolean {
   if (group === 'unique') return input.unique !== undefined;
   const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;

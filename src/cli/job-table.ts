@@ -13,28 +13,28 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
     {
       title: 'WAITING',
-      terminal: true,
+      alignedOnly: true,
       drop: 0,
       value: (job) => waitingText(job, times.text),
       color: waitingColor,
     },
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
-    { title: 'NAME', value: (job) => job.name ?? '', drop: 3, terminal: true },
+    { title: 'NAME', value: (job) => job.name ?? '', drop: 3, alignedOnly: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 5 },
     {
       title: 'ATTEMPTS',
       drop: 2,
       value: (job) => `${job.attempts}/${attemptsAllowed(job)}`,
-      look: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+      alignedValue: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
     },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 4 },
-    { title: 'DUE', value: (job) => (job.blocked ? '' : times.text(job.dueAt)), scripts: true },
+    { title: 'DUE', value: (job) => (job.blocked ? '' : times.text(job.dueAt)), scriptsOnly: true },
     { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
-    { title: 'WAITING FOR', value: (job) => job.waitingFor ?? '', scripts: true },
+    { title: 'WAITING FOR', value: (job) => job.waitingFor ?? '', scriptsOnly: true },
   ];
 }
 
-/** Returns why a job is not running, or when it is due if only that keeps it waiting. */
+/** Returns why a job waits, or when it is due if it only waits for that time. Empty if the job does not wait. */
 export function waitingText(
   { waitingFor, dueAt }: JobWithReason,
   timeText: (at: number | null) => string,
@@ -43,7 +43,7 @@ export function waitingText(
   return waitingFor === 'scheduled' || waitingFor === 'retrying' ? timeText(dueAt) : reasonText(waitingFor);
 }
 
-/** Marks the reasons that last until somebody acts. */
+/** Highlights the reasons that stop a whole queue until somebody acts. */
 export function waitingColor({ waitingFor }: JobWithReason): Color | undefined {
   return waitingFor === 'queue_paused' || waitingFor === 'no_worker' ? 'yellow' : undefined;
 }
@@ -60,12 +60,12 @@ export function deadColumns(times: TimeFormat): Column<Job>[] {
   ];
 }
 
-/** Returns the name of the signal that ended the job, or else the exit code. */
+/** Returns the name of the signal that ended the job, or else the exit code, or `-` if there is none. */
 export function exitText(job: { exitCode: number | null }): string {
   return signalOf(job.exitCode) ?? (job.exitCode === null ? '-' : String(job.exitCode));
 }
 
-/** Returns the exit code or signal of a failure in parentheses, to append to a sentence. Empty without a failure. */
+/** Returns the signal or exit code in parentheses, to append to a sentence. Empty for exit code 0 or none. */
 export function exitNote(job: { exitCode: number | null }): string {
   if (job.exitCode === null || job.exitCode === 0) return '';
   return ` (${signalOf(job.exitCode) ?? `exit ${job.exitCode}`})`;

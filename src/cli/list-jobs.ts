@@ -7,10 +7,10 @@ import type { Context } from './command.ts';
 import { type Listing, printList } from './print-list.ts';
 import { isAligned } from './table.ts';
 
-/** A terminal gets this many rows by default. A pipe and --json always get all matches. */
-const SCREENFUL = 50;
-/** Matches are counted up to this number, so that nobody has to wait. */
-const COUNTED = 10_000;
+/** Without --limit, a terminal gets this many rows. A pipe and --json get all matches. */
+const DEFAULT_ROWS = 50;
+/** Matches are counted only up to this number, because counting all of them could take long. */
+const MAX_COUNTED = 10_000;
 
 export function jobListing(app: App, columns: Listing<JobWithReason>['columns']): Listing<JobWithReason> {
   return { columns, id: (job) => job.id, object: (job) => jobObject(app, job) };
@@ -21,18 +21,18 @@ export async function printJobs(
   filter: JobFilter,
   limit: number | null,
   columns: Listing<JobWithReason>['columns'],
-  empty: string,
+  emptyNote: string,
 ): Promise<void> {
   const { io } = context;
   const app = await context.app();
-  const most = limit ?? (io.tty && isAligned(io) && !io.json ? SCREENFUL : null);
-  const jobs = listJobs(app, filter, most);
+  const maxRows = limit ?? (io.tty && isAligned(io) && !io.json ? DEFAULT_ROWS : null);
+  const jobs = listJobs(app, filter, maxRows);
   const shown = await printList(io, jobListing(app, columns), jobs, app.clock.now());
-  if (shown === 0) io.note(empty);
-  if (!io.tty || io.quiet || io.json || shown !== most) return;
-  const total = await countMatching(app, filter, COUNTED + 1);
+  if (shown === 0) io.note(emptyNote);
+  if (!io.tty || io.quiet || io.json || shown !== maxRows) return;
+  const total = await countMatching(app, filter, MAX_COUNTED + 1);
   if (shown < total)
     io.note(
-      `showing ${formatCount(shown)} of ${formatCount(Math.min(total, COUNTED))}${total > COUNTED ? '+' : ''} jobs; use --limit N to see more`,
+      `showing ${formatCount(shown)} of ${formatCount(Math.min(total, MAX_COUNTED))}${total > MAX_COUNTED ? '+' : ''} jobs; use --limit N to see more`,
     );
 }

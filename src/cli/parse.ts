@@ -2,10 +2,10 @@ import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
 
-/** Hides the sign of a negative number, which would look like a flag. No argument can contain a NUL. */
-const SHIELD = '\0';
+/** Is put in front of a negative number, which would look like a flag. No real argument can contain a NUL. */
+const NUMBER_PREFIX = '\0';
 
-/** Parses the arguments of a command by its table of flags. Throws for unknown flags. */
+/** Parses the arguments of a command by its table of flags. Throws if the command does not take them. */
 export function parseInput(command: Command, args: string[]): Input {
   const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
   const broken = args.find((arg) => arg.includes('\ufffd'));
@@ -17,16 +17,16 @@ export function parseInput(command: Command, args: string[]): Input {
       'put it in a script and enqueue the script',
     );
   const end = args.indexOf('--');
-  const before = (end === -1 ? args : args.slice(0, end)).map((arg) => {
-    const bare = arg.startsWith('--') ? flags[arg.slice(2)]?.bare : undefined;
-    if (bare !== undefined) return `${arg}=${bare}`;
-    return /^-\d/.test(arg) ? SHIELD + arg : arg;
+  const ownArgs = (end === -1 ? args : args.slice(0, end)).map((arg) => {
+    const bareValue = arg.startsWith('--') ? flags[arg.slice(2)]?.bareValue : undefined;
+    if (bareValue !== undefined) return `${arg}=${bareValue}`;
+    return /^-\d/.test(arg) ? NUMBER_PREFIX + arg : arg;
   });
-  const { values, positionals } = parse(command, flags, before);
-  const plain = (text: string): string => (text.startsWith(SHIELD) ? text.slice(1) : text);
-  const all = (flag: string): string[] => (values.get(flag) ?? []).map(plain);
+  const { values, positionals } = parseFlags(command, flags, ownArgs);
+  const withoutPrefix = (text: string): string => (text.startsWith(NUMBER_PREFIX) ? text.slice(1) : text);
+  const all = (flag: string): string[] => (values.get(flag) ?? []).map(withoutPrefix);
   const input: Input = {
-    args: positionals.map(plain),
+    args: positionals.map(withoutPrefix),
     rest: end === -1 ? null : args.slice(end + 1),
     has: (flag) => values.has(flag),
     one: (flag) => all(flag).at(-1),
@@ -47,7 +47,7 @@ interface Parsed {
 }
 
 /** Parses flags by hand. Loading the parser of the runtime takes longer than opening the store. */
-function parse(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
+function parseFlags(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
   const help = `for help: queuectl help ${command.name}`;
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
@@ -57,10 +57,10 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]): P
       positionals.push(arg);
       continue;
     }
-    for (const { name, typed, inline } of split(arg, flags)) {
+    for (const { name, typed, inline } of splitArgument(arg, flags)) {
       const flag = name === undefined ? undefined : flags[name];
       if (name === undefined || flag === undefined)
-        throw unknownFlag(typed, flags, command.instead?.(args.slice(i)) ?? help);
+        throw unknownFlagError(typed, flags, command.usageHint?.(args.slice(i)) ?? help);
       const given = values.get(name) ?? [];
       if (flag.value === undefined) {
         if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
@@ -78,21 +78,22 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]): P
   return { values, positionals };
 }
 
-/** Returns true for a flag. A single dash is a file name. */
+/** Returns true for a flag. A single dash is an argument that stands for standard input. */
 function isFlag(arg: string): boolean {
   return arg.startsWith('-') && arg.length > 1;
 }
 
 interface ParsedFlag {
-  /** Undefined if no such flag exists. */
+  /** The long name. Undefined if no such flag exists. */
   name: string | undefined;
+  /** The flag as it was typed, without a value. */
   typed: string;
-  /** The value in the same argument. */
+  /** The value, if it is in the same argument. */
   inline?: string | undefined;
 }
 
 /** Splits an argument into flags: `--name`, `--name=value`, or letters such as `-q`, `-qf` or `-cVALUE`. */
-function split(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
+function splitArgument(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
   if (arg.startsWith('--')) {
     const at = arg.indexOf('=');
     const typed = at === -1 ? arg : arg.slice(0, at);
@@ -109,7 +110,7 @@ function split(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
   return parts;
 }
 
-function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): QueueError {
+function unknownFlagError(typed: string, flags: Record<string, Flag>, help: string): QueueError {
   const guess = nearest(typed.replace(/^-+/, ''), Object.keys(flags));
   const hint = guess === null ? '' : `; did you mean --${guess}?`;
   return new QueueError('unknown-flag', `unknown flag '${typed}'${hint}`, help);
@@ -117,14 +118,14 @@ function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): 
 
 function checkArguments(command: Command, input: Input): void {
   const help = `for help: queuectl help ${command.name}`;
-  if (input.args.length > command.most) {
+  if (input.args.length > command.maxArguments) {
     throw new QueueError(
       'usage',
-      `${command.name}: unexpected argument '${input.args[command.most]}'`,
-      command.instead?.(input.args) ?? help,
+      `${command.name}: unexpected argument '${input.args[command.maxArguments]}'`,
+      command.usageHint?.(input.args) ?? help,
     );
   }
-  if (input.rest !== null && !command.rest && input.rest.length > 0) {
+  if (input.rest !== null && !command.takesRest && input.rest.length > 0) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);
   }
 }

@@ -13,10 +13,12 @@ export interface Listing<Row> {
   object?(row: Row): object | Promise<object>;
 }
 
-const BATCH = 500;
-const CHUNK = 256 * 1024;
+/** A longer list is printed as several tables, each with this many rows. */
+const TABLE_ROWS = 500;
+/** Collected text is printed when it is longer than this many characters. */
+const MAX_PENDING_TEXT = 256 * 1024;
 
-/** Prints a list in the chosen format and returns the number of rows. Its memory use does not depend on that number. */
+/** Prints a list in the chosen format and returns the number of rows. The memory it needs does not grow with that number. */
 export async function printList<Row extends object>(
   io: Io,
   list: Listing<Row>,
@@ -33,42 +35,42 @@ export async function printList<Row extends object>(
     };
     let batch: Row[] = [];
     for await (const row of rows) {
-      if (batch.push(row) < BATCH) continue;
+      if (batch.push(row) < TABLE_ROWS) continue;
       count += print(batch);
       batch = [];
     }
     return count + print(batch);
   }
-  const array = format === 'json';
-  let text = array ? '[' : headerOf(io, columns);
-  const lineOf = lineFormat(io, list, now);
+  const isArray = format === 'json';
+  let text = isArray ? '[' : headerLine(io, columns);
+  const lineOf = lineFormatter(io, list, now);
   for await (const row of rows) {
     const line = await lineOf(row);
-    text += array ? `${count === 0 ? '' : ','}${line}` : `${line}\n`;
+    text += isArray ? `${count === 0 ? '' : ','}${line}` : `${line}\n`;
     count++;
-    if (text.length < CHUNK) continue;
+    if (text.length < MAX_PENDING_TEXT) continue;
     io.out(text);
     text = '';
   }
-  io.out(array ? `${text}]\n` : text);
+  io.out(isArray ? `${text}]\n` : text);
   return count;
 }
 
-/** Returns a function that formats one object of a list as a line. For an aligned table, it is the tab-separated line. */
-export function lineFormat<Row extends object>(io: Io, list: Listing<Row>, now: number) {
+/** Returns a function that formats one object of a list as a line. With the format `table`, tabs separate its cells. */
+export function lineFormatter<Row extends object>(io: Io, list: Listing<Row>, now: number) {
   const format = formatOf(io);
   const times = timesFor(io, now);
   const columns = list.columns(times);
   const { id, object = (row: Row) => row } = list;
   return async (row: Row): Promise<string> => {
-    if (typeof format === 'object') return filled(format, masked(await object(row)), times);
+    if (typeof format === 'object') return fillTemplate(format, masked(await object(row)), times);
     if (format === 'json' || format === 'jsonl') return jsonText(io, await object(row));
     return format === 'ids' ? id(row) : plainLine(io, columns, row);
   };
 }
 
-/** Returns the line of column titles with --header, else an empty text. */
-export function headerOf<Row>(io: Io, columns: Column<Row>[]): string {
+/** Returns the line of column titles for --header. Empty for an aligned table, which has its own titles. */
+export function headerLine<Row>(io: Io, columns: Column<Row>[]): string {
   return io.layout.header && !isAligned(io) ? `${plainLine(io, columns, null)}\n` : '';
 }
 
@@ -82,7 +84,7 @@ function formatOf(io: Io): Format {
 /** Matches the names of fields that hold a time. */
 const TIME_FIELD = /(^|_)at$|^last_heartbeat$/;
 
-function filled(template: Template, object: object, times: TimeFormat): string {
+function fillTemplate(template: Template, object: object, times: TimeFormat): string {
   return template
     .map((part) => (typeof part === 'string' ? part : fieldText(object, part.field, times)))
     .join('');

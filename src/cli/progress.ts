@@ -8,18 +8,18 @@ const LOG_UPDATE_MS = 10_000;
 export interface Progress {
   /** Reports progress. Most calls return at once without calling `text`. */
   update(text: () => string): void;
-  /** Removes the line from the terminal. */
+  /** Removes the line from the terminal. Lines in a log stay. */
   end(): void;
 }
 
 export function startProgress(io: Io, now: () => number = () => performance.now()): Progress {
-  let next = now() + (io.errTty ? FIRST_UPDATE_MS : LOG_UPDATE_MS);
+  let nextUpdateAt = now() + (io.errTty ? FIRST_UPDATE_MS : LOG_UPDATE_MS);
   let shown = false;
   return {
     update(text) {
-      if (io.quiet || io.json || now() < next) return;
+      if (io.quiet || io.json || now() < nextUpdateAt) return;
       shown ||= io.errTty;
-      next = now() + (io.errTty ? TERMINAL_UPDATE_MS : LOG_UPDATE_MS);
+      nextUpdateAt = now() + (io.errTty ? TERMINAL_UPDATE_MS : LOG_UPDATE_MS);
       io.errBytes(Buffer.from(io.errTty ? `\r${text()}\x1b[K` : `${text()}\n`));
     },
     end() {

@@ -34,22 +34,25 @@ export const QUEUE_LIST: Listing<QueueObject> = {
       value: (queue) => (queue.priority_aging_ms === null ? '-' : exactDuration(queue.priority_aging_ms)),
       drop: 5,
     },
-    { title: 'PENDING', ...count('pending') },
-    { title: 'FAILED', ...count('failed') },
-    { title: 'DEAD', ...count('dead') },
-    { title: 'COMPLETED', ...count('completed'), drop: 2 },
-    { title: 'CANCELLED', ...count('cancelled'), drop: 3 },
+    { title: 'PENDING', ...countCells('pending') },
+    { title: 'FAILED', ...countCells('failed') },
+    { title: 'DEAD', ...countCells('dead') },
+    { title: 'COMPLETED', ...countCells('completed'), drop: 2 },
+    { title: 'CANCELLED', ...countCells('cancelled'), drop: 3 },
     { title: 'PAUSED BY', value: (queue) => queue.paused_by ?? '', drop: 4 },
     { title: 'OLDEST WAITING', value: (queue) => times.text(queue.oldest_waiting_at), drop: 2 },
   ],
 };
 
-/** Returns a column for the number of jobs in a state, with thousands separators in aligned tables. */
-function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
-  return { value: (queue) => String(queue.jobs[state]), look: (queue) => formatCount(queue.jobs[state]) };
+/** Returns the cells of a column for the number of jobs in a state, with thousands separators in aligned tables. */
+function countCells(state: State): Pick<Column<QueueObject>, 'value' | 'alignedValue'> {
+  return {
+    value: (queue) => String(queue.jobs[state]),
+    alignedValue: (queue) => formatCount(queue.jobs[state]),
+  };
 }
 
-/** Prints a note if the queue does not exist yet, because a mistyped name also creates a queue. */
+/** Prints a note if the queue does not exist yet, because a mistyped name also creates one. Throws if the name is invalid. */
 export async function noteNewQueue(io: Io, app: App, name: string): Promise<void> {
   checkQueueName(name, 'queue');
   if (!(await queueExists(app, name))) io.note(`queue ${name} did not exist; creating it`);
@@ -60,9 +63,9 @@ export function printQueue(io: Io, queue: QueueObject): void {
   else printTable(io, QUEUE_LIST.columns(timesFor(io, Date.now())), [queue]);
 }
 
-export const WITH_ALL: Record<string, Flag> = { all: { help: 'all queues' } };
+export const ALL_QUEUES_FLAG: Record<string, Flag> = { all: { help: 'all queues' } };
 
-/** Returns the name of the queue, or null for all queues. */
+/** Reads the name of a queue, or null for --all. Throws if both or none are given. */
 export function queueOrAll(input: Input): string | null {
   if (!input.has('all'))
     return input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
@@ -70,7 +73,7 @@ export function queueOrAll(input: Input): string | null {
   return null;
 }
 
-/** Prints the queue that was changed, or a list of them if all were. */
+/** Prints the queue that was changed, or a list of all queues if `name` is null. */
 export async function printChangedQueues(io: Io, name: string | null, queues: QueueObject[]): Promise<void> {
   if (name !== null) printQueue(io, queues[0]!);
   else await printList(io, QUEUE_LIST, queues, Date.now());

@@ -14,7 +14,7 @@ export function openFile(name: string): number {
   try {
     return openSync(name, 'r');
   } catch (error) {
-    throw unreadable(name, error);
+    throw unreadableError(name, error);
   }
 }
 
@@ -27,14 +27,14 @@ export function readFrom(fd: number, buffer: Buffer, at: number | null, name: st
       const code = (error as NodeJS.ErrnoException).code;
       if (code === 'EOF') return 0;
       // EAGAIN means that the input is a non-blocking pipe without data.
-      if (code !== 'EAGAIN') throw unreadable(name, error);
+      if (code !== 'EAGAIN') throw unreadableError(name, error);
       pauseSync(5);
     }
   }
 }
 
 /** Returns an error with the reason why a file cannot be read. */
-export function unreadable(name: string, error: unknown): QueueError {
+export function unreadableError(name: string, error: unknown): QueueError {
   const { code, message } = error as NodeJS.ErrnoException;
   return new QueueError('no-such-file', `${name} ${REASONS[String(code)] ?? `cannot be read: ${message}`}`);
 }

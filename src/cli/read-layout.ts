@@ -23,7 +23,7 @@ export function readLayout(command: Command, input: Input): Layout {
   return layout;
 }
 
-/** Returns the fields of the objects that a command prints as JSON. */
+/** Returns the fields that can be selected from the objects that a command prints as JSON. Throws if it has none. */
 export function fieldsOf({ name, prints }: Command): string[] {
   if (prints === undefined)
     throw new QueueError(
@@ -65,7 +65,7 @@ function readFormat(text: string, command: Command): Format {
     throw new QueueError(
       'invalid-value',
       `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${didYouMean(text, FORMATS)}`,
-      `for example: queuectl ${command.name} --format '${example(command)}'`,
+      `for example: queuectl ${command.name} --format '${exampleTemplate(command)}'`,
     );
   }
   const known = fieldsOf(command);
@@ -77,12 +77,12 @@ function readFormat(text: string, command: Command): Format {
 }
 
 /** Returns a template with the first two fields of the objects that a command prints. */
-function example(command: Command): string {
+function exampleTemplate(command: Command): string {
   const fields = fieldsOf(command).slice(0, 2);
   return fields.map((field) => `{${field}}`).join('\\t');
 }
 
-/** Escapes in a template, because a shell does not expand them in single quotes. */
+/** The characters that escapes in a template stand for. A shell does not expand them in single quotes. */
 const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
 
 function readTimeStyle(text: string): TimeStyle {

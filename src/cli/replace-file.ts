@@ -10,7 +10,7 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Replaces a file atomically. A reader sees the old text or the new text, never a part of it. */
+/** Creates or replaces a file atomically. A reader sees the old text or the new text, never a part of it. */
 export function replaceFile(path: string, text: string): void {
   try {
     writeAtomically(path, text, { replace: true, mode: 0o644, sync: true });

@@ -6,14 +6,14 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { canonicalFlags } from './canonical-flags.ts';
 import type { Command, Context, Input } from './command.ts';
-import { COMPLETE } from './commands.ts';
+import { COMPLETE_COMMAND } from './commands.ts';
 import { findCommand, ownArguments } from './find-command.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printable, printableJson } from './text.ts';
 
-/** The exit code of a program that SIGPIPE ended. It is used while the exit code of the job is not known. */
+/** The exit code for SIGPIPE. It is returned in place of a job's exit code if the reader of stdout has gone. */
 const BROKEN_PIPE_CODE = 141;
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
@@ -25,11 +25,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     environment,
   });
   let app: OpenedApp | null = null;
-  let answersForJob = false;
+  let returnsJobExitCode = false;
   try {
     const point = environment[CRASH_AT];
     if (point) (await import('./crash.ts')).crashAt(point);
-    if (args[0] === COMPLETE) {
+    if (args[0] === COMPLETE_COMMAND) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));
       return 0;
@@ -41,16 +41,16 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     }
     if (Array.isArray(found)) {
       const { showHelp } = await import('./show-help.ts');
-      io = createIo({ json: false, quiet: false, color: colorOf(args), environment });
+      io = createIo({ json: false, quiet: false, color: findColor(args), environment });
       await showHelp(io, found, environment, !args.includes('--no-pager'));
       return 0;
     }
-    const given = canonicalFlags(found.command, found.args);
-    answersForJob = found.command.answersForJob?.(ownArguments(given)) ?? false;
-    const input = parseInput(found.command, given);
+    const commandArgs = canonicalFlags(found.command, found.args);
+    returnsJobExitCode = found.command.returnsJobExitCode?.(ownArguments(commandArgs)) ?? false;
+    const input = parseInput(found.command, commandArgs);
     const color = readColor(input);
     io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
-    if (await printsHelpOrVersion(io, found.command, input, environment)) return 0;
+    if (await printHelpOrVersion(io, found.command, input, environment)) return 0;
     if (hasLayoutFlags(input)) {
       const layout = await layoutOf(found.command, input);
       if (typeof layout === 'string') {
@@ -75,37 +75,37 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         return workingDirectory();
       },
       async app(options = {}) {
-        app ??= await open(io, context.location, options.actor ?? actorOf(environment), {
+        app ??= await openStore(io, context.location, options.actor ?? actorOf(environment), {
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
-          ifMissing: options.ifMissing ?? (creates(found.command, input) ? 'create' : 'empty'),
+          ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
         });
         return app;
       },
     };
     const code = (await found.command.run(context, input)) ?? 0;
-    if (isMissing(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
+    if (hasNoStore(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
     return code;
   } catch (error) {
-    if (error instanceof BrokenPipe) return answersForJob ? BROKEN_PIPE_CODE : 0;
-    const known = report(error, io, environment);
-    if (!answersForJob) return ERRORS[known.code].exit;
+    if (error instanceof BrokenPipe) return returnsJobExitCode ? BROKEN_PIPE_CODE : 0;
+    const known = reportError(error, io, environment);
+    if (!returnsJobExitCode) return ERRORS[known.code].exit;
     return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_RESULT_CODE;
   } finally {
     if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
   }
 }
 
-/** The parameter is what keeps the type checker from assuming that the store was never opened. */
-const isMissing = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
+/** Tells whether there is no store and no warning was printed. Inline, the type checker would assume that `app` is null. */
+const hasNoStore = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
 
-/** A command that keeps watching needs a file to watch. */
-function creates(command: Command, input: Input): boolean {
+/** Tells whether a missing store is created. A command that keeps watching needs a file to watch. */
+function createsStore(command: Command, input: Input): boolean {
   return (command.creates === true && !input.has('once')) || input.has('follow') || input.has('watch');
 }
 
 /** Prints the help or the version if a flag asks for it, and tells whether one did. */
-async function printsHelpOrVersion(
+async function printHelpOrVersion(
   io: Io,
   command: Command,
   input: Input,
@@ -128,7 +128,7 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
   return readLayout(command, input);
 }
 
-async function open(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
+async function openStore(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
   const { openApp, withoutRepeats } = await import('../actions/app.ts');
   const app = { ...(await openApp(location, actor, options)), warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${location}`);
@@ -149,8 +149,8 @@ function workingDirectory(): string {
   }
 }
 
-/** Reads --color before the arguments are parsed, because a help page has no command that could parse them. */
-function colorOf(args: string[]): 'auto' | 'always' | 'never' {
+/** Finds --color in arguments that are not parsed, because help can be shown without a command. */
+function findColor(args: string[]): 'auto' | 'always' | 'never' {
   const at = args.indexOf('--color');
   const text = at === -1 ? args.find((arg) => arg.startsWith('--color='))?.slice(8) : args[at + 1];
   return text === 'always' || text === 'never' ? text : 'auto';
@@ -162,7 +162,8 @@ function readColor(input: Input): 'auto' | 'always' | 'never' {
   throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
 }
 
-function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {
+/** Prints an error. Returns it, or an internal error in its place. */
+function reportError(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {
   const known =
     error instanceof QueueError
       ? error

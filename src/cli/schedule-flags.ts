@@ -5,7 +5,7 @@ import { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
-import { fillFromFlags, readJobFlags, scheduledFlags, type Where } from './job-flags.ts';
+import { type CallerEnvironment, fillFromFlags, readJobFlags, scheduledJobFlags } from './job-flags.ts';
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {
@@ -27,20 +27,20 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
       help: 'which missed runs to enqueue after a time without workers: none, the most recent one, or all (default: one)',
     },
   }),
-  ...scheduledFlags(),
+  ...scheduledJobFlags(),
 };
 
-const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
+const EXAMPLE_HINT = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
-export function readScheduleSpec(input: Input, where: Where, now: number): ScheduleSpec {
-  const name = input.required(0, 'the schedule name', EXAMPLE);
-  const when = readScheduleInput(timingOf(input), now, called);
-  const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, where, now));
-  return { name, ...when, job: { ...job!, cwd: job!.cwd ?? where.cwd() } };
+export function readScheduleSpec(input: Input, caller: CallerEnvironment, now: number): ScheduleSpec {
+  const name = input.required(0, 'the schedule name', EXAMPLE_HINT);
+  const when = readScheduleInput(readTiming(input), now, flagOf);
+  const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, caller, now));
+  return { name, ...when, job: { ...job!, cwd: job!.cwd ?? caller.cwd() } };
 }
 
 /** The flag for each field of a schedule. */
-const FLAGS: Record<keyof ScheduleInput, string> = {
+const FLAG_BY_FIELD: Record<keyof ScheduleInput, string> = {
   cron: 'cron',
   timezone: 'tz',
   every: 'every',
@@ -48,21 +48,21 @@ const FLAGS: Record<keyof ScheduleInput, string> = {
   catch_up: 'catch-up',
 };
 
-const called = (field: string): string => `--${FLAGS[field as keyof ScheduleInput]}`;
+const flagOf = (field: string): string => `--${FLAG_BY_FIELD[field as keyof ScheduleInput]}`;
 
-function timingOf(input: Input): ScheduleInput {
+function readTiming(input: Input): ScheduleInput {
   return Object.fromEntries(
-    Object.entries(FLAGS).flatMap(([field, flag]) => {
+    Object.entries(FLAG_BY_FIELD).flatMap(([field, flag]) => {
       const text = input.one(flag);
       return text === undefined ? [] : [[field, text]];
     }),
   );
 }
 
-/** Reads the changes to an existing schedule. Unlike for a new schedule, the current directory is not used. */
+/** Reads the changes to an existing schedule. Without --cwd, the job keeps its directory. */
 export function readScheduleChanges(
   input: Input,
-  where: Where,
+  caller: CallerEnvironment,
   now: number,
 ): { name: string } & ScheduleChanges {
   const name = input.required(
@@ -70,20 +70,20 @@ export function readScheduleChanges(
     'the schedule name',
     "for example: queuectl schedule edit nightly --cron '0 3 * * *'",
   );
-  const what = input.args[1] ?? input.one('command') ?? input.rest;
+  const command = input.args[1] ?? input.one('command') ?? input.rest;
   const [job] = fillFromFlags(
-    [what === undefined || what === null ? {} : readJob(input, now)],
-    readJobFlags(input, where, now),
+    [command === undefined || command === null ? {} : readJob(input, now)],
+    readJobFlags(input, caller, now),
   );
-  return { name, when: timingOf(input), job: job!, called };
+  return { name, when: readTiming(input), job: job!, called: flagOf };
 }
 
-/** Reads one job in one of the forms that `enqueue` accepts on the command line. */
+/** Reads the job from one of: an argument (a command or JSON), --command, or the arguments after `--`. */
 function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length !== 1) {
-    if (forms.length === 0) throw new QueueError('usage', 'a schedule requires a command', EXAMPLE);
+    if (forms.length === 0) throw new QueueError('usage', 'a schedule requires a command', EXAMPLE_HINT);
     throw new QueueError(
       'usage',
       'the command is given more than once',

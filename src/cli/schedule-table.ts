@@ -26,14 +26,14 @@ export async function printSchedule(io: Io, schedule: Schedule, now: number): Pr
 }
 
 /** Prints the next runs of a schedule that is only previewed. */
-export function printTimes(io: Io, times: TimesObject, now: number): void {
+export function printNextRuns(io: Io, times: TimesObject, now: number): void {
   if (io.json) {
     io.out(`${jsonText(io, times)}\n`);
     return;
   }
   const change = times.clock_change;
   printPairs(io, [
-    ['when', when(times)],
+    ['when', timingText(times)],
     ...times.next_runs.map((at): Pair => ['next', fullTimesFor(io, now).text(at)]),
     ...clockPairs(change === null ? null : { at: Date.parse(change.at), says: change.says }),
   ]);
@@ -57,7 +57,7 @@ export async function printScheduleChange(
     one.next_run_at === null || verb === 'removed'
       ? ''
       : `; next run ${fullTimesFor(io, now).text(one.next_run_at)}`;
-  io.out(`${verb} schedule ${printable(one.name)}: ${when(one)}${next}\n`);
+  io.out(`${verb} schedule ${printable(one.name)}: ${timingText(one)}${next}\n`);
 }
 
 const SCHEDULE_LIST: Listing<ScheduleObject> = {
@@ -81,14 +81,14 @@ const SCHEDULE_LIST: Listing<ScheduleObject> = {
 
 function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
   const { job } = one;
-  const pairs = (of: Record<string, string>): string =>
-    Object.entries(of)
+  const pairs = (values: Record<string, string>): string =>
+    Object.entries(values)
       .map(([key, value]) => `${key}=${value}`)
       .join(' ');
   const all: Pair[] = [
     ['name', one.name],
     ['command', maskUrls(one.command)],
-    ['when', when(one)],
+    ['when', timingText(one)],
     ['status', one.paused ? `paused since ${one.paused_at} by ${one.paused_by}` : 'active'],
     ...one.next_runs.map((at): Pair => ['next', times.text(at)]),
     ['last run', one.last_run_at === null ? '' : `${times.text(one.last_run_at)}, job ${one.last_job_id}`],
@@ -106,6 +106,6 @@ function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
   return all.filter(([, value]) => value !== '');
 }
 
-function when(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
+function timingText(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
   return one.cron === null ? one.text : `${one.text} (${one.cron}, ${one.timezone})`;
 }

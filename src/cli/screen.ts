@@ -3,8 +3,9 @@ import type { Io } from './io.ts';
 /** Controls the alternate screen of a terminal. Closing it restores the previous contents. */
 export interface Screen {
   open(): void;
+  /** Replaces the contents by a text. Lines that do not fit the screen are left out. */
   draw(text: string): void;
-  /** Shows lines that are as wide as the screen. Writes only those that have changed. */
+  /** Replaces the contents by lines as wide as the screen. Writes only those that differ from the last call of `show`. */
   show(lines: string[]): void;
   /** Clears the screen. The next `show` writes all lines. */
   forget(): void;
@@ -15,8 +16,8 @@ export interface Screen {
 const OPEN = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const CLOSE = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 const HOME = '\x1b[H';
-const REST_OF_LINE = '\x1b[K';
-const LINES_BELOW = '\n\x1b[J';
+const CLEAR_REST_OF_LINE = '\x1b[K';
+const CLEAR_LINES_BELOW = '\n\x1b[J';
 
 export function screen(io: Io): Screen {
   let shown: string[] = [];
@@ -31,8 +32,8 @@ export function screen(io: Io): Screen {
     draw(text) {
       const lines = text.trimEnd().split('\n').slice(0, io.height);
       // Each line is cleared before it is written. After a full line, clearing would erase its last column.
-      const drawn = lines.map((line) => REST_OF_LINE + line).join('\n');
-      write(HOME + drawn + (lines.length < io.height ? LINES_BELOW : ''));
+      const drawn = lines.map((line) => CLEAR_REST_OF_LINE + line).join('\n');
+      write(HOME + drawn + (lines.length < io.height ? CLEAR_LINES_BELOW : ''));
     },
     show(lines) {
       let text = '';

@@ -2,7 +2,7 @@ import { type Block, renderPage } from './help-page.ts';
 import type { Io } from './io.ts';
 import { paint } from './text.ts';
 
-/** Prints a help page. On a terminal, a page longer than the screen opens in the pager. */
+/** Prints a help page. If `paged` is true, a page longer than the terminal opens in the user's pager. */
 export async function showHelp(
   io: Io,
   blocks: Block[],

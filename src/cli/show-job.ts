@@ -44,31 +44,31 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   }
 }
 
-/** Returns the parents that the job waits for, and those that it no longer waits for. */
-function waitedFor(job: Job, parents: ParentState[]): Pair[] {
+/** Describes the parents that the job waits for, those that it no longer waits for, and what happens if one fails. */
+function dependencyPairs(job: Job, parents: ParentState[]): Pair[] {
   const named = (open: boolean): string =>
     parents
       .filter((parent) => (parent.phase === 'open') === open)
       .map(({ id, on, state }) => `${id} (${on === 'ok' ? '' : `${on}, `}${state ?? 'gone'})`)
       .join(', ');
-  const otherwise = job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel');
+  const onParentFailure = job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel');
   return [
     ['waiting for', named(true)],
     ['waited for', named(false)],
-    ['on parent failure', otherwise],
+    ['on parent failure', onParentFailure],
   ];
 }
 
-/** A job shows this many of its children. JSON has all of them. */
-const MOST_CHILDREN = 20;
+/** `queuectl show` lists this many children of a job. JSON has all of them. */
+const SHOWN_CHILDREN = 20;
 
-/** Returns the jobs that depend on this one. */
+/** Lists the jobs that depend on this one, with their states. */
 function childrenText(children: ChildState[]): string {
   const named = children
-    .slice(0, MOST_CHILDREN)
+    .slice(0, SHOWN_CHILDREN)
     .map(({ id, on, state }) => `${id} (${on === 'ok' ? '' : `${on}, `}${state})`)
     .join(', ');
-  const more = children.length - MOST_CHILDREN;
+  const more = children.length - SHOWN_CHILDREN;
   return more > 0 ? `${named} and ${formatCount(more)} more` : named;
 }
 
@@ -77,7 +77,7 @@ interface Family {
   children: ChildState[];
 }
 
-interface Running {
+interface RunningState {
   suspended: boolean;
   pid: number | null;
 }
@@ -85,7 +85,7 @@ interface Running {
 function facts(
   job: JobWithReason,
   { parents, children }: Family,
-  { suspended, pid }: Running,
+  { suspended, pid }: RunningState,
   times: TimeFormat,
 ): Pair[] {
   const all: Pair[] = [
@@ -101,7 +101,7 @@ function facts(
     ['attempts', `${attemptsBegun(job)} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
-    ['due', isOpenEnded(job, times.now) ? '' : times.text(job.dueAt)],
+    ['due', hasNoDueTime(job, times.now) ? '' : times.text(job.dueAt)],
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
@@ -109,38 +109,40 @@ function facts(
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
   ];
-  const set: Pair[] = [
-    ...SHOWN.map(({ label, field, text }): Pair => [label, described(fieldValue(job, field), text)]),
+  const userSet: Pair[] = [
+    ...SHOWN_FIELDS.map(
+      ({ label, field, text }): Pair => [label, describeValue(fieldValue(job, field), text)],
+    ),
     ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
-    ...waitedFor(job, parents),
+    ...dependencyPairs(job, parents),
     ['children', childrenText(children)],
   ];
-  set.sort(([a], [b]) => compare(a, b));
-  return [...all, ...set].filter(([, value]) => value !== '');
+  userSet.sort(([a], [b]) => compareLabels(a, b));
+  return [...all, ...userSet].filter(([, value]) => value !== '');
 }
 
-/** Tells whether nobody knows when a job will run: it waits for another job, or is held and was due before. */
-function isOpenEnded({ blocked, held, dueAt }: Job, now: number): boolean {
+/** Tells whether the due time is left out, because the job waits for another job, or is held past that time. */
+function hasNoDueTime({ blocked, held, dueAt }: Job, now: number): boolean {
   return blocked || (held && (dueAt ?? now) <= now);
 }
 
-const SHOWN = KEPT.flatMap((field) => {
+const SHOWN_FIELDS = KEPT.flatMap((field) => {
   if (field.show === undefined) return [];
   const [label, text] = typeof field.show === 'string' ? [field.show, null] : field.show;
   return [{ field, label, text: text as ((value: unknown) => unknown) | null }];
 });
 
-/** The order of the fields that a user sets. A field that is not listed follows the others. */
-const compare = listedFirst(
+/** Compares the labels of fields that a user sets. A label that is not listed follows the others. */
+const compareLabels = listedFirst(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
   stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 
 /** Describes the value of a field. The text is empty if the field is not set. */
-function described(value: unknown, convert: ((value: unknown) => unknown) | null): string {
+function describeValue(value: unknown, convert: ((value: unknown) => unknown) | null): string {
   if (value === undefined || value === null || value === false) return '';
-  if (convert !== null) return described(convert(value), null);
+  if (convert !== null) return describeValue(convert(value), null);
   if (value === true) return 'yes';
   if (typeof value !== 'object' || Array.isArray(value)) return String(value);
   return Object.entries(value)
@@ -155,7 +157,7 @@ function attemptColumns(times: TimeFormat): Column<Attempt>[] {
     {
       title: 'DURATION',
       value: (one) => (one.durationMs === null ? '' : formatDuration(one.durationMs)),
-      look: (one) => formatDuration(one.durationMs ?? times.now - one.startedAt),
+      alignedValue: (one) => formatDuration(one.durationMs ?? times.now - one.startedAt),
     },
     { title: 'RESULT', value: (one) => one.why ?? 'running' },
     { title: 'EXIT', value: exitText },

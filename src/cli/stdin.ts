@@ -5,8 +5,8 @@ import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
 
-/** Reads the value of --stdin: a text, `@FILE`, or `-` for standard input. */
-export function readStdin(text: string, jobFile: string | undefined): string {
+/** Returns the text for --stdin: the value itself, the contents of `@FILE`, or standard input for `-`. `jobFile` is --file. */
+export function readStdinFlag(text: string, jobFile: string | undefined): string {
   if (text !== '-' && !text.startsWith('@')) return text;
   if (text === '-' && jobFile === '-')
     throw new QueueError('usage', '--stdin - and --file - cannot both read standard input');

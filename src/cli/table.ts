@@ -5,19 +5,19 @@ export interface Column<Row> {
   title: string;
   value(row: Row): string;
   /** Returns the text for an aligned table, if it differs from `value`. */
-  look?(row: Row): string;
+  alignedValue?(row: Row): string;
   color?(row: Row): Color | undefined;
-  /** Shows the column in aligned tables only, because scripts count columns. */
-  terminal?: boolean;
-  /** Leaves the column out of aligned tables, because they show the same in another column. */
-  scripts?: boolean;
+  /** Shows the column only in aligned tables, because scripts count on the position of the other columns. */
+  alignedOnly?: boolean;
+  /** Leaves the column out of aligned tables, which show the same in another column. */
+  scriptsOnly?: boolean;
   /** Aligns the column to the right, as for numbers. */
   right?: boolean;
-  /** Lets the column shrink on a narrow terminal. */
+  /** Lets the column shrink if the table is too wide. */
   shrinks?: boolean;
   /** The minimum width of a shrinking column, as long as other columns can be dropped. */
   least?: number;
-  /** Lets the column be dropped from a table that is too wide, highest number first, or if it has no values. */
+  /** Lets the column be dropped if the table is too wide, highest number first, or if all its cells are empty. */
   drop?: number;
 }
 
@@ -29,7 +29,7 @@ const DEFAULT_LEAST = 20;
 /** Shrinking columns become this narrow if no more columns can be dropped. */
 const LAST_RESORT_WIDTH = 4;
 
-/** Prints aligned columns on a terminal. Elsewhere, prints them in full, separated by tabs, without a header. */
+/** Prints an aligned table with titles, or for scripts the rows in full, separated by tabs, without titles. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
   else if (rows.length > 0) printAligned(io, columns, rows);
@@ -55,21 +55,21 @@ export function isAligned({ layout: { format }, tty }: Io): boolean {
   return format === null ? tty : format === 'table';
 }
 
-/** Returns a row for scripts, in full, or the titles if there is no row. It is colored only on request. */
+/** Returns a row for scripts, in full, or the titles if `row` is null. Colors it if `io.color` is true. */
 export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null): string {
-  const comma = io.layout.format === 'csv';
+  const isCsv = io.layout.format === 'csv';
   const cells = columns
-    .filter((column) => !column.terminal)
+    .filter((column) => !column.alignedOnly)
     .map((column) => {
       const text = row === null ? column.title : printable(column.value(row));
       const color = io.color && row !== null ? column.color?.(row) : undefined;
-      const cell = comma ? csvCell(row === null ? text : escapeFormula(text)) : text;
+      const cell = isCsv ? csvCell(row === null ? text : escapeFormula(text)) : text;
       return color === undefined ? cell : paint(cell, color);
     });
-  return cells.join(comma ? ',' : '\t');
+  return cells.join(isCsv ? ',' : '\t');
 }
 
-/** Quotes text that a spreadsheet would run as a formula. Numbers stay numbers. */
+/** Puts a quote in front of text that a spreadsheet would run as a formula. Numbers stay as they are. */
 function escapeFormula(text: string): string {
   return /^[=+\-@＝＋－＠]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
 }
@@ -78,13 +78,13 @@ function csvCell(text: string): string {
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Leaves out empty columns, and then further ones until the others fit, as far as `drop` allows. */
-function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<Row>[] {
+/** Returns the columns of an aligned table. Drops empty ones, and then more until the others fit, as far as `drop` allows. */
+function chooseColumns<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<Row>[] {
   const least = (column: Column<Row>): number =>
     column.shrinks ? Math.min(column.least ?? DEFAULT_LEAST, widthOf(column, rows)) : widthOf(column, rows);
   const chosen = columns.filter(
     (column) =>
-      !column.scripts && (column.drop === undefined || rows.some((row) => cellText(column, row) !== '')),
+      !column.scriptsOnly && (column.drop === undefined || rows.some((row) => cellText(column, row) !== '')),
   );
   while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
     const last = chosen.reduce((a, b) => ((b.drop ?? -1) > (a.drop ?? -1) ? b : a));
@@ -94,7 +94,7 @@ function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<
   return chosen;
 }
 
-/** Returns how many columns of a terminal the whole table takes. */
+/** Returns the width of a table in which no column is dropped or cut. */
 export function tableWidth<Row>(columns: Column<Row>[], rows: Row[]): number {
   return columns.reduce((sum, column) => sum + widthOf(column, rows) + GAP.length, -GAP.length);
 }
@@ -104,28 +104,28 @@ function widthOf<Row>(column: Column<Row>, rows: Row[]): number {
 }
 
 function cellText<Row>(column: Column<Row>, row: Row): string {
-  return printable((column.look ?? column.value)(row));
+  return printable((column.alignedValue ?? column.value)(row));
 }
 
-/** A table laid out for a width. All cells but the last of a row are padded. */
-export interface Aligned {
+/** A table laid out for a width. Cells are padded, except for a left-aligned one at the end of a row. */
+export interface AlignedTable {
   titles: string[];
   rows: { text: string; color: Color | undefined }[][];
 }
 
-export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): Aligned {
-  const chosen = choose(columns, rows, width);
+export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): AlignedTable {
+  const chosen = chooseColumns(columns, rows, width);
   const widths = chosen.map((column) => widthOf(column, rows));
   shrinkToFit(widths, chosen, width);
-  const place = (text: string, i: number): string => {
+  const padCell = (text: string, i: number): string => {
     if (chosen[i]!.right) return ' '.repeat(Math.max(0, widths[i]! - displayWidth(text))) + text;
     return i === chosen.length - 1 ? text : pad(text, widths[i]!);
   };
   return {
-    titles: chosen.map((column, i) => place(cut(column.title, widths[i]!), i)),
+    titles: chosen.map((column, i) => padCell(cut(column.title, widths[i]!), i)),
     rows: rows.map((row) =>
       chosen.map((column, i) => ({
-        text: place(cut(cellText(column, row), widths[i]!), i),
+        text: padCell(cut(cellText(column, row), widths[i]!), i),
         color: column.color?.(row),
       })),
     ),
@@ -134,13 +134,14 @@ export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): 
 
 function printAligned<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   const table = align(columns, rows, io.layout.wide ? Number.POSITIVE_INFINITY : io.width);
-  const look = (text: string, color: Color | undefined): string =>
+  const painted = (text: string, color: Color | undefined): string =>
     io.color && color !== undefined ? paint(text, color) : text;
-  io.out(`${line(table.titles.map((title) => look(title, 'bold')))}\n`);
-  for (const cells of table.rows) io.out(`${line(cells.map(({ text, color }) => look(text, color)))}\n`);
+  io.out(`${joinCells(table.titles.map((title) => painted(title, 'bold')))}\n`);
+  for (const cells of table.rows)
+    io.out(`${joinCells(cells.map(({ text, color }) => painted(text, color)))}\n`);
 }
 
-function line(parts: string[]): string {
+function joinCells(parts: string[]): string {
   return parts.join(GAP).trimEnd();
 }
 

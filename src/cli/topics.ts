@@ -15,24 +15,24 @@ export interface Topic {
 
 /** The pages of `queuectl help TOPIC`. Some tables are generated from the code. */
 export const TOPICS: Record<string, Topic> = {
-  retries: { summary: 'Retries, backoff and the dead letter queue', page: retries },
-  filters: { summary: 'Select jobs by state, queue, age, error and more', page: filters },
-  cron: { summary: 'Syntax of cron expressions, with examples', page: cron },
-  hooks: { summary: 'Run a command when a job completes or fails', page: hooks },
-  formatting: { summary: 'Tables, JSON, CSV, templates, times and colors', page: formatting },
-  config: { summary: 'All settings with their allowed values and defaults', page: config },
-  environment: { summary: 'Environment variables', page: environment },
-  'exit-codes': { summary: 'Exit codes of queuectl', page: exitCodes },
+  retries: { summary: 'Retries, backoff and the dead letter queue', page: retriesPage },
+  filters: { summary: 'Select jobs by state, queue, age, error and more', page: filtersPage },
+  cron: { summary: 'Syntax of cron expressions, with examples', page: cronPage },
+  hooks: { summary: 'Run a command when a job completes or fails', page: hooksPage },
+  formatting: { summary: 'Tables, JSON, CSV, templates, times and colors', page: formattingPage },
+  config: { summary: 'All settings with their allowed values and defaults', page: configPage },
+  environment: { summary: 'Environment variables', page: environmentPage },
+  'exit-codes': { summary: 'Exit codes of queuectl', page: exitCodesPage },
 };
 
 const SYNONYMS: Record<string, string> = { setting: 'config', settings: 'config', configuration: 'config' };
 
-/** Returns the topic that is a synonym of a word or similar to it, or null. */
-export function topicNamed(word: string): string | null {
+/** Returns the name of the topic that a word is a synonym of or resembles, or null. */
+export function similarTopic(word: string): string | null {
   return SYNONYMS[word] ?? nearest(word, Object.keys(TOPICS));
 }
 
-function exitCodes(): Block[] {
+function exitCodesPage(): Block[] {
   const rows = Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]): Row => {
     const errors = Object.entries(ERRORS).filter(([, row]) => row.exit === Number(code));
     const names = errors.map(([name]) => name).join(', ');
@@ -53,7 +53,7 @@ function exitCodes(): Block[] {
   ];
 }
 
-function environment(): Block[] {
+function environmentPage(): Block[] {
   return [
     { heading: 'Read by queuectl' },
     [
@@ -106,7 +106,7 @@ const HOOK_VARIABLES: Row[] = [
   ['QUEUECTL_HOOK_ATTEMPTS', 'in a hook: number of finished attempts'],
 ];
 
-function hooks(): Block[] {
+function hooksPage(): Block[] {
   return [
     'A hook is a shell command that queuectl runs after an event, for example when a job completes or fails. It runs as a job in the queue "hooks". Every worker runs jobs from this queue, even if its --queue flag does not list it.',
     { heading: 'Examples' },
@@ -140,7 +140,7 @@ function hooks(): Block[] {
   ];
 }
 
-function formatting(): Block[] {
+function formattingPage(): Block[] {
   return [
     'Commands print results to stdout. They print notes, warnings and progress to stderr.',
     { heading: 'Output' },
@@ -188,7 +188,7 @@ function formatting(): Block[] {
   ];
 }
 
-function config(): Block[] {
+function configPage(): Block[] {
   return [
     { heading: 'Settings' },
     'Settings are stored in the database and shared by all workers. Running workers apply a change at their next heartbeat. A flag or a field of a job overrides the setting for that job. You can write the name of a setting as max-retries, max_retries or maxRetries.',
@@ -199,7 +199,7 @@ function config(): Block[] {
   ];
 }
 
-function retries(): Block[] {
+function retriesPage(): Block[] {
   const base = SETTINGS['backoff-base'].default;
   const delays = [1, 2, 3].map((attempts) => `${base ** attempts}s`).join(', ');
   return [
@@ -222,7 +222,7 @@ function retries(): Block[] {
   ];
 }
 
-function cron(): Block[] {
+function cronPage(): Block[] {
   return [
     'A cron expression has five fields: minute, hour, day of the month, month and weekday.',
     { heading: 'Examples' },
@@ -268,7 +268,7 @@ const STATE_MEANINGS: Record<State, string> = {
   cancelled: 'the job was cancelled, by a user or because of a job in its --after list',
 };
 
-function filters(): Block[] {
+function filtersPage(): Block[] {
   const alias = new Map(
     STATES.map((state) => {
       const names = [...STATE_ALIASES].filter(([, meant]) => meant === state).map(([name]) => name);

@@ -9,11 +9,12 @@ import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface WaitForJobsOptions {
   timeoutMs: number | null;
+  /** True to return as soon as one job ends. */
   any?: boolean;
   onEnd(job: Job): void;
 }
 
-/** Waits for jobs. Returns the first exit code that is not 0, or 0. Ctrl-C stops waiting and leaves the jobs alone. */
+/** Waits for jobs and passes them to `print`. Returns their first exit code that is not 0, or 0. Ctrl-C only stops waiting. */
 export function waitForJobs(
   context: Context,
   jobs: Job[],
@@ -21,7 +22,7 @@ export function waitForJobs(
   print: (ended: Job[]) => Promise<void>,
 ): Promise<number> {
   const ids = [...new Set(jobs.map((job) => job.id))];
-  const open = jobs.filter((job) => !FINAL_STATES.includes(job.state));
+  const unfinished = jobs.filter((job) => !FINAL_STATES.includes(job.state));
   return detachable(context, ids, async (signal) => {
     const onEnd = (job: Job): void => {
       options.onEnd(job);
@@ -30,13 +31,13 @@ export function waitForJobs(
         context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown error')}`);
     };
     const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, onEnd, signal });
-    const queues = open.map((job) => job.queue);
-    const ended = await (open.length === 0 ? wait() : whileWatchingWorkers(context, queues, wait));
+    const queues = unfinished.map((job) => job.queue);
+    const ended = await (unfinished.length === 0 ? wait() : whileWatchingWorkers(context, queues, wait));
     await print(ended);
     return ended.map(exitCodeForJob).find((code) => code !== 0) ?? 0;
   });
 }
 
-export function howItEnded(job: Job): string {
+export function describeJobEnd(job: Job): string {
   return `job ${job.id} is ${job.state}${exitNote(job)}`;
 }

@@ -9,11 +9,11 @@ const NAMED_JOBS = 5;
 const MAX_CHECKED = 1000;
 
 /** Warns about dependent jobs that stay cancelled after a retry, and about retried jobs that no longer wait for a parent. */
-export async function warnStillCancelled(io: Io, app: App, retried: string[]): Promise<void> {
+export async function warnAfterRetry(io: Io, app: App, retried: string[]): Promise<void> {
   const ids = await cancelledBecauseOf(app, retried, MAX_CHECKED);
   if (ids.length > 0)
     io.warn(
-      `${dependents(ids)} ${ids.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${ids.length === 1 ? 'it' : 'them'}: queuectl retry ${named(ids)}`,
+      `${describeDependents(ids)} ${ids.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${ids.length === 1 ? 'it' : 'them'}: queuectl retry ${pasteableIds(ids)}`,
     );
   for (const id of retried.slice(0, MAX_CHECKED)) {
     const parents = (await parentsOf(app, id)).filter((parent) => parent.phase === 'failed');
@@ -22,22 +22,22 @@ export async function warnStillCancelled(io: Io, app: App, retried: string[]): P
   }
 }
 
-/** Describes the jobs that are cancelled with others: `2 jobs that depend on them`. */
-export function thatDepend(lost: string[], verb: 'depend' | 'depended', parents: number): string {
+/** Describes dependent jobs, such as `2 jobs that depend on them`. `parents` is the number of jobs they depend on. */
+export function dependentsPhrase(ids: string[], verb: 'depend' | 'depended', parents: number): string {
   const on = parents === 1 ? 'it' : 'them';
-  return `${countOf(lost.length)} that ${lost.length === 1 && verb === 'depend' ? 'depends' : verb} on ${on}`;
+  return `${countOf(ids.length)} that ${ids.length === 1 && verb === 'depend' ? 'depends' : verb} on ${on}`;
 }
 
-/** Tells scripts about jobs that are cancelled with others. stdout has only the ids of those they named. */
-export function warnAlsoCancelled(io: Io, verb: string, lost: string[]): void {
-  if (lost.length > 0) io.warn(`${verb} ${dependents(lost)}: ${named(lost)}`);
+/** Warns about dependent jobs that were or would be cancelled too, because stdout lists only the selected jobs. */
+export function warnAlsoCancelled(io: Io, verb: string, ids: string[]): void {
+  if (ids.length > 0) io.warn(`${verb} ${describeDependents(ids)}: ${pasteableIds(ids)}`);
 }
 
-function dependents(ids: string[]): string {
+function describeDependents(ids: string[]): string {
   return countOf(ids.length, 'dependent job');
 }
 
 /** Returns the first ids, separated by spaces, so that they can be pasted into a command. */
-export function named(ids: string[]): string {
+export function pasteableIds(ids: string[]): string {
   return ids.slice(0, NAMED_JOBS).map(printable).join(' ') + (ids.length > NAMED_JOBS ? ' …' : '');
 }

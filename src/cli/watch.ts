@@ -1,13 +1,13 @@
-import { intervalFlag } from './arguments.ts';
 import type { Context, Flag, Input } from './command.ts';
 import { Interrupted, onInterrupt } from './interrupt.ts';
 import type { Io } from './io.ts';
+import { intervalFlag } from './read-flags.ts';
 import { screen } from './screen.ts';
 import { newBell } from './top/bell.ts';
 
 export const WATCH_FLAG: Flag = {
   value: 'TIME',
-  bare: '2s',
+  bareValue: '2s',
   help: 'refresh every 2 seconds, or every TIME; in a pipe, print only changes',
 };
 
@@ -20,7 +20,7 @@ export function readWatch(input: Input): number | null {
 export interface WatchedView {
   /** Prints everything, for a screen with this many lines. */
   draw(io: Io, lines: number): Promise<void>;
-  /** Returns the items that can change one by one, for a pipe. */
+  /** Returns the items that are compared one by one, for a pipe. */
   items(io: Io): Promise<WatchedItem[]>;
   /** Returns the line for an item that is no longer listed, or null for none. */
   gone?(key: string, io: Io): Promise<string | null>;
@@ -29,13 +29,13 @@ export interface WatchedView {
 export interface WatchedItem {
   key: string;
   text: string;
-  /** The item is printed when this part of its text changes. Defaults to the whole text. */
+  /** The item is printed when this text changes. Defaults to `text`. */
   compared?: string;
 }
 
 /** Repeats a view until Ctrl-C or SIGTERM: as a screen on a terminal, else only the changes. */
 export async function watch({ io }: Context, everyMs: number, view: WatchedView): Promise<number> {
-  if (!io.tty || io.json || io.quiet) return repeat(everyMs, changesOnly(io, view));
+  if (!io.tty || io.json || io.quiet) return repeat(everyMs, changePrinter(io, view));
   const canvas = screen(io);
   canvas.open();
   try {
@@ -50,18 +50,19 @@ export async function watch({ io }: Context, everyMs: number, view: WatchedView)
   }
 }
 
-function changesOnly(io: Io, view: WatchedView): () => Promise<void> {
-  let known = new Map<string, string>();
+/** Returns a function that prints the items that are new, changed or gone since its last call. */
+function changePrinter(io: Io, view: WatchedView): () => Promise<void> {
+  let previous = new Map<string, string>();
   return async () => {
     const items = await view.items(io);
-    const now = new Map(items.map((part) => [part.key, part.compared ?? part.text]));
-    for (const [key, compared] of known) {
-      if (now.has(key)) continue;
+    const current = new Map(items.map((item) => [item.key, item.compared ?? item.text]));
+    for (const [key, compared] of previous) {
+      if (current.has(key)) continue;
       const text = await view.gone?.(key, io);
       if (text != null && text !== compared) io.out(`${text}\n`);
     }
-    for (const part of items) if (known.get(part.key) !== now.get(part.key)) io.out(`${part.text}\n`);
-    known = now;
+    for (const item of items) if (previous.get(item.key) !== current.get(item.key)) io.out(`${item.text}\n`);
+    previous = current;
   };
 }
 

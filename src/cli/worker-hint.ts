@@ -3,7 +3,7 @@ import type { Context } from './command.ts';
 
 const CHECK_MS = 5000;
 
-/** Runs work that waits for jobs of these queues. Meanwhile, warns if no job of a queue can start, and why. */
+/** Runs work that waits for jobs of these queues. Meanwhile, warns if no job of such a queue can start, with the reason. */
 export async function whileWatchingWorkers<T>(
   context: Context,
   queues: string[],

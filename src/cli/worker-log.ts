@@ -18,24 +18,24 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const CHECK_MS = 5000;
 /** The number of logs of ended supervisors that are kept, newest first. */
 const KEPT_LOGS = 10;
-const NAME = /^worker-([0-9a-f]{12})\.log$/;
+const LOG_NAME = /^worker-([0-9a-f]{12})\.log$/;
 
 /** Returns the path of the log of detached workers. */
-export function logFile({ logs }: StateDirectory, supervisor: string): string {
+export function logPath({ logs }: StateDirectory, supervisor: string): string {
   return join(logs, `worker-${supervisor}.log`);
 }
 
-/** Creates and opens the log of detached workers. Removes old logs, except for those of `living` supervisors. */
-export function createLog(state: StateDirectory, supervisor: string, living: string[]): number {
+/** Creates and opens the log of detached workers. Removes the oldest logs of supervisors that are not in `active`. */
+export function createLog(state: StateDirectory, supervisor: string, active: string[]): number {
   mkdirSync(state.logs, { recursive: true, mode: 0o700 });
-  removeOld(state.logs, living);
-  return openSync(logFile(state, supervisor), 'ax', 0o600);
+  removeOldLogs(state.logs, active);
+  return openSync(logPath(state, supervisor), 'ax', 0o600);
 }
 
-function removeOld(directory: string, living: string[]): void {
+function removeOldLogs(directory: string, active: string[]): void {
   const ended = readdirSync(directory).flatMap((name) => {
-    const supervisor = NAME.exec(name)?.[1];
-    if (supervisor === undefined || living.includes(supervisor)) return [];
+    const supervisor = LOG_NAME.exec(name)?.[1];
+    if (supervisor === undefined || active.includes(supervisor)) return [];
     const path = join(directory, name);
     return [{ path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }];
   });
@@ -44,7 +44,7 @@ function removeOld(directory: string, living: string[]): void {
   }
 }
 
-/** Checks the size of a log regularly while this program runs, and limits it. */
+/** Checks the size of a log regularly while this program runs, and rotates it if it is too long. */
 export function keepLogShort(file: string): void {
   const check = (): void => {
     try {

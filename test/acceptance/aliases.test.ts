@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
-import { COMMAND_ALIASES, FLAG_ALIASES, GROUP_ALIASES, JOB_WORDS, MEANT } from '../../src/cli/aliases.ts';
+import {
+  COMMAND_ALIASES,
+  COMMAND_HINTS,
+  FLAG_ALIASES,
+  GROUP_ALIASES,
+  JOB_WORDS,
+} from '../../src/cli/aliases.ts';
 import { COMMANDS, DESTRUCTIVE, isGroup } from '../../src/cli/commands.ts';
 import { settingAliases } from '../../src/core/setting-names.ts';
 import { SETTING_KEYS } from '../../src/core/settings.ts';
@@ -51,7 +57,7 @@ test('every alias leads to a command that exists, and none is the name of anothe
       const isTaken =
         entry !== undefined && (isGroup(entry) ? word.split(' ')[1]! in entry.commands : !word.includes(' '));
       expect([word, isTaken]).toEqual([word, false]);
-      expect(MEANT[word]).toBeUndefined();
+      expect(COMMAND_HINTS[word]).toBeUndefined();
     }
   }
   const all = [...Object.values(COMMAND_ALIASES), ...Object.values(GROUP_ALIASES), JOB_WORDS].flat();
@@ -282,7 +288,7 @@ test('init says that nothing is needed, and creates nothing', async () => {
 
 /** Command lines that are refused, and the command line that the error names. */
 const REFUSED: [line: string, says: RegExp, hint: string][] = [
-  ...Object.entries(MEANT).map(([word, hint]): [string, RegExp, string] => [
+  ...Object.entries(COMMAND_HINTS).map(([word, hint]): [string, RegExp, string] => [
     word,
     /^error: unknown command /,
     hint,

@@ -15,7 +15,7 @@ const PAGE: Block[] = [
   { code: ['# A caption', 'queuectl enqueue true'] },
 ];
 
-test('a page is wrapped, with continuation lines indented to the column', () => {
+test('a page is wrapped, with explanations indented to their column', () => {
   expect(renderPage(PAGE, { width: 60, ...style })).toBe(`Adds one job or many jobs to a queue.
 
 Flags:
@@ -30,7 +30,7 @@ Examples:
 `);
 });
 
-test('on a narrow terminal the explanation starts below its term', () => {
+test('on a narrow terminal an explanation starts below its term', () => {
   const text = renderPage(PAGE, { width: 40, ...style });
   expect(text).toContain('\n  --id ID\n        the id\n');
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(40);

@@ -7,7 +7,7 @@ const loads = Object.values(SECTIONS)
   .flatMap((section) => Object.values(section))
   .flatMap((entry) => (typeof entry === 'function' ? [entry] : Object.values(entry.commands)));
 
-test('the help of --format shows a template with fields that the command has', async () => {
+test('the help of --format shows a template with two fields of the objects that the command prints', async () => {
   const commands = await Promise.all(loads.map(async (load) => (await load()).default));
   const lists = commands.filter(({ flags }: Command) => flags?.format?.value === 'FORMAT');
   expect(lists.length).toBeGreaterThan(5);
@@ -18,7 +18,7 @@ test('the help of --format shows a template with fields that the command has', a
   }
 });
 
-test('times of events are ISO by default, as the help states', async () => {
+test('the help of `events --time` names ISO as the default', async () => {
   const { default: events } = await import('../../src/cli/commands/events.ts');
   expect(events.flags!.time!.help).toContain('default: iso');
 });

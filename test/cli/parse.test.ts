@@ -16,7 +16,7 @@ const COMMAND: Command = {
     wait: { help: '' },
   },
   examples: [],
-  most: 99,
+  maxArguments: 99,
   async run() {
     return 0;
   },
@@ -38,9 +38,9 @@ const WORDS =
   `--command --command=x --command= -c -cx -c=x -fc -fcx --tag --tag=a=b --tag= --wait --wait=1 -f -qf -fq -q
   --json --json=id --db --db=y --no-wait --comand --constructor -x -fx - word = --=x a=b`.split(/\s+/);
 
-type Answer = { args: string[]; flags: [string, string[]][] } | 'refused';
+type ParseResult = { args: string[]; flags: [string, string[]][] } | 'refused';
 
-function parseWithQueuectl(args: string[]): Answer {
+function parseWithQueuectl(args: string[]): ParseResult {
   try {
     const input = parseInput(COMMAND, args);
     const given = Object.keys(FLAGS).filter((name) => input.has(name));
@@ -50,7 +50,7 @@ function parseWithQueuectl(args: string[]): Answer {
   }
 }
 
-function parseWithNode(given: string[]): Answer {
+function parseWithNode(given: string[]): ParseResult {
   // parseArgs does not support a flag with an optional value.
   const args = given.map((arg) => (arg === '--json' ? '--json=' : arg));
   try {
@@ -84,7 +84,7 @@ describe('arguments', () => {
     expect(accepted).toBeGreaterThan(1000);
   });
 
-  test('can be negative numbers, which are not flags', () => {
+  test('can be negative numbers, which are not read as flags', () => {
     expect(parseWithQueuectl(['-5', '--tag', '-3'])).toEqual({ args: ['-5'], flags: [['tag', ['-3']]] });
   });
 
@@ -97,7 +97,7 @@ describe('arguments', () => {
     [['-cx', '--command=y'], '--command can only be given once'],
   ];
   for (const [args, message] of REFUSED)
-    test(`${args.join(' ')}: ${message}`, () => {
+    test(`${args.join(' ')} are refused: ${message}`, () => {
       expect(() => parseInput(COMMAND, args)).toThrow(message);
     });
 });

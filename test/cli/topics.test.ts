@@ -12,7 +12,7 @@ function rowsOf(topic: string, heading: string): Row[] {
   return page.slice(at + 1).find((block) => Array.isArray(block))!;
 }
 
-test('every expression in `queuectl help cron` is valid', async () => {
+test('every example and every shorthand in `queuectl help cron` is valid', async () => {
   const examples = rowsOf('cron', 'Examples').map(([expression]) => expression);
   const names = rowsOf('cron', 'Syntax').flatMap(([term]) => term.match(/@\w+/g) ?? []);
   expect(examples.length).toBeGreaterThan(3);
@@ -20,7 +20,7 @@ test('every expression in `queuectl help cron` is valid', async () => {
   for (const expression of [...examples, ...names]) await readCron(expression);
 });
 
-test('`queuectl help filters` lists every filter', () => {
+test('`queuectl help filters` lists every filter, and every field of --where', () => {
   const rows = rowsOf('filters', 'Filters');
   const named = rows.map(([term]) => term.split(' ')[0]!.slice(2));
   expect(named.sort()).toEqual(Object.keys(FILTER_FLAGS).sort());

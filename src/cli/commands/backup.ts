@@ -3,7 +3,7 @@ import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
-import { printResult } from '../print-changed.ts';
+import { printResult } from '../print-result.ts';
 import { printable } from '../text.ts';
 
 export default defineCommand({

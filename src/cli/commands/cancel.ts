@@ -1,12 +1,12 @@
 import { cancelJobs } from '../../actions/cancel.ts';
 import { readEndSignal } from '../../core/signals.ts';
 import { untilEnded } from '../../worker/orphans.ts';
-import { actingCommand } from '../act.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'cancel',
   summary: 'Cancel jobs, and stop them if they are running',
-  done: 'cancelled',
+  participle: 'cancelled',
   flags: {
     signal: {
       value: 'SIGNAL',
@@ -19,7 +19,7 @@ export default actingCommand({
     'queuectl cancel @last',
     'queuectl cancel --state pending --queue mail --yes',
   ],
-  ends: 'cancelled',
+  endsAs: 'cancelled',
   act(app, ids, input) {
     const given = input.one('signal');
     const signal = given === undefined ? undefined : readEndSignal(given, '--signal');

@@ -4,7 +4,7 @@ import { SETTING_KEYS } from '../../core/settings.ts';
 import { defineCommand } from '../command.ts';
 import type { Row } from '../help-page.ts';
 import { jsonText } from '../layout.ts';
-import { settingLine } from '../setting-line.ts';
+import { settingHint } from '../setting-hint.ts';
 import { printable } from '../text.ts';
 
 /** Reads `max-retries=5` as `max-retries 5`. */
@@ -33,7 +33,7 @@ export default defineCommand({
     'A duration without a unit is in seconds, and settings have these other names:',
     SETTING_KEYS.map((key): Row => [key, settingAliases(key).join(', ')]),
   ],
-  instead: settingLine,
+  usageHint: settingHint,
   async run({ io, app }, input) {
     const [
       key = input.required(0, 'the name of the setting', 'to list the settings: queuectl config list'),

@@ -1,10 +1,10 @@
 import { continueJobs } from '../../actions/continue.ts';
-import { actingCommand } from '../act.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'continue',
   summary: 'Resume suspended jobs (SIGCONT)',
-  done: 'continued',
+  participle: 'continued',
   examples: ['queuectl continue job1', 'queuectl continue --queue mail --state running --yes'],
   act: continueJobs,
 });

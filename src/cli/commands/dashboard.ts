@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.ts';
 import serve from './serve.ts';
 
-/** This alias of `serve` is easier to find. */
+/** The same command as `serve`, under a name that is easier to find. */
 export default defineCommand({
   ...serve,
   name: 'dashboard',

@@ -6,7 +6,7 @@ import type { Io } from '../io.ts';
 import { printable } from '../text.ts';
 
 /** Up to this many losses are printed. */
-const LISTED = 20;
+const LISTED_LOSSES = 20;
 
 export default defineCommand({
   name: 'db repair',
@@ -34,8 +34,9 @@ function print(io: Io, { how, saved, loose, lost, problems, kept }: Repair): voi
   for (const [table, rows] of Object.entries(saved)) io.out(`saved\t${table}\t${rows}\n`);
   for (const [table, rows] of Object.entries(loose))
     io.out(`loose\t${table}\t${rows} of these were on pages outside any table and may be old versions\n`);
-  for (const one of lost.slice(0, LISTED)) io.out(`lost\t${printable(one)}\n`);
-  if (lost.length > LISTED) io.out(`lost\tand ${lost.length - LISTED} more; use --json to list them all\n`);
+  for (const one of lost.slice(0, LISTED_LOSSES)) io.out(`lost\t${printable(one)}\n`);
+  if (lost.length > LISTED_LOSSES)
+    io.out(`lost\tand ${lost.length - LISTED_LOSSES} more; use --json to list them all\n`);
   for (const one of problems) io.out(`remaining\t${printable(one)}\n`);
   io.out(`kept\t${printable(kept)}\n`);
 }

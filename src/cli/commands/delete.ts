@@ -1,11 +1,11 @@
 import { deleteJobs } from '../../actions/delete.ts';
-import { actingCommand } from '../act.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'delete',
   summary: 'Delete jobs and their output permanently',
-  done: 'deleted',
+  participle: 'deleted',
   examples: ['queuectl delete job1', 'queuectl delete --queue mail --yes'],
-  ends: 'deleted',
+  endsAs: 'deleted',
   act: (app, ids) => deleteJobs(app, ids),
 });

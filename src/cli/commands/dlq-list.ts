@@ -12,7 +12,7 @@ export default defineCommand({
   flags: { ...FLAGS, limit: LIMIT_FLAG, ...listFlags('{id}\\t{exit_code}') },
   prints: { object: 'Job' },
   examples: ['queuectl dlq list', 'queuectl dlq list --json', 'queuectl dlq list --format csv --header'],
-  instead: ([first = '']) =>
+  usageHint: ([first = '']) =>
     first.startsWith('-') ? undefined : `to show a dead job: queuectl dlq show ${first}`,
   async run(context, input) {
     const filter = { ...readFilter(input, Date.now()), states: ['dead' as const] };

@@ -3,9 +3,9 @@ import { purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
-import { confirmed, SHORT_IDS } from '../act.ts';
 import { defineCommand } from '../command.ts';
-import { printChanged } from '../print-changed.ts';
+import { askToConfirm, SHORT_IDS_NOTE } from '../job-action-command.ts';
+import { printChanged } from '../print-result.ts';
 
 export default defineCommand({
   name: 'dlq purge',
@@ -17,7 +17,7 @@ export default defineCommand({
     yes: { short: 'y', help: 'do not ask for confirmation' },
   },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
-  notes: ['Without ids, the command deletes all dead jobs.', SHORT_IDS],
+  notes: ['Without ids, the command deletes all dead jobs.', SHORT_IDS_NOTE],
   async run(context, input) {
     if (input.has('all') && input.args.length > 0)
       throw new QueueError('usage', 'use job ids or --all, not both');
@@ -26,7 +26,7 @@ export default defineCommand({
       const total = await countJobs(app, { states: ['dead'] });
       if (
         total > 0 &&
-        !confirmed(context, `permanently delete ${countOf(total, 'dead job')}?`, 'add --yes to confirm')
+        !askToConfirm(context, `permanently delete ${countOf(total, 'dead job')}?`, 'add --yes to confirm')
       )
         return 1;
     }

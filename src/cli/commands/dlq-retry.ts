@@ -4,12 +4,12 @@ import { refusal, retryJobs } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
-import { SHORT_IDS } from '../act.ts';
 import { defineCommand } from '../command.ts';
-import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-changed.ts';
-import { warnStillCancelled } from '../warn-dependents.ts';
+import { SHORT_IDS_NOTE } from '../job-action-command.ts';
+import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-result.ts';
+import { warnAfterRetry } from '../warn-dependents.ts';
 
-/** Finds the jobs. Someone who types `all` means --all, but a job may have that id. */
+/** Finds the ids of the named jobs. If the only name is `all` and no job has that id, the error suggests --all. */
 async function namedJobs(app: App, names: string[]): Promise<string[]> {
   try {
     return await selectJobs(app, { names });
@@ -28,7 +28,7 @@ export default defineCommand({
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
   notes: [
     "A retried job becomes pending again, and its attempts are counted from 0. 'queuectl show' still lists the earlier attempts.",
-    SHORT_IDS,
+    SHORT_IDS_NOTE,
   ],
   async run(context, input) {
     const all = input.has('all');
@@ -55,7 +55,7 @@ export default defineCommand({
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
     warnStartedAgain(io, retriedAtMostOnce);
-    await warnStillCancelled(io, app, changed);
+    await warnAfterRetry(io, app, changed);
     if (withoutKey.length > 0) io.warn(`${countOf(withoutKey.length)} ${why}`);
     if (skipped.length > 0) io.warn(describeSkipped(skipped.length));
     return withoutKey.length + skipped.length > 0 ? 7 : 0;

@@ -1,8 +1,8 @@
 import { showJob } from '../../actions/jobs.ts';
 import { wrongState } from '../../actions/retry.ts';
 import { findJob } from '../../actions/select.ts';
-import { SHORT_IDS } from '../act.ts';
 import { defineCommand } from '../command.ts';
+import { SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
 
@@ -13,7 +13,7 @@ export default defineCommand({
   flags: TIME_FLAGS,
   prints: { object: 'Job', fields: ['history', 'children'] },
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
-  notes: [SHORT_IDS],
+  notes: [SHORT_IDS_NOTE],
   async run(context, input) {
     const name = input.required(0, 'the job id', 'to list the dead jobs: queuectl dlq list');
     const app = await context.app();

@@ -8,7 +8,7 @@ import { jsonText } from '../layout.ts';
 import { type Column, GAP, isAligned, printTable, tableWidth } from '../table.ts';
 import type { Color } from '../text.ts';
 
-const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
+const STATUS_COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
 export default defineCommand({
   name: 'doctor',
@@ -32,7 +32,7 @@ export default defineCommand({
   },
 });
 
-/** A line of the table on a narrow terminal. Only the first line of a finding has a name and a status. */
+/** A line of a table. On a narrow terminal, a finding has several, of which only the first has a check and a status. */
 interface FindingLine {
   check: string;
   status: Finding['status'] | '';
@@ -44,28 +44,28 @@ const COLUMNS: Column<FindingLine>[] = [
   {
     title: 'STATUS',
     value: (one) => one.status,
-    color: (one) => (one.status === '' ? undefined : COLORS[one.status]),
+    color: (one) => (one.status === '' ? undefined : STATUS_COLORS[one.status]),
   },
   { title: 'FOUND', value: (one) => one.says },
 ];
-const FIX: Column<Finding> = { title: 'FIX', value: (one) => one.fix ?? '' };
+const FIX_COLUMN: Column<Finding> = { title: 'FIX', value: (one) => one.fix ?? '' };
 
 function print(io: Io, findings: Finding[]): void {
   const shown = io.quiet ? findings.filter((one) => one.status !== 'ok') : findings;
-  const columns = [...COLUMNS, FIX] as Column<Finding>[];
+  const columns = [...COLUMNS, FIX_COLUMN] as Column<Finding>[];
   if (!isAligned(io) || tableWidth(columns, shown) <= io.width) printTable(io, columns, shown);
   else {
     const room = io.width - tableWidth(COLUMNS.slice(0, 2), shown) - GAP.length;
     printTable(
       io,
       COLUMNS,
-      shown.flatMap((one) => linesOf(one, room)),
+      shown.flatMap((one) => wrapFinding(one, room)),
     );
   }
 }
 
 /** Returns the lines of a finding on a narrow terminal, with the fix below what was found. */
-function linesOf({ check, status, says, fix }: Finding, room: number): FindingLine[] {
+function wrapFinding({ check, status, says, fix }: Finding, room: number): FindingLine[] {
   const texts = [says, ...(fix === null ? [] : [`fix: ${fix}`])];
   const [first = '', ...more] = texts
     .flatMap((text) => wrap(text, room))
@@ -78,10 +78,10 @@ function linesOf({ check, status, says, fix }: Finding, room: number): FindingLi
 
 /** Splits a line that is wider than `room`, such as a long path. */
 function splitToWidth(text: string, room: number): string[] {
-  const size = Math.max(room, MIN_WIDTH);
+  const size = Math.max(room, MIN_ROOM);
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
     text.slice(i * size, (i + 1) * size),
   );
 }
 
-const MIN_WIDTH = 8;
+const MIN_ROOM = 8;

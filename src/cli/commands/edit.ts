@@ -7,15 +7,15 @@ import { QueueError } from '../../core/errors.ts';
 import { KEPT, printedSchema } from '../../core/field-list.ts';
 import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
 import { editText } from '../../exec/editor.ts';
-import { actingCommand } from '../act.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 import { editFlags, readEditFlags } from '../job-flags.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'edit',
   summary: 'Edit jobs that are waiting to run',
-  done: 'changed',
+  participle: 'changed',
   flags: inGroup('Changes', editFlags()),
   examples: [
     'queuectl edit job1 --priority high',
@@ -54,7 +54,7 @@ function readEdited(text: string, id: string, now: number): ReadJobs {
   }
 }
 
-/** Opens the editable fields of a job in an editor, and reads them back with the checks of `enqueue`. */
+/** Opens the editable fields of a job in an editor, and reads the changes. Returns null if nothing was changed. */
 async function changesFromEditor(
   app: App,
   ids: string[],
@@ -90,7 +90,7 @@ async function changesFromEditor(
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
   const given = JSON.parse(after) as Record<string, unknown>;
-  // An optional field that is null or missing is cleared. The start time is not, because most jobs have none.
+  // An optional field that is null or missing is cleared, except for the start time, which most jobs do not have.
   const cleared = EDITABLE.filter(
     (field) => given[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
   );

@@ -6,12 +6,18 @@ import type { GoneJob, Job } from '../../core/job.ts';
 import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { type JobInput, withChanges } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
-import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
-import { quotedCommand, withFile } from '../job-argument.ts';
-import { fillFromFlags, JOB_FLAGS, readJobFlags, withoutHooksInHook, withParents } from '../job-flags.ts';
+import { severalWordsHint, withFileArgument } from '../job-argument.ts';
+import {
+  fillFromFlags,
+  JOB_FLAGS,
+  readJobFlags,
+  withoutHooksInHook,
+  withResolvedParents,
+} from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
+import { durationFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
@@ -82,11 +88,11 @@ export default defineCommand({
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
-  answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
-  instead: (words) => quotedCommand('enqueue', words),
+  returnsJobExitCode: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
+  usageHint: (words) => severalWordsHint('enqueue', words),
   async run(context, given) {
-    const input = withFile(given);
-    checkForms('enqueue', input);
+    const input = withFileArgument(given);
+    checkGivenOnce('enqueue', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
@@ -97,29 +103,29 @@ export default defineCommand({
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
         context.io.note(`the job is due at ${toIso(job.runAt)}`);
     }
-    await hintWorkers(context, added);
+    await noteStandstill(context, added);
     return 0;
   },
 });
 
-interface Added {
+interface AddedJobs {
   jobs: (Job | GoneJob)[];
   /** True if the input was an array or a file, so that JSON output is an array. */
   many: boolean;
 }
 
-/** Reads one job or an array of jobs, completes them with the flags, and stores them. */
+/** Reads one job or an array of jobs, completes them with the flags, and stores them. Throws for more than `maxJobs`. */
 export async function addJobs(
   context: Context,
   input: Input,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Added> {
+  maxJobs = Number.POSITIVE_INFINITY,
+): Promise<AddedJobs> {
   const now = Date.now();
   const again = input.one('again');
-  const { read, many } = again === undefined ? readInput(input, now) : one({});
+  const { read, many } = again === undefined ? readInput(input, now) : singleJob({});
   const flags = readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
-  const filled = fillFromFlags(read.inputs, await withParents(context, flags));
-  if (filled.length > most)
+  const filled = fillFromFlags(read.inputs, await withResolvedParents(context, flags));
+  if (filled.length > maxJobs)
     throw new QueueError('usage', `only one job can be followed, but ${filled.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, filled);
@@ -136,7 +142,7 @@ async function changedDefinition(context: Context, name: string, changes: JobInp
   return withChanges(await definitionOf(await context.app(), name), changes);
 }
 
-/** Returns the jobs. Throws if one of them no longer exists. */
+/** Returns the same jobs. Throws if one of them has been removed. */
 export function existingJobs(jobs: (Job | GoneJob)[]): Job[] {
   return jobs.map((job) => {
     if (!('gone' in job)) return job;
@@ -147,8 +153,8 @@ export function existingJobs(jobs: (Job | GoneJob)[]): Job[] {
   });
 }
 
-/** Adds the jobs of a file. They may exceed the memory, so they are read back only to wait for them. */
-async function addFile(context: Context, input: Input, waits: boolean): Promise<Added> {
+/** Adds the jobs of a file. Returns them only if `waits` is true, because they may exceed the memory. */
+async function addFile(context: Context, input: Input, waits: boolean): Promise<AddedJobs> {
   const { enqueueFile } = await import('../enqueue-file.ts');
   const ids = await enqueueFile(context, input, input.one('file')!, !(waits && context.io.json));
   if (!waits) return { jobs: [], many: true };
@@ -175,29 +181,29 @@ async function addAndFollow(context: Context, input: Input, timeoutMs: number | 
 
 async function waitForAdded(
   context: Context,
-  added: Added,
+  added: AddedJobs,
   timeoutMs: number | null,
-  shows: boolean,
+  printsAdded: boolean,
 ): Promise<number> {
   const { io } = context;
-  const open = existingJobs(added.jobs);
+  const existing = existingJobs(added.jobs);
   // JSON output is one document with the finished jobs.
-  if (shows && !io.json) await printNew(context, added);
-  const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
-  const onEnd = (job: Job): void => io.note(howItEnded(job));
-  return waitForJobs(context, open, { timeoutMs, onEnd }, async (jobs) => {
+  if (printsAdded && !io.json) await printNew(context, added);
+  const { describeJobEnd, waitForJobs } = await import('../wait-for-jobs.ts');
+  const onEnd = (job: Job): void => io.note(describeJobEnd(job));
+  return waitForJobs(context, existing, { timeoutMs, onEnd }, async (jobs) => {
     if (io.json) await print(context, { ...added, jobs });
   });
 }
 
-function printNew(context: Context, added: Added): Promise<void> {
+function printNew(context: Context, added: AddedJobs): Promise<void> {
   return printAdded(
     added.jobs.map((job) => job.id),
     () => print(context, added),
   );
 }
 
-async function print(context: Context, { jobs, many }: Added): Promise<void> {
+async function print(context: Context, { jobs, many }: AddedJobs): Promise<void> {
   const { io } = context;
   if (io.json) {
     const app = await context.app();
@@ -211,7 +217,8 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
   else io.out(`${ids.length > 1 ? describeMany(ids, isExisting) : describeAdded(jobs[0]!, Date.now())}\n`);
 }
 
-export function checkForms(name: string, input: Input): void {
+/** Throws unless the command is given in exactly one way: an argument, a flag, or the arguments after `--`. */
+export function checkGivenOnce(name: string, input: Input): void {
   if (input.has('template') && !input.has('file'))
     throw new QueueError(
       'usage',
@@ -233,17 +240,17 @@ export function checkForms(name: string, input: Input): void {
 
 function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {
   const [text] = input.args;
-  if (input.rest !== null) return one({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
+  if (input.rest !== null) return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
   if (text !== undefined && looksLikeJson(text))
     return { read: readJsonJobs(text, now), many: text.trimStart().startsWith('[') };
-  return one(readCommand(text ?? input.one('command')!));
+  return singleJob(readCommand(text ?? input.one('command')!));
 }
 
-function one(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean } {
+function singleJob(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean } {
   return { read: { inputs: [job], warnings: [] }, many: false };
 }
 
-async function hintWorkers({ io, app }: Context, { jobs }: Added): Promise<void> {
+async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promise<void> {
   // A script does not get the hint, so that it does not pay for the query.
   if (!io.tty) return;
   const { standstill } = await import('../../actions/standstill.ts');

@@ -12,19 +12,19 @@ import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
-import { numberFlag } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
-import { EVENT_DETAILS, printEvents } from '../event-line.ts';
+import { EVENT_DETAIL_FIELDS, printEvents } from '../event-line.ts';
 import type { Row } from '../help-page.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { listFlags, TIME_FLAGS } from '../layout.ts';
+import { numberFlag } from '../read-flags.ts';
 
 const DEFAULT_LINES = 20;
 const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };
 
 /** The kinds of events whose names need an explanation. */
-const EXPLAINED: Row[] = [
+const EXPLAINED_KINDS: Row[] = [
   ['adopted', 'A worker took over a running attempt from a worker that had crashed or stopped.'],
   ['ending', 'A running attempt is being stopped, for example because of a timeout.'],
   ['requeued', 'An attempt was stopped or lost in a crash, and the job is pending again.'],
@@ -57,7 +57,7 @@ export default defineCommand({
     ...listFlags('{number}\\t{kind}'),
     time: { ...TIME_FLAGS.time!, help: 'how to show times (default: iso)' },
   },
-  prints: { object: 'Event', fields: EVENT_DETAILS },
+  prints: { object: 'Event', fields: EVENT_DETAIL_FIELDS },
   examples: [
     'queuectl events',
     'queuectl events -f',
@@ -72,7 +72,7 @@ export default defineCommand({
     'Events are kept for 7 days by default (see the keep-events setting).',
     `The kinds of events are ${EVENT_KINDS.join(', ')}.`,
     'Some kinds need an explanation:',
-    EXPLAINED,
+    EXPLAINED_KINDS,
   ],
   async run({ io, app }, input) {
     refuseFlagsWithoutEffect(io);
@@ -83,13 +83,14 @@ export default defineCommand({
     const job = input.one('job');
     const filter = {
       queue: input.one('queue'),
-      jobId: job === undefined ? undefined : await jobIdOf(opened, job),
+      jobId: job === undefined ? undefined : await resolveJobId(opened, job),
       kinds: kinds.length > 0 ? kinds : undefined,
     };
     const last = await lastEventNumber(opened);
-    const begin = Math.min(last, await numberBefore(opened, since));
-    const many = lines ?? (since === null ? DEFAULT_LINES : null);
-    const after = many === null ? begin : Math.max(begin, await startOfLast(opened, many, last, filter));
+    const skipped = Math.min(last, await lastSkippedNumber(opened, since));
+    const count = lines ?? (since === null ? DEFAULT_LINES : null);
+    const after =
+      count === null ? skipped : Math.max(skipped, await startOfLast(opened, count, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
@@ -132,8 +133,8 @@ function readSince(input: Input, now: number): Since | null {
   }
 }
 
-/** Returns the number of the last event that --since leaves out. */
-async function numberBefore(app: App, since: Since | null): Promise<number> {
+/** Returns the number of the last event that --since leaves out, or 0. */
+async function lastSkippedNumber(app: App, since: Since | null): Promise<number> {
   if (since === null) return 0;
   return 'number' in since ? since.number : lastEventNumberBefore(app, since.at);
 }
@@ -149,8 +150,8 @@ function readKind(text: string): EventKind {
   );
 }
 
-/** Resolves a job id. Unknown ids are kept: a deleted job still has events, and a future one will have some. */
-async function jobIdOf(app: App, name: string): Promise<string> {
+/** Resolves a job id. Keeps an unknown id, because a deleted job still has events, and the job may be added later. */
+async function resolveJobId(app: App, name: string): Promise<string> {
   try {
     return await findJob(app, name);
   } catch (error) {

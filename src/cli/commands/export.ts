@@ -1,7 +1,7 @@
 import { exportTo, exportToFile } from '../../actions/export.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
-import { printResult } from '../print-changed.ts';
+import { printResult } from '../print-result.ts';
 import { startProgress } from '../progress.ts';
 import { printable, printableJson } from '../text.ts';
 

@@ -1,10 +1,10 @@
 import { holdJobs } from '../../actions/hold.ts';
-import { actingCommand } from '../act.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'hold',
   summary: 'Hold waiting jobs until you release them',
-  done: 'held',
+  participle: 'held',
   examples: ['queuectl hold job1', 'queuectl hold --queue mail --yes'],
   act: holdJobs,
 });

@@ -3,9 +3,9 @@ import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
-import { openText } from '../job-file.ts';
-import { printResult } from '../print-changed.ts';
+import { printResult } from '../print-result.ts';
 import { startProgress } from '../progress.ts';
+import { openTextFile } from '../text-file.ts';
 
 export default defineCommand({
   name: 'import',
@@ -36,7 +36,7 @@ export default defineCommand({
     if (onConflict !== 'fail' && onConflict !== 'skip')
       throw new QueueError('invalid-value', `--on-conflict must be fail or skip, not '${onConflict}'`);
     const progress = startProgress(io);
-    const text = openText(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
+    const text = openTextFile(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
     try {
       const { added, skipped } = await importLines(await app(), text.chunks, { onConflict });
       progress.end();

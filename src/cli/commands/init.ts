@@ -4,9 +4,6 @@ import { printable } from '../text.ts';
 export default defineCommand({
   name: 'init',
   summary: 'Explain that queuectl needs no initialization',
-  args: '',
-  most: 0,
-  flags: {},
   examples: ['queuectl init'],
   async run({ io, location }) {
     if (io.json) io.out(`${JSON.stringify({ location })}\n`);

@@ -8,12 +8,12 @@ import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
 import { listFlags } from '../layout.ts';
 import { jobListing, printJobs } from '../list-jobs.ts';
-import { lineFormat } from '../print-list.ts';
+import { lineFormatter } from '../print-list.ts';
 import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';
 
 /** In a pipe, `--watch` follows this many of the newest jobs by default. */
 const WATCHED_JOBS = 1000;
-/** The number of lines on a screen that are not rows: the header and the summary. */
+/** The number of lines on a screen that are not jobs: the titles and the note about the number of jobs. */
 const OTHER_LINES = 2;
 
 export default defineCommand({
@@ -37,13 +37,13 @@ export default defineCommand({
     const filter = readFilter({ ...input, all }, Date.now());
     const limit = readLimit(input);
     const every = readWatch(input);
-    if (every !== null) return watch(context, every, viewOf(context, filter, limit));
+    if (every !== null) return watch(context, every, watchedJobs(context, filter, limit));
     await printJobs(context, filter, limit, jobColumns, 'no jobs found');
     return 0;
   },
 });
 
-function viewOf(context: Context, filter: JobFilter, limit: number | null): WatchedView {
+function watchedJobs(context: Context, filter: JobFilter, limit: number | null): WatchedView {
   return {
     draw: (io, lines) =>
       printJobs(
@@ -58,22 +58,22 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): Watc
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED_JOBS))
         items.push({
           key: job.id,
-          text: await textOf(context, io, job),
-          // A new reason alone does not count as a change: that of a queue at its rate limit changes all the time.
-          compared: await textOf(context, io, { ...job, waitingFor: null }),
+          text: await jobLine(context, io, job),
+          // A new reason alone is not a change, because it changes all the time in a queue with a rate limit.
+          compared: await jobLine(context, io, { ...job, waitingFor: null }),
         });
       // The newest line comes last, as in a log.
       return items.reverse();
     },
     async gone(id, io) {
       const job = await lookUpJob(await context.app(), id);
-      if (job !== null) return textOf(context, io, await withReason(await context.app(), job));
+      if (job !== null) return jobLine(context, io, await withReason(await context.app(), job));
       return io.json ? JSON.stringify({ id, deleted: true }) : `${id}\tdeleted`;
     },
   };
 }
 
-async function textOf(context: Context, io: Io, job: JobWithReason): Promise<string> {
+async function jobLine(context: Context, io: Io, job: JobWithReason): Promise<string> {
   const app = await context.app();
-  return lineFormat(io, jobListing(app, jobColumns), app.clock.now())(job);
+  return lineFormatter(io, jobListing(app, jobColumns), app.clock.now())(job);
 }

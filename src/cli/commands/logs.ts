@@ -7,12 +7,12 @@ import { pause } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
-import { numberFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { describeNeverRan, followJob } from '../follow-job.ts';
 import { detachable, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
+import { numberFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
 
 export default defineCommand({

@@ -21,14 +21,14 @@ export default defineCommand({
   async run({ io, app: open }, input) {
     const dryRun = input.has('dry-run');
     const app = await open();
-    const pruned = dryRun ? await previewPrune(app) : await pruneAll(app, progress(io));
+    const pruned = dryRun ? await previewPrune(app) : await pruneAll(app, progressPrinter(io));
     if (io.json) io.out(`${JSON.stringify(toObject(pruned, dryRun))}\n`);
     else print(io, pruned, dryRun);
   },
 });
 
-/** Reports progress every few seconds. */
-function progress(io: Io): (jobs: number) => void {
+/** Returns a function that prints the number of removed jobs, at most every five seconds. */
+function progressPrinter(io: Io): (jobs: number) => void {
   let next = performance.now() + PROGRESS_MS;
   return (jobs) => {
     if (performance.now() < next) return;
@@ -47,9 +47,9 @@ function print(io: Io, { states, events }: PruneResult, dryRun: boolean): void {
       {
         title: dryRun ? 'TO REMOVE' : 'REMOVED',
         value: (one) => String(one.jobs),
-        look: (one) => formatCount(one.jobs),
+        alignedValue: (one) => formatCount(one.jobs),
       },
-      { title: 'OUTPUT', value: (one) => String(one.bytes), look: (one) => formatBytes(one.bytes) },
+      { title: 'OUTPUT', value: (one) => String(one.bytes), alignedValue: (one) => formatBytes(one.bytes) },
     ],
     rows,
   );

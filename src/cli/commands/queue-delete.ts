@@ -1,6 +1,6 @@
 import { deleteQueue } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { printResult } from '../print-changed.ts';
+import { printResult } from '../print-result.ts';
 
 export default defineCommand({
   name: 'queue delete',

@@ -10,7 +10,7 @@ export default defineCommand({
   flags: listFlags('{name}\\t{paused}'),
   prints: { object: 'Queue' },
   examples: ['queuectl queue list', 'queuectl queue list --json=name,jobs'],
-  instead: ([first = '']) =>
+  usageHint: ([first = '']) =>
     first.startsWith('-') ? undefined : `to list the jobs of a queue: queuectl list --queue ${first}`,
   async run({ io, app }) {
     const opened = await app();

@@ -1,14 +1,14 @@
 import { actorOf } from '../../actions/actor.ts';
 import { pauseQueues } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { printChangedQueues, queueOrAll, WITH_ALL } from '../queue-table.ts';
+import { ALL_QUEUES_FLAG, printChangedQueues, queueOrAll } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue pause',
   summary: 'Pause a queue; running jobs continue',
   args: 'QUEUE|--all',
   access: 'write',
-  flags: WITH_ALL,
+  flags: ALL_QUEUES_FLAG,
   prints: { object: 'Queue' },
   examples: ['queuectl queue pause mail', 'queuectl queue pause --all'],
   async run({ io, app, environment }, input) {

@@ -1,13 +1,13 @@
 import { resumeQueues } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { printChangedQueues, queueOrAll, WITH_ALL } from '../queue-table.ts';
+import { ALL_QUEUES_FLAG, printChangedQueues, queueOrAll } from '../queue-table.ts';
 
 export default defineCommand({
   name: 'queue resume',
   summary: 'Resume a paused queue',
   args: 'QUEUE|--all',
   access: 'write',
-  flags: WITH_ALL,
+  flags: ALL_QUEUES_FLAG,
   prints: { object: 'Queue' },
   examples: ['queuectl queue resume mail', 'queuectl queue resume --all'],
   async run({ io, app }, input) {

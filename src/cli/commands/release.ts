@@ -1,10 +1,10 @@
 import { releaseJobs } from '../../actions/release.ts';
-import { actingCommand } from '../act.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'release',
   summary: 'Release held jobs so that they can start',
-  done: 'released',
+  participle: 'released',
   examples: ['queuectl release job1', 'queuectl release --queue mail --yes'],
   act: releaseJobs,
 });

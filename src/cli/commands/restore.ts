@@ -2,9 +2,9 @@ import { restore } from '../../actions/restore.ts';
 import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
-import { confirmed } from '../act.ts';
 import { defineCommand } from '../command.ts';
-import { printResult } from '../print-changed.ts';
+import { askToConfirm } from '../job-action-command.ts';
+import { printResult } from '../print-result.ts';
 
 export default defineCommand({
   name: 'restore',
@@ -25,7 +25,7 @@ export default defineCommand({
       throw new QueueError('usage', 'restore requires a backup file', 'usage: queuectl restore FILE');
     const confirm = (held: string): boolean =>
       input.has('yes') ||
-      confirmed(context, `replace ${location} (${held})?`, `to confirm: queuectl restore --yes ${file}`);
+      askToConfirm(context, `replace ${location} (${held})?`, `to confirm: queuectl restore --yes ${file}`);
     const restored = await restore(
       { clock: systemClock, random: Math.random },
       location,

@@ -1,13 +1,13 @@
 import { getJob } from '../../actions/jobs.ts';
 import { againHint, retryJobs } from '../../actions/retry.ts';
-import { actingCommand } from '../act.ts';
-import { warnStartedAgain } from '../print-changed.ts';
-import { warnStillCancelled } from '../warn-dependents.ts';
+import { jobActionCommand } from '../job-action-command.ts';
+import { warnStartedAgain } from '../print-result.ts';
+import { warnAfterRetry } from '../warn-dependents.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'retry',
   summary: 'Retry dead, cancelled or failed jobs now',
-  done: 'retried',
+  participle: 'retried',
   examples: ['queuectl retry job1', 'queuectl retry --queue mail --yes'],
   notes: [
     'Filters skip a job that was enqueued with --at-most-once and has already started. To retry such a job, use its id.',
@@ -17,7 +17,7 @@ export default actingCommand({
   async act(app, ids, input, { io }) {
     const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });
     warnStartedAgain(io, acted.retriedAtMostOnce);
-    await warnStillCancelled(io, app, acted.changed);
+    await warnAfterRetry(io, app, acted.changed);
     return acted;
   },
 });

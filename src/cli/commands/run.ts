@@ -1,13 +1,13 @@
 import { interrupt } from '../../actions/interrupt.ts';
 import { FINAL_STATES, type Job } from '../../core/job.ts';
 import { exitCodeForJob } from '../../core/outcome.ts';
-import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, inGroup } from '../command.ts';
 import { FROM_THE_START, followJob } from '../follow-job.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
-import { quotedCommand, refuseFile } from '../job-argument.ts';
+import { refuseJobFile, severalWordsHint } from '../job-argument.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
-import { addJobs, checkForms, existingJobs } from './enqueue.ts';
+import { durationFlag } from '../read-flags.ts';
+import { addJobs, checkGivenOnce, existingJobs } from './enqueue.ts';
 
 export default defineCommand({
   name: 'run',
@@ -33,19 +33,19 @@ export default defineCommand({
     'queuectl exits with the exit code of the job. It exits with 128+n if signal n killed the job, 130 if the job was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
     'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
-  answersForJob: () => true,
-  instead: (words) => quotedCommand('run', words),
+  returnsJobExitCode: () => true,
+  usageHint: (words) => severalWordsHint('run', words),
   async run(context, input) {
-    refuseFile(input);
-    checkForms('run', input);
+    refuseJobFile(input);
+    checkGivenOnce('run', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     const [job] = existingJobs((await addJobs(context, input, 1)).jobs);
-    return inForeground(context, job!, { raw: input.has('raw'), timeoutMs });
+    return followInForeground(context, job!, { raw: input.has('raw'), timeoutMs });
   },
 });
 
-/** Follows a job as if it ran here. The first Ctrl-C or SIGTERM is forwarded to the job. A second one stops following. */
-async function inForeground(
+/** Follows a job and returns its exit code. Forwards the first Ctrl-C or SIGTERM to the job. A second one stops following. */
+async function followInForeground(
   context: Context,
   { id }: Job,
   options: { raw: boolean; timeoutMs: number | null },
@@ -53,8 +53,8 @@ async function inForeground(
   const app = await context.app();
   const stop = new AbortController();
   let forwarded: NodeJS.Signals | null = null;
-  let ownCode: number | null = null;
-  const release = onInterrupt((signal) => {
+  let interruptedCode: number | null = null;
+  const stopListening = onInterrupt((signal) => {
     if (forwarded !== null) return stop.abort(new Interrupted(signal));
     forwarded = signal;
     interrupt(app, id, signal).catch((error) => stop.abort(error));
@@ -65,19 +65,19 @@ async function inForeground(
       ...FROM_THE_START,
       ...options,
       signal: stop.signal,
-      async onAttemptOver(attempt, now) {
-        // An interrupted command must not be retried, so a job that is not finished is cancelled.
-        if (forwarded === null || FINAL_STATES.includes(now.state)) return;
-        ownCode = attempt.exitCode;
+      async onAttemptOver(attempt, current) {
+        // An interrupted command must not be retried, so a job that has attempts left is cancelled.
+        if (forwarded === null || FINAL_STATES.includes(current.state)) return;
+        interruptedCode = attempt.exitCode;
         await interrupt(app, id, forwarded);
       },
     });
-    return job.state === 'cancelled' ? (ownCode ?? exitCodeForJob(job)) : exitCodeForJob(job);
+    return job.state === 'cancelled' ? (interruptedCode ?? exitCodeForJob(job)) : exitCodeForJob(job);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     await noteJobsContinue(context, [id]);
     return error.exitCode;
   } finally {
-    release();
+    stopListening();
   }
 }

@@ -2,7 +2,7 @@ import { previewSchedule } from '../../actions/schedule-object.ts';
 import { addSchedule, checkSchedule } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
 import { readScheduleSpec, SCHEDULE_FLAGS } from '../schedule-flags.ts';
-import { printScheduleChange, printTimes } from '../schedule-table.ts';
+import { printNextRuns, printScheduleChange } from '../schedule-table.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default defineCommand({
@@ -36,7 +36,7 @@ export default defineCommand({
     // The schedule is checked before the store opens, so that bad input creates no file.
     await checkSchedule(spec, now);
     if (input.has('dry-run')) {
-      printTimes(context.io, await previewSchedule(spec.timing, now), now);
+      printNextRuns(context.io, await previewSchedule(spec.timing, now), now);
       return;
     }
     warnOfSecrets(context.io, [spec.job]);

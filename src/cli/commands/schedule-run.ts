@@ -2,7 +2,7 @@ import { jobObject } from '../../actions/jobs.ts';
 import { runSchedule } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
 import { describeAdded } from '../describe-added.ts';
-import { printResult } from '../print-changed.ts';
+import { printResult } from '../print-result.ts';
 
 export default defineCommand({
   name: 'schedule run',

@@ -1,10 +1,10 @@
 import { actorOf } from '../../actions/actor.ts';
 import { QueueError } from '../../core/errors.ts';
 import { lowerPriority } from '../../exec/priority.ts';
-import { numberFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
+import { numberFlag } from '../read-flags.ts';
 
 const RATE_RANGE = { min: 1, max: 1_000_000, integer: true };
 const PORT_RANGE = { min: 0, max: 65_535, integer: true };
@@ -62,25 +62,27 @@ export default defineCommand({
         ),
     });
     if (server.warning !== null) io.warn(server.warning);
-    const secret = server.url + server.fragment;
-    // Without a terminal the output may end up in a log that others can read.
-    const url = io.tty ? secret : server.url;
+    const secretUrl = server.url + server.fragment;
+    // Without a terminal, the output may end up in a log that others can read.
+    const url = io.tty ? secretUrl : server.url;
     if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
     else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
-    const noBrowser = (): void => io.warn('could not open a browser. Open the printed URL yourself');
-    const leave = input.has('open') ? openBrowser(opened.stateDirectory.path, secret, noBrowser) : () => {};
-    // The browser is already running, because it would inherit the lower priority.
+    const warnNoBrowser = (): void => io.warn('could not open a browser. Open the printed URL yourself');
+    const removePage = input.has('open')
+      ? openBrowser(opened.stateDirectory.path, secretUrl, warnNoBrowser)
+      : () => {};
+    // The priority is lowered last, because the browser would inherit it.
     lowerPriority();
     try {
       await Promise.race([untilSignal(), server.failed]);
     } finally {
-      leave();
+      removePage();
       await server.close();
     }
   },
 });
 
-/** Reads --url. Its path is not part of requests, because the proxy removes it before it forwards them. */
+/** Reads --url. Its path always ends in a slash. The proxy removes the path from requests before it forwards them. */
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)

@@ -41,8 +41,8 @@ export default defineCommand({
       io.out(`${jsonText(io, result)}\n`);
       return;
     }
-    const times = (of: typeof result.wait_ms): string =>
-      of === null ? '-' : [of.p50, of.p95, of.p99].map(formatDuration).join(' / ');
+    const times = (ms: typeof result.wait_ms): string =>
+      ms === null ? '-' : [ms.p50, ms.p95, ms.p99].map(formatDuration).join(' / ');
     const count = io.tty ? formatCount : String;
     printPairs(io, [
       ...STATES.map((state): Pair => [state, count(result.jobs[state])]),

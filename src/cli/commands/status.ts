@@ -21,11 +21,11 @@ export default defineCommand({
   notes: [
     'Waiting jobs are counted by the first reason why they are not running. queuectl help filters describes the reasons, and queuectl list --waiting-for lists their jobs.',
   ],
-  instead: ([first = '']) => (first.startsWith('-') ? undefined : `to show a job: queuectl show ${first}`),
+  usageHint: ([first = '']) => (first.startsWith('-') ? undefined : `to show a job: queuectl show ${first}`),
   async run(context, input) {
     const every = readWatch(input);
     const app = await context.app();
-    if (every !== null) return watch(context, every, viewOf(app));
+    if (every !== null) return watch(context, every, watchedStatus(app));
     print(context.io, await status(app), app.clock.now());
     return 0;
   },
@@ -50,7 +50,7 @@ function print(io: Io, result: Status, now: number): void {
     );
   else io.out(`workers\t${result.workers.length}\n`);
   printTable(io, WORKER_LIST.columns(timesFor(io, now)), result.workers);
-  // Scripts read the lines by position, so the reasons follow all others.
+  // Scripts read the lines by position, so the reasons, which were added later, come last.
   if (!io.tty)
     for (const reason of WAITING_REASONS) io.out(`waiting_for:${reason}\t${result.waiting_for[reason]}\n`);
   if (result.workers.length === 0 && result.jobs.pending > 0)
@@ -68,7 +68,7 @@ function printReasons(io: Io, { waiting_for: counts }: Status): void {
   printTable(io, columns, reasons);
 }
 
-function viewOf(app: App): WatchedView {
+function watchedStatus(app: App): WatchedView {
   return {
     draw: async (io) => print(io, await status(app), app.clock.now()),
     async items(io) {
@@ -80,10 +80,12 @@ function viewOf(app: App): WatchedView {
         ];
         return counts.map(([name, count]) => ({ key: String(name), text: `${name}\t${count}` }));
       }
-      // Neither a new heartbeat nor another reason to wait counts as a change: a rate limit opens and closes all the time.
-      const { waiting_for: _, ...essence } = result;
+      // Heartbeats and reasons to wait change all the time, so they do not count as a change.
+      const { waiting_for: _, ...comparedFields } = result;
       const workers = result.workers.map(({ last_heartbeat, ...worker }) => worker);
-      return [{ key: '', text: jsonText(io, result), compared: jsonText(io, { ...essence, workers }) }];
+      return [
+        { key: '', text: jsonText(io, result), compared: jsonText(io, { ...comparedFields, workers }) },
+      ];
     },
   };
 }

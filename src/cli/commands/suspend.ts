@@ -1,10 +1,10 @@
 import { suspendJobs } from '../../actions/suspend.ts';
-import { actingCommand } from '../act.ts';
+import { jobActionCommand } from '../job-action-command.ts';
 
-export default actingCommand({
+export default jobActionCommand({
   name: 'suspend',
   summary: 'Suspend running jobs (SIGSTOP)',
-  done: 'suspended',
+  participle: 'suspended',
   examples: ['queuectl suspend job1', 'queuectl suspend --queue mail --state running --yes'],
   act: suspendJobs,
 });

@@ -2,12 +2,12 @@ import type { App } from '../../actions/app.ts';
 import { getJob, jobObject } from '../../actions/jobs.ts';
 import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
-import { selectionOf } from '../act.ts';
-import { durationFlag } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { FILTER_FLAGS } from '../filters.ts';
+import { selectionOf } from '../job-action-command.ts';
 import { jsonText } from '../layout.ts';
-import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
+import { durationFlag } from '../read-flags.ts';
+import { describeJobEnd, waitForJobs } from '../wait-for-jobs.ts';
 
 export default defineCommand({
   name: 'wait',
@@ -30,7 +30,7 @@ export default defineCommand({
     'queuectl exits with 0 if all jobs completed. Otherwise it exits with the exit code of the first job that did not complete. It exits with 128+n if signal n killed that job, 130 if it was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
     'Ctrl-C stops queuectl but not the jobs.',
   ],
-  answersForJob: () => true,
+  returnsJobExitCode: () => true,
   async run(context, input) {
     const { io } = context;
     const timeoutMs = durationFlag(input, 'timeout');
@@ -38,7 +38,7 @@ export default defineCommand({
     if (jobs.length === 0) io.warn('no jobs found, so there is nothing to wait for');
     const onEnd = (job: Job): void => {
       if (io.json || io.quiet) return;
-      if (io.tty) io.out(`${howItEnded(job)}\n`);
+      if (io.tty) io.out(`${describeJobEnd(job)}\n`);
       else io.out(`${job.id}\t${job.state}\t${job.exitCode ?? '-'}\n`);
     };
     return waitForJobs(context, jobs, { timeoutMs, any: input.has('any'), onEnd }, async (ended) => {

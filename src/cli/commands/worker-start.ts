@@ -17,11 +17,11 @@ import { briefStore } from '../../worker/brief-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
-import { numberFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
-import { keepLogShort, logFile } from '../worker-log.ts';
+import { numberFlag } from '../read-flags.ts';
+import { keepLogShort, logPath } from '../worker-log.ts';
 
 const SIGHUP_NUMBER = 1;
 
@@ -50,7 +50,7 @@ export default defineCommand({
     'By default, workers run in the foreground, which suits a terminal, systemd or Docker. With --detach, they run in the background. You can run this command several times to start more workers.',
     'After the first Ctrl-C or SIGTERM, the workers finish their running jobs and exit. After the second, they stop the jobs and put them back in their queues. If a worker crashes, its jobs keep running, and the next worker takes them over.',
   ],
-  instead: ([first = '']) =>
+  usageHint: ([first = '']) =>
     /^\d+$/.test(first) ? `to start ${first} workers: queuectl worker start --count ${first}` : undefined,
   async run(context, input) {
     if (process.platform === 'win32') {
@@ -96,7 +96,7 @@ export default defineCommand({
     const ignoreHangup = processes.ignoresAtStart(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
-    if (input.has('supervisor')) keepLogShort(logFile(app.stateDirectory, id));
+    if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
       const options = { id, count: total, start, ignoreHangup, workerArguments, log, freeSpace };
       await supervise({ ...app, store }, options);
@@ -107,7 +107,7 @@ export default defineCommand({
   },
 });
 
-/** Returns the supervisor's id. Only generated ids are allowed, because the id becomes part of a file name. */
+/** Returns the given id or a new one. Only generated ids are allowed, because the id becomes part of a file name. */
 function supervisorId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
     throw new QueueError('usage', '--supervisor is for internal use only');
@@ -130,7 +130,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   return args;
 }
 
-/** Removes leftover files while the workers are already running, and then closes the store. */
+/** Removes leftover files while the workers start and run, and then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);

@@ -1,15 +1,15 @@
 import { stopWorkers } from '../../actions/stop-workers.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
-import { durationFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
+import { durationFlag } from '../read-flags.ts';
 
 export default defineCommand({
   name: 'worker stop',
   summary: 'Stop workers after their running jobs finish',
   args: '[ID… | --all]',
   access: 'any-version',
-  // A worker that is just starting, and has not created the database yet, finds the request in it.
+  // A worker that is still starting, before there is a database, finds the request in the database created here.
   creates: true,
   flags: {
     all: { help: 'stop all workers; the default without ids' },

@@ -32,6 +32,7 @@ export interface Size {
 const TWO_COLUMNS = 120;
 /** A screen of at least this height has a line each for completed and failed jobs. */
 const TWO_LINE_HEIGHT = 20;
+/** The number of seconds that a sparkline covers. */
 const SPARKLINE_S = 300;
 
 /** Draws the whole screen. Returns its lines, each as wide as the screen. */
@@ -52,9 +53,9 @@ export function drawScreen(picture: Picture, size: Size, look: Look): string[] {
 
 function overview(picture: Picture, size: Size, look: Look): Line[] {
   const { snapshot, ui, now } = picture;
-  const top = [title(picture, size.width)];
+  const top = [titleLine(picture, size.width)];
   if (snapshot === null) return top;
-  top.push(totals(snapshot, size.width), ...throughput(picture, size, look));
+  top.push(totalsLine(snapshot, size.width), ...throughputLines(picture, size, look));
   const room = size.height - top.length;
   const draw = (names: readonly PaneName[], width: number): Line[] => {
     const shares = shareRows(snapshot, ui, names, room);
@@ -75,7 +76,7 @@ function overview(picture: Picture, size: Size, look: Look): Line[] {
   return [...top, ...rows];
 }
 
-function title({ location, problem, now }: Picture, width: number): Line {
+function titleLine({ location, problem, now }: Picture, width: number): Line {
   const clock = new Date(now).toTimeString().slice(0, 8);
   const name = 'queuectl top  ';
   const room = Math.max(0, width - name.length - clock.length - 2);
@@ -85,7 +86,7 @@ function title({ location, problem, now }: Picture, width: number): Line {
 }
 
 /** Returns the count of every state, or only of states with jobs if the line would be too long. */
-function totals({ jobs }: Snapshot, width: number): Line {
+function totalsLine({ jobs }: Snapshot, width: number): Line {
   const parts = (states: readonly State[], gap: string): Line =>
     states.flatMap((state, i) => [
       { text: i === 0 ? '' : gap },
@@ -99,7 +100,7 @@ function totals({ jobs }: Snapshot, width: number): Line {
   );
 }
 
-function throughput({ throughput, now }: Picture, { width, height }: Size, { ascii }: Look): Line[] {
+function throughputLines({ throughput, now }: Picture, { width, height }: Size, { ascii }: Look): Line[] {
   const one = (kind: 'completed' | 'failed', room: number): Line => {
     const label = `${kind}/s `.padEnd(12);
     const columns = Math.max(1, Math.min(SPARKLINE_S, room - label.length - 10));

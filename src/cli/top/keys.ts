@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /** Maps the sequences that terminals send for special keys to their names. */
-const NAMED: Record<string, string> = {
+const KEY_NAMES: Record<string, string> = {
   '\r': 'enter',
   '\n': 'enter',
   '\t': 'tab',
@@ -32,7 +32,7 @@ const KEY = /\x1b\[[0-9;?]*[@-~]|\x1bO[@-~]|[\s\S]/gu;
 export function readKeys(text: string): string[] {
   const keys: string[] = [];
   for (const [sent] of text.matchAll(KEY)) {
-    const name = NAMED[sent] ?? NAMED[sent.replace('\x1bO', '\x1b[')];
+    const name = KEY_NAMES[sent] ?? KEY_NAMES[sent.replace('\x1bO', '\x1b[')];
     if (name !== undefined) keys.push(name);
     else if (!/\p{Cc}/u.test(sent)) keys.push(sent);
   }
@@ -40,7 +40,7 @@ export function readKeys(text: string): string[] {
 }
 
 /** Matches an incomplete sequence at the end of the input, which may also be the Escape key. */
-const UNFINISHED = /\x1b(\[[0-9;?]*|O)?$/;
+const UNFINISHED_SEQUENCE = /\x1b(\[[0-9;?]*|O)?$/;
 /** The rest of a sequence arrives within this time. Users do not notice the delay. */
 const REST_MS = 30;
 
@@ -57,7 +57,7 @@ export function keyReader(onKey: (key: string) => void): { read(data: Buffer): v
     read(data) {
       stop();
       const text = held + decoder.write(data);
-      held = UNFINISHED.exec(text)?.[0] ?? '';
+      held = UNFINISHED_SEQUENCE.exec(text)?.[0] ?? '';
       if (held !== '')
         timer = setTimeout(() => {
           const rest = held;

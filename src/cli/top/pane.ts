@@ -16,8 +16,8 @@ const MARK_WIDTH = 2;
 
 /**
  * Divides the rows of the screen among the panes, not counting their headings. The panes take turns until all rows are
- * used, and the one in focus takes two rows each turn. If there is not even one row for each, the pane in focus gets all
- * of them.
+ * used, and the one in focus takes two rows each turn. If there is not even one row for each, the pane in focus, or else
+ * the first one, gets all of them.
  */
 export function shareRows(
   snapshot: Snapshot,
@@ -26,8 +26,8 @@ export function shareRows(
   room: number,
 ): Map<PaneName, number> {
   if (room < names.length * 2) {
-    const alone = names.includes(ui.focus) ? ui.focus : names[0]!;
-    return new Map([[alone, Math.max(0, room - 1)]]);
+    const onlyPane = names.includes(ui.focus) ? ui.focus : names[0]!;
+    return new Map([[onlyPane, Math.max(0, room - 1)]]);
   }
   const wanted = new Map(
     names.map((name) => [name, Math.max(1, rowsOf(snapshot, name, ui.filter).length)] as const),
@@ -58,7 +58,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
   const heading: Line = [
     { text: `${focused ? '▾' : ' '} ${table.titles.join(GAP)}`, color: focused ? 'bold' : 'dim' },
   ];
-  if (rows.length === 0) return share === 0 ? [heading] : [heading, [empty(snapshot, name, ui.filter)]];
+  if (rows.length === 0) return share === 0 ? [heading] : [heading, [emptyRow(snapshot, name, ui.filter)]];
   const chosen = chosenIndex(ui, name, rows);
   // The chosen row stays visible, with the rows before it where there is room.
   const from = Math.max(0, Math.min(chosen - Math.floor(share / 2), rows.length - share));
@@ -73,7 +73,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
   return [heading, ...lines];
 }
 
-function empty(
+function emptyRow(
   { jobs }: Snapshot,
   name: PaneName,
   filter: string,

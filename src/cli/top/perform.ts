@@ -6,7 +6,7 @@ import { releaseJobs } from '../../actions/release.ts';
 import { retryJobs } from '../../actions/retry.ts';
 import { verbFor } from '../../core/words.ts';
 import { untilEnded } from '../../worker/orphans.ts';
-import { thatDepend } from '../warn-dependents.ts';
+import { dependentsPhrase } from '../warn-dependents.ts';
 import type { Effect } from './ui.ts';
 
 export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
@@ -29,7 +29,7 @@ export async function perform(app: App, action: Action, by: string): Promise<str
   const [done, act] = JOB_ACTIONS[action.do];
   const { changed, why, retriedAtMostOnce = [], alsoCancelled = [] } = await act(app, [id]);
   if (changed.length === 0) return `job ${id} ${verbFor(1, why)}`;
-  const also = alsoCancelled.length === 0 ? '' : ` and ${thatDepend(alsoCancelled, 'depended', 1)}`;
+  const also = alsoCancelled.length === 0 ? '' : ` and ${dependentsPhrase(alsoCancelled, 'depended', 1)}`;
   const again = retriedAtMostOnce.length > 0 ? ', an at-most-once job that was started before' : '';
   return `${done} job ${id}${again}${also}`;
 }

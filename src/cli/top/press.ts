@@ -67,10 +67,10 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
   if (scene.snapshot === null) return uiOnly(ui);
   const rows = rowsOf(scene.snapshot, ui.focus, ui.filter);
   const index = chosenIndex(ui, ui.focus, rows);
-  const to = moved(key, index, rows.length - 1, scene.page);
-  if (to !== null) return uiOnly(choose(ui, rows, to));
+  const to = movedPosition(key, index, rows.length - 1, scene.page);
+  if (to !== null) return uiOnly(chooseRow(ui, rows, to));
   // The row is chosen explicitly, so that the next key acts on it even if the list has moved.
-  return act(choose(ui, rows, index), key, rows[index], scene.snapshot);
+  return actOnRow(chooseRow(ui, rows, index), key, rows[index], scene.snapshot);
 }
 
 function nextPane(ui: Ui, step: number): Ui {
@@ -78,7 +78,7 @@ function nextPane(ui: Ui, step: number): Ui {
   return { ...ui, focus: PANE_NAMES[at % PANE_NAMES.length]! };
 }
 
-function choose(ui: Ui, rows: unknown[], index: number): Ui {
+function chooseRow(ui: Ui, rows: unknown[], index: number): Ui {
   if (rows.length === 0) return ui;
   const at = Math.max(0, Math.min(index, rows.length - 1));
   const key = PANES[ui.focus].key(rows[at]);
@@ -96,11 +96,11 @@ const MOVES: Record<string, (at: number, last: number, page: number) => number> 
 const SYNONYMS: Record<string, string> = { k: 'up', j: 'down', ' ': 'page-down', g: 'home', G: 'end' };
 
 /** Returns the position that a key moves to, or null if the key does not move. */
-function moved(key: string, at: number, last: number, page: number): number | null {
+function movedPosition(key: string, at: number, last: number, page: number): number | null {
   return MOVES[SYNONYMS[key] ?? key]?.(at, last, page) ?? null;
 }
 
-function act(ui: Ui, key: string, row: unknown, snapshot: Snapshot): Pressed {
+function actOnRow(ui: Ui, key: string, row: unknown, snapshot: Snapshot): Pressed {
   const { job, queue } = row === undefined ? { job: null, queue: null } : PANES[ui.focus].target(row);
   if (key === 'p') {
     if (queue === null) return uiOnly({ ...ui, message: 'select a queue or a job first' });
@@ -148,7 +148,7 @@ function inOutput(ui: Ui, mode: Mode & { kind: 'output' }, key: string, { lines,
     return { ui: { ...ui, mode: PANES_MODE }, effect: { do: 'unfollow' } };
   if (key === 'f' || key === 'G' || key === 'end') return uiOnly({ ...ui, mode: { ...mode, top: null } });
   const last = Math.max(lines.first, lines.end - page);
-  const to = moved(key, mode.top ?? last, last, page);
+  const to = movedPosition(key, mode.top ?? last, last, page);
   if (to === null) return uiOnly(ui);
   // Scrolling to the end does not start following. Only f, G and End do.
   return uiOnly({ ...ui, mode: { ...mode, top: Math.max(lines.first, Math.min(to, last)) } });

@@ -27,13 +27,13 @@ export function statusLine({ ui, output }: Picture, width: number): Line {
   if (message !== '') return [{ text: printable(message), color: 'bold' }];
   if (mode.kind === 'output' && output !== null) {
     const where = `${printable(outputStatus(output, mode.top))}  `;
-    return [{ text: where, color: 'bold' }, keys(OUTPUT_KEYS, width - displayWidth(where))];
+    return [{ text: where, color: 'bold' }, keysThatFit(OUTPUT_KEYS, width - displayWidth(where))];
   }
   const narrowed = filter === '' ? '' : `filter: ${printable(filter)} (Esc clears it)  `;
-  return [{ text: narrowed, color: 'yellow' }, keys(KEYS, width - displayWidth(narrowed))];
+  return [{ text: narrowed, color: 'yellow' }, keysThatFit(KEYS, width - displayWidth(narrowed))];
 }
 
-function keys(all: string[], room: number): { text: string; color: 'dim' } {
+function keysThatFit(all: string[], room: number): { text: string; color: 'dim' } {
   let text = '';
   for (const key of all) {
     const longer = text === '' ? key : `${text}  ${key}`;

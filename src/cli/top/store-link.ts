@@ -31,10 +31,11 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
         : await openApp(context.location, actorOf(context.environment), {
             access: 'read',
             ifMissing: 'refuse',
+            anyOwner: context.anyOwner,
           });
       openedHere = !first;
       first = false;
-      // Both files signal changes: workers touch one, and commands that wake workers touch the other.
+      // A change touches the change file. If it may give workers something to do, it touches the wake file, too.
       unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];
       return app;
     },

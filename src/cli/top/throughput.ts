@@ -3,18 +3,18 @@ import type { FinishedAttempt } from '../../store/contract/figures.ts';
 /** The counts of a second are kept for this many seconds. No sparkline shows more. */
 const KEPT_S = 900;
 /** The current rate is the average of this many past seconds. */
-const NOW_S = 10;
+const RATE_WINDOW_S = 10;
 
 const BLOCKS = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII = ['.', '_', ':', '-', '=', '+', '*', '%', '#'];
 
-interface Second {
+interface SecondCounts {
   completed: number;
   failed: number;
 }
 
 /** Maps a Unix time in seconds to the attempts that ended in it. */
-export type Throughput = Map<number, Second>;
+export type Throughput = Map<number, SecondCounts>;
 
 /**
  * Adds a sample of the newest attempts. Samples overlap, and a later one may lack the oldest attempts of a second. So the
@@ -41,14 +41,14 @@ export function record(known: Throughput, sample: FinishedAttempt[], now: number
 }
 
 /** Returns the current rate per second. */
-export function rateNow(known: Throughput, kind: keyof Second, now: number): number {
-  return rates(known, kind, now, 1, NOW_S)[0]!;
+export function rateNow(known: Throughput, kind: keyof SecondCounts, now: number): number {
+  return rates(known, kind, now, 1, RATE_WINDOW_S)[0]!;
 }
 
 /** Returns the rate in each of `columns` spans of `seconds`, oldest first, without the current second. */
 export function rates(
   known: Throughput,
-  kind: keyof Second,
+  kind: keyof SecondCounts,
   now: number,
   columns: number,
   seconds: number,

@@ -6,14 +6,15 @@ import { jobOf, NOW, snapshotOf } from './snapshot.ts';
 
 const PLAIN = { color: false, ascii: false };
 
-function picture(over: Partial<Picture> = {}): Picture {
+function picture(changes: Partial<Picture> = {}): Picture {
   return {
     ...{ snapshot: snapshotOf(), throughput: new Map(), ui: startUi(), output: null },
     ...{ now: NOW, location: '/tmp/queue.db', problem: null },
-    ...over,
+    ...changes,
   };
 }
 
+/** A text with control, wide, combining and right-to-left characters, longer than a line. */
 const NASTY = `echo \x1b[2J\r\n\t 漢字かな 👩‍👩‍👧 e\u0301 \u202e \x07 ${'x'.repeat(300)}`;
 
 test('every line is as wide as the screen, even with wide or control characters in commands and errors', () => {
@@ -62,11 +63,10 @@ test('a screen of 15 lines shows every list, and one of 10 lines only the focuse
     expect(at(15)).toContain(title);
   expect(at(15)).toContain('w2');
   expect(at(10)).toContain('RUNNING');
-  expect(at(10)).not.toContain('WAITING 0');
-  expect(at(10)).not.toContain('FAILURES');
+  for (const title of ['QUEUES', 'WAITING 0', 'FAILURES', 'WORKERS']) expect(at(10)).not.toContain(title);
 });
 
-test('running jobs show their run time, the time left and pending actions', () => {
+test('a running job shows its run time, the time left, and that it is being cancelled', () => {
   const job = { ...jobOf('r'), startedAt: NOW - 90_000, timeoutMs: 120_000 };
   const shown = (endReason: 'cancelled' | null) =>
     drawScreen(
@@ -110,11 +110,16 @@ test('an error is shown at the top, above the last data', () => {
 
 test('a filter matches ids, queues, commands and errors, ignoring case', () => {
   const snapshot = snapshotOf({
-    waiting: [jobOf('one', { command: 'Backup' }), jobOf('two', { queue: 'backups' }), jobOf('three')],
+    waiting: [
+      jobOf('one', { command: 'Backup' }),
+      jobOf('two', { queue: 'backups' }),
+      jobOf('three', { lastError: 'Disk full' }),
+    ],
   });
   const ids = (filter: string) =>
     rowsOf(snapshot, 'waiting', filter).map((row) => (row as { id: string }).id);
   expect(ids('BACKUP')).toEqual(['one', 'two']);
   expect(ids('thr')).toEqual(['three']);
+  expect(ids('disk FULL')).toEqual(['three']);
   expect(ids('')).toHaveLength(3);
 });

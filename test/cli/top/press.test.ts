@@ -19,7 +19,7 @@ function typeKeys(keys: string[], from: Ui = startUi()) {
   return { ui, effects };
 }
 
-test('the bytes of keys are read as names, and unknown sequences are ignored', () => {
+test('special keys are read as names and others as characters, and unknown sequences are ignored', () => {
   expect(readKeys('jä\x1b[A\x1bOB\x1b[Z\t\r\x7f\x03\x1b[5~')).toEqual([
     ...['j', 'ä', 'up', 'down', 'shift-tab', 'tab', 'enter', 'backspace', 'ctrl-c', 'page-up'],
   ]);
@@ -27,7 +27,7 @@ test('the bytes of keys are read as names, and unknown sequences are ignored', (
   expect(readKeys('\x1b[200~\x01\x1b[1;5C')).toEqual([]);
 });
 
-test('a sequence that arrives in parts is one key, and so is Escape alone', async () => {
+test('a sequence or a character that arrives in parts is one key, and so is Escape alone', async () => {
   const keys: string[] = [];
   const escaped = Promise.withResolvers<void>();
   const reader = keyReader((key) => {
@@ -47,7 +47,7 @@ test('the selected row stays selected when it moves, and its position stays sele
   const { ui } = typeKeys(['down']);
   expect(ui.chosen.running.key).toBe('b');
   expect(chosenIndex(ui, 'running', rowsOf(snapshot, 'running', ''))).toBe(1);
-  expect(chosenIndex(ui, 'running', [...running].reverse().slice(0, 2))).toBe(1);
+  expect(chosenIndex(ui, 'running', [running[1], running[0]])).toBe(0);
   expect(chosenIndex(ui, 'running', [running[0], running[2]])).toBe(1);
   expect(chosenIndex(ui, 'running', [running[0]])).toBe(0);
   expect(chosenIndex(ui, 'running', [])).toBe(0);
@@ -62,9 +62,9 @@ test('the selection stops at the first and last row, and switching panes wraps a
   expect(typeKeys(['shift-tab', 'left']).ui.focus).toBe('workers');
 });
 
-test('cancelling asks first, and only y confirms', () => {
+test('cancelling asks first, and only y or Y confirms', () => {
   expect(typeKeys(['c']).effects).toEqual([]);
-  expect(typeKeys(['c', 'y']).effects).toEqual([{ do: 'cancel', id: 'a' }]);
+  for (const key of ['y', 'Y']) expect(typeKeys(['c', key]).effects).toEqual([{ do: 'cancel', id: 'a' }]);
   for (const key of ['n', 'enter', 'escape', 'c', 'q']) expect(typeKeys(['c', key]).effects).toEqual([]);
   // The answer applies to the job in the question, not to the row that is selected later.
   const asked = typeKeys(['j', 'c']).ui;
@@ -72,9 +72,9 @@ test('cancelling asks first, and only y confirms', () => {
   expect(press(asked, 'y', later).effect).toEqual({ do: 'cancel', id: 'b' });
 });
 
-test('an ended job cannot be cancelled, so there is no question', () => {
-  const over = { ...scene, snapshot: snapshotOf({ running: [jobOf('d', { state: 'dead' })] }) };
-  const { ui, effect } = press(startUi(), 'c', over);
+test('the cancel key asks nothing for a job that has ended', () => {
+  const endedScene = { ...scene, snapshot: snapshotOf({ running: [jobOf('d', { state: 'dead' })] }) };
+  const { ui, effect } = press(startUi(), 'c', endedScene);
   expect({ kind: ui.mode.kind, message: ui.message, effect }).toEqual({
     ...{ kind: 'panes', message: 'job d is already dead', effect: null },
   });
@@ -107,7 +107,7 @@ test('output can be scrolled and followed, and q leaves the output but not the p
   expect(typeKeys(['q'], opened.ui).effects).toEqual([{ do: 'unfollow' }]);
 });
 
-test('a filter is typed as text, and Escape restores the previous one', () => {
+test('a filter is typed as text; Escape restores the previous one while typing, and clears it afterwards', () => {
   const { ui } = typeKeys(['/', 'q', 'ä', 'x', 'backspace', 'enter']);
   expect(ui).toMatchObject({ filter: 'qä', mode: { kind: 'panes' } });
   expect(typeKeys(['/', 'z', 'escape'], ui).ui.filter).toBe('qä');

@@ -8,12 +8,14 @@ export { NOW };
 
 type AnyJob = ClaimedJob & JobWithReason;
 
-export function jobOf(id: string, over: Partial<AnyJob> = {}): AnyJob {
+/** Returns a job that fits every list of the screen. */
+export function jobOf(id: string, changes: Partial<AnyJob> = {}): AnyJob {
   const claimed = { claim: { job: 1, token: 1, attempt: 1 }, ordinal: 1, endReason: null };
-  return { ...newJob(jobSpec(id), NOW), waitingFor: 'ready', ...claimed, ...over };
+  return { ...newJob(jobSpec(id), NOW), waitingFor: 'ready', ...claimed, ...changes };
 }
 
-export function snapshotOf(over: Partial<Snapshot> = {}): Snapshot {
+/** Returns a snapshot with one queue and no jobs, with the given changes. */
+export function snapshotOf(changes: Partial<Snapshot> = {}): Snapshot {
   const jobs = { pending: 0, processing: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 };
   const queue = {
     name: 'default',
@@ -28,6 +30,6 @@ export function snapshotOf(over: Partial<Snapshot> = {}): Snapshot {
   return {
     ...{ at: NOW, jobs, queues: [{ ...queue, jobs }], running: [], waiting: [], failures: [], workers: [] },
     finished: [],
-    ...over,
+    ...changes,
   };
 }

@@ -16,7 +16,7 @@ test('attempts that are recorded twice count once, and those that a later sample
   expect(rateNow(known, 'completed', NOW)).toBe(0.3);
 });
 
-test('the current second is left out, and old seconds are dropped', () => {
+test('rates leave out the current second, and old seconds are dropped', () => {
   const known: Throughput = new Map();
   record(known, [ended(0), ended(1), ended(5000)], NOW);
   expect(rates(known, 'completed', NOW, 2, 1)).toEqual([0, 1]);

@@ -12,25 +12,25 @@ import { type Command, type Context, defineCommand, type Flag, type Input } from
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
 import { jobColumns } from './job-table.ts';
-import { atMostOnceFields } from './print-changed.ts';
+import { atMostOnceFields } from './print-result.ts';
 import { printTable } from './table.ts';
 import { printable } from './text.ts';
 import { timesFor } from './times.ts';
-import { named, thatDepend, warnAlsoCancelled } from './warn-dependents.ts';
+import { dependentsPhrase, pasteableIds, warnAlsoCancelled } from './warn-dependents.ts';
 
-interface ActingCommand {
+interface JobActionDefinition {
   name: string;
   summary: string;
   /** The past participle of the action, such as `cancelled`. */
-  done: string;
+  participle: string;
   flags?: Record<string, Flag>;
   examples: string[];
   notes?: string[];
-  /** What the action does to a job that others depend on. Those are then cancelled, and the command tells so before and after. */
-  ends?: 'cancelled' | 'deleted';
-  /** Returns the command that helps if the only job could not be changed. */
+  /** How the action ends a job. The jobs that depend on it are then cancelled, which the question and the result mention. */
+  endsAs?: 'cancelled' | 'deleted';
+  /** Returns the hint of the error if a single job was selected and could not be changed. */
   hint?(app: App, id: string): Promise<string>;
-  /** Returns null if there was nothing to change. */
+  /** Performs the action. Returns null if the user made no changes in the editor. */
   act(app: App, ids: string[], input: Input, context: Context): Promise<Acted | null>;
 }
 
@@ -39,12 +39,12 @@ const ACT_FLAGS: Record<string, Flag> = {
   'dry-run': { help: 'show what would change without changing anything' },
 };
 
-export const SHORT_IDS =
+export const SHORT_IDS_NOTE =
   'You can shorten an id to a unique prefix. @last refers to the most recently enqueued job.';
 
 /** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
-export function actingCommand(command: ActingCommand): Command {
-  const { name, summary, done, flags, examples, notes = [], ends = null, act } = command;
+export function jobActionCommand(command: JobActionDefinition): Command {
+  const { name, summary, participle, flags, examples, notes = [], endsAs = null, act } = command;
   return defineCommand({
     name,
     summary,
@@ -52,20 +52,20 @@ export function actingCommand(command: ActingCommand): Command {
     access: 'write',
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
-    notes: [...notes, SHORT_IDS],
-    instead: ([first]) =>
+    notes: [...notes, SHORT_IDS_NOTE],
+    usageHint: ([first]) =>
       first === '--all' ? `to select all jobs: queuectl ${name} --state all` : undefined,
     async run(context, input) {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();
       const ids = await selectJobs(app, selection);
       const asks = 'filter' in selection && ids.length > 1 && !input.has('yes');
-      const isTold = ends !== null && (asks || input.has('dry-run'));
-      const lost = isTold ? await cancelledWith(app, ids, ends) : [];
-      if (input.has('dry-run')) return preview(context, app, done, ids, lost);
+      const showsDependents = endsAs !== null && (asks || input.has('dry-run'));
+      const dependents = showsDependents ? await cancelledWith(app, ids, endsAs) : [];
+      if (input.has('dry-run')) return preview(context, app, participle, ids, dependents);
       if (asks) {
-        const question = `${name} ${countOf(ids.length)} (${firstIds(ids)})${alsoAsked(name, lost, ids)}?`;
-        if (!confirmed(context, question, 'add --yes to confirm')) return 1;
+        const question = `${name} ${countOf(ids.length)} (${firstIds(ids)})${dependentsQuestion(name, dependents, ids)}?`;
+        if (!askToConfirm(context, question, 'add --yes to confirm')) return 1;
       }
       const acted = await act(app, ids, input, context);
       if (acted === null && context.io.tty && !context.io.json && !context.io.quiet) {
@@ -73,31 +73,38 @@ export function actingCommand(command: ActingCommand): Command {
         return 0;
       }
       const [only, ...others] = acted?.unchanged ?? [];
-      const alone = only !== undefined && others.length === 0 && acted?.changed.length === 0;
-      const hint = alone ? await command.hint?.(app, only) : undefined;
-      return report(context, done, acted ?? { changed: [], unchanged: [], why: '' }, hint);
+      const isSingle = only !== undefined && others.length === 0 && acted?.changed.length === 0;
+      const hint = isSingle ? await command.hint?.(app, only) : undefined;
+      return reportResult(context, participle, acted ?? { changed: [], unchanged: [], why: '' }, hint);
     },
   });
 }
 
-/** Reads the ids or the filters, and throws unless exactly one of them is given. Flags in `otherFlags` are not filters. */
-export function selectionOf(name: string, otherFlags: Record<string, Flag>, input: Input): Selection {
+/** Reads either ids or filters, and throws if both or none are given. A flag that is also in `otherFlags` is not a filter. */
+export function selectionOf(commandName: string, otherFlags: Record<string, Flag>, input: Input): Selection {
   const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in otherFlags));
   if (input.args.length > 0 && filters.length > 0) {
     throw new QueueError(
       'usage',
       `job ids cannot be combined with the filter --${filters[0]}`,
-      `for help: queuectl help ${name}`,
+      `for help: queuectl help ${commandName}`,
     );
   }
   if (input.args.length === 0 && filters.length === 0) {
-    throw new QueueError('usage', `${name} requires job ids or filters`, `for help: queuectl help ${name}`);
+    throw new QueueError(
+      'usage',
+      `${commandName} requires job ids or filters`,
+      `for help: queuectl help ${commandName}`,
+    );
   }
   return input.args.length > 0 ? { names: input.args } : { filter: readFilter(input, Date.now()) };
 }
 
-/** Asks for confirmation on a terminal. Throws elsewhere, because a script has to pass --yes. */
-export function confirmed({ io, environment }: Context, question: string, hint: string): boolean {
+/**
+ * Asks a question and returns whether the answer was yes. Throws without a terminal, or with CI or QUEUECTL_NO_INPUT set,
+ * because a script has to pass --yes.
+ */
+export function askToConfirm({ io, environment }: Context, question: string, hint: string): boolean {
   if (!isTerminal(0) || !isTerminal(2) || environment.CI || environment.QUEUECTL_NO_INPUT) {
     throw new QueueError('needs-yes', `confirmation required: ${question.replace(/\?$/, '')}`, hint);
   }
@@ -108,47 +115,55 @@ export function confirmed({ io, environment }: Context, question: string, hint: 
   return isYes;
 }
 
-/** Returns the part of a question about jobs that would be cancelled with others. */
-function alsoAsked(name: string, lost: string[], ids: string[]): string {
-  if (lost.length === 0) return '';
-  return ` and ${name === 'cancel' ? '' : 'cancel '}${thatDepend(lost, 'depend', ids.length)}`;
+/** Returns the part of a question about dependent jobs that would be cancelled too, or an empty text. */
+function dependentsQuestion(name: string, dependents: string[], ids: string[]): string {
+  if (dependents.length === 0) return '';
+  return ` and ${name === 'cancel' ? '' : 'cancel '}${dependentsPhrase(dependents, 'depend', ids.length)}`;
 }
 
-/** A question names this many jobs. */
-const NAMED = 3;
-/** A dry run shows this many jobs. */
-const SHOWN = 10;
+/** A question lists the ids of this many jobs. */
+const LISTED_IDS = 3;
+/** A dry run on a terminal shows this many jobs. */
+const PREVIEWED_JOBS = 10;
 
 function firstIds(ids: string[]): string {
-  return ids.slice(0, NAMED).map(printable).join(', ') + (ids.length > NAMED ? ', …' : '');
+  return ids.slice(0, LISTED_IDS).map(printable).join(', ') + (ids.length > LISTED_IDS ? ', …' : '');
 }
 
 /** Shows the selected jobs, whether or not the action can change them: the first ones as a table on a terminal, else all ids. */
 async function preview(
   context: Context,
   app: App,
-  done: string,
+  participle: string,
   ids: string[],
-  lost: string[],
+  dependents: string[],
 ): Promise<number> {
   const { io } = context;
   if (io.json || !io.tty || io.quiet)
-    return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '', alsoCancelled: lost });
+    return reportResult(context, `would be ${participle}`, {
+      changed: ids,
+      unchanged: [],
+      why: '',
+      alsoCancelled: dependents,
+    });
   const jobs: Job[] = [];
-  for (const id of ids.slice(0, SHOWN)) jobs.push(await getJob(app, id));
+  for (const id of ids.slice(0, PREVIEWED_JOBS)) jobs.push(await getJob(app, id));
   printTable(io, jobColumns(timesFor(io, app.clock.now())), await withReasons(app, jobs));
-  if (ids.length > SHOWN) io.out(`and ${formatCount(ids.length - SHOWN)} more\n`);
+  if (ids.length > PREVIEWED_JOBS) io.out(`and ${formatCount(ids.length - PREVIEWED_JOBS)} more\n`);
   const also =
-    lost.length === 0
+    dependents.length === 0
       ? ''
-      : `, and ${thatDepend(lost, 'depend', ids.length)} would be cancelled: ${named(lost)}`;
-  io.out(`${countOf(ids.length)} would be ${done}${also}\n`);
+      : `, and ${dependentsPhrase(dependents, 'depend', ids.length)} would be cancelled: ${pasteableIds(dependents)}`;
+  io.out(`${countOf(ids.length)} would be ${participle}${also}\n`);
   return 0;
 }
 
-/** Prints what changed and what did not. Returns 0 if all jobs changed, 7 if some did, and throws if none did. */
-function report({ io }: Context, done: string, acted: Acted, hint?: string): number {
-  const { changed, unchanged, skipped = [], why, alsoCancelled: lost = [] } = acted;
+/**
+ * Prints what changed and what did not. `done` is a phrase such as `cancelled` or `would be cancelled`. Returns 0 if no job
+ * stayed unchanged, and 7 if only some changed. Throws if all stayed unchanged.
+ */
+function reportResult({ io }: Context, done: string, acted: Acted, hint?: string): number {
+  const { changed, unchanged, skipped = [], why, alsoCancelled: dependents = [] } = acted;
   const others = unchanged.length - skipped.length;
   const unchangedText = [
     ...(others > 0 ? [`${countOf(others)} ${verbFor(others, why)}`] : []),
@@ -160,17 +175,17 @@ function report({ io }: Context, done: string, acted: Acted, hint?: string): num
     );
   else if (!io.tty || io.quiet) {
     io.out(changed.map((id) => `${id}\n`).join(''));
-    warnAlsoCancelled(io, done.startsWith('would') ? 'this would also cancel' : 'also cancelled', lost);
+    warnAlsoCancelled(io, done.startsWith('would') ? 'this would also cancel' : 'also cancelled', dependents);
   } else if (changed.length > 0 || unchanged.length === 0)
     io.out(
-      `${done} ${countOf(changed.length)}${alsoText(done, acted)}${unchangedText === '' ? '' : `; ${unchangedText}`}\n`,
+      `${done} ${countOf(changed.length)}${dependentsText(done, acted)}${unchangedText === '' ? '' : `; ${unchangedText}`}\n`,
     );
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
     if (!io.tty) io.warn(unchangedText);
     return 7;
   }
-  throw nothingDone(done, acted, unchangedText, hint);
+  throw nothingChangedError(done, acted, unchangedText, hint);
 }
 
 /** Returns the further fields of a JSON answer. */
@@ -180,24 +195,24 @@ function otherFields(done: string, acted: Acted): object {
   return { ...(alsoCancelled.length > 0 ? { [name]: alsoCancelled } : {}), ...atMostOnceFields(acted) };
 }
 
-function alsoText(done: string, { changed, alsoCancelled = [] }: Acted): string {
+function dependentsText(done: string, { changed, alsoCancelled = [] }: Acted): string {
   if (alsoCancelled.length === 0) return '';
-  const what = thatDepend(alsoCancelled, 'depended', changed.length);
-  return ` and ${done === 'cancelled' ? '' : 'cancelled '}${what}: ${named(alsoCancelled)}`;
+  const what = dependentsPhrase(alsoCancelled, 'depended', changed.length);
+  return ` and ${done === 'cancelled' ? '' : 'cancelled '}${what}: ${pasteableIds(alsoCancelled)}`;
 }
 
-function nothingDone(
+function nothingChangedError(
   done: string,
   { unchanged, skipped = [], why }: Acted,
   unchangedText: string,
-  given?: string,
+  singleJobHint?: string,
 ): QueueError {
   const [first] = unchanged;
   if (unchanged.length === 1 && skipped.length === 0)
     return new QueueError(
       'wrong-state',
       `nothing was ${done}: job '${first}' ${verbFor(1, why)}`,
-      given ?? `to show the job: queuectl show ${first}`,
+      singleJobHint ?? `to show the job: queuectl show ${first}`,
     );
   const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : unchangedText;
   const hint =

@@ -10,16 +10,19 @@ import { openFile, readFrom } from './read-file.ts';
 /** A file that can be read in pieces, and from its beginning as often as needed. */
 export interface TextFile {
   readonly size: number;
-  /** The number of bytes that have been read since the last start from the beginning. */
-  readonly at: number;
+  /** The number of bytes that the current pass through `chunks` has read. */
+  readonly bytesRead: number;
   readonly chunks: Iterable<string>;
   close(): void;
 }
 
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
-/** Opens a text file, or standard input for `-`. Input that cannot be read twice is first copied to a temporary file. */
-export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
+/**
+ * Opens a text file, or standard input for `-`. Standard input, and any file that cannot be read twice, is first copied to
+ * a temporary file. Meanwhile, `onCopied` is called with the number of bytes copied so far.
+ */
+export function openTextFile(file: string, onCopied: (bytes: number) => void): TextFile {
   if (file === '-' && isTerminal(0))
     throw new QueueError(
       'usage',
@@ -27,25 +30,26 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
       'for example: queuectl enqueue --file jobs.txt',
     );
   const name = file === '-' ? 'standard input' : file;
-  const given = file === '-' ? 0 : openFile(name);
-  const fd = given !== 0 && fstatSync(given).isFile() ? given : copy(given, name, onCopied);
-  if (given !== fd && given !== 0) closeSync(given);
+  const inputFd = file === '-' ? 0 : openFile(name);
+  const fd =
+    inputFd !== 0 && fstatSync(inputFd).isFile() ? inputFd : copyToTemporaryFile(inputFd, name, onCopied);
+  if (inputFd !== fd && inputFd !== 0) closeSync(inputFd);
   const size = fstatSync(fd).size;
-  let at = 0;
+  let bytesRead = 0;
   return {
     size,
-    get at() {
-      return at;
+    get bytesRead() {
+      return bytesRead;
     },
     chunks: {
       *[Symbol.iterator]() {
         const decoder = new TextDecoder('utf-8', { fatal: true });
-        const buffer = Buffer.allocUnsafe(CHUNK);
-        for (at = 0; ; ) {
-          const bytes = readFrom(fd, buffer, at, name);
-          at += bytes;
+        const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+        for (bytesRead = 0; ; ) {
+          const bytes = readFrom(fd, buffer, bytesRead, name);
+          bytesRead += bytes;
           const read = buffer.subarray(0, bytes);
-          yield orNull(() => decoder.decode(read, { stream: bytes > 0 })) ?? notText(fd, name);
+          yield orNull(() => decoder.decode(read, { stream: bytes > 0 })) ?? throwNotUtf8(fd, name);
           if (bytes === 0) return;
         }
       },
@@ -54,10 +58,10 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
   };
 }
 
-/** Copies the input to a temporary file without a name, which no other process can open. */
-function copy(from: number, name: string, onCopied: (bytes: number) => void): number {
+/** Copies the input to a temporary file without a name, which no other process can open. Returns its descriptor. */
+function copyToTemporaryFile(from: number, name: string, onCopied: (bytes: number) => void): number {
   const path = join(tmpdir(), `queuectl-${process.pid}-${Math.random().toString(36).slice(2)}`);
-  const buffer = Buffer.allocUnsafe(CHUNK);
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   try {
     const fd = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
@@ -80,8 +84,8 @@ function copy(from: number, name: string, onCopied: (bytes: number) => void): nu
 }
 
 /** Reads the file from its beginning, and throws an error with the number of the line that is not UTF-8. */
-function notText(fd: number, name: string): never {
-  const buffer = Buffer.allocUnsafe(CHUNK);
+function throwNotUtf8(fd: number, name: string): never {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let rest: Buffer = Buffer.alloc(0);
   let line = 1;
   for (let at = 0; ; ) {

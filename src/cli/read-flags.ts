@@ -15,7 +15,7 @@ export function numberFlag(input: Input, flag: string, range: NumberRange): numb
   return text === undefined ? null : parseNumber(text, `--${flag}`, range);
 }
 
-/** Reads the time between two updates of a screen. Returns null without the flag. */
+/** Reads the time between two updates of a screen: at least 100 ms and at most `maxMs`. Returns null without the flag. */
 export function intervalFlag(input: Input, flag: string, maxMs: number): number | null {
   const ms = durationFlag(input, flag);
   if (ms !== null && (ms < 100 || ms > maxMs))

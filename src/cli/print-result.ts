@@ -3,11 +3,11 @@ import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 
-/** Prints what changed: a sentence on a terminal, else the ids. JSON has `more` beside the ids. */
-export function printChanged(io: Io, verb: string, ids: string[], more: object = {}): void {
-  if (io.json) io.out(`${JSON.stringify({ [verb]: ids, ...more })}\n`);
+/** Prints the jobs that changed: a sentence on a terminal, else their ids. JSON has `moreFields` beside the ids. */
+export function printChanged(io: Io, participle: string, ids: string[], moreFields: object = {}): void {
+  if (io.json) io.out(`${JSON.stringify({ [participle]: ids, ...moreFields })}\n`);
   else if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
-  else io.out(`${verb} ${countOf(ids.length)}${ids.length === 1 ? `: ${ids[0]}` : ''}\n`);
+  else io.out(`${participle} ${countOf(ids.length)}${ids.length === 1 ? `: ${ids[0]}` : ''}\n`);
 }
 
 /** Prints the result of a command: an object with --json, a sentence on a terminal, else one value for scripts. */

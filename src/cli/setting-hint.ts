@@ -1,8 +1,8 @@
 import { isSetting } from '../core/setting-names.ts';
 import { shellWord } from '../core/shell-quote.ts';
 
-/** Returns the command line that is meant by `max-retries 5` or `--max-retries 5`, or undefined if no setting is named. */
-export function settingLine([first = '', value]: string[]): string | undefined {
+/** Returns the command that `max-retries 5` or `--max-retries 5` probably means, or undefined if no setting is named. */
+export function settingHint([first = '', value]: string[]): string | undefined {
   const [name, inline] = first.replace(/^-+/, '').split('=');
   if (!isSetting(name!)) return undefined;
   const text = inline ?? value;
