@@ -14,7 +14,7 @@ export function homeDirectory(): string {
 }
 
 /** Returns the home directory of the owner of a path. For another user it is the one in /etc/passwd, or / if there is none. */
-export function homeOf(path: string): string {
+export function homeOfOwner(path: string): string {
   try {
     const owner = statSync(path).uid;
     if (owner === process.getuid?.()) return homeDirectory();

@@ -11,7 +11,7 @@ const DISK_PARTS = 16;
 const FREE_FACTOR = 4;
 
 /** Creates the ballast if there is none and enough space is free. It is removed on a full disk: even deleting jobs needs space. */
-export function keepBallast({ ballast: file, path }: StateDirectory): void {
+export function makeBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
   try {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;

@@ -19,7 +19,7 @@ export function nameIn(cookie: string): string {
  * of an attempt in a list of processes and give it to their own processes, but they cannot make the MAC. For a process of this
  * user the name is enough, so that a job which started before the key existed is found.
  */
-export function isCookieOf(carried: string, cookie: string, isOwnProcess: () => boolean): boolean {
+export function cookieMatches(carried: string, cookie: string, isOwnProcess: () => boolean): boolean {
   const name = nameIn(carried);
   if (name !== nameIn(cookie)) return false;
   return (carried === cookie && carried !== name) || isOwnProcess();

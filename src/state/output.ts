@@ -159,7 +159,7 @@ export function readGap(place: OutputPlace): Gap | null {
 
 export function writeGap(place: OutputPlace, gap: Gap): void {
   const old = gapNames(place);
-  const name = `${place.gaps}-${gap.from}-${gap.to}`;
+  const name = `${place.gapPrefix}-${gap.from}-${gap.to}`;
   crashPoint('before-gap');
   if (!old.includes(name)) closeSync(openSync(`${place.directory}/${name}`, 'ax', 0o600));
   crashPoint('after-gap');
@@ -167,7 +167,7 @@ export function writeGap(place: OutputPlace, gap: Gap): void {
 }
 
 function gapNames(place: OutputPlace): string[] {
-  return namesIn(place.directory).filter((name) => new RegExp(`^${place.gaps}-\\d+-\\d+$`).test(name));
+  return namesIn(place.directory).filter((name) => new RegExp(`^${place.gapPrefix}-\\d+-\\d+$`).test(name));
 }
 
 function join(a: Gap, b: Gap): Gap {

@@ -11,7 +11,7 @@ export interface OutputPlace {
   /** The file to which the command writes stdout and stderr, or one of them. */
   output: string;
   /** The prefix of the names of empty files that record the gap. */
-  gaps: string;
+  gapPrefix: string;
 }
 
 /** The paths of an attempt's directory and of its files. */
@@ -32,7 +32,7 @@ export function placeOf(state: StateDirectory, epoch: string, attempt: number): 
   const directory = join(state.attempts, name);
   let cookie: string | null = null;
   return {
-    ...outputIn(directory, 'stdout'),
+    ...outputPlaceIn(directory, 'stdout'),
     state,
     stdin: join(directory, 'in'),
     record: join(directory, 'rec'),
@@ -64,9 +64,9 @@ export function attemptOf(name: string): { epoch: string; attempt: number } | nu
 }
 
 /** Returns the paths for a stream. Output that is not split uses those of stdout. */
-export function outputIn(directory: string, stream: Stream): OutputPlace {
-  const [name, gaps] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
-  return { directory, output: join(directory, name!), gaps: gaps! };
+export function outputPlaceIn(directory: string, stream: Stream): OutputPlace {
+  const [name, gapPrefix] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
+  return { directory, output: join(directory, name!), gapPrefix: gapPrefix! };
 }
 
 /** Creates the attempt's directory. Returns false if it exists, because another process has started or gated the attempt. */

@@ -1,5 +1,5 @@
 import { type Collected, collectOutput, LARGEST_STORED_BYTES } from './output.ts';
-import { outputIn, type Place } from './place.ts';
+import { outputPlaceIn, type Place } from './place.ts';
 
 export interface CollectedStreams extends Collected {
   /** The stderr of split output. Then `kept` is only its stdout. */
@@ -10,7 +10,7 @@ export interface CollectedStreams extends Collected {
 export function collectStreams(place: Place, split: boolean, limit: number): CollectedStreams {
   const out = collectOutput(place, limit);
   if (!split) return out;
-  const err = collectOutput(outputIn(place.directory, 'stderr'), limit);
+  const err = collectOutput(outputPlaceIn(place.directory, 'stderr'), limit);
   const bytes = out.bytes + err.bytes;
   const truncated = out.truncated || err.truncated;
   return {

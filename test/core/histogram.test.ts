@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import {
   addHistogram,
-  BUCKETS,
+  BUCKET_COUNT,
   bucketOf,
-  countOf,
   countUpTo,
   emptyHistogram,
   type Histogram,
   METRIC_BOUNDS_MS,
   percentilesOf,
+  sampleCount,
 } from '../../src/core/histogram.ts';
 import { LATEST_DATE_MS } from '../../src/core/time.ts';
 import { below, seededRandom } from '../support/random.ts';
@@ -68,8 +68,8 @@ describe('buckets', () => {
     }
     for (let ms = 1_000_000; ms * 1.1 < LATEST_DATE_MS; ms = Math.ceil(ms * 1.1))
       expect(bucketOf(Math.ceil(ms * 1.1))).toBeGreaterThan(bucketOf(ms));
-    expect(bucketOf(LATEST_DATE_MS)).toBe(BUCKETS - 1);
-    expect(bucketOf(Number.MAX_VALUE)).toBe(BUCKETS - 1);
+    expect(bucketOf(LATEST_DATE_MS)).toBe(BUCKET_COUNT - 1);
+    expect(bucketOf(Number.MAX_VALUE)).toBe(BUCKET_COUNT - 1);
   });
 
   test('add up to the buckets of the metrics', () => {
@@ -79,7 +79,7 @@ describe('buckets', () => {
     const histogram = histogramOf(times);
     for (const bound of METRIC_BOUNDS_MS)
       expect([bound, countUpTo(histogram, bound)]).toEqual([bound, times.filter((ms) => ms <= bound).length]);
-    expect(countOf(histogram)).toBe(times.length);
+    expect(sampleCount(histogram)).toBe(times.length);
     expect(histogram.sumMs).toBe(times.reduce((sum, ms) => sum + ms, 0));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { decide, policyFromSettings } from '../../src/core/decide.ts';
-import { hooksAfter, withoutHooks } from '../../src/core/hooks.ts';
+import { hooksAfter, withoutDefaultHooks } from '../../src/core/hooks.ts';
 import type { ClaimedJob, JobHooks } from '../../src/core/job.ts';
 import { exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
 import { resolveSettings } from '../../src/core/stored-settings.ts';
@@ -52,10 +52,10 @@ describe('the hooks of an event', () => {
   });
 
   test('a job that a hook enqueues triggers no hooks of the settings', () => {
-    const { hooks } = withoutHooks<{ hooks?: JobHooks }>({});
+    const { hooks } = withoutDefaultHooks<{ hooks?: JobHooks }>({});
     expect(hooksFor(succeeded, { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
     expect(hooksFor(failedWith(1), { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
-    const own = withoutHooks<{ hooks?: JobHooks }>({ hooks: { complete: 'x' } });
+    const own = withoutDefaultHooks<{ hooks?: JobHooks }>({ hooks: { complete: 'x' } });
     expect(hooksFor(succeeded, { hooks: own.hooks! }).hooks.map((hook) => hook.command)).toEqual(['x']);
   });
 });

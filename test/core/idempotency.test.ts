@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { canonical } from '../../src/core/idempotency.ts';
+import { canonicalText } from '../../src/core/idempotency.ts';
 import { readJobObject } from '../../src/core/job-input.ts';
 
 const NOW = Date.UTC(2030, 0);
 const canonicalOf = (object: Record<string, unknown>, now = NOW) =>
-  canonical(readJobObject(object, now).input);
+  canonicalText(readJobObject(object, now).input);
 const minimal = { command: 'echo a', queue: 'q' };
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>]>([

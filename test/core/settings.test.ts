@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { findSetting, parseSetting } from '../../src/core/setting-names.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
-import { checkTogether, readEach, readSettings, resolveSettings } from '../../src/core/stored-settings.ts';
+import {
+  readEachSetting,
+  readSettings,
+  refuseContradictorySettings,
+  resolveSettings,
+} from '../../src/core/stored-settings.ts';
 import { caught } from '../support/caught.ts';
 
 const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
@@ -18,7 +23,7 @@ describe('every setting', () => {
       expect(parse(format(value), key, 's')).toEqual(value);
       expect(help).not.toBe('');
       expect(range).not.toBe('');
-      expect(findSetting(key)).toEqual({ key, bare: 's' });
+      expect(findSetting(key)).toEqual({ key, bareUnit: 's' });
     },
   );
 
@@ -42,7 +47,7 @@ describe('every setting', () => {
       'keep-dead': null,
       'keep-events': { ageMs: 7 * 86_400_000, count: null, bytes: null },
     });
-    checkTogether(resolveSettings(new Map()));
+    refuseContradictorySettings(resolveSettings(new Map()));
   });
 
   test('stored values override defaults, and unknown keys change nothing', () => {
@@ -173,8 +178,8 @@ describe('a value out of range or of the wrong type is refused', () => {
 
 describe('a lease is at least three heartbeats', () => {
   const together = (lease: string, beat: string) => () =>
-    checkTogether(
-      readEach(
+    refuseContradictorySettings(
+      readEachSetting(
         new Map([
           ['lease', lease],
           ['heartbeat-interval', beat],

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { toEventObject } from '../../src/core/event-object.ts';
 import {
-  attemptEnded,
-  attemptEnding,
+  attemptEndedEvent,
+  attemptEndingEvent,
   EVENT_KINDS,
   tickEvent,
   type WorkerEvent,
@@ -70,7 +70,7 @@ test('the end of an attempt has the kind and the details of the log', () => {
   ] as const;
   for (const transition of transitions) {
     const event = { type: 'attempt-settled', job, outcome, transition, durationMs: 5, error: 'e' } as const;
-    const { kind, detail = {} } = attemptEnded({ transition, why: 'exited', exitCode: 3, error: 'e' });
+    const { kind, detail = {} } = attemptEndedEvent({ transition, why: 'exited', exitCode: 3, error: 'e' });
     const stored = {
       number: 1,
       at: NOW,
@@ -90,5 +90,5 @@ test('a tick and the ending of an attempt have the details of the log', () => {
   const tick = object({ type: 'tick', schedule: 's', at: NOW, jobId: 'job', waits: false });
   expect(tick).toMatchObject({ kind: 'tick', job_id: 'job', ...tickEvent('s', NOW, false, false).detail });
   const ending = object({ type: 'attempt-ending', job, reason: 'cancelled' });
-  expect(ending).toMatchObject({ kind: 'ending', ...attemptEnding('cancelled').detail });
+  expect(ending).toMatchObject({ kind: 'ending', ...attemptEndingEvent('cancelled').detail });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { fireTimes, lastTimes, nextTimes } from '../../src/core/fire-times.ts';
 import { toIso } from '../../src/core/time.ts';
-import { fireTimes, lastTimes, nextTimes } from '../../src/core/times.ts';
 import { offsetAt } from '../../src/core/zone.ts';
 
 const MINUTE = 60_000;
