@@ -15,8 +15,8 @@ const HORIZON_YEARS = 41;
 
 /**
  * Reads a cron expression of five fields, or a shorthand such as `@daily`. The library croner is loaded on first use and does
- * only the calendar arithmetic, in UTC. Time zones are handled in fire-times.ts, because the library fires twice, not at all or in the
- * wrong order around clock changes.
+ * only the calendar arithmetic, in UTC. Time zones are handled in fire-times.ts, because the library fires twice, not at all or
+ * in the wrong order around clock changes.
  */
 export async function readCron(expression: string): Promise<NextWall> {
   const text = expression.trim();

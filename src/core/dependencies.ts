@@ -23,7 +23,7 @@ export function parentEndError(parent: string, end: ParentEnd): string {
   return `parent job '${parent}' ${END_TEXTS[end]}`;
 }
 
-/** Returns the numbers of jobs that depend on each other in a cycle, with the first repeated at the end, or null if there is none. */
+/** Returns the numbers of jobs that depend on each other in a cycle, with the first repeated at the end, or null. */
 export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): number[] | null {
   const done = new Set<number>();
   for (const start of parentsOf.keys()) {

@@ -8,8 +8,8 @@ export const METRIC_BOUNDS_MS = [
 
 /**
  * The upper bounds of the buckets. A bound is at most a tenth, or 1 ms, above the one before it, so every time of a bucket is
- * within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets. Stores name
- * a bucket by its index, so the list must stay the same once a version with it was released.
+ * within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets.
+ * Stores name a bucket by its index, so the list must stay the same once a version with it was released.
  */
 const BOUNDS_MS = makeBounds();
 export const BUCKET_COUNT = BOUNDS_MS.length;

@@ -2,8 +2,8 @@ import { isLiteral, isSecretName, secretIn, URL_PASSWORDS } from './secrets.ts';
 
 /** Shown in place of a secret. */
 export const MASK = '•••';
-/** Occurs in every text with a masked password of a URL. */
-const MASKED_PASSWORD = `:${MASK}@`;
+/** Occurs in every URL whose password was masked. */
+const MASKED_URL = `:${MASK}@`;
 
 const URL_VARIABLE = /(^|_)UR[IL]S?$/i;
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@"']+@/;
@@ -32,22 +32,12 @@ export function maskEnv(env: Record<string, string>): Record<string, string> {
 }
 
 /** The fields of jobs, schedules, settings and events that hold commands, or text that may come from commands. */
-const TEXT_FIELDS = [
-  'command',
-  'on_complete',
-  'on_failure',
-  'on_dead',
-  'last_error',
-  'error',
-  'value',
-  'text',
-];
+const TEXTS = ['command', 'on_complete', 'on_failure', 'on_dead', 'last_error', 'error', 'value', 'text'];
 
 /** Returns a copy of a job, a schedule, a setting or an event with its secrets masked. */
 export function masked<T extends object>(object: T): T {
   const shown = { ...object } as Record<string, unknown>;
-  for (const field of TEXT_FIELDS)
-    if (typeof shown[field] === 'string') shown[field] = maskUrls(shown[field]);
+  for (const field of TEXTS) if (typeof shown[field] === 'string') shown[field] = maskUrls(shown[field]);
   const { env, job, argv } = shown as { env?: Record<string, string>; job?: unknown; argv?: unknown };
   if (env !== undefined) shown.env = maskEnv(env);
   if (Array.isArray(argv)) shown.argv = argv.map(maskUrls);
@@ -57,5 +47,5 @@ export function masked<T extends object>(object: T): T {
 
 /** Tells whether a text is the mask, or contains a URL with a masked password. */
 export function holdsMask(text: string): boolean {
-  return text === MASK || text.includes(MASKED_PASSWORD);
+  return text === MASK || text.includes(MASKED_URL);
 }

@@ -7,7 +7,7 @@ export type PackedCounts = Uint8Array;
 
 /** Adds 1 to the count of a bucket. May change `bytes`, so only the result may be used afterwards. Null has no counts. */
 export function addToPacked(bytes: PackedCounts | null, bucket: number): PackedCounts {
-  if (bytes === null) return Uint8Array.from([...packNumber(bucket + 1), 1]);
+  if (bytes === null) return Uint8Array.from([...pack(bucket + 1), 1]);
   let last = -1;
   let at = 0;
   while (at < bytes.length) {
@@ -15,15 +15,11 @@ export function addToPacked(bytes: PackedCounts | null, bucket: number): PackedC
     const current = last + numberAt(bytes, at);
     if (current === bucket) return increaseAt(bytes, countAt);
     if (current > bucket)
-      return replaceBytes(bytes, at, countAt, [
-        ...packNumber(bucket - last),
-        1,
-        ...packNumber(current - bucket),
-      ]);
+      return splice(bytes, at, countAt, [...pack(bucket - last), 1, ...pack(current - bucket)]);
     last = current;
     at = endOf(bytes, countAt);
   }
-  return replaceBytes(bytes, at, at, [...packNumber(bucket - last), 1]);
+  return splice(bytes, at, at, [...pack(bucket - last), 1]);
 }
 
 /** Adds packed counts to a map of counts by bucket. Stops at damaged bytes, and at a bucket that is not below `end`. */
@@ -75,20 +71,20 @@ function numberAt(bytes: PackedCounts, at: number): number {
   }
 }
 
-function packNumber(value: number): number[] {
-  return value < 128 ? [value] : [128 + (value % 128), ...packNumber(Math.floor(value / 128))];
+function pack(value: number): number[] {
+  return value < 128 ? [value] : [128 + (value % 128), ...pack(Math.floor(value / 128))];
 }
 
 /** Adds 1 to the number at `at`. */
 function increaseAt(bytes: PackedCounts, at: number): PackedCounts {
   let i = at;
   for (; bytes[i] === 255; i++) bytes[i] = 128;
-  if (bytes[i] === 127) return replaceBytes(bytes, i, i + 1, [128, 1]);
+  if (bytes[i] === 127) return splice(bytes, i, i + 1, [128, 1]);
   bytes[i]!++;
   return bytes;
 }
 
-function replaceBytes(bytes: PackedCounts, from: number, to: number, inserted: number[]): PackedCounts {
+function splice(bytes: PackedCounts, from: number, to: number, inserted: number[]): PackedCounts {
   const result = new Uint8Array(from + inserted.length + Math.max(0, bytes.length - to));
   result.set(bytes.subarray(0, from));
   result.set(inserted, from);

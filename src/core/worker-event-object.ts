@@ -21,7 +21,7 @@ export interface WorkerEventObject extends EventFields {
 }
 
 type Subject = Partial<Pick<EventFields, 'job_id' | 'queue' | 'attempt'>>;
-type EventDescription = { kind: WorkerEventObject['kind']; subject?: Subject; detail?: EventDetail };
+type Description = { kind: WorkerEventObject['kind']; subject?: Subject; detail?: EventDetail };
 
 export function toWorkerEventObject(event: WorkerEvent, workerId: string, now: number): WorkerEventObject {
   const { kind, subject, detail } = describeEvent(event);
@@ -29,50 +29,46 @@ export function toWorkerEventObject(event: WorkerEvent, workerId: string, now: n
   return { number: null, at: toIso(now), kind, actor: workerId, ...noSubject, ...subject, ...detail };
 }
 
-function describeEvent(event: WorkerEvent): EventDescription {
+function describeEvent(event: WorkerEvent): Description {
   switch (event.type) {
     case 'worker-ready': {
       const { pid, concurrency, queues } = event;
-      return describeWorkerEvent(event, { pid, concurrency, queues: queues ?? ['*'] });
+      return workerEvent(event, { pid, concurrency, queues: queues ?? ['*'] });
     }
     case 'worker-draining':
-      return describeWorkerEvent(event, { running: event.running, why: event.why });
+      return workerEvent(event, { running: event.running, why: event.why });
     case 'worker-stopped':
-      return describeWorkerEvent(event, { left: event.left });
+      return workerEvent(event, { left: event.left });
     case 'worker-error':
-      return describeWorkerEvent(event, { error: event.message });
+      return workerEvent(event, { error: event.message });
     case 'jobs-pruned':
-      return describeWorkerEvent(event, { jobs: event.jobs, bytes: event.bytes });
+      return workerEvent(event, { jobs: event.jobs, bytes: event.bytes });
     case 'tick':
       return { ...tickEvent(event.schedule, event.at, false, event.waits), subject: { job_id: event.jobId } };
     case 'attempt-started':
-      return describeJobEvent('started', event.job, { pid: event.pid });
+      return jobEvent('started', event.job, { pid: event.pid });
     case 'attempt-adopted':
-      return describeJobEvent('adopted', event.job);
+      return jobEvent('adopted', event.job);
     case 'attempt-unseen':
-      return describeJobEvent('unseen', event.job);
+      return jobEvent('unseen', event.job);
     case 'attempt-ending':
-      return describeJobEvent('ending', event.job, { reason: event.reason });
+      return jobEvent('ending', event.job, { reason: event.reason });
     case 'attempt-settled': {
       const { outcome, transition, error } = event;
       const end = attemptEndedEvent({ transition, why: outcome.why, exitCode: exitCodeOf(outcome), error });
-      return describeJobEvent(end.kind, event.job, { ...end.detail, duration_ms: event.durationMs });
+      return jobEvent(end.kind, event.job, { ...end.detail, duration_ms: event.durationMs });
     }
     case 'claim-lost':
-      return describeJobEvent('claim-lost', event.job);
+      return jobEvent('claim-lost', event.job);
   }
 }
 
 type EventOfWorker = Extract<WorkerEvent, { workerId: string }>;
 
-function describeWorkerEvent({ type, workerId }: EventOfWorker, detail: EventDetail): EventDescription {
+function workerEvent({ type, workerId }: EventOfWorker, detail: EventDetail): Description {
   return { kind: type, detail: { worker_id: workerId, ...detail } };
 }
 
-function describeJobEvent(
-  kind: EventDescription['kind'],
-  job: ClaimedJob,
-  detail: EventDetail = {},
-): EventDescription {
+function jobEvent(kind: Description['kind'], job: ClaimedJob, detail: EventDetail = {}): Description {
   return { kind, subject: { job_id: job.id, queue: job.queue, attempt: job.ordinal }, detail };
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import { nameDraft } from './name-draft.ts';
 
+/** A hint for errors. */
 export const CHOOSE_ANOTHER_NAME = 'choose another name';
 
 /** Throws unless files can be created in this directory. The error names the directory, because users do not know the names of drafts. */

@@ -10,7 +10,7 @@ export interface OutputPlace {
   directory: string;
   /** The file to which the command writes stdout and stderr, or one of them. */
   output: string;
-  /** The prefix of the names of empty files that record the gap. */
+  /** The prefix of the names of the empty files that record the gap (see `readGap`). */
   gapPrefix: string;
 }
 
@@ -27,6 +27,7 @@ export interface Place extends OutputPlace {
   readonly cookie: string;
 }
 
+/** Returns the paths of an attempt. Creates nothing. */
 export function placeOf(state: StateDirectory, epoch: string, attempt: number): Place {
   const name = attemptName(epoch, attempt);
   const directory = join(state.attempts, name);
@@ -63,7 +64,7 @@ export function attemptOf(name: string): { epoch: string; attempt: number } | nu
   return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
 }
 
-/** Returns the paths for a stream. Output that is not split uses those of stdout. */
+/** Returns the paths for a stream in an attempt's directory. Output that is not split uses those of stdout. */
 export function outputPlaceIn(directory: string, stream: Stream): OutputPlace {
   const [name, gapPrefix] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
   return { directory, output: join(directory, name!), gapPrefix: gapPrefix! };
@@ -86,10 +87,11 @@ export function makePlace(place: Place): boolean {
   }
 }
 
-/** Removes the directory of an attempt. Removes the two files of an ordinary attempt first, which needs no listing. */
+/** Removes the directory of an attempt, as far as possible. */
 export function removePlace(place: Place): void {
   crashPoint('before-remove-place');
   try {
+    // An ordinary attempt has only two files, and removing them by name needs no listing.
     unlinkSync(place.output);
     crashPoint('in-remove-place');
     unlinkSync(place.record);

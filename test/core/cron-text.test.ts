@@ -20,7 +20,7 @@ test.each([
   ['0 0 L * *', 'at 00:00, on the last day of the month'],
   ['0 0 * * 7', 'at 00:00, on Sunday'],
   ['@Daily', 'every day at 00:00'],
-])('%s is %s', (cron, words) => {
+])('%s is described as: %s', (cron, words) => {
   expect(timingText({ kind: 'cron', cron, zone: 'UTC' })).toBe(words);
 });
 
@@ -48,7 +48,7 @@ test.each([
   expect(found!.says).toBe(`clocks in Europe/Berlin change ${says}`);
 });
 
-test('without a clock change there is no explanation', async () => {
+test('a schedule in UTC or with a fixed interval has no clock change', async () => {
   expect(await nextClockChange({ kind: 'cron', cron: '@daily', zone: 'UTC' }, winter)).toBeNull();
   expect(await nextClockChange({ kind: 'every', everyMs: 1000, anchorAt: 0 }, winter)).toBeNull();
 });

@@ -30,7 +30,7 @@ describe('percentiles', () => {
       }
     });
 
-  test('of few samples are within 5% of the real ones, and never outside them', () => {
+  test('of few samples are within 5% of the real ones, in order, and never outside the range of the samples', () => {
     const random = seededRandom('few samples');
     for (let round = 0; round < 2000; round++) {
       const times = Array.from({ length: 1 + below(random, 30) }, () => Math.floor(10 ** (random() * 9)));
@@ -44,13 +44,13 @@ describe('percentiles', () => {
     }
   });
 
-  test('of one sample, two samples and equal samples are exact', () => {
+  test('of one sample, two samples and equal samples are exact, and null without samples', () => {
     for (const times of [[0], [1750], [3, 291_000], [7, 7, 7, 7], [LATEST_DATE_MS]])
       expect(percentilesOf(histogramOf(times))).toEqual(realPercentiles(times));
     expect(percentilesOf(emptyHistogram())).toBeNull();
   });
 
-  test('are the same whether the samples were counted together or apart', () => {
+  test('do not change if samples are counted apart, because the sum of the histograms is the same', () => {
     const random = seededRandom('parts');
     const times = Array.from({ length: 1000 }, () => Math.floor(10 ** (random() * 6)));
     const sum = emptyHistogram();

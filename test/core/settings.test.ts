@@ -10,7 +10,7 @@ import {
 import { caught } from '../support/caught.ts';
 
 const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
-const set = (name: string, text: string) => {
+const storedAs = (name: string, text: string) => {
   const { key, text: stored } = parseSetting(name, text);
   return `${key}=${stored}`;
 };
@@ -84,7 +84,7 @@ describe('all spellings of a key are accepted', () => {
   });
 });
 
-describe('a unit at the end of a key applies to a bare number', () => {
+describe('a value, with the unit at the end of its key', () => {
   test.each([
     ['poll_interval_ms', '250', 'poll-interval=250ms'],
     ['poll-interval-sec', '2', 'poll-interval=2s'],
@@ -102,15 +102,15 @@ describe('a unit at the end of a key applies to a bare number', () => {
     ['backoff-strategy', ' Fixed ', 'backoff-strategy=fixed'],
     ['backoff-base', '1.5', 'backoff-base=1.5'],
   ] as const)('%s %s is stored as %s', (name, text, stored) => {
-    expect(set(name, text)).toBe(stored);
+    expect(storedAs(name, text)).toBe(stored);
   });
 
   test.each([
     ['max-retries-ms', '5'],
     ['backoff-base-ms', '500'],
     ['output-limit-sec', '1M'],
-  ] as const)('%s %s is refused because it is not a duration', (name, text) => {
-    expect(caught(() => set(name, text)).exitCode).toBe(2);
+  ] as const)('%s %s is refused, because the setting is not a duration', (name, text) => {
+    expect(caught(() => storedAs(name, text)).exitCode).toBe(2);
   });
 });
 
@@ -168,7 +168,7 @@ describe('a value out of range or of the wrong type is refused', () => {
 
   test.each(Object.entries(REFUSED))('%s: %j', (key, texts) => {
     for (const text of texts) {
-      const error = caught(() => set(key, text));
+      const error = caught(() => storedAs(key, text));
       expect(error.exitCode).toBe(2);
       expect(error.message).toContain(key);
       expect(error.message).toContain(`'${text}'`);
@@ -176,7 +176,7 @@ describe('a value out of range or of the wrong type is refused', () => {
   });
 });
 
-describe('a lease is at least three heartbeats', () => {
+describe('a lease is at least three heartbeat intervals', () => {
   const together = (lease: string, beat: string) => () =>
     refuseContradictorySettings(
       readEachSetting(
@@ -187,7 +187,7 @@ describe('a lease is at least three heartbeats', () => {
       ).settings,
     );
 
-  test('exactly three are accepted', () => expect(together('15s', '5s')).not.toThrow());
+  test('exactly three heartbeat intervals are accepted', () => expect(together('15s', '5s')).not.toThrow());
   test('less is refused with both names', () => {
     const error = caught(together('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
@@ -196,7 +196,7 @@ describe('a lease is at least three heartbeats', () => {
 });
 
 describe('invalid stored values', () => {
-  test('are ignored, each with a reason', () => {
+  test('are replaced by the default, each with a reason', () => {
     const { settings, invalid } = readSettings(
       new Map([
         ['max-retries', 'lots'],

@@ -39,7 +39,7 @@ test.each([
     { type: 'jobs-pruned', workerId, jobs: 3, bytes: 9 },
     { kind: 'jobs-pruned', worker_id: workerId, jobs: 3, bytes: 9 },
   ],
-] as [WorkerEvent, object][])('an event of a worker: %j', (event, expected) => {
+] as [WorkerEvent, object][])('the event %j becomes an object without a job', (event, expected) => {
   const common = { number: null, at: '2030-01-15T12:00:00.000Z', actor: workerId };
   expect(object(event)).toEqual({ ...common, ...ABOUT_NOTHING, ...expected } as never);
 });
@@ -56,7 +56,7 @@ test.each([
     { kind: 'ending', reason: 'timeout' },
   ],
   [{ type: 'claim-lost', job }, { kind: 'claim-lost' }],
-] as [WorkerEvent, object][])('an event of an attempt: %j', (event, expected) => {
+] as [WorkerEvent, object][])('the event %j becomes an object with its job', (event, expected) => {
   expect(object(event)).toMatchObject({ number: null, actor: workerId, ...ABOUT_JOB, ...expected });
 });
 

@@ -42,7 +42,7 @@ test('where no key can be created, cookies are plain names', () =>
     expect(cookieFor(stateDirectory(join(directory, 'missing')), `${EPOCH}-1`)).toBe(`${EPOCH}-1`);
   }));
 
-test('many processes that create the key at the same time agree on one', () =>
+test('eight processes that create the key at the same time agree on one', () =>
   inTempDir(async (directory) => {
     const code = `import { makeKey, cookieFor } from '${import.meta.dir}/../../src/state/key.ts';
       import { stateDirectory } from '${import.meta.dir}/../../src/state/state-directory.ts';
@@ -73,7 +73,7 @@ test('a cookie is accepted with its MAC, or from a process of this user', () => 
   expect(cookieMatches(makeCookie(KEY, `${EPOCH}-13`), cookie, own)).toBe(false);
 });
 
-/** Runs a command in a frame with the given cookie. */
+/** Runs a command in a frame with the given cookie while `body` runs. */
 async function withFrame(
   command: string,
   cookie: (place: Place) => string,

@@ -33,7 +33,7 @@ describe('split output', () => {
       expect([text(kept), text(keptStderr)]).toEqual(['out\n', 'err\n']);
     }));
 
-  test('has the tail of stdout if stderr is empty', () =>
+  test('has the tail of stdout if stderr is blank', () =>
     inPlace((place, err) => {
       writeFileSync(place.output, 'out\n');
       writeFileSync(err, ' \n');
