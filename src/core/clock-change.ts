@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const SECOND_MS = 1000;
 const SEARCH_DAYS = 370;
 
-/** Returns the next clock change of a schedule with a time zone, or null if its clocks do not change within about a year. */
+/** Returns the next clock change for a cron schedule, or null if there is none within about a year. A fixed interval has none. */
 export async function nextClockChange(timing: Timing, now: number): Promise<ClockChange | null> {
   if (timing.kind === 'every') return null;
   const { zone, cron } = timing;

@@ -12,13 +12,13 @@ const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 
 /** Reads texts such as `23:30`, `2pm`, `tomorrow 09:00`, `fri 18:00` and `9:15am monday`. Returns null for anything else. */
 export function readClockTime(text: string): ClockTime | null {
-  const spaced = text
+  const normalized = text
     .toLowerCase()
     .replace(/,|\bat\b/g, ' ')
     .trim()
     .split(/\s+/)
     .join(' ');
-  const words = spaced.replace(/ (?=[ap]m\b)/, '').split(' ');
+  const words = normalized.replace(/ (?=[ap]m\b)/, '').split(' ');
   const day = words.map(readDay).find((one) => one !== null) ?? null;
   const time = words.map(readTimeOfDay).find((one) => one !== null) ?? null;
   return time !== null && words.length === (day === null ? 1 : 2) ? { day, time } : null;

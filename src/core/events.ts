@@ -7,7 +7,7 @@ import { toIso } from './time.ts';
 export type WorkerEvent =
   | { type: 'worker-ready'; workerId: string; pid: number; concurrency: number; queues: string[] | null }
   | { type: 'worker-draining'; workerId: string; running: number; why: string }
-  /** `left` describes the unfinished jobs of a worker that stopped because it was idle. Otherwise it is null. */
+  /** `left` describes the jobs that a worker with `--drain` left waiting, with '' for none. Null if the worker was stopped. */
   | { type: 'worker-stopped'; workerId: string; left: string | null }
   | { type: 'worker-error'; workerId: string; message: string }
   | { type: 'jobs-pruned'; workerId: string; jobs: number; bytes: number }

@@ -4,15 +4,7 @@ import { checkName, checkReadable } from './id.ts';
 import { BACKOFF_STRATEGIES, type BackoffStrategy, PRIORITIES } from './job.ts';
 import { holdsMask, MASK } from './mask.ts';
 import { checkNumber, type NumberRange } from './numbers.ts';
-import {
-  invalid,
-  kindOf,
-  readChoice,
-  readDelay,
-  readNumber,
-  readString,
-  readStringMap,
-} from './read-value.ts';
+import { invalid, kindOf, readChoice, readDelay, readNumber, readString, readTextMap } from './read-value.ts';
 import { RANGES } from './settings.ts';
 import { parseTime } from './time.ts';
 import { isNone } from './words.ts';
@@ -73,7 +65,7 @@ export const directory = checked((text, name) => {
 });
 
 export function env(value: unknown, name: string): Record<string, string> {
-  const variables = readStringMap(value, name);
+  const variables = readTextMap(value, name);
   for (const [key, text] of Object.entries(variables)) {
     checkVariableName(key, name);
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
@@ -89,7 +81,7 @@ export function env(value: unknown, name: string): Record<string, string> {
 }
 
 export function tags(value: unknown, name: string): Record<string, string> {
-  const given = readStringMap(Array.isArray(value) ? tagsFromNames(value, name) : value, name);
+  const given = readTextMap(Array.isArray(value) ? tagsFromNames(value, name) : value, name);
   for (const [key, text] of Object.entries(given)) {
     checkName(key, `${name} key`);
     checkReadable(text, `${name}: ${key}`);

@@ -25,7 +25,7 @@ export function readNumber(value: unknown, name: string): number {
 }
 
 /** Reads an object whose values are strings. */
-export function readStringMap(value: unknown, name: string): Record<string, string> {
+export function readTextMap(value: unknown, name: string): Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`${name} must be an object of strings, not ${kindOf(value)}`);
   }

@@ -2,7 +2,7 @@ import type { JobSpec } from './job.ts';
 import type { JobInput } from './job-input.ts';
 import { toIso } from './time.ts';
 
-/** What happens at a tick while the job of an earlier tick is unfinished: it is skipped, waits, or starts a job. */
+/** The choices for a tick while the job of an earlier tick is unfinished: skip it, let it wait, or start its job. */
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 

@@ -58,7 +58,7 @@ const PLAIN_KEY_PREFIXES = new Set(
   ARROW`.split(/\s+/),
 );
 
-/** Returns the name of the first variable, flag or header in a command that has a literal secret, or null. Takes linear time. */
+/** Returns the name of a variable, flag or header with a literal secret in a command, or URL_PASSWORD, or null. Takes linear time. */
 export function secretIn(command: string): string | null {
   if (!POSSIBLE_SECRET.test(command)) return null;
   for (const [, flag, name, value] of command.matchAll(ASSIGNMENT))

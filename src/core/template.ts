@@ -82,7 +82,7 @@ function endOfExpansion(text: string, at: number): number {
   return skipTo(text, at, -1);
 }
 
-/** Returns the index at which a quoted part of the text ends (`end` is -1 if it is not closed). Throws if it contains {}. */
+/** Returns where quotes, a comment or an expansion ends. `end` is -1 if it is not closed. Throws if it contains {}. */
 function skipTo(text: string, from: number, end: number): number {
   const to = end === -1 ? text.length : end;
   if (text.slice(from, to + 1).includes(PLACEHOLDER)) throw misplacedError();

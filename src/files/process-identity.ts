@@ -10,7 +10,7 @@ export type ProcessIdentity = typeof linux;
 const INITIAL_TIME_NAMESPACE = 'time:[4026531834]';
 
 const linux = {
-  /** Identifies the time since the last boot. */
+  /** Identifies this boot of the machine. */
   bootId: (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
   /** Identifies the pid and time namespaces. Pids and start times are comparable only within both. */
   pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),

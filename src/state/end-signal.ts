@@ -6,7 +6,7 @@ import type { Place } from './place.ts';
 
 const MAX_BYTES = 16;
 
-/** Stores the first signal for an attempt that is about to be cancelled. Does nothing if it has no directory, so has not started. */
+/** Stores the first signal for an attempt that is about to be cancelled. Does nothing if it has no directory yet. */
 export function chooseEndSignal(place: Place, signal: NodeJS.Signals): void {
   try {
     writeFileSync(signalFileOf(place), `${signal}\n`, { mode: 0o600 });

@@ -13,12 +13,12 @@ const freshJob = {
   backoffBase: null as number | null,
   policy: {} as JobPolicy,
 };
-const transitionOf = (job: Partial<typeof freshJob>, outcome: Outcome, rules: Policy = policy): Transition =>
+const decideOn = (job: Partial<typeof freshJob>, outcome: Outcome, rules: Policy = policy): Transition =>
   decide({ ...freshJob, ...job }, outcome, rules, NOW, () => 0.5);
 
 describe('a successful attempt', () => {
   test.each([0, 1, 3, 4])('with max_retries %d completes the job and is counted', (maxRetries) => {
-    expect(transitionOf({ maxRetries }, { why: 'exited', code: 0 })).toEqual({
+    expect(decideOn({ maxRetries }, { why: 'exited', code: 0 })).toEqual({
       to: 'completed',
       attempts: 1,
       crashes: 0,
@@ -26,7 +26,7 @@ describe('a successful attempt', () => {
   });
 
   test('can be the last allowed one', () => {
-    expect(transitionOf({ attempts: 2 }, { why: 'exited', code: 0 })).toMatchObject({
+    expect(decideOn({ attempts: 2 }, { why: 'exited', code: 0 })).toMatchObject({
       to: 'completed',
       attempts: 3,
     });
@@ -46,13 +46,8 @@ describe('a failed attempt', () => {
   test.each(FAILURES.map((outcome) => [outcome] as const))(
     'with the outcome %j is retried, but the third one makes the job dead',
     (outcome) => {
-      expect(transitionOf({}, outcome)).toEqual({
-        to: 'failed',
-        attempts: 1,
-        crashes: 0,
-        nextRunAt: NOW + 2000,
-      });
-      expect(transitionOf({ attempts: 2 }, outcome)).toEqual({ to: 'dead', attempts: 3, crashes: 0 });
+      expect(decideOn({}, outcome)).toEqual({ to: 'failed', attempts: 1, crashes: 0, nextRunAt: NOW + 2000 });
+      expect(decideOn({ attempts: 2 }, outcome)).toEqual({ to: 'dead', attempts: 3, crashes: 0 });
     },
   );
 });
@@ -68,7 +63,7 @@ describe('max_retries is the maximum number of attempts', () => {
     const delays: number[] = [];
     let attempts = 0;
     for (;;) {
-      const next = transitionOf({ attempts, maxRetries }, { why: 'exited', code: 1 });
+      const next = decideOn({ attempts, maxRetries }, { why: 'exited', code: 1 });
       expect(next.attempts).toBe(++attempts);
       if (next.to !== 'failed') {
         expect(next.to).toBe('dead');
@@ -80,16 +75,13 @@ describe('max_retries is the maximum number of attempts', () => {
   });
 
   test('a job that has made more attempts than its limit is dead after the next failure', () => {
-    expect(transitionOf({ attempts: 7 }, { why: 'exited', code: 1 })).toMatchObject({
-      to: 'dead',
-      attempts: 8,
-    });
+    expect(decideOn({ attempts: 7 }, { why: 'exited', code: 1 })).toMatchObject({ to: 'dead', attempts: 8 });
   });
 });
 
 describe('the backoff base', () => {
   const wait = (base: number | null, attempts: number) => {
-    const next = transitionOf({ attempts, maxRetries: 9, backoffBase: base }, { why: 'exited', code: 1 });
+    const next = decideOn({ attempts, maxRetries: 9, backoffBase: base }, { why: 'exited', code: 1 });
     return next.to === 'failed' ? next.nextRunAt - NOW : next.to;
   };
 
@@ -109,7 +101,7 @@ describe('the backoff base', () => {
 
   test('a job with its own base has the maximum and the jitter of the settings', () => {
     const rules: Policy = { ...policy, backoff: { ...policy.backoff, maxMs: 5000, jitter: 1 } };
-    const next = transitionOf({ maxRetries: 9, backoffBase: 10 }, { why: 'exited', code: 1 }, rules);
+    const next = decideOn({ maxRetries: 9, backoffBase: 10 }, { why: 'exited', code: 1 }, rules);
     expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + 2500 });
   });
 });
@@ -126,11 +118,7 @@ describe("a job's own backoff", () => {
     [{}, 1500],
   ] as [JobPolicy, number][])('%j, completed by the settings, gives a third delay of %d ms', (given, ms) => {
     const rules: Policy = { ...policy, backoff: settings };
-    const next = transitionOf(
-      { attempts: 2, maxRetries: 9, policy: given },
-      { why: 'exited', code: 1 },
-      rules,
-    );
+    const next = decideOn({ attempts: 2, maxRetries: 9, policy: given }, { why: 'exited', code: 1 }, rules);
     expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + ms });
   });
 });
@@ -139,7 +127,7 @@ describe('an uncharged attempt', () => {
   test.each([['stopped'], ['never-started']] as const)(
     'that was %s releases the job with the same counts',
     (why) => {
-      expect(transitionOf({ attempts: 2, crashes: 1 }, { why })).toEqual({
+      expect(decideOn({ attempts: 2, crashes: 1 }, { why })).toEqual({
         to: 'released',
         attempts: 2,
         crashes: 1,
@@ -148,7 +136,7 @@ describe('an uncharged attempt', () => {
   );
 
   test('that was cancelled ends the job although retries are left', () => {
-    expect(transitionOf({ attempts: 1 }, { why: 'cancelled' })).toEqual({
+    expect(decideOn({ attempts: 1 }, { why: 'cancelled' })).toEqual({
       to: 'cancelled',
       attempts: 1,
       crashes: 0,
@@ -164,7 +152,7 @@ describe('a lost attempt counts as a crash, not as an attempt', () => {
     [9, 5, 'dead'],
     [0, 1, 'dead'],
   ] as const)('after %d earlier crashes with the limit %d, the job is %s', (crashes, crashLimit, to) => {
-    expect(transitionOf({ attempts: 2, crashes }, { why: 'lost' }, { ...policy, crashLimit })).toEqual({
+    expect(decideOn({ attempts: 2, crashes }, { why: 'lost' }, { ...policy, crashLimit })).toEqual({
       to,
       attempts: 2,
       crashes: crashes + 1,
@@ -172,7 +160,7 @@ describe('a lost attempt counts as a crash, not as an attempt', () => {
   });
 
   test('a failed attempt does not change the number of crashes', () => {
-    expect(transitionOf({ crashes: 4 }, { why: 'timeout' })).toMatchObject({ to: 'failed', crashes: 4 });
+    expect(decideOn({ crashes: 4 }, { why: 'timeout' })).toMatchObject({ to: 'failed', crashes: 4 });
   });
 });
 
@@ -204,7 +192,7 @@ describe('retry_on and no_retry_on', () => {
     [{ noRetryOn: [0] }, exited(0), 'completed'],
   ];
   test.each(cases)('a job with %j and the outcome %j is %s', (given, outcome, to) => {
-    expect(transitionOf({ policy: given }, outcome).to).toBe(to);
+    expect(decideOn({ policy: given }, outcome).to).toBe(to);
   });
 });
 
@@ -214,7 +202,7 @@ describe('an at-most-once job', () => {
   // An older version stored such jobs with max_retries 3.
   describe.each([0, 1, 3])('with max_retries %d', (maxRetries) => {
     test.each(FAILURES.map((outcome) => [outcome] as const))('is dead after %j', (outcome) => {
-      expect(transitionOf({ ...atMostOnce, maxRetries }, outcome)).toEqual({
+      expect(decideOn({ ...atMostOnce, maxRetries }, outcome)).toEqual({
         to: 'dead',
         attempts: 1,
         crashes: 0,
@@ -222,13 +210,13 @@ describe('an at-most-once job', () => {
     });
 
     test('is dead after it was stopped, and no attempt is charged', () => {
-      expect(transitionOf({ ...atMostOnce, maxRetries }, { why: 'stopped' })).toEqual({
+      expect(decideOn({ ...atMostOnce, maxRetries }, { why: 'stopped' })).toEqual({
         ...{ to: 'dead', attempts: 0, crashes: 0 },
       });
     });
 
     test('is dead after it was lost, and the crash is counted', () => {
-      expect(transitionOf({ ...atMostOnce, maxRetries }, { why: 'lost' })).toEqual({
+      expect(decideOn({ ...atMostOnce, maxRetries }, { why: 'lost' })).toEqual({
         ...{ to: 'dead', attempts: 0, crashes: 1 },
       });
     });
@@ -238,7 +226,7 @@ describe('an at-most-once job', () => {
       [{ why: 'cancelled' }, 'cancelled'],
       [{ why: 'never-started' }, 'released'],
     ] as [Outcome, Transition['to']][])('after %j is %s', (outcome, to) => {
-      expect(transitionOf({ ...atMostOnce, maxRetries }, outcome).to).toBe(to);
+      expect(decideOn({ ...atMostOnce, maxRetries }, outcome).to).toBe(to);
     });
   });
 
@@ -249,8 +237,8 @@ describe('an at-most-once job', () => {
   });
 
   test('is dead after an exit code that is in retry_on', () => {
-    expect(
-      transitionOf({ policy: { atMostOnce: true, retryOn: [75] } }, { why: 'exited', code: 75 }).to,
-    ).toBe('dead');
+    expect(decideOn({ policy: { atMostOnce: true, retryOn: [75] } }, { why: 'exited', code: 75 }).to).toBe(
+      'dead',
+    );
   });
 });

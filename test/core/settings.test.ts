@@ -84,7 +84,7 @@ describe('all spellings of a key are accepted', () => {
   });
 });
 
-describe('a value, with the unit at the end of its key', () => {
+describe('setting a value', () => {
   test.each([
     ['poll_interval_ms', '250', 'poll-interval=250ms'],
     ['poll-interval-sec', '2', 'poll-interval=2s'],
@@ -101,7 +101,7 @@ describe('a value, with the unit at the end of its key', () => {
     ['output-limit', '1MiB', 'output-limit=1M'],
     ['backoff-strategy', ' Fixed ', 'backoff-strategy=fixed'],
     ['backoff-base', '1.5', 'backoff-base=1.5'],
-  ] as const)('%s %s is stored as %s', (name, text, stored) => {
+  ] as const)('%s to %s stores %s', (name, text, stored) => {
     expect(storedAs(name, text)).toBe(stored);
   });
 
@@ -109,7 +109,7 @@ describe('a value, with the unit at the end of its key', () => {
     ['max-retries-ms', '5'],
     ['backoff-base-ms', '500'],
     ['output-limit-sec', '1M'],
-  ] as const)('%s %s is refused, because the setting is not a duration', (name, text) => {
+  ] as const)('%s to %s is refused, because the setting is not a duration', (name, text) => {
     expect(caught(() => storedAs(name, text)).exitCode).toBe(2);
   });
 });
