@@ -34,7 +34,7 @@ const RULES: ((lines: string[], all: string[]) => string | undefined)[] = [
     );
     return panicLine === -1 ? undefined : lines[panicLine + 1];
   },
-  // Ruby, PHP and Elixir: the error has a line of its own form.
+  // Ruby, PHP and Elixir: the message is in a line of a fixed form.
   (lines) =>
     lines.findLast((line) => /^\S+:\d+:in .*: .* \([\w:]+\)$|^(PHP )?Fatal error: |^\*\* \(\w/.test(line)),
   lineAboveStackTrace,

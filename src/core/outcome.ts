@@ -14,7 +14,7 @@ export type Outcome =
   | { why: EndReason }
   /** The command could not be started, and an immediate retry would not help. */
   | { why: 'spawn-error'; message: string }
-  /** The command was not started, because another worker took the attempt or no process could be created. */
+  /** The command was not started: its worker died first, another process took the gate, or no process could be created. */
   | { why: 'never-started' }
   /** The command may have been started, is proven to be gone, and left no exit code. */
   | { why: 'lost' };

@@ -10,7 +10,7 @@ export function signalName(number: number): string | null {
   return SIGNAL_NAMES[number - 1] ?? null;
 }
 
-/** Returns 0 for an unknown name. */
+/** Returns the number of a signal, or 0 for an unknown name. */
 export function signalNumber(name: string): number {
   return SIGNAL_NAMES.indexOf(name) + 1;
 }
