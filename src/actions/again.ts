@@ -1,4 +1,4 @@
-import { KEPT } from '../core/field-list.ts';
+import { KEPT_FIELDS } from '../core/field-list.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { App } from './app.ts';
 import { getJob, withStdin } from './jobs.ts';
@@ -10,7 +10,7 @@ const NOT_COPIED = ['id', 'run_at', 'depends_on'];
 /** Returns the definition of a job, to enqueue another one like it. The name is an id, the beginning of one, or @last. */
 export async function definitionOf(app: App, name: string): Promise<JobInput> {
   const job = await withStdin(app, await getJob(app, await findJob(app, name)));
-  const fields = KEPT.filter((field) => field.in === undefined && !NOT_COPIED.includes(field.name));
+  const fields = KEPT_FIELDS.filter((field) => field.in === undefined && !NOT_COPIED.includes(field.name));
   const values = fields.map(({ key }) => [key, job[key as keyof typeof job]] as const);
   // A job without a timeout must not get the default one.
   const set = values.filter(([key, value]) => value !== null || key === 'timeoutMs');

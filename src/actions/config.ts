@@ -1,7 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import { findSetting, parseSetting } from '../core/setting-names.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from '../core/settings.ts';
-import { checkTogether, readEach } from '../core/stored-settings.ts';
+import { readEachSetting, refuseContradictorySettings } from '../core/stored-settings.ts';
 import type { SettingObject } from '../core/wire.ts';
 import { wake } from '../state/wake.ts';
 import { type App, readStoredSettings } from './app.ts';
@@ -65,7 +65,7 @@ async function resetEach(app: App, keys: SettingKey[]): Promise<SettingKey[]> {
 }
 
 async function changeSetting(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
-  await app.store.set(key, text, (stored) => checkTogether(readEach(stored).settings));
+  await app.store.set(key, text, (stored) => refuseContradictorySettings(readEachSetting(stored).settings));
   wake(app.stateDirectory);
   return getSetting(app, key);
 }

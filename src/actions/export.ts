@@ -6,7 +6,7 @@ import { syncFile } from '../files/durable.ts';
 import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.ts';
 import { writeAll } from '../files/write-all.ts';
 import { outputPieces } from '../state/output.ts';
-import { outputIn, placeOfAttempt } from '../state/place.ts';
+import { outputPlaceIn, placeOfAttempt } from '../state/place.ts';
 import type { ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
@@ -62,7 +62,7 @@ function writeOutput(app: App, attempt: number, line: (object: object) => void):
   for (const stream of ['stdout', 'stderr'] as const) {
     // Only stderr is named. Output that is not split is in the file for stdout.
     const which = stream === 'stderr' ? { stream } : {};
-    for (const piece of outputPieces(outputIn(directory, stream))) {
+    for (const piece of outputPieces(outputPlaceIn(directory, stream))) {
       for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
         const base64 = Buffer.from(piece.subarray(at, at + CHUNK_BYTES)).toString('base64');
         line({ file: { attempt, ...which, base64 } });

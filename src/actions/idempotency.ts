@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonical, checkSameKey, type Idempotency } from '../core/idempotency.ts';
+import { canonicalText, checkSameKey, type Idempotency } from '../core/idempotency.ts';
 import type { JobInput } from '../core/job-input.ts';
 
 /** Returns the key with a hash of all inputs. Throws if an input has another key. */
@@ -7,7 +7,7 @@ export function idempotencyOf(key: string, inputs: Iterable<JobInput>): Idempote
   const hash = createHash('sha256');
   for (const input of inputs) {
     checkSameKey(input, key);
-    hash.update(`${canonical(input)}\n`);
+    hash.update(`${canonicalText(input)}\n`);
   }
   return { key, body: hash.digest('hex') };
 }

@@ -4,7 +4,7 @@ import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting } from '../core/setting-names.ts';
 import { SETTINGS } from '../core/settings.ts';
-import { outputIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
+import { outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
@@ -135,7 +135,7 @@ function appendOutput(app: App, { attempt, stream, bytes }: ExportedFile, places
     mkdirSync(place.directory, { recursive: true, mode: 0o700 });
   }
   crashPoint('in-import-output');
-  appendFileSync(outputIn(place.directory, stream).output, bytes, { mode: 0o600 });
+  appendFileSync(outputPlaceIn(place.directory, stream).output, bytes, { mode: 0o600 });
   crashPoint('after-import-output');
 }
 

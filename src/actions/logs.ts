@@ -1,7 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import type { Job, Stream } from '../core/job.ts';
 import { type OutputRange, outputPieces, outputRange, sliceOf } from '../state/output.ts';
-import { type OutputPlace, outputIn, placeOfAttempt } from '../state/place.ts';
+import { type OutputPlace, outputPlaceIn, placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { showJob } from './jobs.ts';
@@ -85,7 +85,7 @@ export async function keptOutput(app: App, attempt: Attempt, stream: Stream): Pr
 }
 
 export function outputOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
-  return outputIn(placeOfAttempt(app, number).directory, stream);
+  return outputPlaceIn(placeOfAttempt(app, number).directory, stream);
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {

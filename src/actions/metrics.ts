@@ -1,4 +1,4 @@
-import type { Snapshot } from '../core/figures.ts';
+import type { MetricsSnapshot } from '../core/figures.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import type { App } from './app.ts';
 import { countReasons } from './waiting-reasons.ts';
@@ -7,7 +7,7 @@ import { activeWorkers, serves, takesJobs, toWorkerObject } from './workers.ts';
 const WORKER_STATES: WorkerObject['status'][] = ['idle', 'busy', 'draining'];
 
 /** Reads the figures for the metrics from the store. They cover the work of all processes. */
-export async function metricsSnapshot(app: App, version: string): Promise<Snapshot> {
+export async function metricsSnapshot(app: App, version: string): Promise<MetricsSnapshot> {
   const now = app.clock.now();
   const jobs = await app.store.counts();
   const workers = await activeWorkers(app);

@@ -1,6 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import type { State } from '../core/job.ts';
-import { either } from '../core/words.ts';
+import { joinWithOr } from '../core/words.ts';
 import { type Acted, actOnJobs } from './act.ts';
 import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
@@ -31,7 +31,7 @@ export async function retryJobs(
   if (strict) for (const id of ids) await refuseUnlessRetryable(app, id, from);
   // The at-most-once jobs are read first, because a worker may start a retried job immediately.
   const startedBefore = bulk ? [] : await startedAtMostOnce(app, ids, from);
-  const acted = await actOnJobs(app, ids, `are not ${either(from)}`, (batch) =>
+  const acted = await actOnJobs(app, ids, `are not ${joinWithOr(from)}`, (batch) =>
     app.store.retry(batch, from, app.clock.now(), bulk),
   );
   const retriedAtMostOnce = startedBefore.filter((id) => acted.changed.includes(id));
@@ -88,5 +88,5 @@ export function refusal(id: string, why: string, hint = `to show the job: queuec
 }
 
 export function wrongState(id: string, state: State, wanted: readonly State[], hint?: string): QueueError {
-  return refusal(id, `is ${state}, not ${either(wanted)}`, hint);
+  return refusal(id, `is ${state}, not ${joinWithOr(wanted)}`, hint);
 }

@@ -1,8 +1,8 @@
-import { clockChange } from '../core/clock-change.ts';
+import { nextClockChange } from '../core/clock-change.ts';
 import { timingText } from '../core/cron-text.ts';
+import { fireTimes, nextTimes } from '../core/fire-times.ts';
 import type { Schedule, Timing } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
-import { fireTimes, nextTimes } from '../core/times.ts';
 import type { ScheduleObject, TimesObject } from '../core/wire.ts';
 import { readable } from './enqueue.ts';
 import { checkTiming } from './schedules.ts';
@@ -46,7 +46,7 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
 /** Returns when a schedule with this timing would fire. Nothing is stored. */
 export async function previewSchedule(given: Timing, now: number): Promise<TimesObject> {
   const { timing } = await checkTiming(given, now);
-  const change = await clockChange(timing, now);
+  const change = await nextClockChange(timing, now);
   return {
     ...timingFields(timing),
     next_runs: await nextRuns(timing, now),

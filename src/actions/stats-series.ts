@@ -1,8 +1,8 @@
 import {
   addFigures,
-  COUNTS,
+  COUNT_NAMES,
+  emptyFigures,
   type Figures,
-  noFigures,
   PERIODS,
   type Period,
   TIERS,
@@ -32,8 +32,8 @@ export async function statsSeries(
   const from = last - (points - 1) * stepMs;
   const { queue, name } = options;
   const request = { tier, from, to: last + stepMs, queue, name };
-  const steps = Array.from({ length: points }, () => noFigures());
-  const total = noFigures();
+  const steps = Array.from({ length: points }, () => emptyFigures());
+  const total = emptyFigures();
   for (const row of await app.store.series(request))
     addFigures(steps[Math.floor((row.at - from) / stepMs)]!, row);
   for (const step of steps) addFigures(total, step);
@@ -74,7 +74,7 @@ async function oldestSince(app: App, queue: string | undefined): Promise<number 
 }
 
 function hasCounts(figures: Figures): boolean {
-  return COUNTS.some((name) => figures[name] > 0);
+  return COUNT_NAMES.some((name) => figures[name] > 0);
 }
 
 /** Whole hours and days are read from the next coarser tier: 24 rows per name and day instead of 1,440. */

@@ -1,4 +1,4 @@
-import { nearestRanks, type Percentiles } from '../core/histogram.ts';
+import { type Percentiles, percentilesByRank } from '../core/histogram.ts';
 import type { Stats } from '../core/wire.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
@@ -28,7 +28,7 @@ function percentiles(values: number[]): Percentiles | null {
   if (values.length === 0) return null;
   // A typed array sorts several times as fast as an array.
   const sorted = Float64Array.from(values).sort();
-  return nearestRanks(sorted.length, (rank) => sorted[rank - 1]!);
+  return percentilesByRank(sorted.length, (rank) => sorted[rank - 1]!);
 }
 
 /** Returns the throughput in the window, or in the time that a full sample covers if that is shorter. */

@@ -5,12 +5,12 @@ import {
   type Circumstances,
   isWaiting,
   type JobWithReason,
-  noReasonCounts,
   queueReason,
   type ReasonCounts,
   selectWaiting,
   WAITING_REASONS,
   waitingReason,
+  zeroReasonCounts,
 } from '../core/waiting-reason.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
@@ -78,7 +78,7 @@ export async function countReasons(
   const { now, queues, otherQueues } = around ?? (await readCircumstances(app));
   const counts = new Map<string, ReasonCounts>();
   const of = (queue: string): ReasonCounts => {
-    const found = counts.get(queue) ?? noReasonCounts();
+    const found = counts.get(queue) ?? zeroReasonCounts();
     counts.set(queue, found);
     return found;
   };
@@ -97,7 +97,7 @@ export async function countReasons(
 
 /** Adds up the counts of several queues. */
 export function sumReasons(counts: { jobs: ReasonCounts }[]): ReasonCounts {
-  const sum = noReasonCounts();
+  const sum = zeroReasonCounts();
   for (const { jobs } of counts) for (const reason of WAITING_REASONS) sum[reason] += jobs[reason];
   return sum;
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { readAfter, readDependencies } from '../core/dependency-input.ts';
+import { readAfterFlag, readDependencies } from '../core/dependency-input.ts';
 import { QueueError } from '../core/errors.ts';
 import type { NamedField } from '../core/field.ts';
 import { FIELDS } from '../core/field-list.ts';
 import { readTag } from '../core/filter.ts';
-import { withoutHooks } from '../core/hooks.ts';
+import { withoutDefaultHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
@@ -25,7 +25,7 @@ function fieldFlag(field: NamedField, line: string): FieldFlag {
   if (value !== undefined) flag.value = value;
   if (short !== undefined) flag.short = short;
   if (field.many) flag.many = true;
-  if (field.group !== undefined) flag.group = field.group;
+  if (field.heading !== undefined) flag.group = field.heading;
   // A flag such as --set-queue has no other names, because they would be names of the filter --queue.
   if (!name!.startsWith('set-')) flag.aliases = otherNames(field, name!);
   return { name: name!, flag, field };
@@ -57,7 +57,7 @@ const toFlags = (flags: FieldFlag[]): Record<string, Flag> =>
   );
 
 /** Further flags that set the field `env`. */
-const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.group!, {
+const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.heading!, {
   'env-file': {
     value: 'FILE',
     help: 'read environment variables from a file with one NAME=VALUE per line',
@@ -102,7 +102,7 @@ export function readJobFlags(input: Input, caller: CallerEnvironment, now: numbe
     throw new QueueError('usage', `--${unique} requires --unique`, 'add --unique KEY');
   const read = readFields(input, flags, caller.cwd, now, Object.keys(env).length > 0 ? { env } : {});
   // --after may have short ids, which `withResolvedParents` resolves.
-  if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);
+  if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfterFlag);
   return read;
 }
 
@@ -286,5 +286,5 @@ function isSet(input: JobInput, { in: group, key }: NamedField): boolean {
 
 /** Switches off the hooks of the settings for a job that a hook enqueues, because otherwise hooks could loop. */
 export function withoutHooksInHook(job: JobInput, environment: NodeJS.ProcessEnv): JobInput {
-  return environment.QUEUECTL_HOOK_EVENT ? withoutHooks(job) : job;
+  return environment.QUEUECTL_HOOK_EVENT ? withoutDefaultHooks(job) : job;
 }

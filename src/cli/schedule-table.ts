@@ -1,5 +1,5 @@
 import { toScheduleObject } from '../actions/schedule-object.ts';
-import { type ClockChange, clockChange } from '../core/clock-change.ts';
+import { type ClockChange, nextClockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import { maskEnv, maskUrls } from '../core/mask.ts';
 import type { Schedule } from '../core/schedule.ts';
@@ -21,7 +21,10 @@ export async function printSchedules(io: Io, schedules: Schedule[], now: number)
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
   const one = await toScheduleObject(schedule, now);
   if (io.json) return io.out(`${jsonText(io, one)}\n`);
-  const all = [...facts(one, fullTimesFor(io, now)), ...clockPairs(await clockChange(schedule.timing, now))];
+  const all = [
+    ...facts(one, fullTimesFor(io, now)),
+    ...clockPairs(await nextClockChange(schedule.timing, now)),
+  ];
   printPairs(io, all, ([name]) => (name === 'status' && one.paused ? 'yellow' : undefined));
 }
 

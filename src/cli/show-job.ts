@@ -5,7 +5,7 @@ import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
-import { fieldValue, KEPT, listedFirst } from '../core/field-list.ts';
+import { compareByOrder, fieldValue, KEPT_FIELDS } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes, formatCount } from '../core/numbers.ts';
@@ -126,14 +126,14 @@ function hasNoDueTime({ blocked, held, dueAt }: Job, now: number): boolean {
   return blocked || (held && (dueAt ?? now) <= now);
 }
 
-const SHOWN_FIELDS = KEPT.flatMap((field) => {
+const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
   if (field.show === undefined) return [];
   const [label, text] = typeof field.show === 'string' ? [field.show, null] : field.show;
   return [{ field, label, text: text as ((value: unknown) => unknown) | null }];
 });
 
 /** Compares the labels of fields that a user sets. A label that is not listed follows the others. */
-const compareLabels = listedFirst(
+const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
   stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),

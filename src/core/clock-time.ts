@@ -1,64 +1,64 @@
 /** A time of day, with the day if one was given. */
 export interface ClockTime {
-  /** A number of days from today, a weekday (Sunday is 0), or null for the nearest such time. */
+  /** A number of days from today, a weekday (Sunday is 0), or null if no day was given. */
   day: { fromToday: number } | { weekday: number } | null;
   /** The time as `HH:MM:SS`. */
   time: string;
 }
 
-const DAYS: Record<string, number> = { today: 0, tomorrow: 1, yesterday: -1 };
-const TIMES: Record<string, string> = { noon: '12:00:00', midnight: '00:00:00' };
+const DAYS_FROM_TODAY: Record<string, number> = { today: 0, tomorrow: 1, yesterday: -1 };
+const NAMED_TIMES: Record<string, string> = { noon: '12:00:00', midnight: '00:00:00' };
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /** Reads texts such as `23:30`, `2pm`, `tomorrow 09:00`, `fri 18:00` and `9:15am monday`. Returns null for anything else. */
 export function readClockTime(text: string): ClockTime | null {
-  const spaced = text
+  const normalized = text
     .toLowerCase()
     .replace(/,|\bat\b/g, ' ')
     .trim()
     .split(/\s+/)
     .join(' ');
-  const words = spaced.replace(/ (?=[ap]m\b)/, '').split(' ');
+  const words = normalized.replace(/ (?=[ap]m\b)/, '').split(' ');
   const day = words.map(readDay).find((one) => one !== null) ?? null;
   const time = words.map(readTimeOfDay).find((one) => one !== null) ?? null;
   return time !== null && words.length === (day === null ? 1 : 2) ? { day, time } : null;
 }
 
 function readDay(word: string): ClockTime['day'] {
-  if (Object.hasOwn(DAYS, word)) return { fromToday: DAYS[word]! };
+  if (Object.hasOwn(DAYS_FROM_TODAY, word)) return { fromToday: DAYS_FROM_TODAY[word]! };
   const weekday = word.length < 3 ? -1 : WEEKDAYS.findIndex((name) => name.startsWith(word));
   return weekday === -1 ? null : { weekday };
 }
 
 function readTimeOfDay(word: string): string | null {
-  if (Object.hasOwn(TIMES, word)) return TIMES[word]!;
+  if (Object.hasOwn(NAMED_TIMES, word)) return NAMED_TIMES[word]!;
   const match = /^(\d\d?)(?::(\d\d)(?::(\d\d))?)?(am|pm)?$/.exec(word);
   if (match === null) return null;
-  const [, hours, minutes = '00', seconds = '00', half] = match;
+  const [, hours, minutes = '00', seconds = '00', amOrPm] = match;
   let hour = Number(hours);
-  // A bare number such as 9 could be anything.
-  if (half === undefined && match[2] === undefined) return null;
-  if (half !== undefined) {
+  // A bare number such as 9 is ambiguous.
+  if (amOrPm === undefined && match[2] === undefined) return null;
+  if (amOrPm !== undefined) {
     if (hour < 1 || hour > 12) return null;
-    hour = (hour % 12) + (half === 'pm' ? 12 : 0);
+    hour = (hour % 12) + (amOrPm === 'pm' ? 12 : 0);
   }
   if (hour > 23 || Number(minutes) > 59 || Number(seconds) > 59) return null;
   return `${String(hour).padStart(2, '0')}:${minutes}:${seconds}`;
 }
 
 /**
- * Returns the local dates, as `YYYY-MM-DD`, that the time may be on, nearest first: the dates from today on, or back from today
- * if `step` is -1.
+ * Returns the local dates (`YYYY-MM-DD`) that the time may be on, nearest first. A time without a day, or with a weekday, is
+ * searched from today on, or back from today if `direction` is -1.
  */
-export function datesOf({ day }: ClockTime, now: number, step: 1 | -1): string[] {
+export function possibleDates({ day }: ClockTime, now: number, direction: 1 | -1): string[] {
   const today = new Date(now);
   const offsets =
     day === null
-      ? [0, step]
+      ? [0, direction]
       : 'fromToday' in day
         ? [day.fromToday]
         : [0, 1, 2, 3, 4, 5, 6, 7]
-            .map((days) => days * step)
+            .map((days) => days * direction)
             .filter((days) => (((today.getDay() + days - day.weekday) % 7) + 7) % 7 === 0);
   return offsets.map((days) => {
     const date = new Date(today.getFullYear(), today.getMonth(), today.getDate() + days, 12);

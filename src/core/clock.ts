@@ -6,6 +6,7 @@ export interface Clock {
   monotonic(): number;
 }
 
+/** Returns a random number from 0 up to, but not including, 1. */
 export type Random = () => number;
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };

@@ -1,17 +1,17 @@
 import { QueueError } from './errors.ts';
 
-/** The faults to inject: the process is killed, is stopped (SIGSTOP), throws an error, or blocks for a while. */
+/** The kinds of faults: the process is killed, is stopped (SIGSTOP), throws an error, or blocks for a while. */
 export const CRASHES = ['kill', 'stop', 'throw', 'block'] as const;
 export type Crash = (typeof CRASHES)[number];
 
 let onPassed: ((name: string) => void) | null = null;
 
-/** Marks a place at which a test can inject a fault. It does nothing unless a callback is set below. */
+/** Marks a place at which a test can inject a fault. It does nothing unless `watchCrashPoints` has set a callback. */
 export function crashPoint(name: string): void {
   onPassed?.(name);
 }
 
-/** Reads `name:nth:how` and injects that fault when the point is passed for the nth time. A bare name kills the first time. */
+/** Reads `name:nth:kind` and calls `crash` with the kind when that point is passed for the nth time. The default is `1:kill`. */
 export function armCrashPoint(text: string, crash: (kind: Crash) => void): void {
   const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?(?::([a-z]+))?$/.exec(text);
   const kind = CRASHES.find((one) => one === (match?.[3] ?? 'kill'));
@@ -23,7 +23,7 @@ export function armCrashPoint(text: string, crash: (kind: Crash) => void): void 
   });
 }
 
-/** Calls `callback` whenever the process passes any crash point. Null stops the calls. */
+/** Calls `callback` whenever the process passes any crash point. Replaces an earlier callback. Null stops the calls. */
 export function watchCrashPoints(callback: ((name: string) => void) | null): void {
   onPassed = callback;
 }

@@ -1,7 +1,7 @@
 import { exactDuration } from './duration.ts';
 import type { Timing } from './schedule.ts';
 
-const NICKNAMES: Record<string, string> = {
+const SHORTHAND_TEXTS: Record<string, string> = {
   '@hourly': 'every hour',
   '@daily': 'every day at 00:00',
   '@midnight': 'every day at 00:00',
@@ -10,10 +10,9 @@ const NICKNAMES: Record<string, string> = {
   '@yearly': 'at 00:00 on January 1',
   '@annually': 'at 00:00 on January 1',
 };
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
+const DAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+const MONTH_NAMES =
+  'January February March April May June July August September October November December'.split(' ');
 const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
 /** A description lists up to this many times of day. */
 const MAX_LISTED_TIMES = 6;
@@ -23,31 +22,31 @@ export function timingText(timing: Timing): string {
   return timing.kind === 'cron' ? cronText(timing.cron) : `every ${exactDuration(timing.everyMs)}`;
 }
 
-/** Describes a valid cron expression. */
+/** Describes a valid cron expression in words. */
 function cronText(expression: string): string {
   const text = expression.trim().toLowerCase();
-  const nickname = NICKNAMES[text];
-  if (nickname !== undefined) return nickname;
+  const shorthandText = SHORTHAND_TEXTS[text];
+  if (shorthandText !== undefined) return shorthandText;
   const [minute = '*', hour = '*', day = '*', month = '*', weekday = '*'] = text.split(/\s+/);
-  const date = numbers(day)?.length === 1 && numbers(month)?.length === 1 && weekday === '*';
-  if (date) return `${timeText(minute, hour)} on ${monthName(month)} ${Number(day)}`;
+  const isSingleDate = numbersIn(day)?.length === 1 && numbersIn(month)?.length === 1 && weekday === '*';
+  if (isSingleDate) return `${timeText(minute, hour)} on ${monthName(month)} ${Number(day)}`;
   const days = daysText(day, weekday);
-  const when = [days, month === '*' ? '' : `in ${listed(month, monthName)}`].filter((part) => part !== '');
+  const when = [days, month === '*' ? '' : `in ${listText(month, monthName)}`].filter((part) => part !== '');
   const time = timeText(minute, hour);
   if (when.length > 0) return `${time}, ${when.join(' ')}`;
   return /^at \d\d:/.test(time) ? `every day ${time}` : time;
 }
 
 function timeText(minute: string, hour: string): string {
-  const [minutes, hours] = [numbers(minute), numbers(hour)];
+  const [minutes, hours] = [numbersIn(minute), numbersIn(hour)];
   if (minutes !== null && hours !== null && minutes.length * hours.length <= MAX_LISTED_TIMES)
-    return `at ${joined(hours.flatMap((h) => minutes.map((m) => `${pad(h)}:${pad(m)}`)))}`;
-  const within = hour === '*' ? '' : `, ${hoursText(hour)}`;
+    return `at ${joinWithAnd(hours.flatMap((h) => minutes.map((m) => `${pad(h)}:${pad(m)}`)))}`;
+  const hoursPart = hour === '*' ? '' : `, ${hoursText(hour)}`;
   const step = /^\*\/(\d+)$/.exec(minute)?.[1];
-  if (minute === '*') return `every minute${within}`;
-  if (step !== undefined) return `every ${step} minutes${within}`;
-  if (minute === '0') return hour === '*' ? 'every hour' : `on the hour${within}`;
-  return `at ${minutes?.length === 1 ? 'minute' : 'minutes'} ${listed(minute, String)}${within || ' of every hour'}`;
+  if (minute === '*') return `every minute${hoursPart}`;
+  if (step !== undefined) return `every ${step} minutes${hoursPart}`;
+  if (minute === '0') return hour === '*' ? 'every hour' : `on the hour${hoursPart}`;
+  return `at ${minutes?.length === 1 ? 'minute' : 'minutes'} ${listText(minute, String)}${hoursPart || ' of every hour'}`;
 }
 
 function hoursText(hour: string): string {
@@ -55,7 +54,7 @@ function hoursText(hour: string): string {
   if (step !== undefined) return `every ${step} hours`;
   const range = /^(\d+)-(\d+)$/.exec(hour);
   if (range !== null) return `from ${pad(Number(range[1]))}:00 to ${pad(Number(range[2]))}:59`;
-  return `in ${numbers(hour)?.length === 1 ? 'hour' : 'hours'} ${listed(hour, String)}`;
+  return `in ${numbersIn(hour)?.length === 1 ? 'hour' : 'hours'} ${listText(hour, String)}`;
 }
 
 /** Describes the days. If both fields are set, the schedule fires on days that match either of them. */
@@ -64,20 +63,20 @@ function daysText(day: string, weekday: string): string {
   if (day === 'l') parts.push('on the last day of the month');
   else if (day !== '*' && day !== '?') {
     const step = /^\*\/(\d+)$/.exec(day)?.[1];
-    const one = numbers(day)?.length === 1;
+    const isSingle = numbersIn(day)?.length === 1;
     parts.push(
       step !== undefined
         ? `every ${step} days`
-        : `on ${one ? 'day' : 'days'} ${listed(day, String)} of the month`,
+        : `on ${isSingle ? 'day' : 'days'} ${listText(day, String)} of the month`,
     );
   }
-  if (weekday !== '*' && weekday !== '?') parts.push(`on ${listed(weekday, dayName)}`);
+  if (weekday !== '*' && weekday !== '?') parts.push(`on ${listText(weekday, dayName)}`);
   return parts.join(' or ');
 }
 
 /** Describes a field such as `1,2`, `9-17` or `mon-fri/2`. `name` returns the words for one value. */
-function listed(field: string, name: (one: string) => string): string {
-  return joined(
+function listText(field: string, name: (one: string) => string): string {
+  return joinWithAnd(
     field.split(',').map((part) => {
       const [range = '', step] = part.split('/');
       const [from = '', to] = range.split('-');
@@ -91,20 +90,23 @@ function dayName(one: string): string {
   const [day = '', nth] = one.split('#');
   const last = /^(.+)l$/.exec(day)?.[1];
   if (last !== undefined) return `the last ${dayName(last)} of the month`;
-  const name = DAYS[Number(day)] ?? DAYS.find((known) => known.toLowerCase().startsWith(day)) ?? day;
+  const name =
+    DAY_NAMES[Number(day)] ?? DAY_NAMES.find((known) => known.toLowerCase().startsWith(day)) ?? day;
   return nth === undefined ? name : `the ${ORDINALS[Number(nth)] ?? nth} ${name} of the month`;
 }
 
 function monthName(one: string): string {
-  return MONTHS[Number(one) - 1] ?? MONTHS.find((known) => known.toLowerCase().startsWith(one)) ?? one;
+  return (
+    MONTH_NAMES[Number(one) - 1] ?? MONTH_NAMES.find((known) => known.toLowerCase().startsWith(one)) ?? one
+  );
 }
 
 /** Returns the numbers in a field such as `1,15`, or null if the field has another form. */
-function numbers(field: string): number[] | null {
+function numbersIn(field: string): number[] | null {
   return /^\d+(,\d+)*$/.test(field) ? field.split(',').map(Number) : null;
 }
 
-function joined(words: string[]): string {
+function joinWithAnd(words: string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 

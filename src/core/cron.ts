@@ -2,21 +2,21 @@ import { QueueError } from './errors.ts';
 import { orNull } from './or-null.ts';
 import { countOf } from './words.ts';
 
-/** Returns the first matching wall time after `wall`, or null if there is none. */
+/** Returns the first matching wall time (see zone.ts) after `wall`, or null if there is none. */
 export type NextWall = (wall: number) => number | null;
 
 const MAX_CHARS = 256;
-const NICKNAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
+const SHORTHAND = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
 /** A field must match FIELD and must not contain a LONG_NUMBER, so that no range is long. */
 const FIELD = /^[\da-z*,/#-]+$/i;
 const LONG_NUMBER = /\d{3}/;
-/** A date further away counts as none. Every possible date comes earlier: 29 February on a given weekday, within 40 years. */
+/** A match further away counts as none. The rarest date, 29 February on a given weekday, recurs within 40 years. */
 const HORIZON_YEARS = 41;
 
 /**
- * Reads a cron expression of five fields, or a shorthand such as `@daily`. The library is loaded on first use and does only
- * the calendar arithmetic, in UTC. Time zones are handled in times.ts, because the library fires twice, not at all or in the
- * wrong order around clock changes.
+ * Reads a cron expression of five fields, or a shorthand such as `@daily`. The library croner is loaded on first use and does
+ * only the calendar arithmetic, in UTC. Time zones are handled in fire-times.ts, because the library fires twice, not at all or
+ * in the wrong order around clock changes.
  */
 export async function readCron(expression: string): Promise<NextWall> {
   const text = expression.trim();
@@ -43,25 +43,27 @@ export function isEveryHour(expression: string): boolean {
 function checkShape(text: string): void {
   if (text.length > MAX_CHARS) throw invalid(`is ${text.length} characters long; the limit is ${MAX_CHARS}`);
   if (text.startsWith('@')) {
-    if (!NICKNAMES.test(text)) throw invalid(`'${text}' is not a known shorthand`);
+    if (!SHORTHAND.test(text)) throw invalid(`'${text}' is not a known shorthand`);
     return;
   }
   const fields = text.split(/\s+/);
   if (text === '' || fields.length !== 5) {
     throw invalid(`'${text}' has ${countOf(text === '' ? 0 : fields.length, 'field')} instead of 5`);
   }
-  const wrong = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
-  if (wrong !== undefined) throw invalid(`has an invalid field: '${wrong}'`);
+  const invalidField = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
+  if (invalidField !== undefined) throw invalid(`has an invalid field: '${invalidField}'`);
 }
 
-const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];
+const FIELD_NAMES = ['minute', 'hour', 'day', 'month', 'weekday'];
 
-/** Throws an error. It names the invalid field if parsing each field alone finds one. */
+/** Throws the error for an expression that does not parse. It names the invalid field if parsing each field alone finds one. */
 function reject(text: string, parses: (pattern: string) => boolean): never {
   const fields = text.split(/\s+/);
-  const at = fields.findIndex((field, i) => !parses(FIELDS.map((_, j) => (i === j ? field : '*')).join(' ')));
+  const at = fields.findIndex(
+    (field, i) => !parses(FIELD_NAMES.map((_, j) => (i === j ? field : '*')).join(' ')),
+  );
   throw invalid(
-    at === -1 ? `'${text}' is invalid` : `'${text}' has an invalid ${FIELDS[at]}: '${fields[at]}'`,
+    at === -1 ? `'${text}' is invalid` : `'${text}' has an invalid ${FIELD_NAMES[at]}: '${fields[at]}'`,
   );
 }
 

@@ -12,6 +12,7 @@ export type Transition = { attempts: number; crashes: number } & (
   | { to: 'released' }
 );
 
+/** The rules for all jobs, from the settings. A job can replace its backoff. */
 export interface Policy {
   backoff: BackoffPolicy;
   crashLimit: number;
@@ -19,7 +20,7 @@ export interface Policy {
 
 type AttemptedJob = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase' | 'policy'>;
 
-/** Returns how many attempts a job has before it is dead. */
+/** Returns the maximum number of attempts of a job. */
 export function attemptsAllowed({ maxRetries, policy }: Pick<AttemptedJob, 'maxRetries' | 'policy'>): number {
   return policy.atMostOnce ? 1 : Math.max(1, maxRetries);
 }
@@ -30,8 +31,8 @@ export function attemptsBegun({ attempts, state }: Pick<ClaimedJob, 'attempts' |
 }
 
 /**
- * Returns false for an at-most-once job that has failed before. By these rules no such job
- * becomes due, but an older version may have stored one, or an import may have added one.
+ * Returns false for an at-most-once job whose attempt was charged. `decide` never makes such a job due, but an older version
+ * may have stored one, or an import may have added one.
  */
 export function mayStart({ attempts, policy }: Pick<AttemptedJob, 'attempts' | 'policy'>): boolean {
   return !(policy.atMostOnce && attempts > 0);
@@ -54,8 +55,8 @@ export function decide(
     case 'never-started':
       return { to: 'released', attempts: job.attempts, crashes };
     case 'lost': {
-      const givenUp = job.policy.atMostOnce || crashes + 1 >= policy.crashLimit;
-      const to = givenUp ? 'dead' : 'released';
+      const isGivenUp = job.policy.atMostOnce || crashes + 1 >= policy.crashLimit;
+      const to = isGivenUp ? 'dead' : 'released';
       return { to, attempts: job.attempts, crashes: crashes + 1 };
     }
     case 'exited':

@@ -3,8 +3,8 @@ import type { Dependency, State } from './job.ts';
 /** How a parent job can end, as far as its dependent jobs are concerned. */
 export type ParentEnd = Extract<State, 'completed' | 'dead' | 'cancelled'> | 'deleted';
 
-/** The conditions that each end satisfies. A parent that was deleted before it ended satisfies none. */
-export const SATISFIED_BY: Record<ParentEnd, Dependency['on'][]> = {
+/** The conditions of dependencies that each end satisfies. A parent that was deleted before it ended satisfies none. */
+export const SATISFIED_CONDITIONS: Record<ParentEnd, Dependency['on'][]> = {
   completed: ['ok', 'any'],
   dead: ['notok', 'any'],
   cancelled: ['notok', 'any'],
@@ -23,7 +23,7 @@ export function parentEndError(parent: string, end: ParentEnd): string {
   return `parent job '${parent}' ${END_TEXTS[end]}`;
 }
 
-/** Finds jobs that depend on each other in a cycle. Returns their numbers, with the first one repeated at the end, or null. */
+/** Returns the numbers of jobs that depend on each other in a cycle, with the first repeated at the end, or null. */
 export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): number[] | null {
   const done = new Set<number>();
   for (const start of parentsOf.keys()) {
@@ -37,8 +37,8 @@ export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): nu
         onPath.delete(visited);
         done.add(visited);
       }
-      const before = onPath.get(number);
-      if (before !== undefined) return [...path.slice(before), number];
+      const cycleStart = onPath.get(number);
+      if (cycleStart !== undefined) return [...path.slice(cycleStart), number];
       if (done.has(number)) continue;
       onPath.set(number, path.length);
       path.push(number);

@@ -1,30 +1,32 @@
 import { QueueError } from './errors.ts';
 import { checkId } from './id.ts';
 import { DEPENDENCY_CONDITIONS, type Dependency, PARENT_FAILURES } from './job.ts';
-import { choose, invalid } from './read-value.ts';
+import { invalid, readChoice } from './read-value.ts';
 import { anyOf, input, oneOf, record, text } from './schema.ts';
 
+/** The schema of a parent job in `depends_on`, as it is accepted and as it is printed. */
 export const PARENT = anyOf(text, input({ id: text, on: oneOf(DEPENDENCY_CONDITIONS) }, ['id']));
 export const PRINTED_PARENT = anyOf(text, record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS) }));
 
 /** The maximum number of jobs that one job can depend on. */
-const LIMIT = 1000;
+const MAX_PARENTS = 1000;
 
-/** Reads an id, an object `{id, on}`, or an array of them. */
+/** Reads an id, an object `{id, on}`, or an array of them. Returns each parent once. */
 export function readDependencies(value: unknown, name: string): Dependency[] {
   const given = Array.isArray(value) ? value : [value];
-  if (given.length > LIMIT) throw invalid(`${name} has ${given.length} entries; the limit is ${LIMIT}`);
-  const found = new Map<string, Dependency>();
+  if (given.length > MAX_PARENTS)
+    throw invalid(`${name} has ${given.length} entries; the limit is ${MAX_PARENTS}`);
+  const byId = new Map<string, Dependency>();
   for (const one of given) {
     const parent = readDependency(one, name);
-    const earlier = found.get(parent.id);
+    const earlier = byId.get(parent.id);
     if (earlier !== undefined && earlier.on !== parent.on)
       throw invalid(
         `${name} lists '${parent.id}' twice, once with '${earlier.on}' and once with '${parent.on}'`,
       );
-    found.set(parent.id, parent);
+    byId.set(parent.id, parent);
   }
-  return [...found.values()];
+  return [...byId.values()];
 }
 
 function readDependency(value: unknown, name: string): Dependency {
@@ -36,12 +38,12 @@ function readDependency(value: unknown, name: string): Dependency {
   if (unknown !== undefined)
     throw invalid(`${name}: unknown field '${unknown}'; the known fields are id and on`);
   if (typeof id !== 'string') throw invalid(`${name}: id must be a string`);
-  const wanted = choose(DEPENDENCY_CONDITIONS, on, `${name}: on`);
-  return { id: checkId(id, `${name}: an id`), on: wanted };
+  const condition = readChoice(DEPENDENCY_CONDITIONS, on, `${name}: on`);
+  return { id: checkId(id, `${name}: an id`), on: condition };
 }
 
 /** Reads the value of --after, such as `a,any:b`. */
-export function readAfter(text: string): Dependency[] {
+export function readAfterFlag(text: string): Dependency[] {
   return text.split(',').map((part) => {
     const [, on, id] = /^(?:(ok|any|notok):)?(.*)$/s.exec(part.trim())!;
     if (id === '') throw new QueueError('invalid-value', `--after: an id is missing in '${text}'`);
@@ -50,5 +52,5 @@ export function readAfter(text: string): Dependency[] {
 }
 
 export function readParentFailure(value: unknown, name: string): (typeof PARENT_FAILURES)[number] {
-  return choose(PARENT_FAILURES, value, name);
+  return readChoice(PARENT_FAILURES, value, name);
 }

@@ -7,26 +7,26 @@ const PART = /(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 export type DurationUnit = 'ms' | 's';
 
-/** Parses a duration such as `500ms`, `30s`, `2h`, `1h30m` or `1h 30m`. A number without a unit is in the unit `bare`. */
-export function parseDuration(text: string, what: string, bare: DurationUnit = 's'): number {
+/** Parses `500ms`, `30s`, `2h`, `1h30m` or `1h 30m`. A number without a unit is in `bareUnit`. Errors call the value `what`. */
+export function parseDuration(text: string, what: string, bareUnit: DurationUnit = 's'): number {
   const trimmed = text.trim().toLowerCase();
-  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * UNIT_MS[bare]!);
+  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * UNIT_MS[bareUnit]!);
   // A space may separate two parts, as in `1h 30m`, but not a number from its unit.
   const joined = trimmed.replace(/(?<=[a-z]) (?=\d)/g, '');
   if (joined === '' || joined.replace(PART, '') !== '') throw invalid(text, what);
   let total = 0;
-  let last = Number.POSITIVE_INFINITY;
+  let lastMs = Number.POSITIVE_INFINITY;
   for (const [, amount, unit] of joined.matchAll(PART)) {
-    const size = UNIT_MS[unit!]!;
+    const unitMs = UNIT_MS[unit!]!;
     // 30m1h and 5s5s are probably typing errors.
-    if (size >= last) throw invalid(text, what);
-    last = size;
-    total += Number(amount) * size;
+    if (unitMs >= lastMs) throw invalid(text, what);
+    lastMs = unitMs;
+    total += Number(amount) * unitMs;
   }
   return Math.round(total);
 }
 
-/** Returns the duration if it is within the range. Otherwise throws an error that shows the range with units. */
+/** Returns the duration if it is within the range. Otherwise throws an error with the range and `shown`, the value as it was given. */
 export function checkDuration(
   ms: number,
   what: string,
@@ -54,9 +54,9 @@ export function formatDuration(ms: number): string {
 const HOUR_S = 3600;
 const DAY_S = 86_400;
 
-function twoUnits(seconds: number, size: number, unit: string, lowerSize: number, lower: string): string {
-  const rest = Math.floor((seconds % size) / lowerSize);
-  return `${Math.floor(seconds / size)}${unit}${rest === 0 ? '' : ` ${rest}${lower}`}`;
+function twoUnits(seconds: number, unitS: number, unit: string, lowerS: number, lower: string): string {
+  const rest = Math.floor((seconds % unitS) / lowerS);
+  return `${Math.floor(seconds / unitS)}${unit}${rest === 0 ? '' : ` ${rest}${lower}`}`;
 }
 
 /** Formats a moment by its distance from now: `3m ago`, `in 12s`, `now`. */
@@ -70,8 +70,8 @@ export function formatRelative(at: number, now: number): string {
 /** Formats a duration with one unit, so that it parses back to the same number of milliseconds. */
 export function exactDuration(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's']) {
-    const size = UNIT_MS[unit]!;
-    if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
+    const unitMs = UNIT_MS[unit]!;
+    if (ms >= unitMs && ms % unitMs === 0) return `${ms / unitMs}${unit}`;
   }
   return `${ms}ms`;
 }

@@ -132,7 +132,7 @@ export class QueueError extends Error {
     return ERRORS[this.code].exit;
   }
 
-  // Bundling changes the names of classes. The prototype has the name before a stack trace is made.
+  // Bundling renames classes. The name is set on the prototype, because a stack trace is made before the constructor could set it.
   static {
     Object.defineProperty(QueueError, 'name', { value: 'QueueError' });
     Object.defineProperty(QueueError.prototype, 'name', { value: 'QueueError' });

@@ -7,9 +7,11 @@ import { toIso } from './time.ts';
 export type WorkerEvent =
   | { type: 'worker-ready'; workerId: string; pid: number; concurrency: number; queues: string[] | null }
   | { type: 'worker-draining'; workerId: string; running: number; why: string }
+  /** `left` describes the jobs that a worker with `--drain` left waiting, with '' for none. Null if the worker was stopped. */
   | { type: 'worker-stopped'; workerId: string; left: string | null }
   | { type: 'worker-error'; workerId: string; message: string }
   | { type: 'jobs-pruned'; workerId: string; jobs: number; bytes: number }
+  /** `jobId` is null if the tick waits for an earlier job (`waits`) or was skipped. */
   | { type: 'tick'; schedule: string; at: number; jobId: string | null; waits: boolean }
   | { type: 'attempt-started'; job: ClaimedJob; pid: number }
   | { type: 'attempt-adopted'; job: ClaimedJob }
@@ -74,7 +76,7 @@ export interface AttemptEnd {
 }
 
 /** Returns the event for the end of an attempt. */
-export function attemptEnded({ transition, why, exitCode, error }: AttemptEnd): NewEvent {
+export function attemptEndedEvent({ transition, why, exitCode, error }: AttemptEnd): NewEvent {
   const detail: EventDetail = { outcome: why, exit_code: exitCode };
   if (error !== null) detail.error = error;
   switch (transition.to) {
@@ -87,7 +89,7 @@ export function attemptEnded({ transition, why, exitCode, error }: AttemptEnd): 
   }
 }
 
-export function attemptEnding(reason: EndReason): NewEvent {
+export function attemptEndingEvent(reason: EndReason): NewEvent {
   return { kind: 'ending', detail: { reason } };
 }
 
@@ -96,7 +98,7 @@ export function tickEvent(schedule: string, at: number, manual: boolean, waits: 
   return { kind: 'tick', detail: { schedule, scheduled_at: toIso(at), manual, waits } };
 }
 
-export function settingChanged(key: string, value: string | null): NewEvent {
+export function settingChangedEvent(key: string, value: string | null): NewEvent {
   return value === null
     ? { kind: 'setting-unset', detail: { key } }
     : { kind: 'setting-set', detail: { key, value } };

@@ -7,13 +7,13 @@ import { maybe, type Schema } from './schema.ts';
 /** The rows of the table of job fields. */
 export const FIELDS = Object.values<unknown>(JOB_FIELDS) as readonly NamedField[];
 
-/** The rows whose values are stored and printed. The others are only read, such as `delay`, which sets `run_at`. */
-export const KEPT = FIELDS.filter((field) => field.type !== undefined);
+/** The rows whose values are stored and printed. The others are only accepted as input, such as `delay`, which sets `run_at`. */
+export const KEPT_FIELDS = FIELDS.filter((field) => field.type !== undefined);
 
 const defaults: Record<string, unknown> = {};
-for (const { in: group, key, default: value = null } of KEPT)
+for (const { in: group, key, default: value = null } of KEPT_FIELDS)
   if (group === undefined) defaults[key] = Object.freeze(value);
-/** The values of a job that sets no field. Jobs share the empty values, so that a long file does not create thousands. */
+/** The values of a job that sets no field. Jobs share the frozen objects, so that a long file does not create thousands. */
 export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = {
   ...defaults,
   hooks: Object.freeze({}),
@@ -21,17 +21,17 @@ export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = {
   unique: null,
 };
 
-/** Completes a job with the defaults. Fields without a default are null, and the caller sets them. */
+/** Completes a job with the defaults. A field without a default is null, and the caller sets it. */
 export function withDefaults(input: JobInput): JobSpec {
   const spec: Record<string, unknown> = { ...JOB_DEFAULTS };
   for (const key in input) if (key in JOB_DEFAULTS) spec[key] = input[key as keyof JobInput];
   return spec as unknown as JobSpec;
 }
 
-type Required = Pick<JobSpec, 'id' | 'command' | 'maxRetries' | 'timeoutMs' | 'cwd'>;
+type RequiredValues = Pick<JobSpec, 'id' | 'command' | 'maxRetries' | 'timeoutMs' | 'cwd'>;
 
 /** Returns a job with the given values and the defaults of all other fields. */
-export function newSpec(given: Required & Partial<JobSpec>): JobSpec {
+export function newSpec(given: RequiredValues & Partial<JobSpec>): JobSpec {
   return { ...JOB_DEFAULTS, ...given } as JobSpec;
 }
 
@@ -47,9 +47,9 @@ export function printedSchema({ type, in: group, default: value }: NamedField): 
   return optional ? maybe(type!) : type!;
 }
 
-/** Returns a function that compares names by their place in `order`. Names that are not listed come last. */
-export function listedFirst(order: readonly string[]): (a: string, b: string) => number {
-  const places = new Map(order.map((name, i) => [name, i]));
-  const place = (name: string): number => places.get(name) ?? order.length;
-  return (a, b) => place(a) - place(b);
+/** Returns a function that compares names by their position in `order`. Names that are not listed come last. */
+export function compareByOrder(order: readonly string[]): (a: string, b: string) => number {
+  const positions = new Map(order.map((name, i) => [name, i]));
+  const positionOf = (name: string): number => positions.get(name) ?? order.length;
+  return (a, b) => positionOf(a) - positionOf(b);
 }

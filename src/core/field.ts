@@ -9,7 +9,7 @@ export interface Field {
   in?: 'policy' | 'hooks' | 'unique';
   /** More names that a job object may use. The name in camel case is always accepted. */
   spellings?: readonly string[];
-  /** Checks a given value and converts it. Returns undefined if the value asks for nothing. */
+  /** Checks a given value and converts it. Returns undefined if the value means the same as an absent field. */
   read(value: unknown, name: string, now: number): unknown;
   /** Tells whether the value counts from now, as a delay does. */
   isRelative?(value: unknown): boolean;
@@ -21,7 +21,7 @@ export interface Field {
   range?: Pick<NumberRange, 'min' | 'max'> & Partial<NumberRange>;
   /** Converts the value for a printed job. */
   print?(value: never): unknown;
-  /** The value of a job that does not set the field. Without one, the enqueue sets it, unless the field has a group (`in`). */
+  /** The value of a job that does not set the field. A stored field without a default and without `in` is set by the enqueue. */
   default?: unknown;
   /** The column, if it is not named like the row. Several fields share `start`. Null means another table. */
   column?: 'start' | null;
@@ -36,7 +36,7 @@ export interface Field {
   /** True if the flag can be repeated. */
   many?: true;
   /** The heading under which the help lists the flag. */
-  group?: string;
+  heading?: string;
   /** The label of the field in `show`, and how to convert the value for it. */
   show?: string | readonly [label: string, text: (value: never) => unknown];
 }
@@ -49,12 +49,12 @@ export interface NamedField extends Field {
   key: string;
 }
 
-/** Completes the rows of one section. The help lists their flags under the heading `group`. */
-export function section<const T extends Fields>(group: string, fields: T): T {
+/** Completes the rows of one section. The help lists their flags under `heading`. */
+export function section<const T extends Fields>(heading: string, fields: T): T {
   for (const name in fields) {
     const field: Partial<NamedField> = fields[name]!;
     field.name = name;
-    field.group = group;
+    field.heading = heading;
     field.key ??= camelCase(name);
   }
   return fields;
@@ -64,14 +64,14 @@ export function camelCase(name: string): string {
   return name.includes('_') ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
 }
 
-type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;
+type CamelCase<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<CamelCase<B>>}` : S;
 type Key<T extends Fields, K extends keyof T> = T[K] extends { key: infer Name extends string }
   ? Name
-  : Camel<K & string>;
+  : CamelCase<K & string>;
 type OwnKey<T extends Fields, K extends keyof T> = T[K] extends { in: string } ? never : Key<T, K>;
 type Value<F extends Field> = Exclude<ReturnType<F['read']>, undefined>;
 type OrNull<F> = F extends { default: null } ? null : never;
-type With<T, Property> = { [K in keyof T as T[K] extends Property ? K : never]: T[K] };
+type FieldsWith<T, Property> = { [K in keyof T as T[K] extends Property ? K : never]: T[K] };
 type Accepted<F> = F extends { accepts: infer S }
   ? TypeOf<S>
   : F extends { type: infer S }
@@ -88,7 +88,7 @@ type Printed<F> = F extends { type: infer S }
 /** The properties that a user may set, outside `policy`, `hooks` and `unique`. */
 export type InputOf<T extends Fields> = { -readonly [K in keyof T as OwnKey<T, K>]?: Value<T[K]> };
 /** A complete job: the properties outside `policy`, `hooks` and `unique`. */
-export type SpecOf<T extends Fields, P extends Fields = With<T, { type: Schema }>> = {
+export type SpecOf<T extends Fields, P extends Fields = FieldsWith<T, { type: Schema }>> = {
   -readonly [K in keyof P as OwnKey<P, K>]: Value<P[K]> | OrNull<P[K]>;
 };
 /** The properties of `policy` or `hooks`. */
@@ -96,9 +96,9 @@ export type GroupOf<T extends Fields, G extends Field['in']> = {
   -readonly [K in keyof T as T[K] extends { in: G } ? Key<T, K> : never]?: Value<T[K]>;
 };
 /** The properties that can be edited. */
-export type EditOf<T extends Fields> = Partial<SpecOf<With<T, { edit: unknown }>>>;
+export type EditOf<T extends Fields> = Partial<SpecOf<FieldsWith<T, { edit: unknown }>>>;
 /** The part of a printed job that the table describes. */
-export type PrintedOf<T extends Fields, P extends Fields = With<T, { type: Schema }>> = {
+export type PrintedOf<T extends Fields, P extends Fields = FieldsWith<T, { type: Schema }>> = {
   -readonly [K in keyof P]: Printed<P[K]>;
 };
 /** A job object as a user writes it. Null and undefined mean that a field is not set, so that a printed job can be given. */

@@ -4,7 +4,7 @@ import type { State } from './job.ts';
 import type { Outcome } from './outcome.ts';
 import type { ReasonCounts } from './waiting-reason.ts';
 
-/** The outcomes by which attempts are counted. `failed` is retried; `lost` and `released` are not charged to the job. */
+/** The outcomes by which attempts are counted. `failed` attempts are retried. `released` and `lost` ones were not charged. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'dead', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
@@ -17,18 +17,18 @@ export interface Figures extends Record<AttemptOutcome, number> {
   wait: Histogram;
   /** The run time of attempts that ended as completed, failed or dead, unless they were lost or stopped. */
   run: Histogram;
-  /** The longest time that the oldest waiting job was seen waiting. 0 if none was. It is known by queue, not by name. */
+  /** The longest time that the oldest waiting job was seen waiting. 0 if no job was. It is known by queue, not by name. */
   oldestMs: number;
 }
 
-export const COUNTS = ['enqueued', 'dropped', ...ATTEMPT_OUTCOMES] as const;
+export const COUNT_NAMES = ['enqueued', 'dropped', ...ATTEMPT_OUTCOMES] as const;
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** The steps of the figures (in UTC) and how long each is kept. Besides them there is one row of all time. */
 export const TIERS = {
-  minute: { stepMs: 60_000, keptMs: 7 * DAY },
-  hour: { stepMs: 3_600_000, keptMs: 90 * DAY },
-  day: { stepMs: DAY, keptMs: 730 * DAY },
+  minute: { stepMs: 60_000, keptMs: 7 * DAY_MS },
+  hour: { stepMs: 3_600_000, keptMs: 90 * DAY_MS },
+  day: { stepMs: DAY_MS, keptMs: 730 * DAY_MS },
 } as const;
 export type Tier = keyof typeof TIERS;
 
@@ -43,31 +43,32 @@ export const PERIODS = {
 } as const satisfies Record<string, { tier: Tier; stepMs: number; points: number }>;
 export type Period = keyof typeof PERIODS;
 
-/** This many names, and pairs of queue and name, have figures of their own. All further ones share the name OTHER. */
-export const MOST_NAMES = 200;
-export const MOST_PAIRS = 500;
-export const OTHER = 'other';
+/** Only this many names, and pairs of queue and name, have figures of their own. All others share the name OTHER_LABEL. */
+export const MAX_NAMES = 200;
+export const MAX_PAIRS = 500;
+export const OTHER_LABEL = 'other';
 
-export function noFigures(): Figures {
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<
-    (typeof COUNTS)[number],
+export function emptyFigures(): Figures {
+  const counts = Object.fromEntries(COUNT_NAMES.map((name) => [name, 0])) as Record<
+    (typeof COUNT_NAMES)[number],
     number
   >;
   return { ...counts, wait: emptyHistogram(), run: emptyHistogram(), oldestMs: 0 };
 }
 
 export function addFigures(to: Figures, from: Figures): void {
-  for (const name of COUNTS) to[name] += from[name];
+  for (const name of COUNT_NAMES) to[name] += from[name];
   addHistogram(to.wait, from.wait);
   addHistogram(to.run, from.run);
   to.oldestMs = Math.max(to.oldestMs, from.oldestMs);
 }
 
-export function outcomeOf(to: Transition['to'], why: Outcome['why']): AttemptOutcome {
+/** Returns the outcome under which an attempt is counted. A lost attempt that made its job dead counts as dead. */
+export function attemptOutcome(to: Transition['to'], why: Outcome['why']): AttemptOutcome {
   return to === 'released' && why === 'lost' ? 'lost' : to;
 }
 
-/** Tells whether the run time of an attempt counts. That of an attempt which was stopped, cancelled or lost does not. */
+/** Tells whether the run time of an attempt is counted: it ended as completed, failed or dead, and was not lost or stopped. */
 export function countsRunTime(outcome: AttemptOutcome, why: Outcome['why']): boolean {
   return (
     why !== 'lost' &&
@@ -76,8 +77,8 @@ export function countsRunTime(outcome: AttemptOutcome, why: Outcome['why']): boo
   );
 }
 
-/** The values from which the metrics are made. */
-export interface Snapshot {
+/** The values from which the metrics are made, read at the time `now`. */
+export interface MetricsSnapshot {
   version: string;
   now: number;
   jobs: { queue: string; state: State; jobs: number }[];

@@ -27,14 +27,14 @@ export interface JobFilter extends JobConditions {
   waitingFor?: readonly WaitingReason[];
 }
 
-/** A filter that a store turns into a query. It has no reasons, because those depend on living workers. */
+/** A filter that a store turns into a query. It has a selection instead of reasons, because those depend on workers. */
 export interface StoreFilter extends JobConditions {
   waiting?: WaitingSelection;
   waitingFor?: never;
 }
 
 /** Text search looks at this many of the newest jobs. */
-export const SEARCHED = 100_000;
+export const SEARCHED_JOBS = 100_000;
 
 export const CONDITION_FIELDS = [
   'attempts',
@@ -55,7 +55,9 @@ export interface Condition {
 
 /** The source of a filter: flags of the command line, the query of a URL or a JSON body. */
 export interface FilterSource {
+  /** Returns the value of a field that may be given once. */
   one(field: string): string | undefined;
+  /** Returns the values of a field that may be repeated. */
   all(field: string): string[];
   /** Returns the name of a field as errors show it. */
   called(field: string): string;
@@ -68,31 +70,31 @@ export function readJobFilter({ one, all, called }: FilterSource, now: number): 
   if (states.length > 0) filter.states = states.flatMap((text) => readState(text, called('waiting-for')));
   const reasons = all('waiting-for').flatMap((text) => text.split(','));
   if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, called('waiting-for')));
-  for (const field of FILTER_TEXTS)
+  for (const field of TEXT_FIELDS)
     if (one(field)?.trim() === '')
       throw new QueueError('invalid-value', `${called(field)} must not be empty`);
-  const [queue, name, older, error, code, where, search] = FILTER_TEXTS.map(one);
+  const [queue, name, olderThan, error, code, where, search] = TEXT_FIELDS.map(one);
   if (queue !== undefined) filter.queue = queue;
   if (name !== undefined) filter.name = name;
   const tags = all('tag');
   if (tags.length > 0) filter.tags = Object.fromEntries(tags.map((tag) => readTag(tag, called('tag'))));
-  if (older !== undefined) filter.createdBefore = now - parseDuration(older, called('older-than'));
+  if (olderThan !== undefined) filter.createdBefore = now - parseDuration(olderThan, called('older-than'));
   if (error !== undefined) filter.error = error;
   if (code !== undefined)
     filter.exitCode = parseNumber(code, called('exit-code'), { min: 0, max: 255, integer: true });
-  if (search?.trim()) filter.text = checkLength(search.trim(), called('search'), LONGEST_TEXT);
+  if (search?.trim()) filter.text = checkLength(search.trim(), called('search'), MAX_SEARCH_CHARS);
   if (where !== undefined) filter.conditions = readConditions(where, called('where'));
   return filter;
 }
 
-const FILTER_TEXTS = ['queue', 'name', 'older-than', 'error', 'exit-code', 'where', 'search'];
+const TEXT_FIELDS = ['queue', 'name', 'older-than', 'error', 'exit-code', 'where', 'search'];
 
 const ANY_NUMBER = { min: -1e15, max: 1e15, integer: true };
-const LONGEST = 256;
-const LONGEST_TEXT = 1000;
+const MAX_WHERE_CHARS = 256;
+const MAX_SEARCH_CHARS = 1000;
 
-/** Reads a state. `reasons` is the name of the filter for reasons, which people may mistake for states. */
-function readState(text: string, reasons: string): readonly State[] {
+/** Reads a state, or `all`. `reasonFilter` is the name of the filter to suggest to people who give a reason instead. */
+function readState(text: string, reasonFilter: string): readonly State[] {
   const word = text.trim().toLowerCase();
   if (word === 'all') return STATES;
   const state = STATES.find((name) => name === word) ?? STATE_ALIASES.get(word);
@@ -102,11 +104,15 @@ function readState(text: string, reasons: string): readonly State[] {
     throw new QueueError(
       'invalid-value',
       `'${text}' is not a state but a reason why jobs wait`,
-      `use ${reasons} ${reason}`,
+      `use ${reasonFilter} ${reason}`,
     );
   const guess = nearest(word, [...STATES, ...STATE_ALIASES.keys()]);
-  const meant = guess === null ? '' : `; did you mean ${guess}?`;
-  throw new QueueError('invalid-value', `unknown state '${text}'${meant}`, `use one of ${STATES.join(', ')}`);
+  const suggestion = guess === null ? '' : `; did you mean ${guess}?`;
+  throw new QueueError(
+    'invalid-value',
+    `unknown state '${text}'${suggestion}`,
+    `use one of ${STATES.join(', ')}`,
+  );
 }
 
 /** Finds a reason by its name. Spaces and hyphens count as underscores. */
@@ -119,10 +125,10 @@ function readReason(text: string, what: string): WaitingReason {
   const reason = reasonOf(text);
   if (reason !== undefined) return reason;
   const guess = nearest(text.trim(), WAITING_REASONS);
-  const meant = guess === null ? '' : `; did you mean ${guess}?`;
+  const suggestion = guess === null ? '' : `; did you mean ${guess}?`;
   throw new QueueError(
     'invalid-value',
-    `${what}: unknown reason '${text}'${meant}`,
+    `${what}: unknown reason '${text}'${suggestion}`,
     `use one of ${WAITING_REASONS.join(', ')}`,
   );
 }
@@ -134,14 +140,14 @@ export function readTag(text: string, what: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-function checkLength(text: string, what: string, most: number): string {
-  if (text.length <= most) return text;
-  throw new QueueError('invalid-value', `${what} is longer than ${most} characters`);
+function checkLength(text: string, what: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  throw new QueueError('invalid-value', `${what} is longer than ${maxChars} characters`);
 }
 
 /** Reads conditions such as `attempts>3,duration>=5m,exit_code!=0`. */
 function readConditions(text: string, what: string): Condition[] {
-  return checkLength(text, what, LONGEST)
+  return checkLength(text, what, MAX_WHERE_CHARS)
     .split(',')
     .map((one) => readCondition(one, what));
 }

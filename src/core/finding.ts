@@ -11,6 +11,7 @@ const finding =
   (status: Finding['status']) =>
   (check: string, says: string, fix: string | null = null): Finding => ({ check, status, says, fix });
 
+/** Each of these returns a finding with that status. */
 export const ok = finding('ok');
 export const warn = finding('warn');
 export const fail = finding('fail');

@@ -1,6 +1,6 @@
 import { JOB_FACTS } from './job-facts.ts';
 
-/** Names that other queues have for fields of a printed job, by the name here. */
+/** Names that other queues have for fields of a printed job, by the name in queuectl. */
 const EQUIVALENTS: Record<string, string> = {
   state: 'status job_state',
   attempts: 'attempt attempt_count attempts_made retry_count retries_count tries',
@@ -15,35 +15,35 @@ const EQUIVALENTS: Record<string, string> = {
   pid: 'process_id',
 };
 
-const FACTS = new Map<string, string>(Object.keys(JOB_FACTS).map((name) => [name, name]));
+const FACT_BY_NAME = new Map<string, string>(Object.keys(JOB_FACTS).map((name) => [name, name]));
 for (const [name, others] of Object.entries(EQUIVALENTS))
-  for (const other of others.split(' ')) FACTS.set(other, name);
+  for (const other of others.split(' ')) FACT_BY_NAME.set(other, name);
 
-/** Results that other queues print with a job. Here they are the output of its attempts. */
-const RESULTS = new Set(['output', 'stdout', 'stderr', 'result', 'logs', 'log_path', 'output_path']);
-/** What queuectl itself prints beside the fields of a job. */
-const BESIDE = new Set(['history', 'children', 'existing', 'schema_version']);
+/** Fields in which other queues print the output of a job. queuectl stores it with the attempts. */
+const RESULT_FIELDS = new Set(['output', 'stdout', 'stderr', 'result', 'logs', 'log_path', 'output_path']);
+/** Further fields that queuectl prints in some job objects. */
+const EXTRA_FIELDS = new Set(['history', 'children', 'existing', 'schema_version']);
 
-/** Returns the field of a printed job that is called so here or in another queue, or null. */
+/** Returns the name of the job fact that has this name in queuectl or in another queue, or null. */
 export function factNamed(name: string): string | null {
-  return FACTS.get(snakeCase(name)) ?? null;
+  return FACT_BY_NAME.get(snakeCase(name)) ?? null;
 }
 
-/** True for a field that describes what became of a job. Such fields are ignored, so that a printed job can be enqueued again. */
-export function isOfPrintedJob(name: string): boolean {
-  return factNamed(name) !== null || BESIDE.has(name) || RESULTS.has(snakeCase(name));
+/** True for a field that jobs are printed with but users do not set. It is no error, so that a printed job can be enqueued again. */
+export function isPrintedOnly(name: string): boolean {
+  return factNamed(name) !== null || EXTRA_FIELDS.has(name) || RESULT_FIELDS.has(snakeCase(name));
 }
 
-/** Ask for a confinement that queuectl does not provide. */
-const CONFINEMENT = new Set(
+/** Fields of other tools that ask for a confinement which queuectl does not provide. */
+const CONFINEMENT_FIELDS = new Set(
   `sandbox sandboxed user uid gid run_as run_as_user as_user group memory memory_limit mem_limit max_memory cpu cpus cpu_limit
   max_cpu cpu_quota limits resources network no_network read_only chroot container docker image isolation isolated jail cgroup
   seccomp capabilities`.split(/\s+/),
 );
 
-/** True for a field of other tools that asks for confinement. Without it, a command would have more rights than intended. */
+/** True for a field that must be refused, because a command without that confinement would have more rights than intended. */
 export function asksForConfinement(name: string): boolean {
-  return CONFINEMENT.has(snakeCase(name));
+  return CONFINEMENT_FIELDS.has(snakeCase(name));
 }
 
 function snakeCase(name: string): string {

@@ -7,12 +7,12 @@ export const METRIC_BOUNDS_MS = [
 ];
 
 /**
- * The upper bounds of the buckets. A bound is at most a tenth above the one before it, so every time of a bucket is within 5% of
- * its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets. Stores name
- * a bucket by its index, so the list must stay the same once a version with it was released.
+ * The upper bounds of the buckets. A bound is at most a tenth, or 1 ms, above the one before it, so every time of a bucket is
+ * within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets.
+ * Stores name a bucket by its index, so the list must stay the same once a version with it was released.
  */
 const BOUNDS_MS = makeBounds();
-export const BUCKETS = BOUNDS_MS.length;
+export const BUCKET_COUNT = BOUNDS_MS.length;
 
 function makeBounds(): number[] {
   const bounds = [0];
@@ -23,15 +23,16 @@ function makeBounds(): number[] {
   return bounds;
 }
 
+/** The sum, the shortest and the longest of some times in milliseconds. */
 interface Summary {
   sumMs: number;
-  /** The shortest and the longest time. Null if there is none. */
+  /** Null, like `most`, if there are no times. */
   least: number | null;
   most: number | null;
 }
 
 export interface Histogram extends Summary {
-  /** The number of times in each bucket. Empty buckets are missing. */
+  /** The number of times by bucket. Empty buckets are missing. */
   counts: Map<number, number>;
 }
 
@@ -42,7 +43,7 @@ export function emptyHistogram(): Histogram {
 /** Returns the index of the bucket that a duration belongs to. */
 export function bucketOf(ms: number): number {
   let low = 0;
-  let high = BUCKETS - 1;
+  let high = BUCKET_COUNT - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (ms <= BOUNDS_MS[middle]!) high = middle;
@@ -51,13 +52,13 @@ export function bucketOf(ms: number): number {
   return low;
 }
 
-export function countOf({ counts }: Histogram): number {
+export function sampleCount({ counts }: Histogram): number {
   let sum = 0;
   for (const count of counts.values()) sum += count;
   return sum;
 }
 
-/** Returns how many times are at most `bound`, which must be one of the bounds of the metrics. */
+/** Returns the number of times that are at most `bound` ms, which must be one of METRIC_BOUNDS_MS. */
 export function countUpTo({ counts }: Histogram, bound: number): number {
   let sum = 0;
   for (const [bucket, count] of counts) if (BOUNDS_MS[bucket]! <= bound) sum += count;
@@ -73,35 +74,35 @@ export interface Percentiles {
 /** Returns the percentiles by nearest rank, each within 5% of the real one, or null for an empty histogram. */
 export function percentilesOf(histogram: Histogram): Percentiles | null {
   const { counts, least, most } = histogram;
-  const count = countOf(histogram);
+  const count = sampleCount(histogram);
   if (count === 0 || least === null || most === null) return null;
   const buckets = [...counts].sort(([a], [b]) => a - b);
   // The lowest and the highest value are known. Any other counts as the middle of its bucket.
-  return nearestRanks(count, (rank) => {
+  return percentilesByRank(count, (rank) => {
     if (rank === 1) return least;
     if (rank === count) return most;
     const bucket = bucketAt(buckets, rank);
     const low = bucket === 0 ? 0 : BOUNDS_MS[bucket - 1]! + 1;
-    return middle(Math.max(least, low), Math.min(most, BOUNDS_MS[bucket]!));
+    return harmonicMean(Math.max(least, low), Math.min(most, BOUNDS_MS[bucket]!));
   });
 }
 
 /** Returns the percentiles of `count` values. `at` returns the value of a rank, which is 1 for the lowest value. */
-export function nearestRanks(count: number, at: (rank: number) => number): Percentiles {
+export function percentilesByRank(count: number, at: (rank: number) => number): Percentiles {
   const percentile = (percent: number): number => at(Math.ceil((percent * count) / 100));
   return { p50: percentile(50), p95: percentile(95), p99: percentile(99) };
 }
 
 function bucketAt(buckets: [bucket: number, count: number][], rank: number): number {
-  let before = 0;
+  let reached = 0;
   return buckets.find(([, count]) => {
-    before += count;
-    return rank <= before;
+    reached += count;
+    return rank <= reached;
   })![0];
 }
 
-/** Returns the value from which both ends are the same share away. */
-function middle(low: number, high: number): number {
+/** Returns the value that differs from both ends by the same percentage of that end. */
+function harmonicMean(low: number, high: number): number {
   return high === 0 ? 0 : Math.round((2 * low * high) / (low + high));
 }
 

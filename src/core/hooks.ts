@@ -26,7 +26,7 @@ export interface HookContext {
   directory(): string;
 }
 
-/** Returns the hook jobs that the end of an attempt triggers, and the one to add if no job is left to run after it. */
+/** Returns the hook jobs that the end of an attempt triggers, and `onIdle`, the hook job to add if no job is left to run. */
 export function hooksAfter(
   cause: HookCause,
   context: HookContext,
@@ -37,16 +37,17 @@ export function hooksAfter(
   return { hooks: hooks.filter((hook) => hook !== null), onIdle: hookJob('idle', cause, context) };
 }
 
+/** Returns the events of a job, except `idle`, that the end of an attempt causes. */
 function eventsOf({ job, transition }: HookCause): HookEvent[] {
-  // A lost attempt is not charged to the job, so it does not count as a failure.
-  const charged = transition.attempts > job.attempts;
+  // An attempt that was lost or stopped is not charged to the job, so it does not count as a failure.
+  const isCharged = transition.attempts > job.attempts;
   switch (transition.to) {
     case 'completed':
       return ['complete'];
     case 'failed':
       return ['failure'];
     case 'dead':
-      return charged ? ['failure', 'dead'] : ['dead'];
+      return isCharged ? ['failure', 'dead'] : ['dead'];
     default:
       return [];
   }
@@ -73,7 +74,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
   });
 }
 
-/** Returns the environment of a hook. Values are passed only here, never inserted into the command. */
+/** Returns the variables of a hook. Its command gets values of the job only from them, because inserted text could be run. */
 function environmentOf(
   event: HookEvent,
   { job, transition, exitCode, error }: HookCause,
@@ -89,7 +90,7 @@ function environmentOf(
   };
 }
 
-/** Switches off the hooks of the settings for a job that a hook enqueues, because otherwise hooks could loop. */
-export function withoutHooks<T extends { hooks?: JobHooks }>(job: T): T {
+/** Switches off the hooks of the settings for a job that a hook enqueues, so that hooks cannot loop. Its own hooks stay. */
+export function withoutDefaultHooks<T extends { hooks?: JobHooks }>(job: T): T {
   return { ...job, hooks: { complete: 'none', failure: 'none', dead: 'none', idle: 'none', ...job.hooks } };
 }

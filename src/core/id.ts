@@ -20,11 +20,12 @@ export function idMaker(random: Random): (now: number) => string {
       head = base32(++lastMs, 9);
       tail = 0;
     }
+    // This is faster than a loop, and a long file needs many ids.
     return head + digit(tail >> 15) + digit(tail >> 10) + digit(tail >> 5) + digit(tail);
   };
 }
 
-/** Returns the last base-32 digit of a number. `idMaker` calls it without a loop, because a long file needs many ids. */
+/** Returns the last base-32 digit of a number. */
 function digit(value: number): string {
   return ALPHABET[value & 31]!;
 }
@@ -43,9 +44,9 @@ const INVISIBLE_PROBLEM = 'must not contain control or invisible characters';
 const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{DI}\u2800\u{16fe4}\u{1d159}]/u;
 
-/** Throws unless the text is a valid name: readable, at most 128 characters, no spaces around it, no leading hyphen. */
+/** Throws unless the text is a valid name: at most 128 visible characters, no spaces around it, no leading hyphen. */
 export function checkName(text: string, what: string): string {
-  const problem = problemOf(text, 128) ?? (text.startsWith('-') ? "must not start with '-'" : null);
+  const problem = nameProblem(text, 128) ?? (text.startsWith('-') ? "must not start with '-'" : null);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
   return text;
 }
@@ -57,20 +58,20 @@ export function checkReadable(text: string, what: string): string {
 }
 
 /** Checks an idempotency key. Unlike a name, it may start with a hyphen and have up to 255 characters. */
-export function checkKey(text: string, what: string): string {
-  const problem = problemOf(text, 255);
+export function checkIdempotencyKey(text: string, what: string): string {
+  const problem = nameProblem(text, 255);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
   return text;
 }
 
 /** Matches most names, so that they skip the slower checks. */
-const PLAIN = /^\w[\w.:-]{0,127}$/;
+const PLAIN_NAME = /^\w[\w.:-]{0,127}$/;
 
-function problemOf(text: string, most: number): string | null {
-  if (PLAIN.test(text)) return null;
+function nameProblem(text: string, maxChars: number): string | null {
+  if (PLAIN_NAME.test(text)) return null;
   const length = [...text].length;
   if (length === 0 || text.trim() === '') return 'must not be empty';
-  if (length > most) return `must have at most ${most} characters`;
+  if (length > maxChars) return `must have at most ${maxChars} characters`;
   if (INVISIBLE.test(text)) return INVISIBLE_PROBLEM;
   return text === text.trim() ? null : 'must not begin or end with a space';
 }
@@ -82,7 +83,7 @@ export function checkQueueName(text: string, what: string): string {
   return checkName(text, what);
 }
 
-/** Checks the id of a job. It cannot start with `@`, because `@last` refers to another job. */
+/** Checks the id of a job. It cannot start with `@`, because commands accept `@last` in place of an id. */
 export function checkId(text: string, what: string): string {
   if (text.startsWith('@')) throw new QueueError('invalid-job', `${what} must not start with '@'`);
   return checkName(text, what);

@@ -4,7 +4,7 @@ import type { JobInput } from './job-input.ts';
 /** Makes an enqueue idempotent: repeating it within KEY_KEPT_MS adds nothing. */
 export interface Idempotency {
   key: string;
-  /** A text that is equal for equal requests. */
+  /** A text, such as a hash, that is equal for equal requests. */
   body: string;
 }
 
@@ -21,7 +21,7 @@ export function checkSameKey({ idempotencyKey }: JobInput, key: string | undefin
  * Returns a text that is equal for equal job inputs. Defaults are not part of it. A delay is kept instead of the time
  * at which it ends, so that the same command a minute later gives the same text.
  */
-export function canonical(input: JobInput): string {
+export function canonicalText(input: JobInput): string {
   const { idempotencyKey: _, runAt, ...given } = input;
   return JSON.stringify(given.delayMs === undefined ? { ...given, runAt } : given, sortKeys);
 }

@@ -3,7 +3,7 @@ import { formatDuration } from './duration.ts';
 import { readSecretEnv } from './environment.ts';
 import { EXIT_CODES, readExitCodes } from './exit-codes.ts';
 import { type Fields, section } from './field.ts';
-import { checkId, checkKey, checkName, checkQueueName } from './id.ts';
+import { checkId, checkIdempotencyKey, checkName, checkQueueName } from './id.ts';
 import {
   BACKOFF_STRATEGIES,
   type Dependency,
@@ -24,10 +24,10 @@ import {
   milliseconds,
   number,
   oneOf,
-  strings,
   text,
+  textMap,
   time,
-  when,
+  timeInput,
 } from './schema.ts';
 import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
@@ -86,8 +86,8 @@ export const JOB_FIELDS = {
       edit: '--set-queue NAME  move the job to this queue',
     },
     tags: {
-      type: strings,
-      accepts: anyOf(strings, listOf(text)),
+      type: textMap,
+      accepts: anyOf(textMap, listOf(text)),
       read: read.tags,
       default: {},
       flag: '--tag K=V  set a tag, such as team=web; can be repeated',
@@ -101,7 +101,7 @@ export const JOB_FIELDS = {
     run_at: {
       spellings: ['scheduled_at', 'scheduledAt', 'available_at', 'availableAt', 'run_after', 'runAfter'],
       type: time,
-      accepts: when,
+      accepts: timeInput,
       read: read.time,
       isRelative: (value) => String(value).trim().startsWith('+'),
       print: toIso,
@@ -263,7 +263,7 @@ export const JOB_FIELDS = {
       show: 'directory',
     },
     env: {
-      type: strings,
+      type: textMap,
       read: read.env,
       default: {},
       flag: '--env K=V  set an environment variable; can be repeated',
@@ -364,7 +364,7 @@ export const JOB_FIELDS = {
     idempotency_key: {
       spellings: ['idempotency-key'],
       accepts: text,
-      read: read.checked(checkKey),
+      read: read.checked(checkIdempotencyKey),
       unscheduled: true,
       flag: '--idempotency-key TEXT  make the command safe to repeat: a repeat within 24 hours adds nothing and returns the original jobs',
     },

@@ -1,6 +1,6 @@
 import { camelCase, type InputOf, type NamedField } from './field.ts';
 import { FIELDS } from './field-list.ts';
-import { asksForConfinement, factNamed, isOfPrintedJob } from './foreign-fields.ts';
+import { asksForConfinement, factNamed, isPrintedOnly } from './foreign-fields.ts';
 import type { JobHooks, JobPolicy, Uniqueness } from './job.ts';
 import { JOB_FIELDS } from './job-fields.ts';
 import { didYouMean } from './nearest.ts';
@@ -11,7 +11,7 @@ export interface JobInput extends InputOf<typeof JOB_FIELDS> {
   hooks?: JobHooks;
   policy?: JobPolicy;
   unique?: { [K in keyof Uniqueness]?: NonNullable<Uniqueness[K]> };
-  /** The delay until `runAt`, if the user gave a delay. */
+  /** The delay until `runAt`, if the user gave a delay or a relative time. */
   delayMs?: number;
 }
 
@@ -23,13 +23,14 @@ interface Reader {
   isRelative: ((value: unknown) => boolean) | null;
 }
 
-const BY_NAME = new Map<string, Reader>();
+const READERS_BY_NAME = new Map<string, Reader>();
 for (const { name, key, in: group, read, isRelative = null, spellings = [] } of FIELDS) {
   const reader: Reader = { key, group, read, isRelative };
-  BY_NAME.set(name, reader).set(camelCase(name), reader);
-  for (const spelling of spellings) BY_NAME.set(spelling, reader);
+  READERS_BY_NAME.set(name, reader).set(camelCase(name), reader);
+  for (const spelling of spellings) READERS_BY_NAME.set(spelling, reader);
 }
 
+/** The result of reading a job object. */
 export interface ReadJob {
   input: JobInput;
   warnings: readonly string[];
@@ -37,23 +38,23 @@ export interface ReadJob {
 
 const NO_WARNINGS: readonly string[] = [];
 
-/** Reads one job object. Throws at the first error. An unknown field is an error if `strict`, and otherwise a warning. */
+/** Reads a job object, which may be a printed job. Throws at the first error. An unknown field is one only if `strict`. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
   }
   const input: JobInput = {};
   let warnings: string[] | null = null;
-  const unset: Reader[] = [];
-  let printed = false;
+  const readersWithoutValue: Reader[] = [];
+  let isPrinted = false;
   /** The name under which the object gives the time of its next attempt. */
   let nextRun: string | null = null;
   for (const name of Object.keys(value)) {
     const raw = (value as Record<string, unknown>)[name];
-    const reader = BY_NAME.get(name);
+    const reader = READERS_BY_NAME.get(name);
     if (reader === undefined) {
-      if (isOfPrintedJob(name)) {
-        printed = true;
+      if (isPrintedOnly(name)) {
+        isPrinted = true;
         if (raw !== null && factNamed(name) === 'next_run_at') nextRun = name;
         continue;
       }
@@ -62,19 +63,22 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
           `'${name}' is not supported: a job runs with the permissions and limits of its worker`,
           'restrict the worker instead, for example with systemd or a container',
         );
-      if (strict) throw invalid(unknownField(name, '', true));
+      if (strict) throw invalid(unknownFieldText(name, '', true));
       warnings ??= [];
-      warnings.push(unknownField(name, ' was ignored', warnings.length < MAX_GUESSES));
+      warnings.push(unknownFieldText(name, ' was ignored', warnings.length < MAX_GUESSES));
       continue;
     }
     // queuectl prints null for a field that is not set, and a program may pass undefined.
     if (raw === null || raw === undefined) continue;
     const { key, group } = reader;
     const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
-    if ((holder !== undefined && key in holder) || (unset.length > 0 && unset.includes(reader)))
-      throw givenTwice(reader, name, value);
+    if (
+      (holder !== undefined && key in holder) ||
+      (readersWithoutValue.length > 0 && readersWithoutValue.includes(reader))
+    )
+      throw givenTwiceError(reader, name, value);
     const read = reader.read(raw, name, now);
-    if (read === undefined) unset.push(reader);
+    if (read === undefined) readersWithoutValue.push(reader);
     else if (holder !== undefined) holder[key] = read;
     else input[group!] = { [key]: read };
     if (reader.isRelative?.(raw)) input.delayMs = input.runAt! - now;
@@ -85,20 +89,20 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   }
   checkStdinIncluded(value as Record<string, unknown>, input);
   // Older versions printed at-most-once jobs with several attempts, which would be an error now.
-  if (printed) limitAttempts(input);
+  if (isPrinted) limitAttempts(input);
   checkAtMostOnce(input);
   return { input, warnings: warnings ?? NO_WARNINGS };
 }
 
-/** Merges two inputs. The values in `given` win, also for each property of `hooks` and `policy`. */
-export function withChanges(before: JobInput, given: JobInput): JobInput {
-  const merged = { ...before, ...given };
-  if (given.hooks !== undefined) merged.hooks = { ...before.hooks, ...given.hooks };
-  if (given.policy !== undefined) merged.policy = { ...before.policy, ...given.policy };
+/** Merges two inputs. The values in `given` win. In `hooks` and `policy`, each property is merged on its own. */
+export function withChanges(base: JobInput, given: JobInput): JobInput {
+  const merged = { ...base, ...given };
+  if (given.hooks !== undefined) merged.hooks = { ...base.hooks, ...given.hooks };
+  if (given.policy !== undefined) merged.policy = { ...base.policy, ...given.policy };
   return merged;
 }
 
-/** Limits an at-most-once job to one attempt. */
+/** Lowers `maxRetries` of an at-most-once job to 1. Other jobs stay unchanged. */
 export function limitAttempts(input: JobInput): void {
   if (input.policy?.atMostOnce && input.maxRetries !== undefined)
     input.maxRetries = Math.min(1, input.maxRetries);
@@ -114,9 +118,9 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
 }
 
 /** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */
-function givenTwice({ key, group }: Reader, name: string, value: object): Error {
+function givenTwiceError({ key, group }: Reader, name: string, value: object): Error {
   const isTwin = ([other, raw]: [string, unknown]): boolean => {
-    const reader = BY_NAME.get(other);
+    const reader = READERS_BY_NAME.get(other);
     return other !== name && raw != null && reader?.key === key && reader.group === group;
   };
   return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
@@ -134,6 +138,6 @@ function checkStdinIncluded({ stdin_bytes: bytes }: Record<string, unknown>, inp
 /** Only this many warnings suggest a similar field, because searching is slow and nobody reads thousands of warnings. */
 const MAX_GUESSES = 20;
 
-function unknownField(name: string, what: string, guessing: boolean): string {
-  return `unknown field '${name}'${what}${guessing ? didYouMean(name, BY_NAME.keys()) : ''}`;
+function unknownFieldText(name: string, what: string, withGuess: boolean): string {
+  return `unknown field '${name}'${what}${withGuess ? didYouMean(name, READERS_BY_NAME.keys()) : ''}`;
 }

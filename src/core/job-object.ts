@@ -1,5 +1,5 @@
 import type { PrintedOf } from './field.ts';
-import { JOB_DEFAULTS, KEPT, listedFirst } from './field-list.ts';
+import { compareByOrder, JOB_DEFAULTS, KEPT_FIELDS } from './field-list.ts';
 import { JOB_FACTS } from './job-facts.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import { signalOf } from './outcome.ts';
@@ -9,14 +9,14 @@ import type { JobWithReason } from './waiting-reason.ts';
 
 /** A job in JSON. The command line, the library and the HTTP API all show jobs in this form. */
 export interface JobObject extends PrintedOf<typeof JOB_FIELDS>, Facts {
-  /** Is present only if an enqueue added nothing because this job has the same key. */
+  /** Is present only if an enqueue returned this earlier job with the same key instead of adding one. */
   existing?: true;
 }
 
 type Facts = { [K in keyof typeof JOB_FACTS]: TypeOf<(typeof JOB_FACTS)[K]> };
 
 /** The order of the fields in a printed job. A field that is not listed follows the others. */
-const ORDER =
+const FIELD_ORDER =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at timeout_ms
   backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff
   retry_delay_ms backoff_max_ms jitter on_complete on_failure on_dead cwd env secret_env split_output clean_env stdin
@@ -25,13 +25,15 @@ const ORDER =
   );
 
 /** Returns the names of all fields of a printed job, in order. */
-export function printedNames(): string[] {
-  return [...KEPT.map(({ name }) => name), ...Object.keys(JOB_FACTS)].sort(listedFirst(ORDER));
+export function printedFieldNames(): string[] {
+  return [...KEPT_FIELDS.map(({ name }) => name), ...Object.keys(JOB_FACTS)].sort(
+    compareByOrder(FIELD_ORDER),
+  );
 }
 
-/** Prepares what `toJobObject` needs. Most commands print no job object, so it is done at the first one. */
-function prepare() {
-  const printers = KEPT.map(({ name, key, in: group, print = null, type }) => ({
+/** Prepares the printing of the fields. Most commands print no job object, so `toJobObject` calls this on first use. */
+function makePrinters() {
+  const all = KEPT_FIELDS.map(({ name, key, in: group, print = null, type }) => ({
     name,
     key,
     group,
@@ -39,33 +41,33 @@ function prepare() {
     unset: group === undefined ? JOB_DEFAULTS[key] : type!.type === 'boolean' ? false : null,
   }));
   const inGroup = (wanted: (typeof GROUPS)[number] | undefined) =>
-    printers.filter(({ group }) => group === wanted);
+    all.filter(({ group }) => group === wanted);
   return {
-    own: inGroup(undefined),
-    groups: GROUPS.map((group) => ({ group, unset: JOB_DEFAULTS[group], printers: inGroup(group) })),
-    /** A printed job that sets nothing. It has all fields in their order. */
-    nothing: {
-      ...Object.fromEntries(printedNames().map((name) => [name, null])),
-      ...Object.fromEntries(printers.map(({ name, unset, print }) => [name, print ? print(unset) : unset])),
+    ungrouped: inGroup(undefined),
+    groups: GROUPS.map((group) => ({ group, unset: JOB_DEFAULTS[group], fields: inGroup(group) })),
+    /** A printed job without values. It has all fields in their order. */
+    blank: {
+      ...Object.fromEntries(printedFieldNames().map((name) => [name, null])),
+      ...Object.fromEntries(all.map(({ name, unset, print }) => [name, print ? print(unset) : unset])),
     },
   };
 }
 
 const GROUPS = ['hooks', 'policy', 'unique'] as const;
-let prepared: ReturnType<typeof prepare> | undefined;
+let printers: ReturnType<typeof makePrinters> | undefined;
 
 /** Converts a job for users. It skips what the job does not set, because long lists convert many jobs. */
 export function toJobObject(job: JobWithReason): JobObject {
-  prepared ??= prepare();
-  const object: Record<string, unknown> = { ...prepared.nothing };
-  for (const { name, key, print, unset } of prepared.own) {
+  printers ??= makePrinters();
+  const object: Record<string, unknown> = { ...printers.blank };
+  for (const { name, key, print, unset } of printers.ungrouped) {
     const value = job[key as keyof JobWithReason];
     if (value !== unset) object[name] = print === null ? value : print(value);
   }
-  for (const { group, unset, printers } of prepared.groups) {
+  for (const { group, unset, fields } of printers.groups) {
     const values = job[group] as Record<string, unknown> | null;
     if (values === unset || values === null) continue;
-    for (const { name, key } of printers) if (values[key] !== undefined) object[name] = values[key];
+    for (const { name, key } of fields) if (values[key] !== undefined) object[name] = values[key];
   }
   printFacts(job, object as unknown as Facts);
   if (job.existing) object.existing = true;
@@ -82,7 +84,7 @@ function printFacts(job: JobWithReason, object: Facts): void {
   object.waiting_for = job.waitingFor;
   object.stdin_bytes = job.stdinBytes;
   object.worker_id = job.workerId;
-  // Only the machine that runs the job can tell.
+  // The store does not hold the pid. An action on the machine that runs the job fills it in.
   object.pid = null;
   object.started_at = toIso(job.startedAt);
   object.finished_at = toIso(job.finishedAt);

@@ -63,7 +63,9 @@ export interface Job extends JobSpec {
   /** The size of the stdin. Lists and claims do not read the stdin itself, so `stdin` may be null although this is not 0. */
   stdinBytes: number;
   state: State;
+  /** The number of attempts that were charged to the job. A lost, stopped or cancelled one is not. */
   attempts: number;
+  /** The number of attempts that were lost. */
   crashes: number;
   createdAt: number;
   updatedAt: number;
@@ -90,7 +92,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The value of the seal file. While the file has it, the directories of the attempts after `after` were not all removed. */
+/** The value of the seal file. While the file has it, no `rm` has emptied the attempts directory since attempt `after`. */
 export interface Seal {
   value: string;
   after: number;
@@ -108,6 +110,7 @@ export interface ClaimedJob extends Job {
 /** The reasons for which queuectl ends a running attempt. */
 export type EndReason = 'timeout' | 'cancelled' | 'stopped';
 
+/** The priorities that have names. */
 const NAMED_PRIORITIES = { low: -10, normal: 0, high: 10, urgent: 20 };
 export type PriorityName = keyof typeof NAMED_PRIORITIES;
 export const PRIORITIES: ReadonlyMap<string, number> = new Map(Object.entries(NAMED_PRIORITIES));

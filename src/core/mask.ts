@@ -5,7 +5,7 @@ export const MASK = '•••';
 /** Occurs in every URL whose password was masked. */
 const MASKED_URL = `:${MASK}@`;
 
-const URL_NAME = /(^|_)UR[IL]S?$/i;
+const URL_VARIABLE = /(^|_)UR[IL]S?$/i;
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@"']+@/;
 
 /** Masks the password of every URL in a text. */
@@ -19,7 +19,7 @@ export function maskUrls(text: string): string {
 /** Masks the whole value of a secret variable or of a URL variable with credentials. Otherwise masks passwords of URLs. */
 function maskValue(name: string, value: string): string {
   if (isSecretName(name)) return MASK;
-  if (URL_NAME.test(name) && (CREDENTIALS_IN_URL.test(value) || secretIn(value) !== null)) return MASK;
+  if (URL_VARIABLE.test(name) && (CREDENTIALS_IN_URL.test(value) || secretIn(value) !== null)) return MASK;
   return maskUrls(value);
 }
 
@@ -45,7 +45,7 @@ export function masked<T extends object>(object: T): T {
   return shown as T;
 }
 
-/** Tells whether a text contains a masked secret. */
+/** Tells whether a text is the mask, or contains a URL with a masked password. */
 export function holdsMask(text: string): boolean {
   return text === MASK || text.includes(MASKED_URL);
 }

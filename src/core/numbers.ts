@@ -1,6 +1,6 @@
 import { QueueError } from './errors.ts';
 
-/** Parses a plain decimal number. Throws for `1e3`, `0x10` or `5 x`, and for a number outside the range. */
+/** Parses a plain decimal number, not `1e3` or `0x10`. Throws if it is outside the range. Errors call the value `what`. */
 export function parseNumber(text: string, what: string, range: NumberRange): number {
   const trimmed = text.trim();
   const pattern = range.integer ? /^-?\d+$/ : /^-?\d+(\.\d+)?$/;
@@ -14,13 +14,14 @@ export interface NumberRange {
 }
 
 /** Errors do not mention a range whose maximum is this large, because it is no practical limit. */
-const UNLIMITED = 1e15;
+const UNLIMITED_MAX = 1e15;
 
+/** Returns the number if it is within the range. Otherwise throws an error with `shown`, the value as it was given. */
 export function checkNumber(value: number, what: string, range: NumberRange, shown: unknown = value): number {
   const fits = range.integer ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (!fits || value < range.min || value > range.max) {
     const kind = range.integer ? 'a whole number' : 'a number';
-    const limits = range.max < UNLIMITED ? ` from ${range.min} to ${range.max}` : '';
+    const limits = range.max < UNLIMITED_MAX ? ` from ${range.min} to ${range.max}` : '';
     throw new QueueError('invalid-value', `${what} must be ${kind}${limits}, not '${shown}'`);
   }
   return value;

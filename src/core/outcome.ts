@@ -14,15 +14,16 @@ export type Outcome =
   | { why: EndReason }
   /** The command could not be started, and an immediate retry would not help. */
   | { why: 'spawn-error'; message: string }
-  /** The command was not started, because another worker took the attempt or no process could be created. */
+  /** The command was not started: its worker died first, another process took the gate, or no process could be created. */
   | { why: 'never-started' }
-  /** The command was started, is proven to be gone, and left no exit code. */
+  /** The command may have been started, is proven to be gone, and left no exit code. */
   | { why: 'lost' };
 
 const TIMEOUT_CODE = 124;
 const CANCELLED_CODE = 130;
 const MAX_ERROR_LENGTH = 512;
 
+/** Returns the exit code of an attempt, or null if it has none. A timeout has 124, as with the program `timeout`. */
 export function exitCodeOf(outcome: Outcome): number | null {
   if (outcome.why === 'exited') return outcome.code;
   return outcome.why === 'timeout' ? TIMEOUT_CODE : null;
@@ -43,7 +44,7 @@ export function signalOf(exitCode: number | null): string | null {
 export function describeOutcome(outcome: Outcome, timeoutMs: number | null, output: string): string | null {
   const what = whatHappened(outcome, timeoutMs);
   if (what === null) return null;
-  // The output of a cancelled command explains nothing.
+  // The output of a cancelled command does not explain why it was cancelled.
   const line = outcome.why === 'cancelled' ? '' : errorLine(output);
   const text = maskUrls(withoutControls(line === '' ? what : `${what}: ${line}`).trim());
   if (text.length <= MAX_ERROR_LENGTH) return text;

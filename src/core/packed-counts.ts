@@ -5,52 +5,56 @@
  */
 export type PackedCounts = Uint8Array;
 
-/** Adds 1 to a bucket. Changes the given bytes where there is room, so only the result may be used after it. */
+/** Adds 1 to the count of a bucket. May change `bytes`, so only the result may be used afterwards. Null has no counts. */
 export function addToPacked(bytes: PackedCounts | null, bucket: number): PackedCounts {
-  if (bytes === null) return Uint8Array.from([...packed(bucket + 1), 1]);
+  if (bytes === null) return Uint8Array.from([...pack(bucket + 1), 1]);
   let last = -1;
   let at = 0;
   while (at < bytes.length) {
-    const count = endOf(bytes, at);
-    const here = last + numberAt(bytes, at);
-    if (here === bucket) return increased(bytes, count);
-    if (here > bucket)
-      return replaced(bytes, at, count, [...packed(bucket - last), 1, ...packed(here - bucket)]);
-    last = here;
-    at = endOf(bytes, count);
+    const countAt = endOf(bytes, at);
+    const current = last + numberAt(bytes, at);
+    if (current === bucket) return increaseAt(bytes, countAt);
+    if (current > bucket)
+      return splice(bytes, at, countAt, [...pack(bucket - last), 1, ...pack(current - bucket)]);
+    last = current;
+    at = endOf(bytes, countAt);
   }
-  return replaced(bytes, at, at, [...packed(bucket - last), 1]);
+  return splice(bytes, at, at, [...pack(bucket - last), 1]);
 }
 
-/** Adds the counts to those of a map by bucket, up to the first that is unreadable. Buckets end before `end`. */
+/** Adds packed counts to a map of counts by bucket. Stops at damaged bytes, and at a bucket that is not below `end`. */
 export function addPacked(to: Map<number, number>, bytes: PackedCounts, end: number): void {
-  read(bytes, end, (bucket, count) => to.set(bucket, (to.get(bucket) ?? 0) + count));
+  readCounts(bytes, end, (bucket, count) => to.set(bucket, (to.get(bucket) ?? 0) + count));
 }
 
-/** Tells whether these are the counts of at least one bucket, and of none from `end` on. */
+/** Tells whether these are undamaged counts of at least one bucket, all of them below `end`. */
 export function isPacked(bytes: unknown, end: number): bytes is PackedCounts {
-  return bytes instanceof Uint8Array && bytes.length > 0 && read(bytes, end, () => {}) === bytes.length;
+  return bytes instanceof Uint8Array && bytes.length > 0 && readCounts(bytes, end, () => {}) === bytes.length;
 }
 
-/** Calls `found` for each bucket. Returns how many bytes were readable. */
-function read(bytes: PackedCounts, end: number, found: (bucket: number, count: number) => void): number {
+/** Calls `visit` for each bucket up to the first damage. Returns the number of undamaged bytes. */
+function readCounts(
+  bytes: PackedCounts,
+  end: number,
+  visit: (bucket: number, count: number) => void,
+): number {
   let last = -1;
   let at = 0;
   while (at < bytes.length) {
-    const start = endOf(bytes, at);
-    const next = endOf(bytes, start);
-    const here = last + numberAt(bytes, at);
-    const count = numberAt(bytes, start);
-    if (next > bytes.length || here <= last || here >= end || count < 1 || !Number.isSafeInteger(count))
+    const countAt = endOf(bytes, at);
+    const next = endOf(bytes, countAt);
+    const current = last + numberAt(bytes, at);
+    const count = numberAt(bytes, countAt);
+    if (next > bytes.length || current <= last || current >= end || count < 1 || !Number.isSafeInteger(count))
       break;
-    found(here, count);
-    last = here;
+    visit(current, count);
+    last = current;
     at = next;
   }
   return at;
 }
 
-/** Returns where the number at `at` ends. */
+/** Returns the index after the last byte of the number at `at`. */
 function endOf(bytes: PackedCounts, at: number): number {
   let end = at;
   while (bytes[end]! > 127) end++;
@@ -67,22 +71,23 @@ function numberAt(bytes: PackedCounts, at: number): number {
   }
 }
 
-function packed(value: number): number[] {
-  return value < 128 ? [value] : [128 + (value % 128), ...packed(Math.floor(value / 128))];
+function pack(value: number): number[] {
+  return value < 128 ? [value] : [128 + (value % 128), ...pack(Math.floor(value / 128))];
 }
 
-function increased(bytes: PackedCounts, at: number): PackedCounts {
+/** Adds 1 to the number at `at`. */
+function increaseAt(bytes: PackedCounts, at: number): PackedCounts {
   let i = at;
   for (; bytes[i] === 255; i++) bytes[i] = 128;
-  if (bytes[i] === 127) return replaced(bytes, i, i + 1, [128, 1]);
+  if (bytes[i] === 127) return splice(bytes, i, i + 1, [128, 1]);
   bytes[i]!++;
   return bytes;
 }
 
-function replaced(bytes: PackedCounts, from: number, to: number, by: number[]): PackedCounts {
-  const made = new Uint8Array(from + by.length + Math.max(0, bytes.length - to));
-  made.set(bytes.subarray(0, from));
-  made.set(by, from);
-  made.set(bytes.subarray(to), from + by.length);
-  return made;
+function splice(bytes: PackedCounts, from: number, to: number, inserted: number[]): PackedCounts {
+  const result = new Uint8Array(from + inserted.length + Math.max(0, bytes.length - to));
+  result.set(bytes.subarray(0, from));
+  result.set(inserted, from);
+  result.set(bytes.subarray(to), from + inserted.length);
+  return result;
 }

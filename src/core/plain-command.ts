@@ -5,36 +5,36 @@
  * doubt it returns false.
  */
 export function isPlainCommand(text: string): boolean {
-  return text.length <= MAX_LENGTH && SHAPE.test(text) && programs(text).every(isPlainProgram);
+  return text.length <= MAX_LENGTH && SHAPE.test(text) && programsIn(text).every(isPlainProgram);
 }
 
 /** The maximum length, because the text becomes part of the frame's script. */
 const MAX_LENGTH = 4096;
 
-const SIMPLE = '[A-Za-z0-9_./:=,@%+-]';
+const SIMPLE_CHAR = '[A-Za-z0-9_./:=,@%+-]';
 /** Matches a word. Quotes contain printable ASCII, except characters that are special to some shell inside double quotes. */
-const WORD = `(?:${SIMPLE}|'[ -&(-~]*'|"[ #%-[\\]^_a-~]*")+`;
-const COMMAND = `${SIMPLE}+(?: +${WORD})*`;
+const WORD = `(?:${SIMPLE_CHAR}|'[ -&(-~]*'|"[ #%-[\\]^_a-~]*")+`;
+const COMMAND = `${SIMPLE_CHAR}+(?: +${WORD})*`;
 const SHAPE = new RegExp(`^ *${COMMAND}(?: *(?:&&|\\|\\||;) *${COMMAND})* *$`);
 
 /** Returns the first word of each command. Quoted text is replaced first, because an operator in it is only text. */
-function programs(text: string): string[] {
-  const bare = text.replace(/'[^']*'|"[^"]*"/g, 'quoted');
-  return bare.split(/&&|\|\||;/).map((command) => command.trim().split(' ')[0]!);
+function programsIn(text: string): string[] {
+  const unquoted = text.replace(/'[^']*'|"[^"]*"/g, 'quoted');
+  return unquoted.split(/&&|\|\||;/).map((command) => command.trim().split(' ')[0]!);
 }
 
 function isPlainProgram(word: string): boolean {
-  return (word.includes('/') && !word.includes('=')) || BUILTINS.has(word) || isProgramName(word);
+  return (word.includes('/') && !word.includes('=')) || SAFE_BUILTINS.has(word) || isProgramName(word);
 }
 
 /** Builtins that only print, compare or do nothing. */
-const BUILTINS = new Set(['true', 'false', 'echo', 'printf', 'test']);
+const SAFE_BUILTINS = new Set(['true', 'false', 'echo', 'printf', 'test']);
 
 function isProgramName(word: string): boolean {
   return /^[a-z][a-z0-9_+-]*$/i.test(word) && !SHELL_WORDS.has(word);
 }
 
-/** The other reserved words and builtins of dash, bash, ksh, zsh and busybox. */
+/** Not the name of a program in a plain command: the other reserved words and builtins of dash, bash, ksh, zsh and busybox. */
 const SHELL_WORDS = new Set(
   `alias autoload bg bind break builtin bye caller case cd chdir command compctl compgen complete compopt continue coproc
   declare dirs disable disown do done echotc elif else emulate enable end esac eval exec exit export fc fg fi float for

@@ -1,17 +1,17 @@
 /** Matches control and format characters, and characters that are drawn as nothing. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0\u{16fe4}\u{1d159}]/gu;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0\u{16fe4}\u{1d159}]/gu;
 
 /** Shows control, format and invisible characters as escapes, so that a job's text cannot control the terminal. */
 export function printable(text: string): string {
-  return text.replace(UNSEEN, (char) => {
-    const named = NAMED[char];
+  return text.replace(INVISIBLE, (char) => {
+    const named = NAMED_ESCAPES[char];
     if (named !== undefined) return named;
     const code = char.codePointAt(0)!;
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
   });
 }
 
-const NAMED: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
+const NAMED_ESCAPES: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
 
 /** Formats the value of a `key=value` pair. Quotes it unless it is one plain word. */
 export function pairValue(text: string): string {
@@ -19,7 +19,7 @@ export function pairValue(text: string): string {
   return `"${printable(text.replace(/["\\]/g, '\\$&'))}"`;
 }
 
-/** Removes terminal sequences, and replaces all other control characters by spaces. */
+/** Removes escape sequences such as colors, and replaces each run of other control characters by a space. */
 export function withoutControls(text: string): string {
   return text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '').replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }

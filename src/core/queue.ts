@@ -1,6 +1,7 @@
 import type { EventDetail, NewEvent } from './events.ts';
 import { formatRate, type Rate } from './rate.ts';
 
+/** When a queue was paused, and by whom. */
 export interface Pause {
   at: number;
   by: string;
@@ -11,11 +12,12 @@ export interface QueueChanges {
   paused?: Pause | null;
   concurrency?: number | null;
   rate?: Rate | null;
+  /** A waiting job gains one priority each time this has passed. */
   agingMs?: number | null;
 }
 
 /** Returns the events for the changes of a queue. Resuming a queue that was not paused causes no event. */
-export function queueChanged(changes: QueueChanges, wasPaused: boolean): NewEvent[] {
+export function queueChangeEvents(changes: QueueChanges, wasPaused: boolean): NewEvent[] {
   const { paused, concurrency, rate, agingMs } = changes;
   const events: NewEvent[] = [];
   if (paused) events.push({ kind: 'queue-paused' });

@@ -2,19 +2,19 @@ import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { isNone } from './words.ts';
 
-/** A rate limit: at most `jobs` starts in any period of `perMs`. */
+/** A rate limit: `jobs` starts per `perMs`, apart from the burst that BURST_MS allows. */
 export interface Rate {
   jobs: number;
   perMs: number;
 }
 
-/** What was left of a rate at the last claim. Null before the first one. */
+/** The state of the token bucket of a rate: the tokens that were `left` at the last claim, `at`. */
 export interface Tokens {
   left: number;
   at: number;
 }
 
-const UNITS = new Map([
+const UNIT_MS = new Map([
   ['s', 1000],
   ['m', 60_000],
   ['h', 3_600_000],
@@ -33,11 +33,11 @@ export function parseRate(text: string, what: string): Rate | null {
       'use a rate such as 10/s, 100/m or 5/h, or none',
     );
   }
-  return { jobs, perMs: UNITS.get(match[2]!.toLowerCase())! };
+  return { jobs, perMs: UNIT_MS.get(match[2]!.toLowerCase())! };
 }
 
 export function formatRate({ jobs, perMs }: Rate): string {
-  const unit = [...UNITS].find(([, ms]) => ms === perMs)?.[0] ?? exactDuration(perMs);
+  const unit = [...UNIT_MS].find(([, ms]) => ms === perMs)?.[0] ?? exactDuration(perMs);
   return `${jobs}/${unit}`;
 }
 
@@ -45,17 +45,17 @@ export function formatRate({ jobs, perMs }: Rate): string {
 const BURST_MS = 100;
 
 /**
- * Fills the token bucket of a rate. Returns how many jobs it allows now, and when it allows the next one (0 means now). If the
- * clock was set back, the bucket counts as full instead of staying empty.
+ * Returns how many jobs a rate allows now, and when it allows the next one (0 means now). `last` is null before the first claim.
+ * If the clock was set back, the bucket counts as full instead of staying empty.
  */
 export function availableTokens(
   { jobs, perMs }: Rate,
   last: Tokens | null,
   now: number,
 ): { tokens: number; openAt: number } {
-  const filling = jobs / perMs;
-  const full = Math.max(1, filling * BURST_MS);
+  const tokensPerMs = jobs / perMs;
+  const capacity = Math.max(1, tokensPerMs * BURST_MS);
   const tokens =
-    last === null || last.at > now ? full : Math.min(full, last.left + (now - last.at) * filling);
-  return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / filling) };
+    last === null || last.at > now ? capacity : Math.min(capacity, last.left + (now - last.at) * tokensPerMs);
+  return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / tokensPerMs) };
 }

@@ -1,10 +1,10 @@
 import { COMMAND_LIMIT, checkCommand, checkUnmasked } from './command-text.ts';
-import { checkVariable } from './environment.ts';
+import { checkVariableName } from './environment.ts';
 import { checkName, checkReadable } from './id.ts';
 import { BACKOFF_STRATEGIES, type BackoffStrategy, PRIORITIES } from './job.ts';
 import { holdsMask, MASK } from './mask.ts';
 import { checkNumber, type NumberRange } from './numbers.ts';
-import { choose, invalid, kindOf, readDelay, readNumber, readString, readStrings } from './read-value.ts';
+import { invalid, kindOf, readChoice, readDelay, readNumber, readString, readTextMap } from './read-value.ts';
 import { RANGES } from './settings.ts';
 import { parseTime } from './time.ts';
 import { isNone } from './words.ts';
@@ -19,6 +19,7 @@ export const checked =
   (value: unknown, name: string): string =>
     check(readString(value, name), name);
 
+/** Returns a reader of numbers in a range. */
 export const inRange =
   (range: NumberRange) =>
   (value: unknown, name: string): number =>
@@ -64,9 +65,9 @@ export const directory = checked((text, name) => {
 });
 
 export function env(value: unknown, name: string): Record<string, string> {
-  const variables = readStrings(value, name);
+  const variables = readTextMap(value, name);
   for (const [key, text] of Object.entries(variables)) {
-    checkVariable(key, name);
+    checkVariableName(key, name);
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
     if (holdsMask(text))
       throw invalid(
@@ -80,7 +81,7 @@ export function env(value: unknown, name: string): Record<string, string> {
 }
 
 export function tags(value: unknown, name: string): Record<string, string> {
-  const given = readStrings(Array.isArray(value) ? withoutValues(value, name) : value, name);
+  const given = readTextMap(Array.isArray(value) ? tagsFromNames(value, name) : value, name);
   for (const [key, text] of Object.entries(given)) {
     checkName(key, `${name} key`);
     checkReadable(text, `${name}: ${key}`);
@@ -88,8 +89,8 @@ export function tags(value: unknown, name: string): Record<string, string> {
   return given;
 }
 
-/** A list of names gives tags with empty values. */
-function withoutValues(names: unknown[], name: string): Record<string, string> {
+/** Returns tags with these names and empty values. */
+function tagsFromNames(names: unknown[], name: string): Record<string, string> {
   return Object.fromEntries(names.map((one, i) => [readString(one, `${name}[${i}]`), '']));
 }
 
@@ -110,7 +111,7 @@ export function uniqueWhile(value: unknown, name: string): 'pending' | 'active' 
 }
 
 export function strategy(value: unknown, name: string): BackoffStrategy {
-  return choose(BACKOFF_STRATEGIES, String(value).trim().toLowerCase(), name, value);
+  return readChoice(BACKOFF_STRATEGIES, String(value).trim().toLowerCase(), name, value);
 }
 
 export function time(value: unknown, name: string, now: number): number {

@@ -24,7 +24,8 @@ export function readNumber(value: unknown, name: string): number {
   return value;
 }
 
-export function readStrings(value: unknown, name: string): Record<string, string> {
+/** Reads an object whose values are strings. */
+export function readTextMap(value: unknown, name: string): Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`${name} must be an object of strings, not ${kindOf(value)}`);
   }
@@ -34,7 +35,7 @@ export function readStrings(value: unknown, name: string): Record<string, string
 }
 
 /** Returns the value if it is one of the choices. Otherwise throws an error that shows `shown`. */
-export function choose<T extends string>(
+export function readChoice<T extends string>(
   choices: readonly T[],
   value: unknown,
   name: string,
@@ -45,6 +46,7 @@ export function choose<T extends string>(
   throw invalid(`${name} must be one of ${choices.join(', ')}, not '${String(shown)}'`);
 }
 
+/** Returns the type of a value as errors show it, such as `an array`. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -13,7 +13,7 @@ export interface Retention {
   bytes: number | null;
 }
 
-/** Events are small, so they have no limit by size. */
+/** The limits for events. They are small, so they have no limit by size. */
 export type EventRetention = Omit<Retention, 'bytes'>;
 
 /** The states whose jobs are pruned. A job that waits, runs or will be retried is never removed. */
@@ -23,9 +23,9 @@ export type PrunedState = (typeof PRUNED_STATES)[number];
 /** The bytes of a job without output, with its attempt and index entries (measured: 268, averaged over a million jobs). */
 const JOB_BYTES = 300;
 
-const AGE = { min: 1, max: 3650 * 86_400_000, integer: true };
-const COUNT = { min: 0, max: 1e12, integer: true };
-const SIZE = { min: 0, max: 2 ** 50, integer: true };
+const AGE_RANGE_MS = { min: 1, max: 3650 * 86_400_000, integer: true };
+const COUNT_RANGE = { min: 0, max: 1e12, integer: true };
+const BYTES_RANGE = { min: 0, max: 2 ** 50, integer: true };
 export const RETENTION_RANGE =
   'an age (7d), a number of jobs (100000), a size (1G), a combination (7d,1G), or none';
 
@@ -35,16 +35,16 @@ export function parseRetention(text: string, what: string): Retention | null {
   const keep: Retention = { ageMs: null, count: null, bytes: null };
   for (const part of text.split(',')) {
     const [limit, value] = parseLimit(part.trim(), what);
-    if (keep[limit] !== null) throw invalid(`${what}: '${text}' sets ${KINDS[limit]} twice`);
+    if (keep[limit] !== null) throw invalid(`${what}: '${text}' sets ${LIMIT_NAMES[limit]} twice`);
     keep[limit] = value;
   }
   return keep;
 }
 
-const KINDS = { ageMs: 'the age', count: 'the number of jobs', bytes: 'the size' };
+const LIMIT_NAMES = { ageMs: 'the age', count: 'the number of jobs', bytes: 'the size' };
 
 function parseLimit(text: string, what: string): [keyof Retention, number] {
-  if (/^-?[\d.]+$/.test(text)) return ['count', checkNumber(Number(text), what, COUNT, text)];
+  if (/^-?[\d.]+$/.test(text)) return ['count', checkNumber(Number(text), what, COUNT_RANGE, text)];
   // A wrong guess would delete jobs, so an ambiguous unit is refused.
   if (/^[\d.]+m$/.test(text))
     throw invalid(
@@ -52,9 +52,9 @@ function parseLimit(text: string, what: string): [keyof Retention, number] {
       'use seconds or hours for an age (90s, 1h30m), or a capital M for a size (500M)',
     );
   if (/^[\d.]+\s*([kmgt]|[kmgt]?i?b)$/i.test(text))
-    return ['bytes', checkNumber(parseSize(text, what), what, SIZE, text)];
+    return ['bytes', checkNumber(parseSize(text, what), what, BYTES_RANGE, text)];
   try {
-    return ['ageMs', checkDuration(parseDuration(text, what), what, AGE, text)];
+    return ['ageMs', checkDuration(parseDuration(text, what), what, AGE_RANGE_MS, text)];
   } catch (error) {
     if (error instanceof QueueError && error.code === 'invalid-duration')
       throw invalid(`${what}: '${text}' is not an age, a number or a size`);
@@ -69,7 +69,7 @@ function invalid(message: string, hint = `use ${RETENTION_RANGE}`): QueueError {
 export function formatRetention(keep: Retention | null): string {
   if (keep === null) return 'none';
   const parts: string[] = [];
-  // An age is never written as `5m`, nor a size as a bare number: they would be read back as something else.
+  // `5m` would be refused when it is read back, and a size without a unit would be read as a number of jobs.
   if (keep.ageMs !== null) parts.push(exactDuration(keep.ageMs).replace(/^(\d+)m$/, (_, n) => `${n * 60}s`));
   if (keep.count !== null) parts.push(String(keep.count));
   if (keep.bytes !== null) parts.push(formatSize(keep.bytes).replace(/\d$/, '$&B'));
@@ -82,6 +82,7 @@ export interface JobTotals {
   bytes: number;
 }
 
+/** A finished job that may be removed. */
 export interface EndedJob {
   finishedAt: number;
   /** The size of the job's stdin and stored output. */
@@ -118,16 +119,16 @@ export function parseEventRetention(text: string, what: string): Retention | nul
 }
 
 /**
- * Returns how many of the `oldest` events to remove: all up to the last one beyond a limit. If the clock was set back, newer
- * events in front of an old one are removed with it.
+ * Returns how many of the `oldest` events to remove: all up to the last one beyond a limit. `newest` is the number of the newest
+ * event. If the clock was set back, events with a later time in front of an old one are removed with it.
  */
 export function countExcessEvents(
   { ageMs, count }: EventRetention,
-  last: number,
+  newest: number,
   oldest: readonly { number: number; at: number }[],
   now: number,
 ): number {
   const isBeyond = ({ number, at }: { number: number; at: number }): boolean =>
-    (ageMs !== null && at < now - ageMs) || (count !== null && number <= last - count);
+    (ageMs !== null && at < now - ageMs) || (count !== null && number <= newest - count);
   return oldest.findLastIndex(isBeyond) + 1;
 }

@@ -2,7 +2,7 @@ import type { JobSpec } from './job.ts';
 import type { JobInput } from './job-input.ts';
 import { toIso } from './time.ts';
 
-/** The choices for a tick that comes while the job of an earlier tick is unfinished. */
+/** The choices for a tick while the job of an earlier tick is unfinished: skip it, let it wait, or start its job. */
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
@@ -35,13 +35,14 @@ export interface Schedule extends ScheduleSpec {
   nextAt: number | null;
   /** The last tick that became a job. */
   lastAt: number | null;
+  /** The id of the job of that tick. */
   lastJob: string | null;
   /** The number of ticks that wait for an earlier job to end. */
   waiting: number;
 }
 
 /** The maximum number of waiting ticks of one schedule. */
-export const MOST_WAITING_TICKS = 1000;
+export const MAX_WAITING_TICKS = 1000;
 
 /** Makes the job of one tick from the job of its schedule, with an id of its own and the scheduled time in its environment. */
 export function jobOfTick(job: JobSpec, id: string, at: number): JobSpec {

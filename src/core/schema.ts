@@ -14,12 +14,14 @@ export const integer: Schema<number> = { type: 'integer' };
 export const number: Schema<number> = { type: 'number' };
 export const flag: Schema<boolean> = { type: 'boolean' };
 export const time: Schema<string> = { type: 'string', format: 'date-time' };
-export const strings: Schema<Record<string, string>> = { type: 'object', additionalProperties: text };
+/** The schema of an object whose values are strings. */
+export const textMap: Schema<Record<string, string>> = { type: 'object', additionalProperties: text };
+/** The schema of a duration: milliseconds, or a text with a unit. */
 export const milliseconds: Schema<number | string> = { type: ['number', 'string'] };
 /** The schema of a duration: seconds, or a text with a unit. */
 export const duration: Schema<number | string> = { ...milliseconds, examples: [90, '5m'] };
-/** In JSON a time is a text or a number. A program may also give a `Date`. */
-export const when: Schema<number | string | Date> = {
+/** The schema of a time that a user gives: a text or a number. A program may also give a `Date`. */
+export const timeInput: Schema<number | string | Date> = {
   ...milliseconds,
   examples: ['2030-01-31T09:00:00Z', '+10m'],
 };
@@ -39,12 +41,12 @@ export function each<const Names extends readonly string[], T>(names: Names, sch
 
 type Properties = Record<string, Schema>;
 
-/** Returns the schema of an object that has all of these properties, null rather than absent, and no others. */
+/** Returns the schema of an object that has all of these properties and no others. */
 export function record<P extends Properties>(properties: P): Schema<{ [K in keyof P]: TypeOf<P[K]> }> {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
 
-/** Returns the schema of an object that has at most these properties, of which some are required. */
+/** Returns the schema of an object that a user gives. Only the properties in `required` must be present. */
 export function input<P extends Properties, R extends keyof P & string = never>(
   properties: P,
   required: R[] = [],

@@ -56,61 +56,62 @@ const ALIASES: Record<SettingKey, string[]> = {
   'on-idle': ['on-empty', 'hook-idle', 'hooks-on-idle'],
 };
 
-const DATABASE = 'to choose the database: queuectl --db PATH, or the environment variable QUEUECTL_DB';
-const SERVER = 'to choose the port: queuectl serve --port N';
-const LOG = 'to write the log to a file: queuectl worker start 2>worker.log';
-const ZONE = 'to choose the time zone of a schedule: queuectl schedule add --tz ZONE';
+const DATABASE_HINT = 'to choose the database: queuectl --db PATH, or the environment variable QUEUECTL_DB';
+const PORT_HINT = 'to choose the port: queuectl serve --port N';
+const LOG_HINT = 'to write the log to a file: queuectl worker start 2>worker.log';
+const ZONE_HINT = 'to choose the time zone of a schedule: queuectl schedule add --tz ZONE';
 
-/** Settings of other queues that are something else here, with what to use instead. */
-const ELSEWHERE: Record<string, string> = {
+/** Names of settings of other queues that are no settings of queuectl, with the hint what to use instead. */
+const FOREIGN_HINTS: Record<string, string> = {
   'worker-timeout':
     'to limit the time of a job: queuectl config set job-timeout 10m; for workers without a heartbeat: queuectl config set lease 1m',
   concurrency: 'to run several jobs per worker: queuectl worker start --concurrency N',
   priority: 'to choose the priority of a job: queuectl enqueue --priority N',
   queue: 'to choose the queue of a job: queuectl enqueue --queue NAME',
-  tz: ZONE,
-  timezone: ZONE,
+  tz: ZONE_HINT,
+  timezone: ZONE_HINT,
   ...Object.fromEntries(
-    ['db', 'db-path', 'database', 'data-dir', 'storage', 'storage-path'].map((name) => [name, DATABASE]),
+    ['db', 'db-path', 'database', 'data-dir', 'storage', 'storage-path'].map((name) => [name, DATABASE_HINT]),
   ),
   ...Object.fromEntries(
-    ['port', 'host', 'dashboard-port', 'web-port', 'api-port'].map((name) => [name, SERVER]),
+    ['port', 'host', 'dashboard-port', 'web-port', 'api-port'].map((name) => [name, PORT_HINT]),
   ),
-  ...Object.fromEntries(['log-level', 'log-dir', 'log-file', 'log-path'].map((name) => [name, LOG])),
+  ...Object.fromEntries(['log-level', 'log-dir', 'log-file', 'log-path'].map((name) => [name, LOG_HINT])),
 };
 
-const NAMES = new Map<string, SettingKey>();
-for (const key of SETTING_KEYS) for (const name of [key, ...ALIASES[key]]) NAMES.set(name, key);
+const KEY_BY_NAME = new Map<string, SettingKey>();
+for (const key of SETTING_KEYS) for (const name of [key, ...ALIASES[key]]) KEY_BY_NAME.set(name, key);
 
 /** Returns the other names of a setting. */
 export const settingAliases = (key: SettingKey): readonly string[] => ALIASES[key];
 
 /**
- * Finds a setting by name, also as `max_retries`, `maxRetries` or `default-max-retries`. A final `-ms` or `-sec` is the unit
- * of a number without one. Otherwise such a number is in seconds.
+ * Finds a setting by name, also as `max_retries`, `maxRetries` or `default-max-retries`. Throws if there is none. `bareUnit` is
+ * the unit for a number without one: that at the end of the name, such as `-ms`, or else seconds.
  */
-export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
+export function findSetting(name: string): { key: SettingKey; bareUnit: DurationUnit } {
   const plain = kebab(name);
   const general = plain.replace(/^default-|-default$/, '');
-  const direct = NAMES.get(plain) ?? NAMES.get(general);
-  if (direct !== undefined) return { key: direct, bare: 's' };
+  const key = KEY_BY_NAME.get(plain) ?? KEY_BY_NAME.get(general);
+  if (key !== undefined) return { key, bareUnit: 's' };
   const suffix = /^(.+)-(ms|millis|milliseconds|s|secs?|seconds)$/.exec(general);
-  const found = suffix === null ? undefined : NAMES.get(suffix[1]!);
+  const found = suffix === null ? undefined : KEY_BY_NAME.get(suffix[1]!);
   if (suffix !== null && found !== undefined && SETTINGS[found].timed)
-    return { key: found, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
-  const elsewhere = entryOf(ELSEWHERE, general);
-  if (elsewhere !== undefined)
-    throw new QueueError('unknown-setting', `unknown setting '${name}'`, elsewhere);
-  const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
-  const hint = guess === null ? undefined : `to print the setting: queuectl config get ${NAMES.get(guess)!}`;
+    return { key: found, bareUnit: suffix[2]!.startsWith('m') ? 'ms' : 's' };
+  const foreignHint = entryOf(FOREIGN_HINTS, general);
+  if (foreignHint !== undefined)
+    throw new QueueError('unknown-setting', `unknown setting '${name}'`, foreignHint);
+  const guess = nearest(plain, KEY_BY_NAME.keys()) ?? nearest(suffix?.[1] ?? '', KEY_BY_NAME.keys());
+  const hint =
+    guess === null ? undefined : `to print the setting: queuectl config get ${KEY_BY_NAME.get(guess)!}`;
   throw new QueueError(
     'unknown-setting',
-    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!}?`}`,
+    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${KEY_BY_NAME.get(guess)!}?`}`,
     hint,
   );
 }
 
-/** True if a setting has this name. */
+/** True if `findSetting` accepts the name. */
 export function isSetting(name: string): boolean {
   try {
     findSetting(name);
@@ -128,8 +129,9 @@ function kebab(name: string): string {
     .replace(/[_.\s]+/g, '-');
 }
 
+/** Checks the value for a setting. Returns it in the form in which it is stored. */
 export function parseSetting(name: string, text: string): { key: SettingKey; text: string } {
-  const { key, bare } = findSetting(name);
+  const { key, bareUnit } = findSetting(name);
   const row = SETTINGS[key] as Setting<unknown>;
-  return { key, text: row.format(row.parse(text, key, bare)) };
+  return { key, text: row.format(row.parse(text, key, bareUnit)) };
 }

@@ -10,7 +10,7 @@ import {
   RETENTION_RANGE,
   type Retention,
 } from './retention.ts';
-import { either, isNone } from './words.ts';
+import { isNone, joinWithOr } from './words.ts';
 
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
@@ -19,12 +19,12 @@ export interface Setting<T> {
   timed?: boolean;
   help: string;
   range: string;
-  /** `bare` is the unit of a number without a unit. */
-  parse(text: string, key: string, bare: DurationUnit): T;
+  /** Throws if the value is invalid. `bareUnit` is the unit of a number without a unit. */
+  parse(text: string, key: string, bareUnit: DurationUnit): T;
   format(value: T): string;
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 function number(fallback: number, range: NumberRange, help: string): Setting<number> {
   return {
@@ -44,7 +44,7 @@ const duration = (fallback: number, min: number, max: number, help: string): Set
   timed: true,
   help,
   range: `${exactDuration(min)} to ${exactDuration(max)}`,
-  parse: (text, key, bare) => checkDuration(parseDuration(text, key, bare), key, { min, max }, text),
+  parse: (text, key, bareUnit) => checkDuration(parseDuration(text, key, bareUnit), key, { min, max }, text),
   format: exactDuration,
 });
 
@@ -63,12 +63,13 @@ function size(fallback: number, min: number, max: number, help: string): Setting
   };
 }
 
+/** Makes a setting accept `none`, which is also its default. */
 function optional(row: Setting<number>): Setting<number | null> {
   return {
     ...row,
     default: null,
     range: `${row.range}, or none`,
-    parse: (text, key, bare) => (isNone(text) ? null : row.parse(text, key, bare)),
+    parse: (text, key, bareUnit) => (isNone(text) ? null : row.parse(text, key, bareUnit)),
     format: (value) => (value === null ? 'none' : row.format(value)),
   };
 }
@@ -77,7 +78,7 @@ function choice<const T extends string>(fallback: T, choices: readonly T[], help
   return {
     default: fallback,
     help,
-    range: either(choices),
+    range: joinWithOr(choices),
     format: String,
     parse(text, key) {
       const found = choices.find((name) => name === text.trim().toLowerCase());
@@ -114,7 +115,7 @@ export const RANGES = {
   jitter: { min: 0, max: 1, integer: false },
   workerCount: { min: 1, max: 256, integer: true },
   concurrency: { min: 1, max: 1024, integer: true },
-  durationMs: { min: 1, max: 3650 * DAY, integer: true },
+  durationMs: { min: 1, max: 3650 * DAY_MS, integer: true },
 } satisfies Record<string, NumberRange>;
 
 export const SETTINGS = {
@@ -129,15 +130,15 @@ export const SETTINGS = {
     'base of exponential backoff: the delay is base^attempts seconds',
   ),
   'backoff-strategy': choice('exponential', BACKOFF_STRATEGIES, 'how the delay between retries grows'),
-  'backoff-max': optional(duration(0, 1, 3650 * DAY, 'maximum delay between retries')),
+  'backoff-max': optional(duration(0, 1, 3650 * DAY_MS, 'maximum delay between retries')),
   'backoff-jitter': number(0, RANGES.jitter, 'randomly shorten each delay by up to this fraction'),
   'retry-delay': duration(
     5000,
     0,
-    365 * DAY,
+    365 * DAY_MS,
     'delay for fixed backoff, or increase per attempt for linear backoff',
   ),
-  'job-timeout': optional(duration(0, 1, 3650 * DAY, 'default timeout for each attempt of a job')),
+  'job-timeout': optional(duration(0, 1, 3650 * DAY_MS, 'default timeout for each attempt of a job')),
   'kill-grace': duration(5000, 0, 3_600_000, 'time between SIGTERM and SIGKILL when a job is stopped'),
   'poll-interval': duration(
     1000,
@@ -154,13 +155,18 @@ export const SETTINGS = {
   lease: duration(
     30_000,
     1000,
-    DAY,
+    DAY_MS,
     'time without a heartbeat after which a worker is considered dead; at least 3 heartbeat intervals',
   ),
   'crash-limit': integer(5, 1, 1000, 'a job becomes dead after it has lost this many attempts in crashes'),
   'worker-count': number(1, RANGES.workerCount, 'default number of worker processes for worker start'),
   'stop-timeout': optional(
-    duration(0, 1, 365 * DAY, 'how long a stopping worker waits for its running jobs before it stops them'),
+    duration(
+      0,
+      1,
+      365 * DAY_MS,
+      'how long a stopping worker waits for its running jobs before it stops them',
+    ),
   ),
   'max-concurrent-jobs': optional(
     integer(0, 1, 1_000_000, 'maximum number of concurrent jobs across all workers and queues'),

@@ -1,20 +1,21 @@
 import { QueueError } from './errors.ts';
 
 /** The signals in the order of their numbers on Linux. */
-const NAMES =
+const SIGNAL_NAMES =
   `SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM
   SIGSTKFLT SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGIO
   SIGPWR SIGSYS`.split(/\s+/);
 
 export function signalName(number: number): string | null {
-  return NAMES[number - 1] ?? null;
+  return SIGNAL_NAMES[number - 1] ?? null;
 }
 
+/** Returns the number of a signal, or 0 for an unknown name. */
 export function signalNumber(name: string): number {
-  return NAMES.indexOf(name) + 1;
+  return SIGNAL_NAMES.indexOf(name) + 1;
 }
 
-/** The signals that may end a job. */
+/** The signals with which a user can end a job. */
 export const END_SIGNALS = [
   'SIGTERM',
   'SIGINT',
@@ -26,7 +27,7 @@ export const END_SIGNALS = [
   'SIGKILL',
 ] as const;
 
-/** Reads the name or the number of a signal that may end a job: `INT`, `sigint` or `2`. */
+/** Reads the name or the number of a signal that can end a job: `INT`, `sigint` or `2`. */
 export function readEndSignal(text: string, what: string): (typeof END_SIGNALS)[number] {
   const word = text.trim().toUpperCase();
   const name = /^\d+$/.test(word) ? signalName(Number(word)) : `SIG${word.replace(/^SIG/, '')}`;

@@ -18,9 +18,9 @@ export function readSettings(stored: ReadonlyMap<string, string>): {
   settings: Settings;
   invalid: InvalidSetting[];
 } {
-  const { settings, invalid } = readEach(stored);
+  const { settings, invalid } = readEachSetting(stored);
   try {
-    checkTogether(settings);
+    refuseContradictorySettings(settings);
   } catch (error) {
     for (const key of ['lease', 'heartbeat-interval'] as const) settings[key] = SETTINGS[key].default;
     invalid.push({ key: 'lease', problem: `${(error as Error).message}; both defaults are used instead` });
@@ -28,8 +28,8 @@ export function readSettings(stored: ReadonlyMap<string, string>): {
   return { settings, invalid };
 }
 
-/** Returns the same as `readSettings`, but checks each setting alone. */
-export function readEach(stored: ReadonlyMap<string, string>): ReturnType<typeof readSettings> {
+/** Returns the same as `readSettings`, but does not check whether the settings contradict each other. */
+export function readEachSetting(stored: ReadonlyMap<string, string>): ReturnType<typeof readSettings> {
   const settings: Record<string, unknown> = {};
   const invalid: InvalidSetting[] = [];
   for (const key of SETTING_KEYS) {
@@ -51,7 +51,7 @@ export function readEach(stored: ReadonlyMap<string, string>): ReturnType<typeof
 }
 
 /** Throws if the settings contradict each other. */
-export function checkTogether(settings: Settings): void {
+export function refuseContradictorySettings(settings: Settings): void {
   if (settings.lease < 3 * settings['heartbeat-interval']) {
     throw new QueueError(
       'invalid-value',

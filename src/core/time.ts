@@ -1,18 +1,18 @@
-import { datesOf, readClockTime } from './clock-time.ts';
+import { possibleDates, readClockTime } from './clock-time.ts';
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { localZone } from './zone.ts';
 
 /** The latest time that users can give, because an ISO time has a year of four digits. */
-const LATEST_MS = Date.UTC(9999, 11, 31);
+const LATEST_INPUT_MS = Date.UTC(9999, 11, 31);
 
-const ISO =
+const ISO_TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(Z|z|[+-]\d\d:?\d\d)?$/;
 
 /** The latest time that a `Date` can hold, in the year 275760. */
 export const LATEST_DATE_MS = 8_640_000_000_000_000;
 
-/** Formats a time. If no `Date` can hold it, such as a value written by hand, it becomes the nearest valid time. */
+/** Formats a time. If no `Date` can hold it, such as a value written by hand, it becomes the nearest valid time (NaN: 1970). */
 export function toIso(ms: number): string;
 export function toIso(ms: number | null): string | null;
 export function toIso(ms: number | null): string | null {
@@ -21,33 +21,37 @@ export function toIso(ms: number | null): string | null {
 }
 
 /**
- * Parses an ISO time with a zone or in local time, epoch seconds or milliseconds, a relative time such as `+10m` or `3h 20m`,
- * `now`, or a local time such as `23:30`, `2pm`, `tomorrow 09:00` or `friday 18:00`: the next such moment, or the last one if
- * `step` is -1.
+ * Parses an ISO time with a zone or in local time, epoch seconds or milliseconds, `now`, a relative time such as `+10m` or
+ * `3h 20m`, or a local time such as `23:30`, `2pm`, `tomorrow 09:00` or `friday 18:00`. A local time is the next such moment. If
+ * `direction` is -1, it is the last such moment, and `3h 20m` is that long ago. Errors call the value `what`.
  */
-export function parseTime(text: string, what: string, now: number, step: 1 | -1 = 1): number {
+export function parseTime(text: string, what: string, now: number, direction: 1 | -1 = 1): number {
   const trimmed = text.trim();
   if (/^now$/i.test(trimmed)) return now;
-  if (/^\+/.test(trimmed)) return inRange(now + parseDuration(trimmed.slice(1), what), text, what);
+  if (/^\+/.test(trimmed)) return checkInRange(now + parseDuration(trimmed.slice(1), what), text, what);
   if (/^(in )?\d[\d.]*[smhd]/i.test(trimmed))
-    return inRange(now + step * parseDuration(trimmed.replace(/^in /i, ''), what), text, what);
+    return checkInRange(now + direction * parseDuration(trimmed.replace(/^in /i, ''), what), text, what);
   if (/^\d{9,13}$/.test(trimmed)) return fromEpoch(Number(trimmed));
   const clock = readClockTime(trimmed);
   if (clock !== null) {
-    const times = datesOf(clock, now, step).map(
+    const times = possibleDates(clock, now, direction).map(
       (date) => () => localTime(`${date}T${clock.time}.000`, text, what),
     );
-    for (const time of times.slice(0, -1)) if ((time() - now) * step > 0) return time();
-    return inRange(times.at(-1)!(), text, what);
+    for (const time of times.slice(0, -1)) if ((time() - now) * direction > 0) return time();
+    return checkInRange(times.at(-1)!(), text, what);
   }
-  const match = ISO.exec(trimmed);
-  if (match === null) throw notATime(text, what);
+  const match = ISO_TIME.exec(trimmed);
+  if (match === null) throw invalidTime(text, what);
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = ''] = match;
   const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}`;
   // `Date` turns 31 February into 3 March, so the text has to survive a round trip through UTC.
   const asUtc = new Date(`${iso}Z`);
-  if (Number.isNaN(asUtc.getTime()) || asUtc.toISOString() !== `${iso}Z`) throw notATime(text, what);
-  return inRange(zone === '' ? localTime(iso, text, what) : Date.parse(iso + zone.toUpperCase()), text, what);
+  if (Number.isNaN(asUtc.getTime()) || asUtc.toISOString() !== `${iso}Z`) throw invalidTime(text, what);
+  return checkInRange(
+    zone === '' ? localTime(iso, text, what) : Date.parse(iso + zone.toUpperCase()),
+    text,
+    what,
+  );
 }
 
 /** Returns when the local clocks show this time. Throws if they skip it or show it twice, or if the local zone is unknown. */
@@ -64,10 +68,14 @@ function localTime(iso: string, text: string, what: string): number {
 
 /** Tells whether a local time exists and occurs only once. */
 function isUnambiguous(time: number, iso: string): boolean {
-  return localIso(time) === iso && localIso(time - HOUR) !== iso && localIso(time + HOUR) !== iso;
+  return (
+    localIso(time) === iso &&
+    CLOCK_SHIFTS_MS.every((shift) => localIso(time - shift) !== iso && localIso(time + shift) !== iso)
+  );
 }
 
-const HOUR = 3_600_000;
+/** The clocks of all zones are set by an hour, except half an hour on Lord Howe Island and two hours at Troll. */
+const CLOCK_SHIFTS_MS = [30, 60, 120].map((minutes) => minutes * 60_000);
 
 function localIso(time: number): string {
   const shifted = new Date(time - new Date(time).getTimezoneOffset() * 60_000);
@@ -79,11 +87,11 @@ function fromEpoch(value: number): number {
   return value < 1e11 ? Math.round(value * 1000) : Math.round(value);
 }
 
-function inRange(ms: number, text: string, what: string): number {
-  if (!(ms >= 0 && ms <= LATEST_MS)) throw notATime(text, what);
+function checkInRange(ms: number, text: string, what: string): number {
+  if (!(ms >= 0 && ms <= LATEST_INPUT_MS)) throw invalidTime(text, what);
   return ms;
 }
 
-function notATime(text: string, what: string): QueueError {
+function invalidTime(text: string, what: string): QueueError {
   return new QueueError('invalid-time', `${what}: invalid time '${text}'`);
 }

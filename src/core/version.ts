@@ -1,3 +1,3 @@
-import about from '../../package.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
 
-export const VERSION: string = about.version;
+export const VERSION: string = packageJson.version;

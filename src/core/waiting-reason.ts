@@ -1,6 +1,6 @@
 import type { Job, State } from './job.ts';
 
-/** Why a job is not running. The first that applies is the reason. */
+/** The reasons why a job is not running. If several apply, the first one counts. */
 export const WAITING_REASONS = [
   'held',
   'blocked',
@@ -22,7 +22,7 @@ export type QueueReason = Exclude<WaitingReason, OwnReason>;
 /** Returns the reason with spaces, for people. */
 export const reasonText = (reason: WaitingReason): string => reason.replaceAll('_', ' ');
 
-/** What keeps the due jobs of a queue from being claimed. */
+/** The conditions that decide whether the due jobs of a queue can be claimed. */
 export interface QueueObstacles {
   paused: boolean;
   /** Tells whether a worker takes jobs of this queue. */
@@ -33,12 +33,12 @@ export interface QueueObstacles {
   rateReached: boolean;
 }
 
-/** Queues and workers at one moment, as far as they decide why jobs wait. Read once for a whole page of jobs. */
+/** The queues and workers at one moment, as far as they decide why jobs wait. */
 export interface Circumstances {
   now: number;
   /** Why the due jobs of each queue wait. */
   queues: ReadonlyMap<string, QueueReason>;
-  /** The same for a queue that was created after that moment. */
+  /** Why the due jobs of all other queues wait, such as one that was created after that moment. */
   otherQueues: QueueReason;
 }
 
@@ -72,7 +72,7 @@ export function waitingReason(
   return queues.get(job.queue) ?? otherQueues;
 }
 
-/** Selects waiting jobs by what a store can look up. Queues stand for the circumstances of their due jobs. */
+/** Selects waiting jobs in a form that a store can look up: by their own reasons, and by queue if they are due. */
 export interface WaitingSelection extends Record<OwnReason, boolean> {
   now: number;
   /** The queues whose due jobs are selected. */
@@ -84,19 +84,20 @@ export function selectWaiting(
   reasons: readonly WaitingReason[],
   { now, queues }: Circumstances,
 ): WaitingSelection {
-  const wanted = (reason: WaitingReason): boolean => reasons.includes(reason);
+  const isWanted = (reason: WaitingReason): boolean => reasons.includes(reason);
   return {
     now,
-    held: wanted('held'),
-    blocked: wanted('blocked'),
-    scheduled: wanted('scheduled'),
-    retrying: wanted('retrying'),
-    due: [...queues].filter(([, reason]) => wanted(reason)).map(([name]) => name),
+    held: isWanted('held'),
+    blocked: isWanted('blocked'),
+    scheduled: isWanted('scheduled'),
+    retrying: isWanted('retrying'),
+    due: [...queues].filter(([, reason]) => isWanted(reason)).map(([name]) => name),
   };
 }
 
 /** The number of jobs by reason. */
 export type ReasonCounts = Record<WaitingReason, number>;
 
-export const noReasonCounts = (): ReasonCounts =>
+/** Returns a count of 0 for each reason. */
+export const zeroReasonCounts = (): ReasonCounts =>
   Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;

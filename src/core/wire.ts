@@ -1,4 +1,4 @@
-import { COUNTS, PERIODS, type Period } from './figures.ts';
+import { COUNT_NAMES, PERIODS, type Period } from './figures.ts';
 import { STATES } from './job.ts';
 import type { Outcome } from './outcome.ts';
 import { CATCH_UPS, OVERLAPS } from './schedule.ts';
@@ -13,9 +13,9 @@ import {
   record,
   ref,
   type Schema,
-  strings,
   type TypeOf,
   text,
+  textMap,
   time,
 } from './schema.ts';
 import { SETTING_KEYS } from './settings.ts';
@@ -26,6 +26,11 @@ const byState = record(each(STATES, integer));
 const percentiles = maybe(record(each(['p50', 'p95', 'p99'], number)));
 const PAUSED = { paused: flag, paused_at: maybe(time), paused_by: maybe(text) };
 
+const OUTCOMES = [
+  ...(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost'] as const),
+] satisfies Outcome['why'][];
+
+/** An attempt of a job. */
 export const ATTEMPT = record({
   /** Counts the attempts of a job from 1. */
   attempt: integer,
@@ -35,9 +40,7 @@ export const ATTEMPT = record({
   finished_at: maybe(time),
   duration_ms: maybe(integer),
   /** How the attempt ended. Null while it runs. */
-  outcome: maybe(
-    oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']),
-  ),
+  outcome: maybe(oneOf(OUTCOMES)),
   exit_code: maybe(integer),
   signal: maybe(text),
   error: maybe(text),
@@ -75,17 +78,17 @@ export const SCHEDULE = record({
     timeout_ms: maybe(integer),
     backoff_base: maybe(number),
     cwd: maybe(text),
-    env: strings,
-    tags: strings,
+    env: textMap,
+    tags: textMap,
   }),
 });
 export interface ScheduleObject extends TypeOf<typeof SCHEDULE> {}
 
-/** The next runs of a schedule that was not created. */
+/** The next runs of a schedule that is only previewed. */
 export const TIMES = record({
   ...TIMING,
   next_runs: listOf(time),
-  /** The next time that the clocks of its zone are set. Null if that is not within a year. */
+  /** The next clock change in its time zone. Null if there is none within about a year, or without a time zone. */
   clock_change: maybe(record({ at: time, says: text })),
 });
 export interface TimesObject extends TypeOf<typeof TIMES> {}
@@ -97,7 +100,7 @@ export const QUEUE = record({
   rate: maybe(text),
   priority_aging_ms: maybe(integer),
   jobs: byState,
-  /** The time since which its oldest runnable job has been waiting. */
+  /** The time since which the oldest runnable job of the queue has been waiting. Null if there is none. */
   oldest_waiting_at: maybe(time),
 });
 export interface QueueObject extends TypeOf<typeof QUEUE> {}
@@ -167,7 +170,7 @@ export const STATS = record({
 export interface Stats extends TypeOf<typeof STATS> {}
 
 /** The figures of a period of time. The percentiles are by nearest rank, within 5%, and null if nothing was measured. */
-const FIGURES = { ...each(COUNTS, integer), ...each(['wait_ms', 'run_ms'], percentiles) };
+const FIGURES = { ...each(COUNT_NAMES, integer), ...each(['wait_ms', 'run_ms'], percentiles) };
 const figures = record(FIGURES);
 export interface FiguresObject extends TypeOf<typeof figures> {}
 const namedFigures = record({ queue: text, name: maybe(text), ...FIGURES });
@@ -210,23 +213,3 @@ export const SETTING = record({
   help: text,
 });
 export interface SettingObject extends TypeOf<typeof SETTING> {}
-
-/** An attempt of a job. */
-export interface AttemptObject {
-  /** The number of the attempt, starting at 1. */
-  attempt: number;
-  worker_id: string;
-  started_at: string;
-  /** Null while the attempt runs. */
-  finished_at: string | null;
-  duration_ms: number | null;
-  /** How the attempt ended. Null while it runs. */
-  outcome: Outcome['why'] | null;
-  exit_code: number | null;
-  signal: string | null;
-  error: string | null;
-  output_bytes: number;
-  output_truncated: boolean;
-  /** The processes that a successful command left running. */
-  left_behind: number[];
-}

@@ -20,6 +20,6 @@ export function isNone(text: string): boolean {
 }
 
 /** Joins words as in `dead, cancelled or failed`. */
-export function either(words: readonly string[]): string {
+export function joinWithOr(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

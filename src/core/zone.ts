@@ -1,9 +1,9 @@
 /* A wall time is the local time of a zone, represented as if it were UTC. The runtime provides the time zones. */
 import { QueueError } from './errors.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** The global object. A browser has no `process`, and its zone is always known. */
-const ENVIRONMENT = globalThis as { process?: { env: Record<string, string | undefined> } };
+const GLOBAL = globalThis as { process?: { env: Record<string, string | undefined> } };
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the name of a zone in the runtime's spelling, or null if it is unknown. */
@@ -21,20 +21,20 @@ export function knownZone(name: string): string | null {
  * Returns the zone of this machine, or the one in the environment variable TZ. Throws if the runtime does not know that zone,
  * such as `EST5EDT,M3.2.0,M11.1.0`, because it would use UTC instead.
  */
-export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
-  if (named === '') return 'UTC';
+export function localZone(tz = GLOBAL.process?.env.TZ): string {
+  if (tz === '') return 'UTC';
   // POSIX allows a leading colon, and glibc has the zones also below posix/ and right/.
-  const name = named?.replace(/^:/, '').replace(/^(posix|right)\//, '');
+  const name = tz?.replace(/^:/, '').replace(/^(posix|right)\//, '');
   if (name === undefined || (/^[a-z]/i.test(name) && knownZone(name) !== null))
     return new Intl.DateTimeFormat().resolvedOptions().timeZone;
   throw new QueueError(
     'invalid-value',
-    `the environment variable TZ is '${named}', which is not a known time zone`,
+    `the environment variable TZ is '${tz}', which is not a known time zone`,
     'set TZ to a time zone such as Europe/Berlin or UTC',
   );
 }
 
-/** Returns the offset from UTC in milliseconds. */
+/** Returns the offset of a zone from UTC at an instant, in milliseconds. */
 export function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0;
   const whole = Math.floor(instant / 1000) * 1000;
@@ -56,16 +56,16 @@ function formatOf(zone: string): Intl.DateTimeFormat {
  * is moved forward by `skipped`, the length of the gap, as RFC 5545 and java.time do.
  */
 export function instantOf(zone: string, wall: number): { instant: number; skipped: number } {
-  const before = offsetAt(zone, wall - DAY);
-  const after = offsetAt(zone, wall + DAY);
-  const shown = (offset: number): boolean => offsetAt(zone, wall - offset) === offset;
-  const valid = [Math.max(before, after), Math.min(before, after)].find(shown);
+  const before = offsetAt(zone, wall - DAY_MS);
+  const after = offsetAt(zone, wall + DAY_MS);
+  const isShown = (offset: number): boolean => offsetAt(zone, wall - offset) === offset;
+  const valid = [Math.max(before, after), Math.min(before, after)].find(isShown);
   return valid === undefined
     ? { instant: wall - before, skipped: after - before }
     : { instant: wall - valid, skipped: 0 };
 }
 
-/** Returns the first time after `from` with another offset. The offset at `to` must differ from that at `from`. */
+/** Returns the first instant with another offset than at `from`, or a later change if there are several. `to` must differ. */
 export function findOffsetChange(zone: string, from: number, to: number): number {
   const offset = offsetAt(zone, from);
   let low = from;

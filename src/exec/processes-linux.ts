@@ -3,7 +3,7 @@ import { uptime } from 'node:os';
 import { maybeRead } from '../files/maybe-read.ts';
 import { isOver, type ProcStat, stat } from '../files/proc-stat.ts';
 import { processIdentity } from '../files/process-identity.ts';
-import { isCookieOf, nameIn } from '../state/cookie.ts';
+import { cookieMatches, nameIn } from '../state/cookie.ts';
 import { runsThisExecutable } from './executable.ts';
 import { recordIn } from './frame.ts';
 import { NAME } from './name.ts';
@@ -110,7 +110,7 @@ function findAll(attempts: readonly Target[]): Map<string, Found[]> {
       const carried = cookieOf(pid) ?? '';
       const named = byName.get(nameIn(carried));
       const attempt =
-        named !== undefined && isCookieOf(carried, named.cookie, () => isOwn(pid))
+        named !== undefined && cookieMatches(carried, named.cookie, () => isOwn(pid))
           ? named
           : ofSession(pid, byFrame.get(about.session), leads);
       if (attempt !== undefined)
@@ -151,7 +151,7 @@ function allPids(): number[] {
 
 function hasCookie(pid: number, cookie: string): boolean {
   const carried = cookieOf(pid);
-  return carried !== undefined && isCookieOf(carried, cookie, () => isOwn(pid));
+  return carried !== undefined && cookieMatches(carried, cookie, () => isOwn(pid));
 }
 
 function cookieOf(pid: number): string | undefined {

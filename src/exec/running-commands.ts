@@ -1,5 +1,5 @@
 import { namesIn } from '../files/names-in.ts';
-import { isCookieOf, nameIn } from '../state/cookie.ts';
+import { cookieMatches, nameIn } from '../state/cookie.ts';
 import { attemptsAmong, attemptsIn } from '../state/kept-output.ts';
 import { cookieFor } from '../state/key.ts';
 import { attemptOf, type Place, placeOf, removePlace } from '../state/place.ts';
@@ -49,7 +49,7 @@ function carriedNames(state: StateDirectory): Set<string> | null {
   const names = new Set<string>();
   for (const { cookie, own } of carriers) {
     const name = nameIn(cookie);
-    if (isCookieOf(cookie, cookieFor(state, name), () => own)) names.add(name);
+    if (cookieMatches(cookie, cookieFor(state, name), () => own)) names.add(name);
   }
   return names;
 }

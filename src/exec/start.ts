@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } 
 import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
-import { makePlace, outputIn, type Place } from '../state/place.ts';
+import { makePlace, outputPlaceIn, type Place } from '../state/place.ts';
 import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from '../state/record.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserLimits } from './frame.ts';
@@ -55,7 +55,7 @@ export async function startCommand(
       crashPoint('before-output');
       const output = keep(openSync(place.output, 'ax', 0o600)); // fault-control: gate-output
       const errors = job.splitOutput
-        ? keep(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
+        ? keep(openSync(outputPlaceIn(place.directory, 'stderr').output, 'ax', 0o600))
         : output;
       files = { output, errors, input: job.stdin === null ? 'ignore' : keep(openStdin(place, job.stdin)) };
     } catch {

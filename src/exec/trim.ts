@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { gapOf, ignoreDirectoryError, outputSize, readGap, writeGap } from '../state/output.ts';
-import { type OutputPlace, outputIn } from '../state/place.ts';
+import { type OutputPlace, outputPlaceIn } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 
 /** A file is trimmed when it uses more than its limit times this factor. */
@@ -12,7 +12,8 @@ const BLOCK = 4096;
 
 /** Trims the output of an attempt. If it is not split, there is no file for stderr. */
 export async function trimStreams(directory: string, limit: number): Promise<void> {
-  for (const stream of ['stdout', 'stderr'] as const) await trimOutput(outputIn(directory, stream), limit);
+  for (const stream of ['stdout', 'stderr'] as const)
+    await trimOutput(outputPlaceIn(directory, stream), limit);
 }
 
 /** Punches a hole in the middle of a growing output file on Linux. Elsewhere it is shortened when the attempt ends. */

@@ -7,8 +7,9 @@ import { writeAll } from './write-all.ts';
 export interface AtomicOptions extends NamingOptions {
   /** The path to which the data is written first. The default is a random name beside the file. */
   draft?: string;
+  /** The permissions of the file. The default is 0o600. */
   mode?: number;
-  /** Syncs the data to disk before the file gets its name. */
+  /** True to sync the data to disk before the file gets its name. */
   sync: boolean;
   /** Is called after the draft is written and before it gets its name. */
   beforeNaming?(): void;

@@ -7,6 +7,7 @@ import { orNull } from '../core/or-null.ts';
 import { namesIn } from './names-in.ts';
 import { processIdentity } from './process-identity.ts';
 
+/** A file or directory that a process left behind. */
 export interface Leftover {
   path: string;
   bytes: number;
@@ -15,9 +16,9 @@ export interface Leftover {
 /** A draft that has not changed for this long counts as abandoned, even if its maker runs on another machine. */
 const STALE_MS = 24 * 3600 * 1000;
 /** Matches the name of a draft directory and captures the scope and the pid of its maker. */
-const NAME = /^\.queuectl-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.draft([-.].*)?$/;
+const DRAFT_NAME = /^\.queuectl-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.draft([-.].*)?$/;
 /** The name of the draft in its directory. */
-const FILE = 'new';
+const DRAFT_FILE = 'new';
 
 /**
  * Returns a path for a file that will be moved to `target` once it is complete. The path is in a new directory beside the
@@ -35,7 +36,7 @@ export function newDraft(target: string): string {
   } catch (error) {
     throw writeError(directory, error as NodeJS.ErrnoException);
   }
-  return join(directory, name, FILE);
+  return join(directory, name, DRAFT_FILE);
 }
 
 const REASONS: Record<string, string> = {
@@ -52,27 +53,29 @@ function writeError(directory: string, { code, message }: NodeJS.ErrnoException)
   );
 }
 
+/** Removes a draft with its directory. Ignores other paths. */
 export function removeDraft(draft: string): void {
-  if (NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
+  if (DRAFT_NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
-/** Returns the paths at which a draft with this name may be: in its directory or, from older versions, without one. */
+/** Returns where a draft may be if `path` has the name of one: in that directory or, from older versions, at `path` itself. */
 export function draftPaths(path: string): string[] {
-  return NAME.test(basename(path)) ? [path, join(path, FILE)] : [];
+  return DRAFT_NAME.test(basename(path)) ? [path, join(path, DRAFT_FILE)] : [];
 }
 
+/** Removes the abandoned drafts of this user from a directory. */
 export function sweepDrafts(directory: string): void {
-  for (const { path } of abandonedFiles(directory, NAME)) rmSync(path, { force: true });
+  for (const { path } of abandonedFiles(directory, DRAFT_NAME)) rmSync(path, { force: true });
   for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
 }
 
-/** Removes a directory of this user. On Linux its files are removed through its descriptor, because others may replace its name. */
+/** Removes a directory of this user. Works through its descriptor on Linux, because other users may replace its name. Ignores errors. */
 function removeDirectory(path: string): void {
   const opened = openOwnDirectory(path);
   if (opened === null) return;
   try {
-    for (const name of namesIn(opened.through))
-      rmSync(join(opened.through, name), { force: true, recursive: true });
+    for (const name of namesIn(opened.accessPath))
+      rmSync(join(opened.accessPath, name), { force: true, recursive: true });
     rmdirSync(path);
   } catch {
     // The file system is read-only, or files on a network file system are still open. The next cleanup tries again.
@@ -82,21 +85,22 @@ function removeDirectory(path: string): void {
 }
 
 /** Opens a directory that only this user can enter, without following a link. Returns null for anything else. */
-function openOwnDirectory(path: string): { file: number; through: string } | null {
+function openOwnDirectory(path: string): { file: number; accessPath: string } | null {
   const file = orNull(() =>
     openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
   );
   if (file === null) return null;
   const { uid, mode } = fstatSync(file);
   if (uid === (process.getuid?.() ?? uid) && (mode & 0o077) === 0)
-    return { file, through: process.platform === 'linux' ? `/proc/self/fd/${file}` : path };
+    return { file, accessPath: process.platform === 'linux' ? `/proc/self/fd/${file}` : path };
   closeSync(file);
   return null;
 }
 
+/** Returns the drafts that `sweepDrafts` would remove. */
 export function abandonedDrafts(directory: string): Leftover[] {
   const directories = abandonedDirectories(directory).map(({ path }) => ({ path, bytes: sizeOf(path) }));
-  return [...abandonedFiles(directory, NAME), ...directories];
+  return [...abandonedFiles(directory, DRAFT_NAME), ...directories];
 }
 
 /** Returns the sum of the sizes of the files directly in a directory. */
@@ -106,26 +110,27 @@ export function sizeOf(directory: string): number {
 }
 
 function abandonedDirectories(directory: string): Leftover[] {
-  return leftoversIn(directory, isAbandoned(NAME), 'directory');
+  return leftoversIn(directory, abandonedTest(DRAFT_NAME), 'directory');
 }
 
-/** Returns the files of this user whose maker is gone or that are stale. `names` captures the scope and pid of the maker. */
-export function abandonedFiles(directory: string, names: RegExp): Leftover[] {
-  return leftoversIn(directory, isAbandoned(names));
+/** Returns the files of this user whose maker is gone or that are stale. `pattern` captures the scope and the pid of the maker. */
+export function abandonedFiles(directory: string, pattern: RegExp): Leftover[] {
+  return leftoversIn(directory, abandonedTest(pattern));
 }
 
-function isAbandoned(names: RegExp): (name: string, changedAt: number) => boolean {
+/** Returns a function that tells whether the maker of the file with a name is gone, or the file is stale. */
+function abandonedTest(pattern: RegExp): (name: string, changedAt: number) => boolean {
   return (name, changedAt) => {
-    const [, scope, pid] = names.exec(name) ?? [];
+    const [, scope, pid] = pattern.exec(name) ?? [];
     if (scope === undefined) return false;
     return (scope === pidScope() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
   };
 }
 
-/** Returns files such as `out.123` whose maker, the process with that pid, is gone. `names` captures the pid. */
-export function abandonedParts(directory: string, names: RegExp): Leftover[] {
+/** Returns files such as `out.123` whose maker, the process with that pid, is gone. `pattern` captures the pid. */
+export function abandonedParts(directory: string, pattern: RegExp): Leftover[] {
   return leftoversIn(directory, (name) => {
-    const pid = names.exec(name)?.[1];
+    const pid = pattern.exec(name)?.[1];
     return pid !== undefined && isGone(Number(pid));
   });
 }
@@ -152,6 +157,7 @@ export function pidScope(): string {
   return createHash('sha256').update(where).digest('hex').slice(0, 8);
 }
 
+/** Returns false if it is unknown whether the process is gone. */
 function isGone(pid: number): boolean {
   return pid !== process.pid && processIdentity.showsOwnPids() && processIdentity.startTime(pid) === null;
 }

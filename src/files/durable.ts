@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Syncs a file and its directory, so that both survive a power cut. For a database that is open here, this would drop its locks. */
+/** Syncs a file and its name to disk. Must not be called for a database that this process has open, because that drops its locks. */
 export function syncFile(path: string): void {
   sync(path);
   sync(dirname(path));
 }
 
-/** Syncs a file, or the names of the files in a directory, so that they survive a power cut. */
+/** Syncs the contents of a file, or the names in a directory, so that they survive a power cut. */
 export function sync(path: string): void {
   const file = openSync(path, 'r');
   try {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
 
-/** Returns the home directory of this user, or / if it does not exist. */
+/** Returns the home directory of this user, or / if there is none. */
 export function homeDirectory(): string {
   try {
     const home = homedir();
@@ -13,8 +13,8 @@ export function homeDirectory(): string {
   }
 }
 
-/** Returns the home directory of the owner of a path. For another user it is the one in /etc/passwd, or / if there is none. */
-export function homeOf(path: string): string {
+/** Returns the home directory of the owner of a path. For another user it is the one in /etc/passwd. Returns / if there is none. */
+export function homeOfOwner(path: string): string {
   try {
     const owner = statSync(path).uid;
     if (owner === process.getuid?.()) return homeDirectory();

@@ -3,17 +3,17 @@ import { dirname } from 'node:path';
 import { orNull } from '../core/or-null.ts';
 import { maybeRead } from './maybe-read.ts';
 
-/** Opens a file without access to its contents. Closing it then drops none of the locks that this process holds on it. */
+/** The flag to open a file without access to its contents, so that closing it drops none of the locks of this process. */
 const O_PATH = 0o10000000;
 
 /** Tells whether something is mounted on this very path, such as a single file in a container. Returns false where this is unknown. */
 export function isMountPoint(path: string): boolean {
   if (process.platform !== 'linux') return false;
-  const mount = mountOf(path);
-  return mount !== null && mount !== (mountOf(dirname(path)) ?? mount);
+  const mount = mountIdOf(path);
+  return mount !== null && mount !== (mountIdOf(dirname(path)) ?? mount);
 }
 
-function mountOf(path: string): string | null {
+function mountIdOf(path: string): string | null {
   const descriptor = orNull(() => openSync(path, O_PATH));
   if (descriptor === null) return null;
   const info = maybeRead(`/proc/self/fdinfo/${descriptor}`) ?? '';

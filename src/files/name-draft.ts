@@ -1,7 +1,7 @@
 import { closeSync, linkSync, openSync, renameSync } from 'node:fs';
 
 export interface NamingOptions {
-  /** Replaces an existing file. Otherwise the first of several writers wins. */
+  /** True to replace an existing file. If false, the first of several writers wins. */
   replace: boolean;
   /** Throws on a file system without hard links, because there others could see the new file empty for a moment. */
   needsLinks?: boolean;
@@ -17,15 +17,15 @@ export function nameDraft(draft: string, file: string, { replace, needsLinks }: 
     } catch (error) {
       if (isTaken(error)) return false;
       if (needsLinks || !lacksHardLinks(error)) throw error;
-      if (!reserve(file)) return false;
+      if (!reserveName(file)) return false;
     }
   }
   renameSync(draft, file);
   return true;
 }
 
-/** Creates an empty file, which only one process can do. The empty file stays if this process dies before the rename. */
-function reserve(file: string): boolean {
+/** Creates an empty file, or returns false if it exists. The empty file stays if this process dies before the rename. */
+function reserveName(file: string): boolean {
   try {
     closeSync(openSync(file, 'wx', 0o600));
     return true;
@@ -37,10 +37,10 @@ function reserve(file: string): boolean {
 
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+const NO_LINKS_CODES = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /** Tells whether linking one of our own files failed because the file system, such as FAT, has no hard links. */
 export function lacksHardLinks(error: unknown): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return syscall === 'link' && NO_LINKS.has(String(code));
+  return syscall === 'link' && NO_LINKS_CODES.has(String(code));
 }

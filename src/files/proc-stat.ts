@@ -1,6 +1,6 @@
 import { maybeRead } from './maybe-read.ts';
 
-/** Some of the fields of /proc/PID/stat. */
+/** Some of the fields of /proc/PID/stat, see proc(5). `startTime` is in clock ticks since the boot. */
 export interface ProcStat {
   comm: string;
   state: string;
@@ -29,7 +29,7 @@ export function stat(pid: number): ProcStat | null {
   };
 }
 
-/** Tells whether the process has ended, even if its parent has not reaped it yet. */
+/** Tells whether the process has ended and only waits for its parent to reap it. */
 export function isOver({ state }: ProcStat): boolean {
   return state === 'Z' || state === 'X';
 }

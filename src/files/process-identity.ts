@@ -10,6 +10,7 @@ export type ProcessIdentity = typeof linux;
 const INITIAL_TIME_NAMESPACE = 'time:[4026531834]';
 
 const linux = {
+  /** Identifies this boot of the machine. */
   bootId: (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
   /** Identifies the pid and time namespaces. Pids and start times are comparable only within both. */
   pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
@@ -17,12 +18,12 @@ const linux = {
   showsOwnPids: (): boolean => orNull(() => readlinkSync('/proc/self')) === String(process.pid),
   /** Returns the start time as /proc/PID/stat shows it, or null if the process does not exist or has ended. */
   startTime(pid: number): string | null {
-    const about = stat(pid);
-    return about === null || isOver(about) ? null : about.startTime;
+    const found = stat(pid);
+    return found === null || isOver(found) ? null : found.startTime;
   },
 };
 
-/** The same for systems other than Linux, with `ps` and `sysctl` instead of /proc. */
+/** The same for other systems than Linux, with `ps` and `sysctl` instead of /proc. */
 const portable: ProcessIdentity = {
   bootId: () => run('sysctl', ['-n', 'kern.bootsessionuuid']) ?? 'unknown',
   pidNamespace: () => 'none',
@@ -32,7 +33,7 @@ const portable: ProcessIdentity = {
 
 export const processIdentity = process.platform === 'linux' ? linux : portable;
 
-/** Returns the time namespace of this process, or nothing for the initial one, in which most workers run. */
+/** Returns a list with the time namespace of this process. It is empty for the initial one, in which most workers run. */
 function ownTimeNamespace(): string[] {
   // An older kernel has no time namespaces.
   const name = orNull(() => readlinkSync('/proc/self/ns/time'));

@@ -2,13 +2,14 @@ import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import { nameDraft } from './name-draft.ts';
 
-export const OTHER_NAME = 'choose another name';
+/** A hint for errors. */
+export const CHOOSE_ANOTHER_NAME = 'choose another name';
 
 /** Throws unless files can be created in this directory. The error names the directory, because users do not know the names of drafts. */
 export function refuseUnwritable(directory: string): void {
   try {
     if (!statSync(directory).isDirectory())
-      throw new QueueError('no-such-file', `${directory} is not a directory`, OTHER_NAME);
+      throw new QueueError('no-such-file', `${directory} is not a directory`, CHOOSE_ANOTHER_NAME);
     accessSync(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -19,7 +20,7 @@ export function refuseUnwritable(directory: string): void {
         `${directory} does not exist`,
         'create it first, or choose another directory',
       );
-    throw new QueueError('not-permitted', `${directory} is not writable`, OTHER_NAME);
+    throw new QueueError('not-permitted', `${directory} is not writable`, CHOOSE_ANOTHER_NAME);
   }
 }
 

@@ -1,9 +1,9 @@
 import { ERRORS } from '../core/errors.ts';
 import { EVENT_KINDS } from '../core/events.ts';
-import { KEPT, printedSchema } from '../core/field-list.ts';
+import { KEPT_FIELDS, printedSchema } from '../core/field-list.ts';
 import { DEPENDENCY_CONDITIONS, STATES } from '../core/job.ts';
 import { JOB_FACTS } from '../core/job-facts.ts';
-import { printedNames } from '../core/job-object.ts';
+import { printedFieldNames } from '../core/job-object.ts';
 import {
   each,
   flag,
@@ -27,9 +27,9 @@ const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'],
 
 const printed: Record<string, Schema> = {
   ...JOB_FACTS,
-  ...Object.fromEntries(KEPT.map((field) => [field.name, printedSchema(field)])),
+  ...Object.fromEntries(KEPT_FIELDS.map((field) => [field.name, printedSchema(field)])),
 };
-const job = record(Object.fromEntries(printedNames().map((name) => [name, printed[name]!])));
+const job = record(Object.fromEntries(printedFieldNames().map((name) => [name, printed[name]!])));
 
 export const SCHEMAS: Record<string, Schema> = {
   ...INPUTS,

@@ -1,7 +1,7 @@
 import { jobObject, listJobs } from '../actions/jobs.ts';
 import { readJobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
-import { readStrings } from '../core/read-value.ts';
+import { readTextMap } from '../core/read-value.ts';
 import type { OpenQueue } from './open-queue.ts';
 import { count, filledText, readOptions, texts } from './options.ts';
 import type { ListOptions } from './types.ts';
@@ -14,7 +14,7 @@ const OPTIONS = {
   waiting_for: texts,
   queue: filledText,
   name: filledText,
-  tags: readStrings,
+  tags: readTextMap,
   older_than: plain,
   error: filledText,
   exit_code: plain,

@@ -1,15 +1,15 @@
-import { addFigures, OTHER, type Snapshot } from '../core/figures.ts';
+import { addFigures, type MetricsSnapshot, OTHER_LABEL } from '../core/figures.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 
 /** This many queues have labels of their own in the metrics. */
 const MOST_QUEUES = 200;
 
-/** Merges the queues beyond the limit into OTHER, because a reader of the metrics keeps a time series for every label. */
-export function withFewQueues(snapshot: Snapshot): Snapshot {
+/** Merges the queues beyond the limit into OTHER_LABEL, because a reader of the metrics keeps a time series for every label. */
+export function withFewQueues(snapshot: MetricsSnapshot): MetricsSnapshot {
   if (snapshot.waiting.length <= MOST_QUEUES) return snapshot;
   const labelled = new Set(snapshot.waiting.slice(0, MOST_QUEUES).map((one) => one.queue));
   const relabelled = <T extends { queue: string }>(rows: T[]): T[] =>
-    rows.map((row) => (labelled.has(row.queue) ? row : { ...row, queue: OTHER }));
+    rows.map((row) => (labelled.has(row.queue) ? row : { ...row, queue: OTHER_LABEL }));
   return {
     ...snapshot,
     jobs: relabelled(snapshot.jobs),

@@ -1,11 +1,11 @@
-import { ATTEMPT_OUTCOMES, type Snapshot } from '../core/figures.ts';
+import { ATTEMPT_OUTCOMES, type MetricsSnapshot } from '../core/figures.ts';
 import {
   addHistogram,
-  countOf,
   countUpTo,
   emptyHistogram,
   type Histogram,
   METRIC_BOUNDS_MS,
+  sampleCount,
 } from '../core/histogram.ts';
 import { STATES } from '../core/job.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
@@ -28,12 +28,12 @@ interface Family {
  * Returns the metrics as OpenMetrics text. It uses only features of the older Prometheus format, so that readers of that
  * format, such as the textfile collector of node_exporter, accept it.
  */
-export function openMetrics(snapshot: Snapshot): string {
+export function openMetrics(snapshot: MetricsSnapshot): string {
   return `${families(withFewQueues(snapshot)).map(familyText).join('')}# EOF\n`;
 }
 
 /** Returns the metrics as JSON objects. */
-export function metricObjects(snapshot: Snapshot): object[] {
+export function metricObjects(snapshot: MetricsSnapshot): object[] {
   return families(withFewQueues(snapshot)).map(({ name, type, help, samples }) => ({
     name,
     type: type ?? 'unknown',
@@ -47,11 +47,11 @@ export function metricObjects(snapshot: Snapshot): object[] {
   }));
 }
 
-function families(snapshot: Snapshot): Family[] {
+function families(snapshot: MetricsSnapshot): Family[] {
   return [...jobFamilies(snapshot), ...timeFamilies(snapshot), ...workerFamilies(snapshot)];
 }
 
-function jobFamilies({ jobs, waiting, reasons, totals, now }: Snapshot): Family[] {
+function jobFamilies({ jobs, waiting, reasons, totals, now }: MetricsSnapshot): Family[] {
   const queues = waiting.map((one) => one.queue);
   const counts = new Map<string, number>();
   for (const { queue, state, jobs: count } of jobs)
@@ -111,7 +111,7 @@ function jobFamilies({ jobs, waiting, reasons, totals, now }: Snapshot): Family[
 }
 
 /** Returns histograms of wait times by queue, and of run times by queue and name. */
-function timeFamilies({ totals }: Snapshot): Family[] {
+function timeFamilies({ totals }: MetricsSnapshot): Family[] {
   const waits = new Map<string, Histogram>();
   for (const { queue, wait } of totals) {
     const sum = waits.get(queue) ?? emptyHistogram();
@@ -134,7 +134,7 @@ function timeFamilies({ totals }: Snapshot): Family[] {
   ];
 }
 
-function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapshot): Family[] {
+function workerFamilies({ workers, slots, schedules, walBytes, version }: MetricsSnapshot): Family[] {
   const lastRuns = schedules.filter((one) => one.lastAt !== null).slice(0, MOST_SCHEDULES);
   return [
     {
@@ -176,7 +176,7 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
 
 function histogramSamples(labels: Labels, histogram: Histogram): Sample[] {
   const bucket = (le: string, count: number): Sample => ['_bucket', [...labels, ['le', le]], count];
-  const all = countOf(histogram);
+  const all = sampleCount(histogram);
   return [
     ...METRIC_BOUNDS_MS.map((bound) => bucket(float(bound / 1000), countUpTo(histogram, bound))),
     bucket('+Inf', all),

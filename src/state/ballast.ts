@@ -10,8 +10,8 @@ const DISK_PARTS = 16;
 /** The ballast is created only while this many times its size is free. */
 const FREE_FACTOR = 4;
 
-/** Creates the ballast if there is none and enough space is free. It is removed on a full disk: even deleting jobs needs space. */
-export function keepBallast({ ballast: file, path }: StateDirectory): void {
+/** Creates the ballast if there is none and enough space is free. `freeBallast` removes it on a full disk. Ignores errors. */
+export function makeBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
   try {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
@@ -24,16 +24,18 @@ export function keepBallast({ ballast: file, path }: StateDirectory): void {
     renameSync(draft, file);
     crashPoint('after-ballast');
   } catch {
-    // The ballast is needed only on a full disk.
+    // Without ballast, nothing fails until the disk is full. The next heartbeat tries again.
     rmSync(draft, { force: true });
   }
 }
 
-function ballastSize(disk: number): number {
-  return disk < SMALLEST_DISK_BYTES ? 0 : Math.min(LARGEST_BALLAST_BYTES, Math.floor(disk / DISK_PARTS));
+function ballastSize(diskBytes: number): number {
+  return diskBytes < SMALLEST_DISK_BYTES
+    ? 0
+    : Math.min(LARGEST_BALLAST_BYTES, Math.floor(diskBytes / DISK_PARTS));
 }
 
-/** Removes the ballast. Returns false if there was none or it cannot be removed. */
+/** Removes the ballast, because even deleting jobs needs disk space. Returns false if there is none or it cannot be removed. */
 export function freeBallast({ ballast }: StateDirectory): boolean {
   crashPoint('before-free-ballast');
   try {

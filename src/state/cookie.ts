@@ -17,9 +17,9 @@ export function nameIn(cookie: string): string {
 /**
  * Tells whether a process that carries the cookie `carried` belongs to the attempt with `cookie`. Other users can read the name
  * of an attempt in a list of processes and give it to their own processes, but they cannot make the MAC. For a process of this
- * user the name is enough, so that a job which started before the key existed is found.
+ * user (`isOwnProcess`) the name is enough, so that a job which started before the key existed is found.
  */
-export function isCookieOf(carried: string, cookie: string, isOwnProcess: () => boolean): boolean {
+export function cookieMatches(carried: string, cookie: string, isOwnProcess: () => boolean): boolean {
   const name = nameIn(carried);
   if (name !== nameIn(cookie)) return false;
   return (carried === cookie && carried !== name) || isOwnProcess();

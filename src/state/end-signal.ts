@@ -4,27 +4,27 @@ import { END_SIGNALS } from '../core/signals.ts';
 import { openRegular } from '../files/regular-file.ts';
 import type { Place } from './place.ts';
 
-const LONGEST = 16;
+const MAX_BYTES = 16;
 
-/** Chooses the first signal for an attempt that is about to be cancelled. An attempt without a directory has not started. */
+/** Stores the first signal for an attempt that is about to be cancelled. Does nothing if it has no directory yet. */
 export function chooseEndSignal(place: Place, signal: NodeJS.Signals): void {
   try {
-    writeFileSync(fileIn(place), `${signal}\n`, { mode: 0o600 });
+    writeFileSync(signalFileOf(place), `${signal}\n`, { mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 
-/** Returns the first signal for a cancelled attempt. */
+/** Returns the first signal for a cancelled attempt: the stored one, or SIGTERM. */
 export function endSignalOf(place: Place): NodeJS.Signals {
-  const file = openRegular(fileIn(place));
+  const file = openRegular(signalFileOf(place));
   if (typeof file !== 'number') return 'SIGTERM';
-  const buffer = Buffer.alloc(LONGEST);
-  const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST, 0)).trim();
+  const buffer = Buffer.alloc(MAX_BYTES);
+  const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, MAX_BYTES, 0)).trim();
   closeSync(file);
   return END_SIGNALS.find((name) => name === text) ?? 'SIGTERM';
 }
 
-function fileIn(place: Place): string {
+function signalFileOf(place: Place): string {
   return join(place.directory, 'signal');
 }

@@ -18,7 +18,7 @@ export interface Host {
 /** Returns this machine, boot and pid namespace. Creates the id of this machine if the state directory has none. */
 export const thisHost = (state: StateDirectory): Host => hostWithId(hostId(state));
 
-/** Returns the same without creating anything, or null if this machine has no id yet. */
+/** Returns the same as `thisHost` without creating an id, or null if this machine has none. */
 export function knownHost(state: StateDirectory): Host | null {
   const id = maybeRead(state.host);
   return id === null ? null : hostWithId(id);
@@ -64,7 +64,7 @@ function hostId({ host, path }: StateDirectory): string {
     throw error;
   }
   crashPoint('after-host');
-  const made = maybeRead(host);
-  if (made === null) throw new QueueError('store-unavailable', `cannot read ${host}`);
-  return made;
+  const created = maybeRead(host);
+  if (created === null) throw new QueueError('store-unavailable', `cannot read ${host}`);
+  return created;
 }

@@ -9,7 +9,7 @@ import type { StateDirectory } from './state-directory.ts';
 
 const KEY_BYTES = 32;
 
-/** Creates the secret key of a state directory unless it has one. Only the owner of the queue can read it. */
+/** Creates the secret key of a state directory unless it has a valid one. Only this user can read it. Ignores errors. */
 export function makeKey(state: StateDirectory): void {
   if (readKey(state) !== null) return;
   try {

@@ -29,12 +29,12 @@ export function outputReader(place: OutputPlace): OutputReader {
         }
         const piece = readBytes(file, at, at + CHUNK_BYTES);
         if (piece.length === 0) return;
-        // A gap is recorded before its bytes are dropped. So bytes outside the gap that is recorded now are the original ones.
+        // A gap is recorded before its bytes are dropped. So the bytes of the piece outside the gap in `gap` are the original ones.
         gap = readGap(place) ?? gap;
-        const sound = gap !== null && at < gap.to ? Math.max(0, gap.from - at) : piece.length;
-        if (sound === 0) continue;
-        at += Math.min(sound, piece.length);
-        yield piece.subarray(0, sound);
+        const originalBytes = gap !== null && at < gap.to ? Math.max(0, gap.from - at) : piece.length;
+        if (originalBytes === 0) continue;
+        at += Math.min(originalBytes, piece.length);
+        yield piece.subarray(0, originalBytes);
       }
     },
     close() {

@@ -10,7 +10,7 @@ import type { OutputPlace } from './place.ts';
 /** Output of up to this many bytes moves into the store when the attempt is settled. */
 export const LARGEST_STORED_BYTES = 16 * 1024;
 export const CHUNK_BYTES = 64 * 1024;
-/** The size of `Collected.tail`, in which the error message is searched. A stack trace fits into it. */
+/** The size of `CollectedOutput.tail`, in which the error message is searched. A stack trace fits into it. */
 const TAIL_BYTES = LARGEST_STORED_BYTES;
 const LONGEST_MARK_BYTES = 128;
 
@@ -20,20 +20,22 @@ export interface Gap {
   to: number;
 }
 
-export interface Collected {
+export interface CollectedOutput {
+  /** The number of bytes that the command wrote, including those that were dropped. */
   bytes: number;
   truncated: boolean;
   /** The whole output, or null if there is none or it is too long for the store. */
   kept: Uint8Array | null;
   /** The size of the output file after some bytes were dropped. Unset if none were. */
   remainingBytes?: number;
+  /** The end of the output. */
   tail: string;
 }
 
 /** Reads the output of an ended attempt. Output beyond `limit` is shortened to head, mark and tail. */
-export function collectOutput(place: OutputPlace, limit: number): Collected {
+export function collectOutput(place: OutputPlace, limit: number): CollectedOutput {
   // A worker that died between shortening and settling left the short file.
-  const short = openIfThere(shortOf(place));
+  const short = openIfThere(shortPathOf(place));
   const file = short ?? openIfThere(place.output);
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
@@ -42,13 +44,13 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
     const tail = end.toString('utf8');
     if (short !== null) {
       const { from, to } = readGap(place) ?? { from: 0, to: 0 };
-      const written = bytes - gapMark({ from, to }).length + to - from;
-      return { bytes: written, truncated: true, kept: null, remainingBytes: bytes, tail };
+      const writtenBytes = bytes - gapMark({ from, to }).length + to - from;
+      return { bytes: writtenBytes, truncated: true, kept: null, remainingBytes: bytes, tail };
     }
     if (bytes <= LARGEST_STORED_BYTES) return { bytes, truncated: false, kept: end, tail };
     const gap = gapOf(bytes, limit, readGap(place));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
-    compact(place, file, gap, bytes);
+    shorten(place, file, gap, bytes);
     return { bytes, truncated: true, kept: null, remainingBytes: remainingSize(place), tail };
   } finally {
     closeSync(file);
@@ -57,7 +59,7 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
 
 /** Returns the size of the short file or, if it could not be written, the disk space of the output file. */
 function remainingSize(place: OutputPlace): number {
-  return statSync(shortOf(place), { throwIfNoEntry: false })?.size ?? outputSize(place).used;
+  return statSync(shortPathOf(place), { throwIfNoEntry: false })?.size ?? outputSize(place).used;
 }
 
 /** Yields the pieces of an output file, which may still be growing, with a mark in place of the gap. */
@@ -67,10 +69,10 @@ export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
   const { file, gap } = opened;
   try {
     const bytes = fstatSync(file).size;
-    yield* bytesOf(file, 0, gap?.from ?? bytes);
+    yield* readPieces(file, 0, gap?.from ?? bytes);
     if (gap === null) return;
     yield gapMark(gap);
-    yield* bytesOf(file, gap.to, bytes);
+    yield* readPieces(file, gap.to, bytes);
   } finally {
     closeSync(file);
   }
@@ -86,16 +88,16 @@ export interface OutputRange {
 }
 
 /** Reads a byte range. A negative `from` counts from the end. */
-export function outputRange(place: OutputPlace, from: number, most: number): OutputRange {
+export function outputRange(place: OutputPlace, from: number, maxBytes: number): OutputRange {
   const opened = openOutput(place);
   if (opened === null) return { from: 0, next: 0, size: 0, bytes: new Uint8Array() };
   const { file, gap } = opened;
   try {
     const size = fstatSync(file).size;
-    const start = clamp(from, size);
+    const start = startOffset(from, size);
     if (gap !== null && start >= gap.from && start < gap.to)
       return { from: start, next: gap.to, size, bytes: gapMark(gap) };
-    const end = Math.min(start + most, gap !== null && start < gap.from ? gap.from : size);
+    const end = Math.min(start + maxBytes, gap !== null && start < gap.from ? gap.from : size);
     const bytes = readBytes(file, start, end);
     return { from: start, next: start + bytes.length, size, bytes };
   } finally {
@@ -104,19 +106,19 @@ export function outputRange(place: OutputPlace, from: number, most: number): Out
 }
 
 /** Does the same as `outputRange` for output that is in memory. */
-export function sliceOf(kept: Uint8Array, from: number, most: number): OutputRange {
-  const start = clamp(from, kept.length);
-  const bytes = kept.subarray(start, start + most);
+export function sliceOf(kept: Uint8Array, from: number, maxBytes: number): OutputRange {
+  const start = startOffset(from, kept.length);
+  const bytes = kept.subarray(start, start + maxBytes);
   return { from: start, next: start + bytes.length, size: kept.length, bytes };
 }
 
-function clamp(from: number, size: number): number {
+function startOffset(from: number, size: number): number {
   return Math.max(0, Math.min(size, from < 0 ? size + from : from));
 }
 
-/** Opens the short file or the output file. Tries the short file twice, because the output may be shortened in between. */
+/** Opens the short file or the output file. Tries the short file again at the end, because the output may be shortened in between. */
 function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | null {
-  const short = shortOf(place);
+  const short = shortPathOf(place);
   for (const path of [short, place.output, short]) {
     const file = openIfThere(path);
     if (file !== null) return { file, gap: path === short ? null : readGap(place) };
@@ -125,17 +127,17 @@ function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | nul
 }
 
 /** Returns the path of the shortened output of an ended attempt: head, mark and tail. */
-function shortOf(place: OutputPlace): string {
+function shortPathOf(place: OutputPlace): string {
   return `${place.output}.short`;
 }
 
-/** Returns the part to drop from a file, including the part `gone` that was dropped before. Head and tail keep half the limit each. */
-export function gapOf(bytes: number, limit: number, gone: Gap | null): Gap | null {
-  if (bytes <= limit) return gone;
+/** Returns the part to drop from a file, including the part `dropped` before. Head and tail keep half of the limit each. */
+export function gapOf(bytes: number, limit: number, dropped: Gap | null): Gap | null {
+  if (bytes <= limit) return dropped;
   // Head, mark and tail fit the limit together, so that shortened output is not shortened again.
   const half = Math.floor((limit - LONGEST_MARK_BYTES) / 2);
   const gap = { from: half, to: bytes - half };
-  return gone === null ? gap : join(gap, gone);
+  return dropped === null ? gap : union(gap, dropped);
 }
 
 /** Returns the length of the output file, and the disk space that it uses without its holes, both in bytes. */
@@ -152,33 +154,34 @@ export function readGap(place: OutputPlace): Gap | null {
   let gap: Gap | null = null;
   for (const name of gapNames(place)) {
     const [, from, to] = name.split('-').map(Number);
-    if (from !== undefined && to !== undefined) gap = gap === null ? { from, to } : join(gap, { from, to });
+    if (from !== undefined && to !== undefined) gap = gap === null ? { from, to } : union(gap, { from, to });
   }
   return gap;
 }
 
+/** Records the gap, and removes the records of earlier gaps. */
 export function writeGap(place: OutputPlace, gap: Gap): void {
   const old = gapNames(place);
-  const name = `${place.gaps}-${gap.from}-${gap.to}`;
+  const name = `${place.gapPrefix}-${gap.from}-${gap.to}`;
   crashPoint('before-gap');
   if (!old.includes(name)) closeSync(openSync(`${place.directory}/${name}`, 'ax', 0o600));
   crashPoint('after-gap');
-  for (const before of old) if (before !== name) rmSync(`${place.directory}/${before}`, { force: true });
+  for (const oldName of old) if (oldName !== name) rmSync(`${place.directory}/${oldName}`, { force: true });
 }
 
 function gapNames(place: OutputPlace): string[] {
-  return namesIn(place.directory).filter((name) => new RegExp(`^${place.gaps}-\\d+-\\d+$`).test(name));
+  return namesIn(place.directory).filter((name) => new RegExp(`^${place.gapPrefix}-\\d+-\\d+$`).test(name));
 }
 
-function join(a: Gap, b: Gap): Gap {
+function union(a: Gap, b: Gap): Gap {
   return { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) };
 }
 
 /**
  * Writes the shortened output to a new file, because a process that the command left behind may still be writing to the old one.
- * If that fails, the old file stays. Its gap is written first, so that readers of the old file find out what was dropped.
+ * On a full disk, or without access to the directory, the old file stays. Its gap is recorded first, so that readers find it.
  */
-function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
+function shorten(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
   const draft = `${place.output}.${process.pid}`;
   try {
     writeGap(place, gap);
@@ -186,9 +189,9 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     crashPoint('before-draft');
     const short = openSync(draft, 'wx', 0o600);
     try {
-      for (const piece of bytesOf(file, 0, gap.from)) writeAll(short, piece);
+      for (const piece of readPieces(file, 0, gap.from)) writeAll(short, piece);
       writeAll(short, gapMark(gap));
-      for (const piece of bytesOf(file, gap.to, bytes)) writeAll(short, piece);
+      for (const piece of readPieces(file, gap.to, bytes)) writeAll(short, piece);
     } finally {
       closeSync(short);
     }
@@ -198,7 +201,7 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     return;
   }
   crashPoint('before-short');
-  renameSync(draft, shortOf(place));
+  renameSync(draft, shortPathOf(place));
   crashPoint('after-short');
   rmSync(place.output, { force: true });
   sweepShortDrafts(place);
@@ -216,11 +219,12 @@ export function ignoreDirectoryError(error: unknown): void {
   if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'].includes(code ?? '')) throw error;
 }
 
+/** Returns the text that readers see in place of a gap. */
 export function gapMark(gap: Gap): Uint8Array {
   return Buffer.from(`\n[queuectl: ${gap.to - gap.from} bytes of output dropped here]\n`);
 }
 
-function* bytesOf(file: number, from: number, to: number): Generator<Uint8Array> {
+function* readPieces(file: number, from: number, to: number): Generator<Uint8Array> {
   for (let at = from; at < to; ) {
     const piece = readBytes(file, at, Math.min(to, at + CHUNK_BYTES));
     if (piece.length === 0) return;

@@ -10,8 +10,8 @@ export interface OutputPlace {
   directory: string;
   /** The file to which the command writes stdout and stderr, or one of them. */
   output: string;
-  /** The prefix of the names of empty files that record the gap. */
-  gaps: string;
+  /** The prefix of the names of the empty files that record the gap (see `readGap`). */
+  gapPrefix: string;
 }
 
 /** The paths of an attempt's directory and of its files. */
@@ -27,12 +27,13 @@ export interface Place extends OutputPlace {
   readonly cookie: string;
 }
 
+/** Returns the paths of an attempt. Creates nothing. */
 export function placeOf(state: StateDirectory, epoch: string, attempt: number): Place {
   const name = attemptName(epoch, attempt);
   const directory = join(state.attempts, name);
   let cookie: string | null = null;
   return {
-    ...outputIn(directory, 'stdout'),
+    ...outputPlaceIn(directory, 'stdout'),
     state,
     stdin: join(directory, 'in'),
     record: join(directory, 'rec'),
@@ -63,10 +64,10 @@ export function attemptOf(name: string): { epoch: string; attempt: number } | nu
   return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
 }
 
-/** Returns the paths for a stream. Output that is not split uses those of stdout. */
-export function outputIn(directory: string, stream: Stream): OutputPlace {
-  const [name, gaps] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
-  return { directory, output: join(directory, name!), gaps: gaps! };
+/** Returns the paths for a stream in an attempt's directory. Output that is not split uses those of stdout. */
+export function outputPlaceIn(directory: string, stream: Stream): OutputPlace {
+  const [name, gapPrefix] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
+  return { directory, output: join(directory, name!), gapPrefix: gapPrefix! };
 }
 
 /** Creates the attempt's directory. Returns false if it exists, because another process has started or gated the attempt. */
@@ -86,10 +87,11 @@ export function makePlace(place: Place): boolean {
   }
 }
 
-/** Removes the directory of an attempt. Removes the two files of an ordinary attempt first, which needs no listing. */
+/** Removes the directory of an attempt, as far as possible. */
 export function removePlace(place: Place): void {
   crashPoint('before-remove-place');
   try {
+    // An ordinary attempt has only two files, and removing them by name needs no listing.
     unlinkSync(place.output);
     crashPoint('in-remove-place');
     unlinkSync(place.record);

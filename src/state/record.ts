@@ -3,23 +3,24 @@ import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { makePlace, type Place } from './place.ts';
 
-/** The contents of the record. `pid` is that of the frame, and `signalled` tells whether the frame got a stop signal. */
+/** The contents of the record: the frame's pid, its lifeline if it has one, the exit code, and whether the frame got a stop signal. */
 export type AttemptRecord =
   | { kind: 'running'; pid: number; lifeline: string | null }
   | { kind: 'ended'; pid: number; code: number; signalled: boolean }
   /** Recovery took the gate, so the command never started and never will. */
   | { kind: 'gated' }
-  /** The file was created and not written yet, or could not be on a full disk. The command has not started. */
+  /** The file was created and not written yet, or could not be written on a full disk. The command has not started. */
   | { kind: 'empty' }
   /** The file exists and cannot be read. The command may have started, and how it ended is unknown. */
   | { kind: 'unreadable' };
 
 const LONGEST_RECORD_BYTES = 64;
 
-/** Exit codes of a frame that did not run its command: the gate was taken, or no process could be started. */
+/** The exit codes of a frame that did not run its command: the gate was taken, or no process could be started. */
 export const GATE_LOST_CODE = 75;
 export const NO_ROOM_CODE = 76;
 
+/** Reads the record. Returns null if there is none. */
 export function readRecord(place: Place): AttemptRecord | null {
   const file = openRegular(place.record);
   if (typeof file !== 'number') return file === 'absent' ? null : { kind: 'unreadable' };

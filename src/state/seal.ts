@@ -13,15 +13,15 @@ import type { StateDirectory } from './state-directory.ts';
  * Returns the path of the seal, a file with a random value that is also in the store. It is in a directory named like that of an
  * attempt, so that `rm -rf attempts/*` removes it. Attempt 0 sorts first, so even an interrupted `rm` has removed the seal.
  */
-function sealIn(state: StateDirectory, epoch: string): string {
+function sealPathOf(state: StateDirectory, epoch: string): string {
   return join(state.attempts, `${epoch}-0`, 'seal');
 }
 
-const VALUE = /^[0-9a-f]{16}$/;
+const SEAL_VALUE = /^[0-9a-f]{16}$/;
 
 /** Returns the value of the seal, and creates the seal if there is none. Returns null if that fails, as on a full disk. */
 export function makeSeal(state: StateDirectory, epoch: string): string | null {
-  const file = sealIn(state, epoch);
+  const file = sealPathOf(state, epoch);
   const found = readSeal(file);
   if (found !== null) return found;
   const value = randomBytes(8).toString('hex');
@@ -52,16 +52,16 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
 export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
   if (seal === null || attempt <= seal.after) return false;
   const { epoch } = attemptOf(place.name)!;
-  return readSeal(sealIn(place.state, epoch)) === seal.value;
+  return readSeal(sealPathOf(place.state, epoch)) === seal.value;
 }
 
 /** Removes the seal of a store whose directories of attempts are about to be moved away or removed. */
 export function removeSeal(state: StateDirectory, epoch: string): void {
-  removeAll(dirname(sealIn(state, epoch)));
+  removeAll(dirname(sealPathOf(state, epoch)));
 }
 
 /** Reads a seal. Returns null if it is missing, or incomplete after a power cut. */
 function readSeal(file: string): string | null {
   const text = maybeRead(file);
-  return text !== null && VALUE.test(text) ? text : null;
+  return text !== null && SEAL_VALUE.test(text) ? text : null;
 }

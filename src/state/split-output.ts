@@ -1,7 +1,7 @@
-import { type Collected, collectOutput, LARGEST_STORED_BYTES } from './output.ts';
-import { outputIn, type Place } from './place.ts';
+import { type CollectedOutput, collectOutput, LARGEST_STORED_BYTES } from './output.ts';
+import { outputPlaceIn, type Place } from './place.ts';
 
-export interface CollectedStreams extends Collected {
+export interface CollectedStreams extends CollectedOutput {
   /** The stderr of split output. Then `kept` is only its stdout. */
   keptStderr?: Uint8Array;
 }
@@ -10,7 +10,7 @@ export interface CollectedStreams extends Collected {
 export function collectStreams(place: Place, split: boolean, limit: number): CollectedStreams {
   const out = collectOutput(place, limit);
   if (!split) return out;
-  const err = collectOutput(outputIn(place.directory, 'stderr'), limit);
+  const err = collectOutput(outputPlaceIn(place.directory, 'stderr'), limit);
   const bytes = out.bytes + err.bytes;
   const truncated = out.truncated || err.truncated;
   return {
@@ -25,5 +25,5 @@ export function collectStreams(place: Place, split: boolean, limit: number): Col
   };
 }
 
-const remainingIn = (stream: Collected): number => stream.remainingBytes ?? stream.bytes;
+const remainingIn = (stream: CollectedOutput): number => stream.remainingBytes ?? stream.bytes;
 const NO_BYTES = new Uint8Array();

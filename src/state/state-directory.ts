@@ -3,6 +3,7 @@ import { join } from 'node:path';
 /** The paths in the directory in which this host keeps the files of a queue that are not part of its store. */
 export type StateDirectory = Readonly<ReturnType<typeof stateDirectory>>;
 
+/** Returns the paths in a state directory. Creates nothing. */
 export function stateDirectory(path: string) {
   return {
     path,
@@ -10,7 +11,7 @@ export function stateDirectory(path: string) {
     attempts: join(path, 'attempts'),
     /** Is touched when workers should look for jobs. */
     wake: join(path, 'wake'),
-    /** Is touched when something has changed. It has its own directory, because idle workers watch `path`. */
+    /** Is touched when anything has changed. It has its own directory, because idle workers watch `path` for `wake`. */
     change: join(path, 'changes', 'last'),
     lifelines: join(path, 'lifelines'),
     /** Holds the logs of detached workers. */

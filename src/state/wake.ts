@@ -4,18 +4,18 @@ import { crashPoint } from '../core/crash-point.ts';
 import { orNull } from '../core/or-null.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** Wakes every worker that uses this state directory, and reports a change. If this fails, they notice it at their next poll. */
+/** Wakes the workers that use this state directory, and reports a change. If this fails, they find the change at their next poll. */
 export function wake(state: StateDirectory): void {
   touch(state.wake);
   tellChange(state);
 }
 
-/** Wakes the processes that wait for jobs, or follow jobs or events. If this fails, they notice the change at their next poll. */
+/** Wakes the processes that wait for jobs to end, or follow jobs or events. If this fails, they find the change at their next poll. */
 export function tellChange(state: StateDirectory): void {
   touch(state.change);
 }
 
-/** Calls `callback` at every wake-up. Returns a function that ends this, or null if no more directories can be watched (inotify). */
+/** Calls `callback` at every wake-up. Returns a function that ends this, or null if the directory cannot be watched. */
 export function onWake(state: StateDirectory, callback: () => void): (() => void) | null {
   return onTouch(dirname(state.wake), callback);
 }
@@ -33,7 +33,7 @@ function touch(file: string): void {
   } catch {
     try {
       crashPoint('in-touch');
-      make(dirname(file));
+      makeDirectory(dirname(file));
       crashPoint('in-touch');
       writeFileSync(file, '', { mode: 0o600 });
     } catch {
@@ -45,7 +45,7 @@ function touch(file: string): void {
 
 function onTouch(directory: string, callback: () => void): (() => void) | null {
   const watcher = orNull(() => {
-    make(directory);
+    makeDirectory(directory);
     return watch(directory, { persistent: false }, () => callback());
   });
   if (watcher === null) return null;
@@ -54,7 +54,7 @@ function onTouch(directory: string, callback: () => void): (() => void) | null {
 }
 
 /** Creates the directory but not its parents, so that a store that was moved away can come back. */
-function make(directory: string): void {
+function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {

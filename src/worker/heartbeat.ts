@@ -1,6 +1,6 @@
 import { currentSettings } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
-import { keepBallast } from '../state/ballast.ts';
+import { makeBallast } from '../state/ballast.ts';
 import { makeKey } from '../state/key.ts';
 import { recover } from './recovery.ts';
 import { keepSeal } from './seal.ts';
@@ -16,7 +16,7 @@ export async function heartbeat(worker: WorkerState): Promise<void> {
   const answer = await app.store.beat(id, leaving, app.clock.now());
   if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
   worker.settings = await currentSettings(app);
-  keepBallast(app.stateDirectory);
+  makeBallast(app.stateDirectory);
   makeKey(app.stateDirectory);
   await keepSeal(app);
   await recover(worker);

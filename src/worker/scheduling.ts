@@ -1,8 +1,8 @@
 import { type App, currentSettings } from '../actions/app.ts';
 import { scheduledJob } from '../actions/schedules.ts';
 import { QueueError } from '../core/errors.ts';
-import { MOST_WAITING_TICKS, type Schedule } from '../core/schedule.ts';
-import { fireTimes, lastTimes } from '../core/times.ts';
+import { fireTimes, lastTimes } from '../core/fire-times.ts';
+import { MAX_WAITING_TICKS, type Schedule } from '../core/schedule.ts';
 import { wake } from '../state/wake.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 import type { WorkerState } from './state.ts';
@@ -108,7 +108,7 @@ async function fire(app: App, plan: FiringPlan, now: number): Promise<FiredTick[
   for (let tries = 1; ; tries++) {
     const ticks = plan.ticks.map((tick) => ({ ...tick, jobId: newId() }));
     // The stored number may be damaged, so it does not decide how much memory this takes.
-    const waitingJobIds = Array.from({ length: Math.min(schedule.waiting, MOST_WAITING_TICKS) }, newId);
+    const waitingJobIds = Array.from({ length: Math.min(schedule.waiting, MAX_WAITING_TICKS) }, newId);
     try {
       return (await app.store.fire({ ...plan, ticks, waitingJobIds, job }, now)) ?? [];
     } catch (error) {

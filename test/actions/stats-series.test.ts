@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
 import { statsSeries } from '../../src/actions/stats-series.ts';
-import { COUNTS, PERIODS, type Period } from '../../src/core/figures.ts';
+import { COUNT_NAMES, PERIODS, type Period } from '../../src/core/figures.ts';
 import { toIso } from '../../src/core/time.ts';
 import { claimOne, ending, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
@@ -25,7 +25,7 @@ test('in every range the points and the names add up to the total', () =>
       expect(points.map((point) => Date.parse(point.at))).toEqual(
         points.map((_, i) => Date.parse(from) + i * step_ms),
       );
-      for (const count of COUNTS) {
+      for (const count of COUNT_NAMES) {
         const sum = (rows: { [key in typeof count]: number }[]) => rows.reduce((n, row) => n + row[count], 0);
         expect([range, count, sum(points), sum(names!)]).toEqual([range, count, total[count], total[count]]);
       }

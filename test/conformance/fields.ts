@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { NamedField } from '../../src/core/field.ts';
-import { fieldValue, JOB_DEFAULTS, KEPT } from '../../src/core/field-list.ts';
+import { fieldValue, JOB_DEFAULTS, KEPT_FIELDS } from '../../src/core/field-list.ts';
 import type { JobSpec } from '../../src/core/job.ts';
 import { isEditable } from '../../src/core/job-changes.ts';
 import type { Schema } from '../../src/core/schema.ts';
@@ -78,7 +78,7 @@ function editCase(field: NamedField): Case {
 
 /** Cases for each row of the table of job fields, except the id, which every job sets. */
 export const fields: Record<string, Case> = Object.fromEntries(
-  KEPT.filter((field) => field.name !== 'id').flatMap((field) => [
+  KEPT_FIELDS.filter((field) => field.name !== 'id').flatMap((field) => [
     [`${field.name} is stored for a single job and for a job in a batch`, insertCase(field)],
     ...(isEditable(field) ? [[`${field.name} is stored by an edit`, editCase(field)] as const] : []),
   ]),

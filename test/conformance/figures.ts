@@ -2,15 +2,15 @@ import { expect } from 'bun:test';
 import type { Random } from '../../src/core/clock.ts';
 import {
   addFigures,
+  attemptOutcome,
+  emptyFigures,
   type Figures,
-  MOST_NAMES,
-  noFigures,
-  OTHER,
-  outcomeOf,
+  MAX_NAMES,
+  OTHER_LABEL,
   TIERS,
   type Tier,
 } from '../../src/core/figures.ts';
-import { countOf, percentilesOf } from '../../src/core/histogram.ts';
+import { percentilesOf, sampleCount } from '../../src/core/histogram.ts';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
@@ -37,14 +37,14 @@ type Counts = Partial<Record<Exclude<keyof Figures, 'wait' | 'run'>, number>>;
 
 /** Returns figures with these counts and with these times in their histograms. */
 function figures(counts: Counts, waits: number[] = [], runs: number[] = []): Figures {
-  const made = { ...noFigures(), ...counts };
+  const made = { ...emptyFigures(), ...counts };
   for (const ms of waits) addTime(made.wait, ms);
   for (const ms of runs) addTime(made.run, ms);
   return made;
 }
 
 async function total(store: Store): Promise<Figures> {
-  const sum = noFigures();
+  const sum = emptyFigures();
   for (const { queue, name, ...one } of await store.totals()) addFigures(sum, one);
   return sum;
 }
@@ -67,7 +67,7 @@ class RandomChanges {
 
   figuresOf(queue: string, name: string | null): Figures {
     const key = `${queue}/${name ?? ''}`;
-    if (!this.expected.has(key)) this.expected.set(key, noFigures());
+    if (!this.expected.has(key)) this.expected.set(key, emptyFigures());
     return this.expected.get(key)!;
   }
 
@@ -119,7 +119,7 @@ class RandomChanges {
       return;
     }
     const again = transition.to === 'failed' || transition.to === 'released';
-    sum[cancelled && again ? 'cancelled' : outcomeOf(transition.to, why)]++;
+    sum[cancelled && again ? 'cancelled' : attemptOutcome(transition.to, why)]++;
     const startedAt = job.startedAt!;
     if (job.ordinal === 1) {
       const due = this.releasedAt.get(job.id) ?? Math.max(job.runAt ?? 0, job.createdAt);
@@ -153,23 +153,23 @@ export const figuresOverTime: Record<string, Case> = {
     const all = await total(store);
     for (const tier of Object.keys(TIERS) as Tier[]) {
       const rows = await other.series({ tier, ...ALWAYS });
-      const sum = noFigures();
+      const sum = emptyFigures();
       for (const { at, ...row } of rows) {
         expect(at % TIERS[tier].stepMs).toBe(0);
         addFigures(sum, row);
       }
       expect(sum).toEqual(all);
       expect(rows.map((row) => row.at)).toEqual(rows.map((row) => row.at).toSorted((a, b) => a - b));
-      const parts = noFigures();
+      const parts = emptyFigures();
       for (const { queue, name, ...row } of await store.breakdown({ tier, ...ALWAYS }))
         addFigures(parts, row);
       expect(parts).toEqual(all);
       const [x] = await store.breakdown({ tier, ...ALWAYS, queue: 'x', name: 'mail' });
-      const summed = noFigures();
+      const summed = emptyFigures();
       for (const { at, ...row } of await store.series({ tier, ...ALWAYS, queue: 'x', name: 'mail' }))
         addFigures(summed, row);
       expect(x).toMatchObject({ queue: 'x', name: 'mail', ...summed });
-      expect(summed).toEqual(changes.expected.get('x/mail') ?? noFigures());
+      expect(summed).toEqual(changes.expected.get('x/mail') ?? emptyFigures());
     }
   },
 
@@ -189,9 +189,9 @@ export const figuresOverTime: Record<string, Case> = {
     const { completed, failed, dead, cancelled, released, lost } = sum;
     expect(completed + failed + dead + cancelled + released + lost).toBe(ended.length);
     expect(completed).toBe(ended.filter((one) => one.exitCode === 0).length);
-    expect(countOf(sum.run)).toBe(counted.length);
+    expect(sampleCount(sum.run)).toBe(counted.length);
     expect(sum.run.sumMs).toBe(counted.reduce((ms, one) => ms + one.finishedAt! - one.startedAt, 0));
-    expect(countOf(sum.wait)).toBe(ended.filter((one) => one.ordinal === 1).length);
+    expect(sampleCount(sum.wait)).toBe(ended.filter((one) => one.ordinal === 1).length);
     expect(ended.length).toBeGreaterThan(10);
   },
 
@@ -241,19 +241,22 @@ export const figuresOverTime: Record<string, Case> = {
   },
 
   'names beyond the maximum share one row in each queue': async ({ store }) => {
-    const specs = Array.from({ length: MOST_NAMES + 5 }, (_, i) => jobSpec(`j${i}`, { name: `n${i}` }));
+    const specs = Array.from({ length: MAX_NAMES + 5 }, (_, i) => jobSpec(`j${i}`, { name: `n${i}` }));
     await store.insert(specs, NOW);
     await store.insert([jobSpec('again', { name: 'n0', queue: 'second' }), jobSpec('none')], NOW);
     await store.insert([jobSpec('late', { name: 'late', queue: 'second' })], NOW);
     const rows = await store.totals();
     const of = (queue: string, name: string) =>
       rows.find((row) => row.queue === queue && row.name === name)?.enqueued;
-    expect(new Set(rows.map((row) => row.name)).size).toBe(MOST_NAMES + 2);
-    expect([of('default', OTHER), of('second', OTHER), of('second', 'n0'), of('default', '')]).toEqual([
-      5, 1, 1, 1,
-    ]);
+    expect(new Set(rows.map((row) => row.name)).size).toBe(MAX_NAMES + 2);
+    expect([
+      of('default', OTHER_LABEL),
+      of('second', OTHER_LABEL),
+      of('second', 'n0'),
+      of('default', ''),
+    ]).toEqual([5, 1, 1, 1]);
     for (const job of await claim(store, { limit: 1000 })) await store.settle(ending(job, succeeded));
-    const others = (await store.totals()).filter((row) => row.name === OTHER);
+    const others = (await store.totals()).filter((row) => row.name === OTHER_LABEL);
     expect(others.map((row) => row.completed).sort()).toEqual([1, 5]);
   },
 

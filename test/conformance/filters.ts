@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { SEARCHED, type StoreFilter } from '../../src/core/filter.ts';
+import { SEARCHED_JOBS, type StoreFilter } from '../../src/core/filter.ts';
 import type { WaitingSelection } from '../../src/core/waiting-reason.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ending, failedWith, ids, jobSpec, NOW, running } from '../support/jobs.ts';
@@ -175,15 +175,15 @@ export const filters: Record<string, Case> = {
 
   'a text search covers the newest jobs only, and scanEnd stops there': async ({ store }) => {
     const many = function* () {
-      for (let i = 0; i <= SEARCHED; i++) yield jobSpec(`n${i}`, { command: 'true' });
+      for (let i = 0; i <= SEARCHED_JOBS; i++) yield jobSpec(`n${i}`, { command: 'true' });
     };
     await store.insert(many(), NOW, () => null);
     expect(ids(await store.list({ text: 'n1' }, { limit: 1, before: 3 }))).toEqual(['n1']);
     expect(await store.list({ text: 'n0' }, { limit: 1, before: 3 })).toEqual([]);
-    expect(await store.count({ text: 'n' }, 2 * SEARCHED)).toBe(SEARCHED);
-    expect(await store.scanEnd({ text: 'n' }, SEARCHED - 1)).toBe(2);
-    expect(await store.scanEnd({ text: 'n' }, SEARCHED)).toBe(0);
-    expect(await store.scanEnd({}, SEARCHED)).toBe(1);
+    expect(await store.count({ text: 'n' }, 2 * SEARCHED_JOBS)).toBe(SEARCHED_JOBS);
+    expect(await store.scanEnd({ text: 'n' }, SEARCHED_JOBS - 1)).toBe(2);
+    expect(await store.scanEnd({ text: 'n' }, SEARCHED_JOBS)).toBe(0);
+    expect(await store.scanEnd({}, SEARCHED_JOBS)).toBe(1);
   },
 
   'deadJobs returns the dead jobs with their errors': async ({ store }) => {

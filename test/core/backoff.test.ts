@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'bun:test';
 import { type BackoffPolicy, backoffMs } from '../../src/core/backoff.ts';
 
-const plain: BackoffPolicy = { strategy: 'exponential', base: 2, retryDelayMs: 5000, maxMs: null, jitter: 0 };
+const basePolicy: BackoffPolicy = {
+  strategy: 'exponential',
+  base: 2,
+  retryDelayMs: 5000,
+  maxMs: null,
+  jitter: 0,
+};
 const random = () => 0.999;
-const waits = (policy: Partial<BackoffPolicy>, attempts = [1, 2, 3]) =>
-  attempts.map((n) => backoffMs({ ...plain, ...policy }, n, random));
+const delaysOf = (policy: Partial<BackoffPolicy>, attempts = [1, 2, 3]) =>
+  attempts.map((n) => backoffMs({ ...basePolicy, ...policy }, n, random));
 
-describe('strategies', () => {
+describe('with a strategy', () => {
   test.each([
     [{}, [2000, 4000, 8000]],
     [{ base: 3 }, [3000, 9000, 27_000]],
@@ -15,22 +21,22 @@ describe('strategies', () => {
     [{ strategy: 'fixed' }, [5000, 5000, 5000]],
     [{ strategy: 'linear' }, [5000, 10_000, 15_000]],
     [{ strategy: 'fixed', retryDelayMs: 0 }, [0, 0, 0]],
-  ] as const)('%j waits %j', (policy, expected) => {
-    expect(waits(policy)).toEqual([...expected]);
+  ] as const)('the policy %j has the delays %j', (policy, expected) => {
+    expect(delaysOf(policy)).toEqual([...expected]);
   });
 });
 
-describe('cap', () => {
+describe('with a maximum delay', () => {
   test.each([
     [{ maxMs: 5000 }, [2000, 4000, 5000]],
     [{ maxMs: 1 }, [1, 1, 1]],
     [{ strategy: 'linear', maxMs: 12_000 }, [5000, 10_000, 12_000]],
-  ] as const)('%j waits %j', (policy, expected) => {
-    expect(waits(policy)).toEqual([...expected]);
+  ] as const)('the policy %j has the delays %j', (policy, expected) => {
+    expect(delaysOf(policy)).toEqual([...expected]);
   });
 
   test('an enormous delay still gives a valid date', () => {
-    const [ms] = waits({ base: 1000 }, [1000]);
+    const [ms] = delaysOf({ base: 1000 }, [1000]);
     expect(Number.isSafeInteger(ms)).toBe(true);
     expect(new Date(Date.UTC(2030, 0) + ms!).getUTCFullYear()).toBeGreaterThan(2035);
   });
@@ -43,11 +49,11 @@ describe('jitter', () => {
     [1, 0.5, 4000],
     [0.5, 0.5, 6000],
     [0.1, 0.25, 7800],
-  ] as const)('jitter %p with random value %p turns 8 s into %d ms', (jitter, drawn, ms) => {
-    expect(backoffMs({ ...plain, jitter }, 3, () => drawn)).toBe(ms);
+  ] as const)('jitter %p with random value %p turns 8 s into %d ms', (jitter, randomValue, ms) => {
+    expect(backoffMs({ ...basePolicy, jitter }, 3, () => randomValue)).toBe(ms);
   });
 
-  test('jitter also spreads capped delays and never exceeds the cap', () => {
-    expect(backoffMs({ ...plain, maxMs: 5000, jitter: 1 }, 9, () => 0.5)).toBe(2500);
+  test('jitter shortens a capped delay', () => {
+    expect(backoffMs({ ...basePolicy, maxMs: 5000, jitter: 1 }, 9, () => 0.5)).toBe(2500);
   });
 });

@@ -4,30 +4,30 @@ import { caught } from '../support/caught.ts';
 
 afterEach(() => watchCrashPoints(null));
 
-test('a process dies only when it passes its crash point for the nth time', () => {
-  let deaths = 0;
-  armCrashPoint('after-claim:2', () => deaths++);
+test('an armed crash point injects its fault only at the nth pass', () => {
+  let faults = 0;
+  armCrashPoint('after-claim:2', () => faults++);
   for (const name of ['after-claim', 'before-claim', 'in-claim']) crashPoint(name);
-  expect(deaths).toBe(0);
+  expect(faults).toBe(0);
   crashPoint('after-claim');
-  expect(deaths).toBe(1);
+  expect(faults).toBe(1);
 });
 
-test('a crash point has the given effect, once', () => {
-  const done: string[] = [];
+test('an armed crash point injects each kind of fault once', () => {
+  const injected: string[] = [];
   for (const kind of CRASHES) {
-    armCrashPoint(`before-spawn:1:${kind}`, (one) => done.push(one));
+    armCrashPoint(`before-spawn:1:${kind}`, (one) => injected.push(one));
     crashPoint('before-spawn');
     crashPoint('before-spawn');
   }
-  expect(done).toEqual([...CRASHES]);
+  expect(injected).toEqual([...CRASHES]);
 });
 
-test('a name without a number means the first pass, and other texts are refused', () => {
-  let deaths = 0;
-  armCrashPoint('before-spawn', () => deaths++);
+test('a name without a number means the first pass, and invalid texts are refused', () => {
+  let faults = 0;
+  armCrashPoint('before-spawn', () => faults++);
   crashPoint('before-spawn');
-  expect(deaths).toBe(1);
+  expect(faults).toBe(1);
   for (const text of ['x', 'before-spawn:0', 'before-spawn:x', 'a b', ':1', 'before-spawn:1:go'])
     expect(caught(() => armCrashPoint(text, () => {})).code).toBe('usage');
 });

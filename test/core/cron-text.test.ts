@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { clockChange } from '../../src/core/clock-change.ts';
+import { nextClockChange } from '../../src/core/clock-change.ts';
 import { timingText } from '../../src/core/cron-text.ts';
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   ['0 0 L * *', 'at 00:00, on the last day of the month'],
   ['0 0 * * 7', 'at 00:00, on Sunday'],
   ['@Daily', 'every day at 00:00'],
-])('%s is %s', (cron, words) => {
+])('%s is described as: %s', (cron, words) => {
   expect(timingText({ kind: 'cron', cron, zone: 'UTC' })).toBe(words);
 });
 
@@ -43,12 +43,12 @@ test.each([
   ['30 4 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00, but no run is affected'],
   ['*/20 * * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00, but the runs keep their interval'],
 ])('the effect of the next clock change on %s is explained', async (cron, now, at, says) => {
-  const found = await clockChange(berlin(cron), now);
+  const found = await nextClockChange(berlin(cron), now);
   expect(new Date(found!.at).toISOString()).toStartWith(at);
   expect(found!.says).toBe(`clocks in Europe/Berlin change ${says}`);
 });
 
-test('without a clock change there is no explanation', async () => {
-  expect(await clockChange({ kind: 'cron', cron: '@daily', zone: 'UTC' }, winter)).toBeNull();
-  expect(await clockChange({ kind: 'every', everyMs: 1000, anchorAt: 0 }, winter)).toBeNull();
+test('a schedule in UTC or with a fixed interval has no clock change', async () => {
+  expect(await nextClockChange({ kind: 'cron', cron: '@daily', zone: 'UTC' }, winter)).toBeNull();
+  expect(await nextClockChange({ kind: 'every', everyMs: 1000, anchorAt: 0 }, winter)).toBeNull();
 });

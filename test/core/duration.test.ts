@@ -24,7 +24,7 @@ describe('parseDuration', () => {
     expect(parseDuration(text, 'x')).toBe(ms);
   });
 
-  test('a bare number has the unit of its setting, and a written unit overrides it', () => {
+  test('a number without a unit has the default unit, and a written unit overrides it', () => {
     expect(parseDuration('250', 'x', 'ms')).toBe(250);
     expect(parseDuration('2s', 'x', 'ms')).toBe(2000);
   });
@@ -53,14 +53,14 @@ describe('parseDuration', () => {
     '٣',
     '5m\0',
   ];
-  test.each(REFUSED.map((text) => [text] as const))('%j is refused, naming the field', (text) => {
+  test.each(REFUSED.map((text) => [text] as const))('%j is refused with the name of the field', (text) => {
     const error = caught(() => parseDuration(text, 'timeout'));
     expect(error.code).toBe('invalid-duration');
     expect(error.message).toBe(`timeout: invalid duration '${text}'`);
   });
 });
 
-describe('formatDuration shows the two largest units', () => {
+describe('formatDuration shows at most two units', () => {
   test.each([
     [0, '0ms'],
     [320, '320ms'],

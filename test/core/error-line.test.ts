@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { errorLine } from '../../src/core/error-line.ts';
 
-describe('without an error report, the last line that is not blank', () => {
+describe('the error line without an error report', () => {
   test.each([
     ['', ''],
     ['\n\n \t\n', ''],
@@ -15,11 +15,11 @@ describe('without an error report, the last line that is not blank', () => {
     ['sh: 1: nope: not found\n', 'sh: 1: nope: not found'],
     ['+ cp a b\ncp: cannot stat a\n', 'cp: cannot stat a'],
     ['Node.js v24.21.0\n', 'Node.js v24.21.0'],
-  ] as const)('of %j is %j', (output, line) => {
+  ] as const)('of %j is the last line that is not blank: %j', (output, line) => {
     expect(errorLine(output)).toBe(line);
   });
 
-  test('control characters are removed', () => {
+  test('has no control characters', () => {
     const every = Array.from({ length: 0xa0 }, (_, i) => `${String.fromCharCode(i)}x`).join('');
     const control = /[\u0000-\u001f\u007f-\u009f]/;
     expect(errorLine(every)).not.toMatch(control);
@@ -108,11 +108,11 @@ describe('the message of an error report', () => {
       'npm error Missing script: "x"',
     ],
     ['Perl', 'boom at -e line 1.\n', 'boom at -e line 1.'],
-  ] as const)('%s', (_language, output, line) => {
+  ] as const)('is found: %s', (_language, output, line) => {
     expect(errorLine(output)).toBe(line);
   });
 
-  test('takes linear time', () => {
+  test('is found within five seconds in 16 KiB of repeated text', () => {
     const start = performance.now();
     for (const piece of ['    at x\n', '^\n', 'a.b.c', 'Caused by: ', '\n', 'goroutine 1 [\n', '}\n'])
       errorLine(piece.repeat(16_384 / piece.length));

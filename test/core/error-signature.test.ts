@@ -28,7 +28,7 @@ test('errors with different causes have different signatures', () => {
   for (const [a, b] of different) expect(errorSignature(a!)).not.toBe(errorSignature(b!));
 });
 
-test('a signature is readable, short, and never empty', () => {
+test('a signature shows … for variable parts, has at most 200 characters, and is never empty', () => {
   expect(errorSignature('exit code 7: host 10.0.0.1 port 22 refused "x"')).toBe(
     'exit code 7: host … port … refused …',
   );

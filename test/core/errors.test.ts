@@ -3,9 +3,9 @@ import { ERRORS, type ErrorCode, errorObject, QueueError } from '../../src/core/
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-describe('the table', () => {
+describe('the error table', () => {
   test.each(CODES.map((code) => [code] as const))(
-    '%s has an exit code, a status and a readable name',
+    '%s has a valid exit code, status and name, and no empty hint',
     (code) => {
       const { exit, status, hint } = ERRORS[code];
       expect([1, 2, 3, 4, 5, 6, 7]).toContain(exit);
@@ -60,7 +60,7 @@ describe('QueueError', () => {
     expect(new QueueError('job-not-found', 'x', 'queuectl dlq list').hint).toBe('queuectl dlq list');
   });
 
-  test('is serialised with three fields, which are null if missing', () => {
+  test('is printed as an object with its code, message and hint, which may be null', () => {
     expect(errorObject(new QueueError('invalid-value', 'no'))).toEqual({
       error: { code: 'invalid-value', message: 'no', hint: null },
     });

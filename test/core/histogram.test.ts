@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import {
   addHistogram,
-  BUCKETS,
+  BUCKET_COUNT,
   bucketOf,
-  countOf,
   countUpTo,
   emptyHistogram,
   type Histogram,
   METRIC_BOUNDS_MS,
   percentilesOf,
+  sampleCount,
 } from '../../src/core/histogram.ts';
 import { LATEST_DATE_MS } from '../../src/core/time.ts';
 import { below, seededRandom } from '../support/random.ts';
@@ -30,7 +30,7 @@ describe('percentiles', () => {
       }
     });
 
-  test('of few samples are within 5% of the real ones, and never outside them', () => {
+  test('of few samples are within 5% of the real ones, in order, and never outside the range of the samples', () => {
     const random = seededRandom('few samples');
     for (let round = 0; round < 2000; round++) {
       const times = Array.from({ length: 1 + below(random, 30) }, () => Math.floor(10 ** (random() * 9)));
@@ -44,13 +44,13 @@ describe('percentiles', () => {
     }
   });
 
-  test('of one sample, two samples and equal samples are exact', () => {
+  test('of one sample, two samples and equal samples are exact, and null without samples', () => {
     for (const times of [[0], [1750], [3, 291_000], [7, 7, 7, 7], [LATEST_DATE_MS]])
       expect(percentilesOf(histogramOf(times))).toEqual(realPercentiles(times));
     expect(percentilesOf(emptyHistogram())).toBeNull();
   });
 
-  test('are the same whether the samples were counted together or apart', () => {
+  test('do not change if samples are counted apart, because the sum of the histograms is the same', () => {
     const random = seededRandom('parts');
     const times = Array.from({ length: 1000 }, () => Math.floor(10 ** (random() * 6)));
     const sum = emptyHistogram();
@@ -68,8 +68,8 @@ describe('buckets', () => {
     }
     for (let ms = 1_000_000; ms * 1.1 < LATEST_DATE_MS; ms = Math.ceil(ms * 1.1))
       expect(bucketOf(Math.ceil(ms * 1.1))).toBeGreaterThan(bucketOf(ms));
-    expect(bucketOf(LATEST_DATE_MS)).toBe(BUCKETS - 1);
-    expect(bucketOf(Number.MAX_VALUE)).toBe(BUCKETS - 1);
+    expect(bucketOf(LATEST_DATE_MS)).toBe(BUCKET_COUNT - 1);
+    expect(bucketOf(Number.MAX_VALUE)).toBe(BUCKET_COUNT - 1);
   });
 
   test('add up to the buckets of the metrics', () => {
@@ -79,7 +79,7 @@ describe('buckets', () => {
     const histogram = histogramOf(times);
     for (const bound of METRIC_BOUNDS_MS)
       expect([bound, countUpTo(histogram, bound)]).toEqual([bound, times.filter((ms) => ms <= bound).length]);
-    expect(countOf(histogram)).toBe(times.length);
+    expect(sampleCount(histogram)).toBe(times.length);
     expect(histogram.sumMs).toBe(times.reduce((sum, ms) => sum + ms, 0));
   });
 });

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'bun:test';
 import { decide, policyFromSettings } from '../../src/core/decide.ts';
-import { hooksAfter, withoutHooks } from '../../src/core/hooks.ts';
+import { hooksAfter, withoutDefaultHooks } from '../../src/core/hooks.ts';
 import type { ClaimedJob, JobHooks } from '../../src/core/job.ts';
 import { exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
 import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { failedWith, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 
-const ALL = new Map(['complete', 'failure', 'dead', 'idle'].map((event) => [`on-${event}`, `tell ${event}`]));
+const ALL_HOOKS = new Map(
+  ['complete', 'failure', 'dead', 'idle'].map((event) => [`on-${event}`, `tell ${event}`]),
+);
 
-function hooksFor(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL) {
+function hooksFor(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL_HOOKS) {
   const settings = resolveSettings(stored);
   const job = { ...jobSpec('job', { cwd: '/work' }), attempts: 0, crashes: 0, ...over } as ClaimedJob;
   const transition = decide(job, outcome, policyFromSettings(settings), NOW, () => 0);
@@ -16,33 +18,31 @@ function hooksFor(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL
   let ids = 0;
   return hooksAfter(cause, { settings, newId: () => `h${++ids}`, directory: () => '/home' });
 }
-const names = (outcome: Outcome, over: Partial<ClaimedJob> = {}) => {
+const hookNames = (outcome: Outcome, over: Partial<ClaimedJob> = {}) => {
   const { hooks, onIdle } = hooksFor(outcome, over);
   return [...hooks, ...(onIdle === null ? [] : [onIdle])].map((hook) => hook.name).join(' ');
 };
 
-describe('the hooks of an event', () => {
+describe('hooks', () => {
   test.each<[string, Outcome, Partial<ClaimedJob>, string]>([
-    ['completed', succeeded, {}, 'on-complete on-idle'],
-    ['failed, to be retried', failedWith(3), {}, 'on-failure on-idle'],
-    ['failed, for the last time', failedWith(3), { attempts: 2 }, 'on-failure on-dead on-idle'],
-    ['timed out for good', { why: 'timeout' }, { maxRetries: 1 }, 'on-failure on-dead on-idle'],
-    ['lost for the last time', { why: 'lost' }, { crashes: 4 }, 'on-dead on-idle'],
-    ['cancelled', { why: 'cancelled' }, {}, 'on-idle'],
-    ['lost', { why: 'lost' }, {}, ''],
-    ['stopped', { why: 'stopped' }, {}, ''],
-    ['never started', { why: 'never-started' }, {}, ''],
-    ['completed, of a hook', succeeded, { queue: 'hooks' }, ''],
-    ['dead, of a hook', failedWith(1), { queue: 'hooks', maxRetries: 1 }, ''],
-  ])('after an attempt that is %s', (_, outcome, over, expected) =>
-    expect(names(outcome, over)).toBe(expected),
-  );
+    ['a job completed', succeeded, {}, 'on-complete on-idle'],
+    ['a failure that is retried', failedWith(3), {}, 'on-failure on-idle'],
+    ['the last allowed failure', failedWith(3), { attempts: 2 }, 'on-failure on-dead on-idle'],
+    ['the last allowed timeout', { why: 'timeout' }, { maxRetries: 1 }, 'on-failure on-dead on-idle'],
+    ['the last allowed crash', { why: 'lost' }, { crashes: 4 }, 'on-dead on-idle'],
+    ['a cancel', { why: 'cancelled' }, {}, 'on-idle'],
+    ['a crash', { why: 'lost' }, {}, ''],
+    ['a stop', { why: 'stopped' }, {}, ''],
+    ['an attempt that never started', { why: 'never-started' }, {}, ''],
+    ["a hook's own job completed", succeeded, { queue: 'hooks' }, ''],
+    ["a hook's own job became dead", failedWith(1), { queue: 'hooks', maxRetries: 1 }, ''],
+  ])('that run after %s', (_, outcome, over, expected) => expect(hookNames(outcome, over)).toBe(expected));
 
-  test('there are no hooks without a command', () => {
+  test('do not run if no hook is set', () => {
     expect(hooksFor(failedWith(1), { maxRetries: 1 }, new Map())).toEqual({ hooks: [], onIdle: null });
   });
 
-  test("a job's own command replaces that of the setting and runs in the job's directory, and none disables it", () => {
+  test("of a job replace those of the settings and run in the job's directory, and the value none disables a hook", () => {
     const hooks: JobHooks = { failure: 'none', dead: './own' };
     const result = hooksFor(failedWith(1), { maxRetries: 1, hooks }).hooks;
     expect(result.map((hook) => [hook.command, hook.cwd])).toEqual([['./own', '/work']]);
@@ -51,11 +51,11 @@ describe('the hooks of an event', () => {
     ]);
   });
 
-  test('a job that a hook enqueues triggers no hooks of the settings', () => {
-    const { hooks } = withoutHooks<{ hooks?: JobHooks }>({});
+  test('of the settings, but not those of the job, are switched off by withoutDefaultHooks', () => {
+    const { hooks } = withoutDefaultHooks<{ hooks?: JobHooks }>({});
     expect(hooksFor(succeeded, { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
     expect(hooksFor(failedWith(1), { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
-    const own = withoutHooks<{ hooks?: JobHooks }>({ hooks: { complete: 'x' } });
+    const own = withoutDefaultHooks<{ hooks?: JobHooks }>({ hooks: { complete: 'x' } });
     expect(hooksFor(succeeded, { hooks: own.hooks! }).hooks.map((hook) => hook.command)).toEqual(['x']);
   });
 });

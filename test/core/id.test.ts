@@ -6,9 +6,9 @@ const NOW = Date.UTC(2030, 0);
 
 describe('ids', () => {
   test.each([[0], [0.5], [0.999999999]] as const)(
-    '100,000 in one millisecond differ and sort (random value %p)',
-    (chance) => {
-      const make = idMaker(() => chance);
+    'made 100,000 times in one millisecond differ and are in order (random value %p)',
+    (randomValue) => {
+      const make = idMaker(() => randomValue);
       const ids = Array.from({ length: 100_000 }, () => make(NOW));
       expect(new Set(ids).size).toBe(100_000);
       expect(ids.every((id, i) => i === 0 || ids[i - 1]! < id)).toBe(true);
@@ -16,7 +16,7 @@ describe('ids', () => {
     },
   );
 
-  test('that do not fit into one millisecond continue in the next one, still in order', () => {
+  test('that do not fit into one millisecond stay in order', () => {
     const make = idMaker(() => 0.999999999);
     let last = make(NOW);
     for (let i = 0; i < 600_000; i++) {
@@ -28,8 +28,8 @@ describe('ids', () => {
   });
 
   test('sort by time, whatever the random value', () => {
-    const chances = [0.9, 0.1, 0.5];
-    const make = idMaker(() => chances.pop()!);
+    const randomValues = [0.9, 0.1, 0.5];
+    const make = idMaker(() => randomValues.pop()!);
     const ids = [NOW, NOW + 1, NOW + 86_400_000].map(make);
     expect(ids.toSorted()).toEqual(ids);
   });

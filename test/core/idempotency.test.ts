@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { canonical } from '../../src/core/idempotency.ts';
+import { canonicalText } from '../../src/core/idempotency.ts';
 import { readJobObject } from '../../src/core/job-input.ts';
 
 const NOW = Date.UTC(2030, 0);
 const canonicalOf = (object: Record<string, unknown>, now = NOW) =>
-  canonical(readJobObject(object, now).input);
+  canonicalText(readJobObject(object, now).input);
 const minimal = { command: 'echo a', queue: 'q' };
 
 test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -17,9 +17,9 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ],
   ['another spelling of a duration', { ...minimal, delay: '1m' }, { ...minimal, delay: 60 }],
   ['a delay and the same relative time', { ...minimal, delay: '1m' }, { ...minimal, run_at: '+60s' }],
-  ['the key itself', { ...minimal, idempotency_key: 'k' }, minimal],
-  ['fields that queuectl sets itself', { ...minimal, state: 'dead', attempts: 3 }, minimal],
-])('equal: %s', (_, one, two) => {
+  ['a job with and without the key', { ...minimal, idempotency_key: 'k' }, minimal],
+  ['a job with fields that queuectl sets itself', { ...minimal, state: 'dead', attempts: 3 }, minimal],
+])('the canonical text is the same for %s', (_, one, two) => {
   expect(canonicalOf(one, NOW)).toBe(canonicalOf(two, NOW + 12_345));
 });
 
@@ -32,6 +32,6 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ['another tag', { ...minimal, tags: { a: '1' } }, { ...minimal, tags: { a: '2' } }],
   ['another order of arguments', { argv: ['a', 'b', 'c'] }, { argv: ['a', 'c', 'b'] }],
   ['an argument split into two', { argv: ['a', 'b c'] }, { argv: ['a', 'b', 'c'] }],
-])('different: %s', (_, one, two) => {
+])('the canonical text is different for %s', (_, one, two) => {
   expect(canonicalOf(one)).not.toBe(canonicalOf(two));
 });

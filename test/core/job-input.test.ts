@@ -57,7 +57,7 @@ describe('every spelling of a field is accepted', () => {
     [['backoff_max', 'backoffMax', 'max_backoff', 'backoff_cap'], 90, { policy: { backoffMaxMs: 90_000 } }],
     [['backoff_max_ms'], 90, { policy: { backoffMaxMs: 90 } }],
     [['jitter', 'backoff_jitter'], 0.25, { policy: { jitter: 0.25 } }],
-  ] as [string[], unknown, object][])('%j: %j', (names, value, expected) => {
+  ] as [string[], unknown, object][])('%j accept %j', (names, value, expected) => {
     for (const name of names) {
       expect(read({ [name]: value })).toEqual({ input: { command: 'true', ...expected }, warnings: [] });
     }
@@ -92,7 +92,7 @@ describe('every spelling of a field is accepted', () => {
   });
 });
 
-describe('contradictions are refused', () => {
+describe('fields that set the same value', () => {
   test.each([
     [{ cmd: 'false' }],
     [{ max_retries: 3, maxRetries: 3 }],
@@ -103,11 +103,11 @@ describe('contradictions are refused', () => {
     [{ id: 'a', job_id: 'b' }],
     [{ retry_delay: 1, retry_delay_ms: 1000 }],
     [{ backoff_max: 1, backoff_max_ms: 1000 }],
-  ] as const)('%j', (fields) => {
+  ] as const)('beside a command, %j is refused', (fields) => {
     expect(caught(() => read(fields)).code).toBe('invalid-job');
   });
 
-  test('two spellings of one field are refused with both names', () => {
+  test('are refused with both names', () => {
     const error = caught(() => read({ retries: 3, maxRetries: 3 }));
     expect(error.message).toBe('maxRetries and retries cannot be used together');
   });
@@ -270,11 +270,11 @@ describe('unknown fields', () => {
 describe('the attempts of an at-most-once job', () => {
   const atMostOnce = { at_most_once: true };
 
-  test.each([0, 1])('may be %d', (max_retries) => {
+  test.each([0, 1])('may be limited to %d', (max_retries) => {
     expect(read({ ...atMostOnce, max_retries }).input.maxRetries).toBe(max_retries);
   });
 
-  test('are refused above 1', () => {
+  test('are refused if the limit is above 1', () => {
     const error = caught(() => read({ ...atMostOnce, max_retries: 2 }));
     expect(error).toMatchObject({ code: 'invalid-job' });
     expect((error as Error).message).toContain('max_retries is 2');
@@ -282,7 +282,7 @@ describe('the attempts of an at-most-once job', () => {
   });
 
   test.each([{ state: 'dead' }, { created_at: '2030-01-01T00:00:00.000Z' }])(
-    'of a printed job, recognised by %j, become 1',
+    'are limited to 1 if %j shows that the job was printed',
     (printed) => {
       expect(read({ ...atMostOnce, max_retries: 3, ...printed }).input.maxRetries).toBe(1);
       expect(read({ max_retries: 3, ...printed }).input.maxRetries).toBe(3);
@@ -306,7 +306,7 @@ describe('fields of other queues', () => {
     }
   });
 
-  test('what became of a job is ignored without a warning', () => {
+  test('fields with the results of a job are ignored without a warning', () => {
     const printed = {
       command: 'true',
       ...{

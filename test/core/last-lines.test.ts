@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { lastLines } from '../../src/core/last-lines.ts';
 
-function last(text: string, count: number, size = 3): string {
+function lastLinesOf(text: string, count: number, size = 3): string {
   const bytes = Buffer.from(text);
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
     bytes.subarray(i * size, (i + 1) * size),
@@ -10,26 +10,26 @@ function last(text: string, count: number, size = 3): string {
 }
 
 describe('the last lines', () => {
-  const cases: [string, string, number, string][] = [
-    ['of nothing', '', 5, ''],
-    ['none', 'a\nb\n', 0, ''],
-    ['one of two', 'a\nb\n', 1, 'b\n'],
-    ['an open line counts', 'a\nb\nc', 2, 'b\nc'],
-    ['more than there are', 'a\nb\n', 9, 'a\nb\n'],
-    ['empty lines count', 'a\n\n\n', 2, '\n\n'],
-    ['only a newline', '\n', 1, '\n'],
-    ['a newline at the very start', '\na', 1, 'a'],
-    ['all of them', '\na', 2, '\na'],
+  const cases: [text: string, count: number, expected: string][] = [
+    ['', 5, ''],
+    ['a\nb\n', 0, ''],
+    ['a\nb\n', 1, 'b\n'],
+    ['a\nb\nc', 2, 'b\nc'],
+    ['a\nb\n', 9, 'a\nb\n'],
+    ['a\n\n\n', 2, '\n\n'],
+    ['\n', 1, '\n'],
+    ['\na', 1, 'a'],
+    ['\na', 2, '\na'],
   ];
-  for (const [name, text, count, expected] of cases) {
-    test(name, () => expect(last(text, count)).toBe(expected));
-  }
+  for (const [text, count, expected] of cases)
+    test(`of ${JSON.stringify(text)}, up to ${count}, are ${JSON.stringify(expected)}`, () =>
+      expect(lastLinesOf(text, count)).toBe(expected));
 
   test('are the same however the text is split into pieces', () => {
     const text = Array.from({ length: 200 }, (_, i) => 'x'.repeat(i % 17)).join('\n');
     for (const size of [1, 2, 7, 64, 5000]) {
       for (const count of [1, 2, 50, 199, 200, 201]) {
-        expect(last(text, count, size)).toBe(text.split('\n').slice(-count).join('\n'));
+        expect(lastLinesOf(text, count, size)).toBe(text.split('\n').slice(-count).join('\n'));
       }
     }
   });

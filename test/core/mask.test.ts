@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { holdsMask, MASK, maskEnv, masked, maskUrls } from '../../src/core/mask.ts';
 
-test('variables are masked by their name, and addresses with credentials by their value', () => {
+test('variables are masked by their name, and URLs with credentials by their value', () => {
   const env: Record<string, string> = {
     PATH: '/bin',
     DB_PASSWORD: 'hunter2',
@@ -35,7 +35,7 @@ describe('passwords of URLs', () => {
     ['http://localhost:8080/a@b', 'http://localhost:8080/a@b'],
     ['ssh://git@example.org:22/x', 'ssh://git@example.org:22/x'],
     ['mail me:you@example.org', 'mail me:you@example.org'],
-  ])('%s', (text, shown) => expect(maskUrls(text)).toBe(shown));
+  ])('in %s are shown as %s', (text, shown) => expect(maskUrls(text)).toBe(shown));
 });
 
 test('jobs and schedules are masked with everything inside them', () => {

@@ -16,11 +16,11 @@ describe('the version of Node', () => {
     expect(message).toBe(`queuectl needs Node 24.15 or later, and this is Node ${node}`);
   });
 
-  test('of Bun does not matter', () => {
+  test('does not matter in Bun', () => {
     expect(() => refuseOldNode({ node: '22.0.0', bun: '1.4.4' })).not.toThrow();
   });
 
-  test('that is needed stands in package.json', () => {
+  test('that is needed is in package.json', () => {
     expect(engines).toEqual({ node: '>=24.15' });
   });
 });

@@ -10,18 +10,18 @@ import {
 } from '../../src/core/numbers.ts';
 import { caught } from '../support/caught.ts';
 
-const WHOLE = { min: -5, max: 1000, integer: true };
-const ANY = { min: 1, max: 10, integer: false };
+const WHOLE_RANGE = { min: -5, max: 1000, integer: true };
+const FRACTION_RANGE = { min: 1, max: 10, integer: false };
 
-describe('parseNumber accepts plain decimal numbers', () => {
+describe('parseNumber', () => {
   test.each([
-    ['0', WHOLE, 0],
-    ['1000', WHOLE, 1000],
-    ['-5', WHOLE, -5],
-    [' 7 ', WHOLE, 7],
-    ['1.5', ANY, 1.5],
-    ['10', ANY, 10],
-  ] as const)("'%s'", (text, range, value) => {
+    ['0', WHOLE_RANGE, 0],
+    ['1000', WHOLE_RANGE, 1000],
+    ['-5', WHOLE_RANGE, -5],
+    [' 7 ', WHOLE_RANGE, 7],
+    ['1.5', FRACTION_RANGE, 1.5],
+    ['10', FRACTION_RANGE, 10],
+  ] as const)("accepts '%s'", (text, range, value) => {
     expect(parseNumber(text, 'x', range)).toBe(value);
   });
 
@@ -43,16 +43,16 @@ describe('parseNumber accepts plain decimal numbers', () => {
     '1001',
     '9'.repeat(400),
   ];
-  test.each(REFUSED.map((text) => [text] as const))('%j is refused and not clamped', (text) => {
-    const error = caught(() => parseNumber(text, 'count', WHOLE));
+  test.each(REFUSED.map((text) => [text] as const))('refuses %j and does not clamp it', (text) => {
+    const error = caught(() => parseNumber(text, 'count', WHOLE_RANGE));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe(`count must be a whole number from -5 to 1000, not '${text}'`);
   });
 
   test.each([['0.99'], ['10.01'], ['.5'], ['2.'], ['1e0']] as const)(
-    '%s is refused where fractions are allowed',
+    'refuses %s where fractions are allowed',
     (text) => {
-      expect(caught(() => parseNumber(text, 'base', ANY)).message).toContain(
+      expect(caught(() => parseNumber(text, 'base', FRACTION_RANGE)).message).toContain(
         'base must be a number from 1 to 10',
       );
     },
@@ -63,12 +63,12 @@ describe('checkNumber', () => {
   test.each([[Number.NaN], [Number.POSITIVE_INFINITY], [0.5], [2 ** 53], [1001], [-6]] as const)(
     'refuses %p',
     (value) => {
-      expect(caught(() => checkNumber(value, 'count', WHOLE)).exitCode).toBe(2);
+      expect(caught(() => checkNumber(value, 'count', WHOLE_RANGE)).exitCode).toBe(2);
     },
   );
 
   test('accepts the limits themselves', () => {
-    expect([-5, 1000].map((value) => checkNumber(value, 'count', WHOLE))).toEqual([-5, 1000]);
+    expect([-5, 1000].map((value) => checkNumber(value, 'count', WHOLE_RANGE))).toEqual([-5, 1000]);
   });
 });
 
@@ -83,7 +83,7 @@ describe('sizes', () => {
     ['1.5k', 1536, '1536'],
     ['1t', 1024 ** 4, '1T'],
     ['0', 0, '0'],
-  ] as const)("'%s' is %d bytes, shown as %s", (text, bytes, shown) => {
+  ] as const)("'%s' is %d bytes, written as %s", (text, bytes, shown) => {
     expect(parseSize(text, 'x')).toBe(bytes);
     expect(formatSize(bytes)).toBe(shown);
     expect(parseSize(shown, 'x')).toBe(bytes);

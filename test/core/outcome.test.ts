@@ -24,10 +24,13 @@ describe('describeOutcome', () => {
     [{ why: 'stopped' }, null, 'stopped with its worker'],
     [{ why: 'spawn-error', message: 'the directory /x is gone' }, null, 'the directory /x is gone'],
     [{ why: 'never-started' }, null, null],
-  ] as [Outcome, number | null, string | null][])('%j has the code %p: %p', (outcome, code, text) => {
-    expect(exitCodeOf(outcome)).toBe(code);
-    expect(describeOutcome(outcome, 90_000, '')).toBe(text);
-  });
+  ] as [Outcome, number | null, string | null][])(
+    '%j has the exit code %p and the text %p',
+    (outcome, code, text) => {
+      expect(exitCodeOf(outcome)).toBe(code);
+      expect(describeOutcome(outcome, 90_000, '')).toBe(text);
+    },
+  );
 
   test('a lost attempt and a timeout without a known limit have a description', () => {
     expect(describeOutcome({ why: 'lost' }, null, '')).toStartWith('lost: ');
@@ -55,7 +58,7 @@ describe('signalOf', () => {
     [143, 'SIGTERM'],
     [159, 'SIGSYS'],
     [255, null],
-  ] as const)('%p is %p', (code, signal) => {
+  ] as const)('exit code %p stands for signal %p', (code, signal) => {
     expect(signalOf(code)).toBe(signal);
   });
 });
@@ -90,6 +93,6 @@ test.each([
   ['dead', null, 125],
   ['cancelled', null, 130],
   ['cancelled', 1, 130],
-] as const)('waiting for a job that is %s with %p exits with %p', (state, exitCode, code) => {
+] as const)('waiting for a job that is %s with exit code %p exits with %p', (state, exitCode, code) => {
   expect(exitCodeForJob({ state, exitCode })).toBe(code);
 });

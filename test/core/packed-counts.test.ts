@@ -40,7 +40,7 @@ describe('packed counts', () => {
     expect(packed.length).toBeLessThan(8);
   });
 
-  test('that are damaged are found, read up to the damage, and still accept a count', () => {
+  test('that are damaged are recognised, are read up to the damage, and can still be added to', () => {
     const random = seededRandom('damage');
     expect(isPacked(Uint8Array.of(1, 1, 1, 0), END)).toBe(false);
     expect(isPacked(Uint8Array.of(1, 1, 0, 1), END)).toBe(false);

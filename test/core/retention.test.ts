@@ -54,38 +54,38 @@ describe('retention limits', () => {
   });
 });
 
-/** Returns jobs that ended at 1, 2, 3 … with these bytes of output. */
+/** Returns jobs that finished at 1, 2, 3 … ms with these bytes of output. */
 const jobs = (...bytes: number[]) => bytes.map((size, i) => ({ finishedAt: i + 1, bytes: size }));
 const totalOf = (list: { bytes: number }[]) => ({
   jobs: list.length,
   bytes: list.reduce((sum, one) => sum + one.bytes, 0),
 });
-const surplusOf = (keep: Partial<Retention>, list: ReturnType<typeof jobs>, now = 100): number =>
+const excessOf = (keep: Partial<Retention>, list: ReturnType<typeof jobs>, now = 100): number =>
   countExcess({ ...NONE, ...keep }, totalOf(list), list, now);
 
 describe('jobs to remove', () => {
   const five = jobs(0, 0, 0, 0, 0);
-  test('are none without a limit', () => expect(surplusOf({}, five)).toBe(0));
+  test('are none without a limit', () => expect(excessOf({}, five)).toBe(0));
   test('are those older than the age', () => {
-    expect(surplusOf({ ageMs: 97 }, five)).toBe(2);
-    expect(surplusOf({ ageMs: 99 }, five)).toBe(0);
-    expect(surplusOf({ ageMs: 1 }, five)).toBe(5);
+    expect(excessOf({ ageMs: 97 }, five)).toBe(2);
+    expect(excessOf({ ageMs: 99 }, five)).toBe(0);
+    expect(excessOf({ ageMs: 1 }, five)).toBe(5);
   });
   test('are the oldest ones beyond the maximum number', () => {
-    expect(surplusOf({ count: 2 }, five)).toBe(3);
-    expect(surplusOf({ count: 5 }, five)).toBe(0);
-    expect(surplusOf({ count: 0 }, five)).toBe(5);
+    expect(excessOf({ count: 2 }, five)).toBe(3);
+    expect(excessOf({ count: 5 }, five)).toBe(0);
+    expect(excessOf({ count: 0 }, five)).toBe(5);
   });
   test('are the oldest ones beyond the maximum size of output and rows', () => {
-    expect(surplusOf({ bytes: 10_000 }, jobs(9000, 9000, 9000))).toBe(2);
-    expect(surplusOf({ bytes: 4 * 300 }, five)).toBe(1);
-    expect(surplusOf({ bytes: 0 }, five)).toBe(5);
+    expect(excessOf({ bytes: 10_000 }, jobs(9000, 9000, 9000))).toBe(2);
+    expect(excessOf({ bytes: 4 * 300 }, five)).toBe(1);
+    expect(excessOf({ bytes: 0 }, five)).toBe(5);
     // The limit also applies to a single job that is too large.
-    expect(surplusOf({ bytes: 1000 }, jobs(10, 5000))).toBe(2);
+    expect(excessOf({ bytes: 1000 }, jobs(10, 5000))).toBe(2);
   });
   test('follow the strictest of several limits', () => {
-    expect(surplusOf({ ageMs: 98, count: 2 }, five)).toBe(3);
-    expect(surplusOf({ ageMs: 96, count: 4 }, five)).toBe(3);
+    expect(excessOf({ ageMs: 98, count: 2 }, five)).toBe(3);
+    expect(excessOf({ ageMs: 96, count: 4 }, five)).toBe(3);
   });
   test('are never more than the listed jobs', () => {
     expect(countExcess({ ...NONE, count: 10 }, { jobs: 1000, bytes: 0 }, five, 100)).toBe(5);

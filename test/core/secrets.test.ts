@@ -94,18 +94,21 @@ describe('commands', () => {
   ])('%s contains no secret', (command) => expect(secretIn(command)).toBeNull());
 });
 
-test('the warning suggests --secret-env and never contains the value', () => {
-  const of = (input: Parameters<typeof secretWarnings>[0]): string => secretWarnings(input).join('\n');
-  expect(of({ command: 'true', env: { A_TOKEN: 'hunter2' } })).toMatch(/A_TOKEN .*--secret-env A_TOKEN/);
-  expect(of({ argv: ['x', '--password', 'hunter2'] })).toMatch(/\(--password\).*--secret-env NAME/);
-  expect(of({ command: 'true', hooks: { dead: 'tell --token=hunter2' } })).toMatch(/--token/);
+test('a warning suggests --secret-env and never contains the secret', () => {
+  const warningsFor = (input: Parameters<typeof secretWarnings>[0]): string =>
+    secretWarnings(input).join('\n');
+  expect(warningsFor({ command: 'true', env: { A_TOKEN: 'hunter2' } })).toMatch(
+    /A_TOKEN .*--secret-env A_TOKEN/,
+  );
+  expect(warningsFor({ argv: ['x', '--password', 'hunter2'] })).toMatch(/\(--password\).*--secret-env NAME/);
+  expect(warningsFor({ command: 'true', hooks: { dead: 'tell --token=hunter2' } })).toMatch(/--token/);
   for (const input of [{ command: 'x --token=hunter2' }, { env: { TOKEN: 'hunter2' } }])
-    expect(of(input)).not.toContain('hunter2');
+    expect(warningsFor(input)).not.toContain('hunter2');
   expect(secretWarnings({ command: 'true', env: { TOKEN: '', PATH: '/bin' } })).toEqual([]);
   expect(secretWarnings({ command: 'x --password="$PW"' })).toEqual([]);
 });
 
-test('warns about a variable and about the command', () => {
+test('a job gets one warning about its variables and one about its command', () => {
   const [variable, command, ...more] = secretWarnings({
     command: 'mysql --password=other',
     env: { DB_PASSWORD: 'hunter2' },
@@ -115,7 +118,7 @@ test('warns about a variable and about the command', () => {
   expect(more).toEqual([]);
 });
 
-test('the password of a URL is masked when shown, and the warning says so', () => {
+test('the warning about the password of a URL says that it is masked when shown', () => {
   const [warning] = secretWarnings({ command: 'psql postgres://me:hunter2@db/x' });
   expect(warning).toContain('stored as is, but masked when shown');
 });

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'bun:test';
 import { findSetting, parseSetting } from '../../src/core/setting-names.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
-import { checkTogether, readEach, readSettings, resolveSettings } from '../../src/core/stored-settings.ts';
+import {
+  readEachSetting,
+  readSettings,
+  refuseContradictorySettings,
+  resolveSettings,
+} from '../../src/core/stored-settings.ts';
 import { caught } from '../support/caught.ts';
 
 const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
-const set = (name: string, text: string) => {
+const storedAs = (name: string, text: string) => {
   const { key, text: stored } = parseSetting(name, text);
   return `${key}=${stored}`;
 };
@@ -18,7 +23,7 @@ describe('every setting', () => {
       expect(parse(format(value), key, 's')).toEqual(value);
       expect(help).not.toBe('');
       expect(range).not.toBe('');
-      expect(findSetting(key)).toEqual({ key, bare: 's' });
+      expect(findSetting(key)).toEqual({ key, bareUnit: 's' });
     },
   );
 
@@ -42,7 +47,7 @@ describe('every setting', () => {
       'keep-dead': null,
       'keep-events': { ageMs: 7 * 86_400_000, count: null, bytes: null },
     });
-    checkTogether(resolveSettings(new Map()));
+    refuseContradictorySettings(resolveSettings(new Map()));
   });
 
   test('stored values override defaults, and unknown keys change nothing', () => {
@@ -79,7 +84,7 @@ describe('all spellings of a key are accepted', () => {
   });
 });
 
-describe('a unit at the end of a key applies to a bare number', () => {
+describe('setting a value', () => {
   test.each([
     ['poll_interval_ms', '250', 'poll-interval=250ms'],
     ['poll-interval-sec', '2', 'poll-interval=2s'],
@@ -96,16 +101,16 @@ describe('a unit at the end of a key applies to a bare number', () => {
     ['output-limit', '1MiB', 'output-limit=1M'],
     ['backoff-strategy', ' Fixed ', 'backoff-strategy=fixed'],
     ['backoff-base', '1.5', 'backoff-base=1.5'],
-  ] as const)('%s %s is stored as %s', (name, text, stored) => {
-    expect(set(name, text)).toBe(stored);
+  ] as const)('%s to %s stores %s', (name, text, stored) => {
+    expect(storedAs(name, text)).toBe(stored);
   });
 
   test.each([
     ['max-retries-ms', '5'],
     ['backoff-base-ms', '500'],
     ['output-limit-sec', '1M'],
-  ] as const)('%s %s is refused because it is not a duration', (name, text) => {
-    expect(caught(() => set(name, text)).exitCode).toBe(2);
+  ] as const)('%s to %s is refused, because the setting is not a duration', (name, text) => {
+    expect(caught(() => storedAs(name, text)).exitCode).toBe(2);
   });
 });
 
@@ -163,7 +168,7 @@ describe('a value out of range or of the wrong type is refused', () => {
 
   test.each(Object.entries(REFUSED))('%s: %j', (key, texts) => {
     for (const text of texts) {
-      const error = caught(() => set(key, text));
+      const error = caught(() => storedAs(key, text));
       expect(error.exitCode).toBe(2);
       expect(error.message).toContain(key);
       expect(error.message).toContain(`'${text}'`);
@@ -171,10 +176,10 @@ describe('a value out of range or of the wrong type is refused', () => {
   });
 });
 
-describe('a lease is at least three heartbeats', () => {
+describe('a lease is at least three heartbeat intervals', () => {
   const together = (lease: string, beat: string) => () =>
-    checkTogether(
-      readEach(
+    refuseContradictorySettings(
+      readEachSetting(
         new Map([
           ['lease', lease],
           ['heartbeat-interval', beat],
@@ -182,7 +187,7 @@ describe('a lease is at least three heartbeats', () => {
       ).settings,
     );
 
-  test('exactly three are accepted', () => expect(together('15s', '5s')).not.toThrow());
+  test('exactly three heartbeat intervals are accepted', () => expect(together('15s', '5s')).not.toThrow());
   test('less is refused with both names', () => {
     const error = caught(together('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
@@ -191,7 +196,7 @@ describe('a lease is at least three heartbeats', () => {
 });
 
 describe('invalid stored values', () => {
-  test('are ignored, each with a reason', () => {
+  test('are replaced by the default, each with a reason', () => {
     const { settings, invalid } = readSettings(
       new Map([
         ['max-retries', 'lots'],

@@ -6,7 +6,7 @@ import { compileTemplate } from '../../src/core/template.ts';
 import { caught } from '../support/caught.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const HOSTILE = [
+const HOSTILE_LINES = [
   'plain',
   'two words',
   "it's",
@@ -34,8 +34,8 @@ const HOSTILE = [
   '$1 \\1 $& $$',
 ];
 
-/** Lists templates with their output for a line. */
-const GOOD: [template: string, prints: (line: string) => string][] = [
+/** Each template with what its command prints for a line. */
+const VALID_TEMPLATES: [template: string, prints: (line: string) => string][] = [
   ['printf %s {}', (line) => line],
   ["printf '%s|%s' {} {}.png", (line) => `${line}|${line}.png`],
   ['x={}; printf %s "$x"', (line) => line],
@@ -51,10 +51,10 @@ const GOOD: [template: string, prints: (line: string) => string][] = [
 ];
 
 describe('a line is one word and never shell syntax', () => {
-  test.each(GOOD)('%s', (template, prints) =>
+  test.each(VALID_TEMPLATES)('in the template %s', (template, prints) =>
     inTempDir((dir) => {
       const make = compileTemplate(template);
-      for (const line of HOSTILE) {
+      for (const line of HOSTILE_LINES) {
         const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', make(line)], {
           cwd: dir,
           encoding: 'utf8',
@@ -90,7 +90,7 @@ test.each([
   ['cat <<X\n{}\nX', 'cannot contain a here-document'],
   ["echo $'a\\'{}'", "cannot contain $'"],
   ['echo "$(case a in a) echo "{}";; esac)"', 'cannot contain case'],
-])('refused: %s (%s)', (template, says) => {
+])('the template %s is refused: %s', (template, says) => {
   const error = caught(() => compileTemplate(template));
   expect(error.message).toContain(says);
   expect(error.exitCode).toBe(2);

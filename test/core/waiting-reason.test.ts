@@ -11,7 +11,7 @@ import {
 } from '../../src/core/waiting-reason.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
-const AROUND: Circumstances = {
+const CIRCUMSTANCES: Circumstances = {
   now: NOW,
   queues: new Map([
     ['paused', 'queue_paused'],
@@ -40,8 +40,8 @@ describe('waitingReason', () => {
     [{ state: 'completed', dueAt: null }, null],
     [{ state: 'dead', dueAt: null }, null],
     [{ state: 'cancelled', dueAt: null }, null],
-  ] satisfies [Partial<Job>, string | null][])('%j waits for: %s', (over, reason) => {
-    expect(waitingReason(job(over), AROUND)).toBe(reason as never);
+  ] satisfies [Partial<Job>, string | null][])('a job with %j has the reason %s', (over, reason) => {
+    expect(waitingReason(job(over), CIRCUMSTANCES)).toBe(reason as never);
   });
 
   test('of several obstacles of a queue, the first is the reason', () => {
@@ -53,12 +53,12 @@ describe('waitingReason', () => {
     expect(queueReason({ paused: false, served: true, full: false, rateReached: false })).toBe('ready');
   });
 
-  test('a selection of reasons holds for exactly the jobs with one of them', () => {
-    expect(selectWaiting(['held', 'queue_paused', 'ready'], AROUND)).toEqual({
+  test('selectWaiting selects jobs by their own reasons and by the queues with one of the reasons', () => {
+    expect(selectWaiting(['held', 'queue_paused', 'ready'], CIRCUMSTANCES)).toEqual({
       ...{ now: NOW, held: true, blocked: false, scheduled: false, retrying: false },
       due: ['paused', 'open'],
     });
-    expect(selectWaiting([...WAITING_REASONS], AROUND).due).toEqual(['paused', 'open', 'full']);
+    expect(selectWaiting([...WAITING_REASONS], CIRCUMSTANCES).due).toEqual(['paused', 'open', 'full']);
   });
 });
 

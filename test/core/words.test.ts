@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { countOf, either, verbFor } from '../../src/core/words.ts';
+import { countOf, joinWithOr, verbFor } from '../../src/core/words.ts';
 
 test('texts use the singular for one and the plural for other numbers, and lists end with or', () => {
   expect([countOf(0), countOf(1), countOf(2), countOf(1, 'queue')]).toEqual([
@@ -10,5 +10,9 @@ test('texts use the singular for one and the plural for other numbers, and lists
     verbFor(2, 'are not held'),
     verbFor(1, 'had already finished'),
   ]).toEqual([...['is not held', 'are not held', 'had already finished']]);
-  expect([either(['a']), either(['a', 'b']), either(['a', 'b', 'c'])]).toEqual(['a', 'a or b', 'a, b or c']);
+  expect([joinWithOr(['a']), joinWithOr(['a', 'b']), joinWithOr(['a', 'b', 'c'])]).toEqual([
+    'a',
+    'a or b',
+    'a, b or c',
+  ]);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { toEventObject } from '../../src/core/event-object.ts';
 import {
-  attemptEnded,
-  attemptEnding,
+  attemptEndedEvent,
+  attemptEndingEvent,
   EVENT_KINDS,
   tickEvent,
   type WorkerEvent,
@@ -39,7 +39,7 @@ test.each([
     { type: 'jobs-pruned', workerId, jobs: 3, bytes: 9 },
     { kind: 'jobs-pruned', worker_id: workerId, jobs: 3, bytes: 9 },
   ],
-] as [WorkerEvent, object][])('an event of a worker: %j', (event, expected) => {
+] as [WorkerEvent, object][])('the event %j becomes an object without a job', (event, expected) => {
   const common = { number: null, at: '2030-01-15T12:00:00.000Z', actor: workerId };
   expect(object(event)).toEqual({ ...common, ...ABOUT_NOTHING, ...expected } as never);
 });
@@ -56,7 +56,7 @@ test.each([
     { kind: 'ending', reason: 'timeout' },
   ],
   [{ type: 'claim-lost', job }, { kind: 'claim-lost' }],
-] as [WorkerEvent, object][])('an event of an attempt: %j', (event, expected) => {
+] as [WorkerEvent, object][])('the event %j becomes an object with its job', (event, expected) => {
   expect(object(event)).toMatchObject({ number: null, actor: workerId, ...ABOUT_JOB, ...expected });
 });
 
@@ -70,7 +70,7 @@ test('the end of an attempt has the kind and the details of the log', () => {
   ] as const;
   for (const transition of transitions) {
     const event = { type: 'attempt-settled', job, outcome, transition, durationMs: 5, error: 'e' } as const;
-    const { kind, detail = {} } = attemptEnded({ transition, why: 'exited', exitCode: 3, error: 'e' });
+    const { kind, detail = {} } = attemptEndedEvent({ transition, why: 'exited', exitCode: 3, error: 'e' });
     const stored = {
       number: 1,
       at: NOW,
@@ -90,5 +90,5 @@ test('a tick and the ending of an attempt have the details of the log', () => {
   const tick = object({ type: 'tick', schedule: 's', at: NOW, jobId: 'job', waits: false });
   expect(tick).toMatchObject({ kind: 'tick', job_id: 'job', ...tickEvent('s', NOW, false, false).detail });
   const ending = object({ type: 'attempt-ending', job, reason: 'cancelled' });
-  expect(ending).toMatchObject({ kind: 'ending', ...attemptEnding('cancelled').detail });
+  expect(ending).toMatchObject({ kind: 'ending', ...attemptEndingEvent('cancelled').detail });
 });

@@ -30,7 +30,7 @@ test('a file is replaced as a whole: it is another file, with its own mode', () 
     expect(statSync(file).mode & 0o777).toBe(0o640);
   }));
 
-test('the file has no name before it is complete, and its draft is removed when naming fails', () =>
+test('the file does not exist before it is named, and its draft is removed if an error comes before that', () =>
   inTempDir(async (directory) => {
     const file = join(directory, 'file');
     const draft = newDraft(file);

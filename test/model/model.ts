@@ -1,6 +1,6 @@
 import { ok } from 'node:assert/strict';
 import type { Transition } from '../../src/core/decide.ts';
-import { type ParentEnd, SATISFIED_BY } from '../../src/core/dependencies.ts';
+import { type ParentEnd, SATISFIED_CONDITIONS } from '../../src/core/dependencies.ts';
 import type { ClaimedJob, Dependency, EndReason, JobPolicy, State } from '../../src/core/job.ts';
 import type { SettleAnswer } from '../../src/store/contract/claims.ts';
 import { NOW } from '../support/jobs.ts';
@@ -200,7 +200,7 @@ export function end(model: Model, job: ModelJob, state: 'completed' | 'dead' | '
 }
 
 function parentEnded(model: Model, parent: ModelJob, parentEnd: ParentEnd): void {
-  const satisfied = SATISFIED_BY[parentEnd];
+  const satisfied = SATISFIED_CONDITIONS[parentEnd];
   for (const child of model.jobs.values()) {
     for (const one of child.dependsOn) {
       if (one.parent !== parent || one.phase !== 'open') continue;

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'bun:test';
 import parsePrometheus from 'parse-prometheus-text-format';
-import { noFigures, type Snapshot } from '../../src/core/figures.ts';
-import { noReasonCounts } from '../../src/core/waiting-reason.ts';
+import { emptyFigures, type MetricsSnapshot } from '../../src/core/figures.ts';
+import { zeroReasonCounts } from '../../src/core/waiting-reason.ts';
 import { openMetrics } from '../../src/observe/metrics.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
 import { addTime } from '../support/samples.ts';
 
 const NOW = 1_900_000_000_000;
 
-function snapshot(over: Partial<Snapshot> = {}): Snapshot {
-  const run = noFigures().run;
+function snapshot(over: Partial<MetricsSnapshot> = {}): MetricsSnapshot {
+  const run = emptyFigures().run;
   for (const ms of [3, 5, 4_000_000]) addTime(run, ms);
   return {
     version: '1.2.3',
     now: NOW,
     jobs: [{ queue: 'q', state: 'pending', jobs: 7 }],
     waiting: [{ queue: 'q', since: NOW - 1500 }],
-    reasons: [{ queue: 'q', jobs: { ...noReasonCounts(), held: 2, ready: 5 } }],
-    totals: [{ queue: 'q', name: 'mail', ...noFigures(), completed: 3, cancelled: 1, dropped: 2, run }],
+    reasons: [{ queue: 'q', jobs: { ...zeroReasonCounts(), held: 2, ready: 5 } }],
+    totals: [{ queue: 'q', name: 'mail', ...emptyFigures(), completed: 3, cancelled: 1, dropped: 2, run }],
     workers: [{ state: 'idle', workers: 2 }],
     slots: [{ queue: 'q', total: 4, busy: 1, limit: 3 }],
     schedules: [
@@ -58,7 +58,7 @@ describe('openMetrics', () => {
 
   test('accepts any text as a label', () => {
     for (const name of ['a"b', 'a\\', '\\n', 'a\nb', '{},=', 'naïve 🦆', '# EOF', 'x\ud800']) {
-      const totals = [{ queue: 'q', name, ...noFigures(), completed: 5 }];
+      const totals = [{ queue: 'q', name, ...emptyFigures(), completed: 5 }];
       const families = readOpenMetrics(openMetrics(snapshot({ totals })));
       const labels = { name: name.toWellFormed(), outcome: 'completed' };
       expect(sampleValue(families, 'queuectl_jobs_total', labels)).toBe(5);
@@ -86,7 +86,7 @@ describe('openMetrics', () => {
     const many = snapshot({
       jobs: queues.map((queue) => ({ queue, state: 'pending', jobs: 2 })),
       waiting: queues.map((queue, i) => ({ queue, since: i === 700 ? NOW - 9000 : null })),
-      totals: queues.map((queue) => ({ queue, name: '', ...noFigures(), completed: 3 })),
+      totals: queues.map((queue) => ({ queue, name: '', ...emptyFigures(), completed: 3 })),
       slots: queues.map((queue) => ({ queue, total: 4, busy: 1, limit: null })),
     });
     const text = openMetrics(many);

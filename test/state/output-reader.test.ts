@@ -82,7 +82,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('a gap that appears between two pieces of one read is noticed', () =>
+  test('notices a gap that appears between two pieces of one read', () =>
     inPlace(async (place) => {
       const whole = numberedLines(0, 60_000);
       writeFileSync(place.output, whole);

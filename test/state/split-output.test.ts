@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { trimStreams } from '../../src/exec/trim.ts';
 import { outputPieces, readGap } from '../../src/state/output.ts';
-import { makePlace, outputIn, type Place, placeOf, removePlace } from '../../src/state/place.ts';
+import { makePlace, outputPlaceIn, type Place, placeOf, removePlace } from '../../src/state/place.ts';
 import { collectStreams } from '../../src/state/split-output.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -14,14 +14,14 @@ function inPlace(work: (place: Place, err: string) => Promise<void> | void): Pro
     mkdirSync(`${directory}/attempts`);
     const place = placeOf(stateDirectory(directory), 'epoch', 1);
     makePlace(place);
-    await work(place, outputIn(place.directory, 'stderr').output);
+    await work(place, outputPlaceIn(place.directory, 'stderr').output);
   });
 }
 
 const text = (data: Uint8Array | null | undefined): string | null =>
   data ? Buffer.from(data).toString() : null;
 const read = (place: Place, stream: 'stdout' | 'stderr'): string =>
-  Buffer.concat([...outputPieces(outputIn(place.directory, stream))]).toString();
+  Buffer.concat([...outputPieces(outputPlaceIn(place.directory, stream))]).toString();
 
 describe('split output', () => {
   test('is stored if short, and its tail is that of stderr', () =>
@@ -33,7 +33,7 @@ describe('split output', () => {
       expect([text(kept), text(keptStderr)]).toEqual(['out\n', 'err\n']);
     }));
 
-  test('has the tail of stdout if stderr is empty', () =>
+  test('has the tail of stdout if stderr is blank', () =>
     inPlace((place, err) => {
       writeFileSync(place.output, 'out\n');
       writeFileSync(err, ' \n');
@@ -68,9 +68,9 @@ describe('split output', () => {
         expect(statSync(err).blocks * 512).toBeLessThan(3 * LIMIT);
       }
       appendFileSync(err, 'end');
-      const out = outputIn(place.directory, 'stdout');
+      const out = outputPlaceIn(place.directory, 'stdout');
       expect(readGap(out)!.to).toBeLessThanOrEqual(1_000_005);
-      expect(readGap(outputIn(place.directory, 'stderr'))!.to).toBeGreaterThan(2_000_000);
+      expect(readGap(outputPlaceIn(place.directory, 'stderr'))!.to).toBeGreaterThan(2_000_000);
       const collected = collectStreams(place, true, LIMIT);
       expect(collected).toMatchObject({ bytes: 4_000_013, truncated: true, kept: null });
       expect(collected.remainingBytes).toBeLessThan(2 * LIMIT + 300);

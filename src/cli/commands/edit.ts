@@ -4,7 +4,7 @@ import { getJob, jobObject } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
 import { QueueError } from '../../core/errors.ts';
-import { KEPT, printedSchema } from '../../core/field-list.ts';
+import { KEPT_FIELDS, printedSchema } from '../../core/field-list.ts';
 import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
 import { editText } from '../../exec/editor.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
@@ -98,4 +98,4 @@ async function changesFromEditor(
 }
 
 /** The editable fields of a printed job. */
-const EDITABLE = KEPT.filter(isEditable);
+const EDITABLE = KEPT_FIELDS.filter(isEditable);

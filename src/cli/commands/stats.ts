@@ -5,7 +5,7 @@ import { QueueError } from '../../core/errors.ts';
 import { PERIODS, type Period } from '../../core/figures.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount, formatPercent } from '../../core/numbers.ts';
-import { either } from '../../core/words.ts';
+import { joinWithOr } from '../../core/words.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
@@ -15,7 +15,7 @@ export default defineCommand({
   name: 'stats',
   summary: 'Show success rate, wait and run times, and throughput',
   flags: {
-    range: { value: 'RANGE', help: `show a time series for the last ${either(Object.keys(PERIODS))}` },
+    range: { value: 'RANGE', help: `show a time series for the last ${joinWithOr(Object.keys(PERIODS))}` },
     queue: { value: 'Q', help: 'with --range: include only this queue' },
     name: { value: 'NAME', help: 'with --range: include only jobs with this name' },
   },

@@ -9,12 +9,12 @@ import { cancelledWith, childrenOf, getJob, showJob, toChildObject } from '../..
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';
-import { checkKey } from '../../core/id.ts';
+import { checkIdempotencyKey } from '../../core/id.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
 import type { JobInput } from '../../core/job-input.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { verbFor } from '../../core/words.ts';
-import { homeOf } from '../../files/home.ts';
+import { homeOfOwner } from '../../files/home.ts';
 import { readJobBody } from '../body.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
@@ -52,7 +52,7 @@ export const JOB_ROUTES: Route[] = [
     },
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
-      const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory.path));
+      const jobs = await enqueue(app, inputs, () => homeOfOwner(app.stateDirectory.path));
       const objects = await maskedAdded(app, jobs);
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
@@ -143,6 +143,7 @@ function readJobs(body: unknown, now: number, key: string | undefined): JobInput
   const given = Array.isArray(body) ? body : [body];
   if (given.length === 0 || given.length > MAX_JOBS)
     throw new QueueError('invalid-request', `an array must contain 1 to ${MAX_JOBS} jobs`);
-  const idempotency = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
+  const idempotency =
+    key === undefined ? {} : { idempotencyKey: checkIdempotencyKey(key, 'Idempotency-Key') };
   return given.map((one) => ({ ...readJobBody(one, now), ...idempotency }));
 }

@@ -11,7 +11,7 @@ import {
   runSchedule,
 } from '../../actions/schedules.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { homeOf } from '../../files/home.ts';
+import { homeOfOwner } from '../../files/home.ts';
 import { readFields, readFlag, readJobBody, readText } from '../body.ts';
 import { maskedJob, maskedSchedule } from '../masked-objects.ts';
 import { refuse } from '../problem.ts';
@@ -43,7 +43,7 @@ export const SCHEDULE_ROUTES: Route[] = [
         ...readScheduleInput(timing, now),
         job: readJobBody(job, now),
       };
-      const cwd = spec.job.cwd ?? homeOf(app.stateDirectory.path);
+      const cwd = spec.job.cwd ?? homeOfOwner(app.stateDirectory.path);
       const added = await addSchedule(app, { ...spec, job: { ...spec.job, cwd } });
       return json(await maskedSchedule(added, now), 201);
     },

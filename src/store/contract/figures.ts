@@ -36,7 +36,7 @@ export interface SeriesRequest {
   name?: string | undefined;
 }
 
-/** The labels of figures. A job without a name has the name ''. Beyond MOST_NAMES and MOST_PAIRS, new names share the name OTHER. */
+/** The labels of figures. A job without a name has the name ''. Beyond MAX_NAMES and MAX_PAIRS, new names share the name OTHER_LABEL. */
 export interface Labels {
   queue: string;
   name: string;

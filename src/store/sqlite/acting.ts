@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { attemptEnding, type NewEvent } from '../../core/events.ts';
+import { attemptEndingEvent, type NewEvent } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 import type { ActingStore, CancelledJobs, RemovedJobs } from '../contract/acting.ts';
@@ -88,7 +88,7 @@ function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
       const attempt = job.attempt as number;
       const again = db.get(endReason, attempt)?.end_reason === 'cancelled';
       db.run(sql.cancelAttempt, attempt);
-      if (!again) recordOfAttempt(db, attemptEnding('cancelled'), attempt, db.actor);
+      if (!again) recordOfAttempt(db, attemptEndingEvent('cancelled'), attempt, db.actor);
       result.ending.push(id);
     } else if (db.run(sql.cancelJob, now, now, 'cancelled before it ran', job.number as number) === 1) {
       recordOfJob(db, { kind: 'cancelled' }, id);

@@ -1,4 +1,4 @@
-import { attemptEnding } from '../../core/events.ts';
+import { attemptEndingEvent } from '../../core/events.ts';
 import type { ClaimedJob, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore, Settlement } from '../contract/claims.ts';
@@ -34,7 +34,7 @@ export function claimStore(db: Connection): ClaimStore {
         () => {
           const before = db.get(sql.endReason, claim.attempt)?.end_reason ?? null;
           if (db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 0) return false;
-          if (before === null) recordOfAttempt(db, attemptEnding(reason), claim.attempt);
+          if (before === null) recordOfAttempt(db, attemptEndingEvent(reason), claim.attempt);
           return true;
         },
         WITH_BALLAST,

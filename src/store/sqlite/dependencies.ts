@@ -1,4 +1,4 @@
-import { findCycle, type ParentEnd, parentEndError, SATISFIED_BY } from '../../core/dependencies.ts';
+import { findCycle, type ParentEnd, parentEndError, SATISFIED_CONDITIONS } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
 import type { ChildState, ParentState } from '../contract/jobs.ts';
@@ -87,7 +87,7 @@ export function parentEnded(
     const { number, id, end } = parent;
     // Most jobs have no dependents, so their end costs only this lookup.
     if (db.get(sql.anyDependent, number) === undefined) continue;
-    const wants = JSON.stringify(SATISFIED_BY[end]);
+    const wants = JSON.stringify(SATISFIED_CONDITIONS[end]);
     if (db.run(sql.unblock, now, now, now, number, wants) > 0)
       met += db.run(sql.meetDependencies, number, wants);
     if (db.get(sql.anyDependent, number) === undefined) continue;
@@ -124,9 +124,9 @@ export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 
   // A running job cannot be deleted.
   const spared = end === 'deleted' ? 'running' : 'ended';
   const roots = JSON.stringify(ids);
-  const satisfied = JSON.stringify(SATISFIED_BY[end]);
+  const satisfied = JSON.stringify(SATISFIED_CONDITIONS[end]);
   return db
-    .all(sql.cancelledWith, satisfied, roots, spared, JSON.stringify(SATISFIED_BY.cancelled), roots)
+    .all(sql.cancelledWith, satisfied, roots, spared, JSON.stringify(SATISFIED_CONDITIONS.cancelled), roots)
     .map((row) => row.id as string);
 }
 

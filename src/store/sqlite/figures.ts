@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { COUNTS, type Figures, noFigures, TIERS, type Tier } from '../../core/figures.ts';
-import { addSummary, BUCKETS } from '../../core/histogram.ts';
+import { COUNT_NAMES, emptyFigures, type Figures, TIERS, type Tier } from '../../core/figures.ts';
+import { addSummary, BUCKET_COUNT } from '../../core/histogram.ts';
 import { addPacked } from '../../core/packed-counts.ts';
 import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
@@ -68,7 +68,7 @@ function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): Map<Row[string], Fig
   const sums = new Map<Row[string], Figures>();
   for (const row of rows) {
     const key = row[column]!;
-    const sum = sums.get(key) ?? noFigures();
+    const sum = sums.get(key) ?? emptyFigures();
     addRow(sum, row);
     sums.set(key, sum);
   }
@@ -77,11 +77,11 @@ function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): Map<Row[string], Fig
 
 /** Adds a row to figures directly, because a range may have thousands of rows. */
 function addRow(to: Figures, row: Row): void {
-  for (const column of COUNTS) to[column] += row[column] as number;
+  for (const column of COUNT_NAMES) to[column] += row[column] as number;
   to.oldestMs = Math.max(to.oldestMs, row.oldest_ms as number);
   for (const of of ['wait', 'run'] as const) {
     if (row[of] === null) continue;
-    addPacked(to[of].counts, row[of] as Uint8Array, BUCKETS);
+    addPacked(to[of].counts, row[of] as Uint8Array, BUCKET_COUNT);
     addSummary(to[of], {
       sumMs: row[`${of}_ms`] as number,
       least: row[`${of}_least`] as number | null,

@@ -1,12 +1,12 @@
 import type { NamedField } from '../../core/field.ts';
-import { JOB_DEFAULTS, KEPT } from '../../core/field-list.ts';
+import { JOB_DEFAULTS, KEPT_FIELDS } from '../../core/field-list.ts';
 
 /** The fields that have a column of their own with the same name. */
-export const OWN_FIELDS = KEPT.filter((field) => field.in === undefined && field.column === undefined);
+export const OWN_FIELDS = KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);
 /** The fields that can be edited. */
 export const EDITABLE_FIELDS = OWN_FIELDS.filter((field) => field.edit !== undefined);
 /** The fields that share the JSON object in the column `start`. Those that a job does not set are left out of it. */
-export const START_FIELDS = KEPT.filter((field) => field.column === 'start');
+export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'start');
 
 /** The columns of `job` that hold what a user sets, without those of unique keys. */
 export const FIELD_COLUMNS = [...OWN_FIELDS.map((field) => field.name), 'hooks', 'policy', 'start'];

@@ -1,5 +1,5 @@
-import { settingChanged } from '../../core/events.ts';
-import { queueChanged } from '../../core/queue.ts';
+import { settingChangedEvent } from '../../core/events.ts';
+import { queueChangeEvents } from '../../core/queue.ts';
 import type { Queue, QueueStore } from '../contract/queues.ts';
 import type { Connection, Row } from './connection.ts';
 import { toRate } from './open-queues.ts';
@@ -18,7 +18,8 @@ export function queueStore(db: Connection): QueueStore {
         if (concurrency !== undefined) db.run(sql.limitQueue, concurrency, number);
         if (rate !== undefined) db.run(sql.rateQueue, rate?.jobs ?? null, rate?.perMs ?? null, number);
         if (agingMs !== undefined) db.run(sql.ageQueue, agingMs, number);
-        for (const what of queueChanged(changes, before.pausedAt !== null)) recordOfQueue(db, what, number);
+        for (const what of queueChangeEvents(changes, before.pausedAt !== null))
+          recordOfQueue(db, what, number);
         return toQueue(db.get(sql.queueByName, name)!);
       }),
     removeQueue: (name) =>
@@ -39,7 +40,7 @@ export function queueStore(db: Connection): QueueStore {
       db.write('set', () => {
         const changed = text === null ? db.run(sql.dropSetting, key) : db.run(sql.putSetting, key, text);
         check(readSettings(db));
-        if (changed === 1) record(db, settingChanged(key, text));
+        if (changed === 1) record(db, settingChangedEvent(key, text));
       }),
   };
 }

@@ -1,11 +1,11 @@
 import {
   ATTEMPT_OUTCOMES,
   type AttemptOutcome,
+  attemptOutcome,
   countsRunTime,
-  MOST_NAMES,
-  MOST_PAIRS,
-  OTHER,
-  outcomeOf,
+  MAX_NAMES,
+  MAX_PAIRS,
+  OTHER_LABEL,
   TIERS,
   type Tier,
 } from '../../core/figures.ts';
@@ -66,7 +66,7 @@ export function countAttempt(
 ): void {
   const startedAt = attempt.started_at as number;
   const at = Math.max(startedAt, finishedAt);
-  const outcome = outcomeOf(transition.to, why);
+  const outcome = attemptOutcome(transition.to, why);
   const waitMs = attempt.ordinal === 1 ? Math.max(0, attempt.wait_ms as number) : null;
   const runMs = countsRunTime(outcome, why) ? (durationMs ?? at - startedAt) : null;
   const kind = (attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
@@ -117,12 +117,12 @@ function inEveryPeriod(at: number, count: (tier: number, start: number) => void)
 function kindFinder(db: Connection): (queue: number, name: string) => number {
   const known = new Map<string, number>();
   let counted: KindCounts | undefined;
-  /** Returns the name to count under: OTHER if there are too many names, or too many pairs of queue and name. */
+  /** Returns the name to count under: OTHER_LABEL if there are too many names, or too many pairs of queue and name. */
   const nameFor = (name: string): string => {
-    if (name === '' || name === OTHER) return name;
+    if (name === '' || name === OTHER_LABEL) return name;
     counted ??= db.get<KindCounts>(sql.countKinds)!;
-    if (counted.pairs >= MOST_PAIRS) return OTHER;
-    return counted.names < MOST_NAMES || db.get(sql.nameExists, name) !== undefined ? name : OTHER;
+    if (counted.pairs >= MAX_PAIRS) return OTHER_LABEL;
+    return counted.names < MAX_NAMES || db.get(sql.nameExists, name) !== undefined ? name : OTHER_LABEL;
   };
   const findOrAdd = (queue: number, name: string): number => {
     const found = db.get(sql.kindOf, name, queue);

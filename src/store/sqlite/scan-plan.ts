@@ -1,4 +1,4 @@
-import { type Condition, SEARCHED, type StoreFilter } from '../../core/filter.ts';
+import { type Condition, SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
 import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
 import type { Connection } from './connection.ts';
@@ -36,7 +36,7 @@ export function planScans(db: Connection, filter: StoreFilter): ScanPlan | null 
     const allValues = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
     const scan: IndexScan =
       filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
-    const floor = filter.text === undefined ? 0 : Math.max(0, newestJob(db) - SEARCHED);
+    const floor = filter.text === undefined ? 0 : Math.max(0, newestJob(db) - SEARCHED_JOBS);
     return { scans: [scan], extra: `${inQueue}${inStates}${text}`, values: allValues, floor };
   }
   if (filter.waiting !== undefined)

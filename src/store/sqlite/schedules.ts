@@ -1,7 +1,7 @@
 import { QueueError } from '../../core/errors.ts';
 import { tickEvent } from '../../core/events.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import { jobOfTick, MOST_WAITING_TICKS, type Schedule, type ScheduleSpec } from '../../core/schedule.ts';
+import { jobOfTick, MAX_WAITING_TICKS, type Schedule, type ScheduleSpec } from '../../core/schedule.ts';
 import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts';
 import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
@@ -97,7 +97,7 @@ function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
   // Waiting ticks come first. A tick is enqueued only while no job of the schedule is unfinished.
   for (const id of waitingJobIds) if (!busy && waiting.length > 0) enqueue(waiting.shift()!, id);
   for (const { at, mayWait, jobId } of ticks) {
-    const waits = busy && mayWait && waiting.length < MOST_WAITING_TICKS;
+    const waits = busy && mayWait && waiting.length < MAX_WAITING_TICKS;
     if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
     if (!busy) enqueue(at, jobId);
     else {

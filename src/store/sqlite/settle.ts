@@ -1,6 +1,6 @@
 import type { Transition } from '../../core/decide.ts';
 import { QueueError } from '../../core/errors.ts';
-import { attemptEnded } from '../../core/events.ts';
+import { attemptEndedEvent } from '../../core/events.ts';
 import { HOOK_QUEUE } from '../../core/hooks.ts';
 import type { JobSpec } from '../../core/job.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
@@ -68,7 +68,7 @@ function release(
     const figures = tally(db);
     figures.dropped(claim.job);
     figures.write(finishedAt);
-  } else recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
+  } else recordOfAttempt(db, attemptEndedEvent(settlement), claim.attempt, by);
   db.run(sql.forgetAttempt, claim.attempt);
   return 'applied';
 }
@@ -89,7 +89,7 @@ function conclude(
   );
   if (applied === 1) {
     recordAttempt(db, settlement);
-    recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
+    recordOfAttempt(db, attemptEndedEvent(settlement), claim.attempt, by);
     // The attempt may be missing, because a repair saved only the job.
     if (attempt !== undefined) countAttempt(db, attempt, settlement);
     return 'applied';

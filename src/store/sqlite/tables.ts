@@ -1,4 +1,4 @@
-import { BUCKETS } from '../../core/histogram.ts';
+import { BUCKET_COUNT } from '../../core/histogram.ts';
 import { isPacked } from '../../core/packed-counts.ts';
 import { JSON_COLUMNS } from './job-columns.ts';
 
@@ -64,7 +64,7 @@ export function unreadableColumn(table: SavedTable, row: Record<string, unknown>
 /** No CHECK does this, because every settlement would pay for it. */
 function isHistogram(column: string, row: Record<string, unknown>): boolean {
   const [least, most] = [row[`${column}_least`], row[`${column}_most`]];
-  return isPacked(row[column], BUCKETS) && typeof least === 'number' && least <= Number(most);
+  return isPacked(row[column], BUCKET_COUNT) && typeof least === 'number' && least <= Number(most);
 }
 
 function kindOf(text: unknown): string {

@@ -1,6 +1,6 @@
 import type { NamedField } from '../../core/field.ts';
-import { KEPT } from '../../core/field-list.ts';
-import { printedNames } from '../../core/job-object.ts';
+import { KEPT_FIELDS } from '../../core/field-list.ts';
+import { printedFieldNames } from '../../core/job-object.ts';
 import { isJson } from './job-columns.ts';
 
 const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
@@ -70,9 +70,9 @@ FROM schedule;
 
 /** Returns the columns of the view `jobs`: the fields of a printed job, in the same order. */
 function jobColumns(): string {
-  const names = printedNames().filter((name) => !NOT_STORED.includes(name));
+  const names = printedFieldNames().filter((name) => !NOT_STORED.includes(name));
   const columns = names.map((name) => {
-    const field = KEPT.find((one) => one.name === name);
+    const field = KEPT_FIELDS.find((one) => one.name === name);
     const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
     return `${value} AS ${name}`;
   });

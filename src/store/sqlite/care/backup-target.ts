@@ -4,8 +4,8 @@ import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { orNull } from '../../../core/or-null.ts';
 import { sync } from '../../../files/durable.ts';
-import { holdersOf } from '../../../files/holders.ts';
-import { isThere, OTHER_NAME, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
+import { pidsWithOpen } from '../../../files/open-files.ts';
+import { CHOOSE_ANOTHER_NAME, isThere, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
 import type { CopyOptions } from '../../contract/file-care.ts';
 import { fileId } from '../live-files.ts';
 import { headOf } from './odd-file.ts';
@@ -40,11 +40,11 @@ const beside = (target: string): string[] => PART_SUFFIXES.map((end) => target +
 function refuseStore(target: string, location: string): void {
   const stat = lstatSync(target, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink())
-    throw new QueueError('usage', `${target} is not a regular file`, OTHER_NAME);
+    throw new QueueError('usage', `${target} is not a regular file`, CHOOSE_ANOTHER_NAME);
   const whole = target.replace(PART, '');
   for (const one of new Set([target, whole])) {
-    if (existsSync(one) && (fileId(one) === fileId(location) || holdersOf(realpathSync(one)).length > 0))
-      throw new QueueError('usage', `${one} is a database that is in use`, OTHER_NAME);
+    if (existsSync(one) && (fileId(one) === fileId(location) || pidsWithOpen(realpathSync(one)).length > 0))
+      throw new QueueError('usage', `${one} is a database that is in use`, CHOOSE_ANOTHER_NAME);
   }
   if (whole !== target) refuseDatabase(whole);
 }
@@ -55,7 +55,7 @@ function refusePart(target: string): void {
     throw new QueueError(
       'usage',
       `${target} has the name of a file that belongs to ${target.replace(PART, '')}`,
-      OTHER_NAME,
+      CHOOSE_ANOTHER_NAME,
     );
 }
 
@@ -80,7 +80,7 @@ export function refuseOverwriting(file: string, location: string): void {
 
 /** Throws if this is a database. Call `refuseStore` first: reading a database that this process has open would drop its locks. */
 function refuseDatabase(path: string): void {
-  if (isDatabase(path)) throw new QueueError('usage', `${path} is already a database`, OTHER_NAME);
+  if (isDatabase(path)) throw new QueueError('usage', `${path} is already a database`, CHOOSE_ANOTHER_NAME);
 }
 
 const MAGIC = 'SQLite format 3\0';

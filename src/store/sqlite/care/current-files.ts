@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } f
 import { dirname } from 'node:path';
 import { pause } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
-import { holdersOf } from '../../../files/holders.ts';
 import { isMountPoint } from '../../../files/mounts.ts';
+import { pidsWithOpen } from '../../../files/open-files.ts';
 import type { OpenedStore } from '../../open.ts';
 
 /** SQLite creates or removes its files in less time than this. */
@@ -168,7 +168,7 @@ function isLocked(inode: number): boolean {
 
 /** Returns the other processes that have a removed -wal or -shm file of this database open. */
 function removedHolders(db: string): number[] {
-  return holdersOf(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
+  return pidsWithOpen(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
 }
 
 /** Removes a file if it belongs to the owner of the database. Files of others are refused elsewhere. */

@@ -4,13 +4,13 @@ import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { draftPaths, newDraft, removeDraft } from '../../../files/drafts.ts';
 import { sync, syncFile } from '../../../files/durable.ts';
-import { holdersOf } from '../../../files/holders.ts';
 import { namesIn } from '../../../files/names-in.ts';
+import { pidsWithOpen } from '../../../files/open-files.ts';
 import { isThere } from '../../../files/save-as.ts';
 import { type HeldStore, holdNewSqlite, holdSqlite } from './hold.ts';
 
 export function refuseWhileUsed(db: string): void {
-  const [holder] = holdersOf(db);
+  const [holder] = pidsWithOpen(db);
   if (holder === undefined) return;
   throw new QueueError(
     'store-busy',

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
+import { fireTimes, lastTimes, nextTimes } from '../../src/core/fire-times.ts';
 import { toIso } from '../../src/core/time.ts';
-import { fireTimes, lastTimes, nextTimes } from '../../src/core/times.ts';
 import { offsetAt } from '../../src/core/zone.ts';
 
-const MINUTE = 60_000;
-const YEAR = Date.UTC(2030, 0, 1);
-const NEXT_YEAR = Date.UTC(2031, 0, 1);
+const MINUTE_MS = 60_000;
+const START = Date.UTC(2030, 0, 1);
+const END = Date.UTC(2031, 0, 1);
 
-async function times(cron: string, zone: string, from: string, count: number): Promise<string[]> {
+async function nextRuns(cron: string, zone: string, from: string, count: number): Promise<string[]> {
   const fires = await fireTimes({ kind: 'cron', cron, zone });
   return nextTimes(fires, Date.parse(from), count).map((at) => toIso(at).slice(5, 16));
 }
@@ -72,8 +72,20 @@ describe('runs around a clock change', () => {
       '2030-10-27T00:29Z',
       ['10-27T00:30', '10-27T01:00', '10-27T01:30', '10-27T02:00'],
     ],
-    ['a skipped half hour', '15 2 * * *', lordHowe, '2030-10-05T04:00Z', ['10-05T15:45', '10-06T15:15']],
-    ['a doubled half hour', '45 1 * * *', lordHowe, '2030-04-06T04:00Z', ['04-06T14:45', '04-07T15:15']],
+    [
+      'a run in a skipped half hour starts half an hour later',
+      '15 2 * * *',
+      lordHowe,
+      '2030-10-05T04:00Z',
+      ['10-05T15:45', '10-06T15:15'],
+    ],
+    [
+      'a run in a doubled half hour starts only the first time',
+      '45 1 * * *',
+      lordHowe,
+      '2030-04-06T04:00Z',
+      ['04-06T14:45', '04-07T15:15'],
+    ],
     [
       'every quarter of an hour continues through a doubled half hour',
       '*/15 * * * *',
@@ -82,7 +94,7 @@ describe('runs around a clock change', () => {
       ['04-06T14:45', '04-06T15:00', '04-06T15:15', '04-06T15:30'],
     ],
     [
-      'a whole day is skipped (Samoa, 2011)',
+      'a run on a skipped day starts together with that of the next day (Samoa, 2011)',
       '0 12 * * *',
       'Pacific/Apia',
       '2011-12-29T00:00Z',
@@ -91,12 +103,12 @@ describe('runs around a clock change', () => {
   ];
   for (const [what, cron, zone, from, expected] of rows) {
     test(`${what}: ${cron}`, async () => {
-      expect(await times(cron, zone, from, expected.length)).toEqual(expected);
+      expect(await nextRuns(cron, zone, from, expected.length)).toEqual(expected);
     });
   }
 });
 
-/** Lists each expression with its meaning written by hand, on the wall clock as if it were UTC. */
+/** Each expression with its meaning written by hand. The wall time is represented as if it were UTC. */
 const MEANINGS: [cron: string, everyHour: boolean, matches: (wall: Date) => boolean][] = [
   ['*/15 * * * *', true, (wall) => wall.getUTCMinutes() % 15 === 0],
   ['0 * * * sun', true, (wall) => wall.getUTCMinutes() === 0 && wall.getUTCDay() === 0],
@@ -125,32 +137,32 @@ const MEANINGS: [cron: string, everyHour: boolean, matches: (wall: Date) => bool
 function expectedRuns(zone: string, everyHour: boolean, matches: (wall: Date) => boolean): number[] {
   const fires = new Set<number>();
   const shown = new Set<number>();
-  let before = Number.NaN;
+  let lastWall = Number.NaN;
   let offset = 0;
-  for (let at = YEAR - 60 * MINUTE; at < NEXT_YEAR; at += MINUTE) {
+  for (let at = START - 60 * MINUTE_MS; at < END; at += MINUTE_MS) {
     // Clocks change at quarters of an hour only.
-    if (at % (15 * MINUTE) === 0) offset = offsetAt(zone, at);
+    if (at % (15 * MINUTE_MS) === 0) offset = offsetAt(zone, at);
     const wall = at + offset;
     // A run in the skipped hour is delayed by the length of the jump.
-    if (!everyHour && wall - before > MINUTE) {
-      const jump = wall - before - MINUTE;
-      for (let skipped = before + MINUTE; skipped < wall; skipped += MINUTE)
+    if (!everyHour && wall - lastWall > MINUTE_MS) {
+      const jump = wall - lastWall - MINUTE_MS;
+      for (let skipped = lastWall + MINUTE_MS; skipped < wall; skipped += MINUTE_MS)
         if (matches(new Date(skipped))) fires.add(at + skipped + jump - wall);
     }
     if (matches(new Date(wall)) && (everyHour || !shown.has(wall))) fires.add(at);
     shown.add(wall);
-    before = wall;
+    lastWall = wall;
   }
-  return [...fires].filter((at) => at > YEAR).sort((a, b) => a - b);
+  return [...fires].filter((at) => at > START).sort((a, b) => a - b);
 }
 
-describe('a whole year, minute by minute', () => {
+describe('the runs of a whole year', () => {
   for (const zone of ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'UTC']) {
-    test(zone, async () => {
+    test(`in ${zone} are those that are computed minute by minute`, async () => {
       for (const [cron, everyHour, matches] of MEANINGS) {
         const fires = await fireTimes({ kind: 'cron', cron, zone });
         const found: number[] = [];
-        for (let at = fires.after(YEAR); at !== null && at < NEXT_YEAR; at = fires.after(at)) found.push(at);
+        for (let at = fires.after(START); at !== null && at < END; at = fires.after(at)) found.push(at);
         expect({ cron, found }).toEqual({ cron, found: expectedRuns(zone, everyHour, matches) });
       }
     }, 60_000);
@@ -159,32 +171,32 @@ describe('a whole year, minute by minute', () => {
 
 describe('a fixed interval', () => {
   test('counts from its anchor, in both directions', async () => {
-    const { after } = await fireTimes({ kind: 'every', everyMs: 90_000, anchorAt: YEAR });
-    expect(after(YEAR)).toBe(YEAR + 90_000);
-    expect(after(YEAR + 89_999)).toBe(YEAR + 90_000);
-    expect(after(YEAR + 90_000)).toBe(YEAR + 180_000);
-    expect(after(YEAR - 1)).toBe(YEAR);
-    expect(after(YEAR - 90_001)).toBe(YEAR - 90_000);
+    const { after } = await fireTimes({ kind: 'every', everyMs: 90_000, anchorAt: START });
+    expect(after(START)).toBe(START + 90_000);
+    expect(after(START + 89_999)).toBe(START + 90_000);
+    expect(after(START + 90_000)).toBe(START + 180_000);
+    expect(after(START - 1)).toBe(START);
+    expect(after(START - 90_001)).toBe(START - 90_000);
   });
 });
 
 describe('the last runs', () => {
   test('are the newest ones in the range, oldest first, including both ends', async () => {
     const fires = await fireTimes({ kind: 'cron', cron: '0 * * * *', zone: 'UTC' });
-    const hour = 60 * MINUTE;
-    expect(lastTimes(fires, YEAR, YEAR + 2 * hour, 9)).toEqual([YEAR, YEAR + hour, YEAR + 2 * hour]);
-    expect(lastTimes(fires, YEAR, YEAR + 2 * hour, 1)).toEqual([YEAR + 2 * hour]);
-    expect(lastTimes(fires, YEAR + 1, YEAR + 2, 9)).toEqual([]);
+    const hour = 60 * MINUTE_MS;
+    expect(lastTimes(fires, START, START + 2 * hour, 9)).toEqual([START, START + hour, START + 2 * hour]);
+    expect(lastTimes(fires, START, START + 2 * hour, 1)).toEqual([START + 2 * hour]);
+    expect(lastTimes(fires, START + 1, START + 2, 9)).toEqual([]);
   });
 
-  test('of ten years of minutes are found quickly', async () => {
+  test('of ten years are found within five seconds', async () => {
     for (const timing of [
       { kind: 'cron', cron: '* * * * *', zone: 'Europe/Berlin' } as const,
-      { kind: 'every', everyMs: 1000, anchorAt: YEAR } as const,
+      { kind: 'every', everyMs: 1000, anchorAt: START } as const,
     ]) {
       const fires = await fireTimes(timing);
       const start = performance.now();
-      expect(lastTimes(fires, YEAR, Date.UTC(2040, 0, 1), 1000)).toHaveLength(1000);
+      expect(lastTimes(fires, START, Date.UTC(2040, 0, 1), 1000)).toHaveLength(1000);
       // Iterating over all of them would take minutes.
       expect(performance.now() - start).toBeLessThan(5000);
     }

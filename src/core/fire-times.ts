@@ -8,15 +8,15 @@ export interface FireTimes {
   after(instant: number): number | null;
 }
 
-const DAY = 86_400_000;
-const MINUTE = 60_000;
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 export async function fireTimes(timing: Timing): Promise<FireTimes> {
   if (timing.kind === 'every') return atInterval(timing.everyMs, timing.anchorAt);
   const { zone } = timing;
   const next = await readCron(timing.cron);
-  const after = isEveryHour(timing.cron) ? afterEveryHour : afterNamedHours;
-  return { after: (instant) => after(next, zone, instant) };
+  const nextOf = isEveryHour(timing.cron) ? nextOfEveryHour : nextOfNamedHours;
+  return { after: (instant) => nextOf(next, zone, instant) };
 }
 
 /** Returns times at a fixed interval, also before the anchor, so that a clock that was wrong at the creation does no harm. */
@@ -30,7 +30,7 @@ function atInterval(everyMs: number, anchorAt: number): FireTimes {
  * Finds the next fire time of an expression that fires every hour. It fires at each matching wall time that occurs: twice in a
  * repeated hour, and not in a skipped one.
  */
-function afterEveryHour(next: NextWall, zone: string, instant: number): number | null {
+function nextOfEveryHour(next: NextWall, zone: string, instant: number): number | null {
   let from = instant;
   let offset = offsetAt(zone, from);
   for (;;) {
@@ -49,9 +49,9 @@ function afterEveryHour(next: NextWall, zone: string, instant: number): number |
  * Finds the next fire time of an expression that names hours. It fires once for each matching wall time. A repeated time
  * fires when it first occurs. A skipped time fires later, by as much as the clock was set forward.
  */
-function afterNamedHours(next: NextWall, zone: string, instant: number): number | null {
+function nextOfNamedHours(next: NextWall, zone: string, instant: number): number | null {
   // A time that was skipped within the last day may still have to fire.
-  let wall = next(instant + Math.min(offsetAt(zone, instant), offsetAt(zone, instant - DAY)));
+  let wall = next(instant + Math.min(offsetAt(zone, instant), offsetAt(zone, instant - DAY_MS)));
   let best: number | null = null;
   for (let end = Number.POSITIVE_INFINITY; wall !== null && wall < end; wall = next(wall)) {
     const { instant: found, skipped } = instantOf(zone, wall);
@@ -63,16 +63,17 @@ function afterNamedHours(next: NextWall, zone: string, instant: number): number 
   return best;
 }
 
-/** Returns the last fire times between `from` and `to`, at most `most`, oldest first. The cost hardly grows with the range. */
-export function lastTimes({ after }: FireTimes, from: number, to: number, most: number): number[] {
-  for (let span = MINUTE; ; span *= 2) {
+/** Returns the last fire times from `from` to `to`, at most `maxCount`, oldest first. The cost hardly grows with the range. */
+export function lastTimes({ after }: FireTimes, from: number, to: number, maxCount: number): number[] {
+  for (let span = MINUTE_MS; ; span *= 2) {
     const start = Math.max(from, to - span);
     const found: number[] = [];
     for (let at = after(start - 1); at !== null && at <= to; at = after(at)) found.push(at);
-    if (start === from || found.length >= most) return found.slice(-most);
+    if (start === from || found.length >= maxCount) return found.slice(-maxCount);
   }
 }
 
+/** Returns the first `count` fire times after `from`, or fewer if there are no more. */
 export function nextTimes({ after }: FireTimes, from: number, count: number): number[] {
   const found: number[] = [];
   for (let at = after(from); at !== null && found.length < count; at = after(at)) found.push(at);
