@@ -78,9 +78,9 @@ async function claimInTurn(stores: Store[]): Promise<number[][]> {
   for (let run = 0; run < CLAIMS; run++) {
     for (const [i, store] of stores.entries()) {
       const last = held[i];
-      const settle = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
+      const settlements = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
       const start = performance.now();
-      const { jobs } = await store.claim(want({ settle }), NOW);
+      const { jobs } = await store.claim(want({ settlements }), NOW);
       times[i]!.push(performance.now() - start);
       if (jobs[0]?.queue !== 'b') throw new Error(`${STORES[i]!.what}: claim ${run} got no job of queue b`);
       held[i] = jobs[0];

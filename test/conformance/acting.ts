@@ -42,10 +42,10 @@ export const acting: Record<string, Case> = {
       ended: [],
       dependents: [],
     });
-    expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
-    expect(await store.endings('w2')).toEqual([]);
+    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await store.endReasons('w2')).toEqual([]);
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
-    expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
   },
 
   'a running job that is cancelled and then fails is not retried': async ({ store }) => {

@@ -25,7 +25,7 @@ export const adopt: Record<string, Case> = {
     });
     expect(adopted!.claim.token).toBeGreaterThan(job.claim.token);
     expect(adopted!.claim).toMatchObject({ job: job.claim.job, attempt: job.claim.attempt });
-    expect(await store.running()).toEqual([adopted!]);
+    expect(await store.runningJobs()).toEqual([adopted!]);
     expect(await store.attempts('a')).toMatchObject([{ ordinal: 1, workerId: 'w2', finishedAt: null }]);
   },
 
@@ -35,7 +35,7 @@ export const adopt: Record<string, Case> = {
     expect(await store.settle(ending(job, succeeded))).toBe('lost');
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
     expect(await store.adopt(job.claim, 'w3')).toBeNull();
-    expect(await store.running()).toEqual([adopted!]);
+    expect(await store.runningJobs()).toEqual([adopted!]);
     expect(await store.settle(ending(adopted!, failedWith(3)))).toBe('applied');
     expect(await store.get('a')).toMatchObject({ state: 'failed', attempts: 1, exitCode: 3 });
   },
@@ -46,7 +46,7 @@ export const adopt: Record<string, Case> = {
     const answers = await Promise.all(adopters.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
     const winners = answers.filter((answer) => answer !== null);
     expect(winners).toHaveLength(1);
-    expect(await store.running()).toEqual(winners);
+    expect(await store.runningJobs()).toEqual(winners);
   },
 
   'a job that has ended or was requeued cannot be adopted': async ({ store }) => {
@@ -79,10 +79,10 @@ export const adopt: Record<string, Case> = {
 
   'an attempt that is marked twice keeps the first reason': async ({ store }) => {
     const job = await running(store, 'a');
-    expect((await store.running())[0]?.endReason).toBeNull();
+    expect((await store.runningJobs())[0]?.endReason).toBeNull();
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
     expect(await store.mark(job.claim, 'stopped')).toBe(true);
-    expect((await store.running())[0]?.endReason).toBe('timeout');
+    expect((await store.runningJobs())[0]?.endReason).toBe('timeout');
   },
 
   'the adopter reads the mark, also over a new connection': async ({ store, another, close }) => {
@@ -93,7 +93,7 @@ export const adopt: Record<string, Case> = {
     const adopted = await next.adopt(job.claim, 'w2');
     expect(adopted?.endReason).toBe('cancelled');
     expect(await next.mark(adopted!.claim, 'stopped')).toBe(true);
-    expect((await next.running())[0]?.endReason).toBe('cancelled');
+    expect((await next.runningJobs())[0]?.endReason).toBe('cancelled');
   },
 
   'a lost claim cannot mark its attempt': async ({ store }) => {
@@ -104,7 +104,7 @@ export const adopt: Record<string, Case> = {
     expect(again.endReason).toBeNull();
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
     expect(await store.mark({ ...again.claim, token: again.claim.token + 1 }, 'timeout')).toBe(false);
-    expect((await store.running())[0]?.endReason).toBeNull();
+    expect((await store.runningJobs())[0]?.endReason).toBeNull();
   },
 
   'the next attempt has no mark': async ({ store }) => {
@@ -123,7 +123,7 @@ export const adopt: Record<string, Case> = {
     const [a] = await claim(store, { workerId: 'w1' });
     const held = await claim(store, { workerId: 'w2', limit: 2 });
     await store.settle(ending(a!, succeeded));
-    const found = await store.running();
+    const found = await store.runningJobs();
     expect(ids(found).sort()).toEqual(['b', 'c']);
     for (const job of held) expect(found).toContainEqual(job);
   },

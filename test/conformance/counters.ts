@@ -50,8 +50,8 @@ const STEPS: Record<string, (history: History) => Promise<void>> = {
   },
   async claim({ store, random, claims, now }) {
     const queues = random() < 0.5 ? null : [pick(random, QUEUES)];
-    const settle = claims.length > 0 && random() < 0.5 ? [end(pick(random, claims), random, now)] : [];
-    claims.push(...(await store.claim(want({ limit: below(random, 4), queues, settle }), now)).jobs);
+    const settlements = claims.length > 0 && random() < 0.5 ? [end(pick(random, claims), random, now)] : [];
+    claims.push(...(await store.claim(want({ limit: below(random, 4), queues, settlements }), now)).jobs);
   },
   async settle({ store, random, claims, now }) {
     if (claims.length > 0) await store.settle(end(pick(random, claims), random, now));
@@ -114,7 +114,7 @@ export const counters: Record<string, Case> = {
       history.now += below(random, 2000);
       await STEPS[pick(random, Object.keys(STEPS))]!(history);
     }
-    const held = await store.running();
+    const held = await store.runningJobs();
     expect(new Set(ids(held)).size).toBe(held.length);
     expect(ids(held).sort()).toEqual(
       ids(await store.list({ states: ['processing'] }, { limit: 1000 })).sort(),
@@ -123,6 +123,6 @@ export const counters: Record<string, Case> = {
     for (const job of history.claims)
       answers.push(await store.settle(ending(job, { why: 'exited', code: 9 }, history.now)));
     expect(answers.filter((answer) => answer === 'applied')).toHaveLength(held.length);
-    expect(await store.running()).toEqual([]);
+    expect(await store.runningJobs()).toEqual([]);
   },
 };

@@ -33,7 +33,7 @@ async function runAll(store: Store, now = NOW): Promise<string[]> {
   const order: string[] = [];
   for (let [job] = await claim(store, {}, now); job !== undefined; ) {
     order.push(job.id);
-    [job] = await claim(store, { settle: [ending(job, succeeded, now)] }, now);
+    [job] = await claim(store, { settlements: [ending(job, succeeded, now)] }, now);
   }
   return order;
 }
@@ -47,7 +47,7 @@ export const dependencies: Record<string, Case> = {
     expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
     expect(await claim(store)).toEqual([]);
     expect(await store.nextDue(null, NOW)).toBeNull();
-    const result = await store.claim(want({ settle: [ending(parent, succeeded)] }), NOW + 1000);
+    const result = await store.claim(want({ settlements: [ending(parent, succeeded)] }), NOW + 1000);
     expect(result).toMatchObject({ settled: ['applied'], unblocked: true });
     expect(ids(result.jobs)).toEqual(['child']);
   },

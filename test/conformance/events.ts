@@ -253,7 +253,7 @@ export const events: Record<string, Case> = {
   'a noted event is stored with its details and its actor': async ({ store }) => {
     const detail = { operation: 'x', action: 'hold', jobs: 3 };
     const [seen] = await eventsOf(store, () =>
-      store.as('somebody').note({ kind: 'operation-begun', detail }),
+      store.withActor('somebody').note({ kind: 'operation-begun', detail }),
     );
     expect(seen).toMatchObject({ kind: 'operation-begun', actor: 'somebody', jobId: null, detail });
   },

@@ -94,7 +94,8 @@ class RandomChanges {
     const job = pick(this.random, this.claims);
     const settlement = ending(job, pick(this.random, OUTCOMES), this.now);
     const wanted = await this.isCancelRequested(job);
-    const [answer] = (await this.store.claim(want({ limit: 0, settle: [settlement] }), this.now)).settled;
+    const [answer] = (await this.store.claim(want({ limit: 0, settlements: [settlement] }), this.now))
+      .settled;
     if (answer === 'applied') this.count(job, settlement, wanted);
   }
 
@@ -107,7 +108,7 @@ class RandomChanges {
   }
 
   private async isCancelRequested({ claim }: ClaimedJob): Promise<boolean> {
-    const held = await this.store.running();
+    const held = await this.store.runningJobs();
     return held.some((one) => one.claim.attempt === claim.attempt && one.endReason === 'cancelled');
   }
 

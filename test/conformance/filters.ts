@@ -73,12 +73,12 @@ export const filters: Record<string, Case> = {
   },
 
   'setAside counts jobs that are not due, held or blocked, by queue': async ({ store }) => {
-    expect(await store.setAside(NOW)).toEqual([]);
+    expect(await store.setAsideCounts(NOW)).toEqual([]);
     await everyWait(store);
     const x = { queue: 'x', held: 2, blocked: 1, retrying: 1, scheduled: 2 };
-    expect(await store.setAside(NOW)).toEqual([x, { ...x, queue: 'y' }]);
-    expect((await store.setAside(NOW + 2000))[0]).toEqual({ ...x, scheduled: 1 });
-    expect((await store.setAside(NOW + 1e10))[0]).toEqual({ ...x, scheduled: 0, retrying: 0 });
+    expect(await store.setAsideCounts(NOW)).toEqual([x, { ...x, queue: 'y' }]);
+    expect((await store.setAsideCounts(NOW + 2000))[0]).toEqual({ ...x, scheduled: 1 });
+    expect((await store.setAsideCounts(NOW + 1e10))[0]).toEqual({ ...x, scheduled: 0, retrying: 0 });
   },
 
   'each filter finds its jobs, newest first': async ({ store }) => {
@@ -212,10 +212,10 @@ export const filters: Record<string, Case> = {
 
   'ids are found by a prefix, and a whole id finds only itself': async ({ store }) => {
     await store.insert([jobSpec('ab'), jobSpec('abc'), jobSpec('abd'), jobSpec('b%')], NOW);
-    expect(await store.startingWith('ab', 5)).toEqual(['ab']);
-    expect(await store.startingWith('a', 2)).toEqual(['ab', 'abc']);
-    expect(await store.startingWith('abc', 5)).toEqual(['abc']);
-    expect(await store.startingWith('%', 5)).toEqual([]);
-    expect(await store.startingWith('b', 5)).toEqual(['b%']);
+    expect(await store.idsStartingWith('ab', 5)).toEqual(['ab']);
+    expect(await store.idsStartingWith('a', 2)).toEqual(['ab', 'abc']);
+    expect(await store.idsStartingWith('abc', 5)).toEqual(['abc']);
+    expect(await store.idsStartingWith('%', 5)).toEqual([]);
+    expect(await store.idsStartingWith('b', 5)).toEqual(['b%']);
   },
 };

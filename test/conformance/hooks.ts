@@ -39,8 +39,8 @@ export const hooks: Record<string, Case> = {
 
   'a hook can be claimed in the step that adds it': async ({ store }) => {
     const job = await running(store, 'a');
-    const settle = [ending(job, succeeded, NOW, { hooks: [hook('h1')] })];
-    const result = await store.claim(want({ settle, queues: ['hooks'] }), NOW);
+    const settlements = [ending(job, succeeded, NOW, { hooks: [hook('h1')] })];
+    const result = await store.claim(want({ settlements, queues: ['hooks'] }), NOW);
     expect([result.settled, ids(result.jobs)]).toEqual([['applied'], ['h1']]);
   },
 

@@ -145,10 +145,10 @@ export const lists: Record<string, Case> = {
       { waitMs: 300, runMs: 500, finishedAt: NOW + 1300, ok: false },
       { waitMs: 100, runMs: 1000, finishedAt: NOW + 1100, ok: true },
     ];
-    expect(await store.finished(10)).toEqual(both);
-    expect(await store.finished(1)).toEqual(both.slice(0, 1));
+    expect(await store.finishedAttempts(10)).toEqual(both);
+    expect(await store.finishedAttempts(1)).toEqual(both.slice(0, 1));
     await store.settle(ending(c, succeeded, NOW + 1400));
-    expect(await store.finished(10)).toHaveLength(3);
+    expect(await store.finishedAttempts(10)).toHaveLength(3);
   },
 
   'lastEnded returns the jobs that ended in a state, the latest first': async ({ store }) => {

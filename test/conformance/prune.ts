@@ -17,7 +17,7 @@ async function addEnded(
 ): Promise<number> {
   const { claim } = await running(store, id, { maxRetries: 1, ...over });
   const output = { bytes, truncated: false, kept: inFile ? null : Buffer.alloc(bytes) };
-  const job = { ...(await store.running()).find((one) => one.id === id)! };
+  const job = { ...(await store.runningJobs()).find((one) => one.id === id)! };
   await store.settle(ending(job, outcome, at, { output }));
   return claim.attempt;
 }

@@ -20,7 +20,7 @@ export const renew: Record<string, Case> = {
     await store.renew((one) => ending(one, { why: 'lost' }));
     expect(await store.workers()).toEqual([]);
     expect(await store.supervisors()).toEqual([]);
-    expect(await store.running()).toEqual([]);
+    expect(await store.runningJobs()).toEqual([]);
     expect(await store.get('job')).toMatchObject({ state: 'pending', attempts: 0, crashes: 1 });
     expect(await store.attempts('job')).toMatchObject([{ why: 'lost' }]);
     expect(await store.settle(ending(job, { why: 'exited', code: 0 }))).toBe('lost');

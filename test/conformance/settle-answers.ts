@@ -5,7 +5,7 @@ import type { Case } from './topic.ts';
 
 /** Returns everything a store holds about one job, to show that nothing changed. */
 async function everythingAbout(store: Store, id: string): Promise<unknown> {
-  return [await store.get(id), await store.attempts(id), await store.running(), await store.counts()];
+  return [await store.get(id), await store.attempts(id), await store.runningJobs(), await store.counts()];
 }
 
 export const settleAnswers: Record<string, Case> = {

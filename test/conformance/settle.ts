@@ -23,7 +23,7 @@ export const settle: Record<string, Case> = {
         leftBehind: [12, 34],
       },
     ]);
-    expect(await store.running()).toEqual([]);
+    expect(await store.runningJobs()).toEqual([]);
   },
 
   'a measured duration is stored, whatever the clock shows': async ({ store }) => {
@@ -31,7 +31,7 @@ export const settle: Record<string, Case> = {
     await store.settle(ending(job, succeeded, NOW - 5000, { durationMs: 700 }));
     expect(await store.get('a')).toMatchObject({ durationMs: 700 });
     expect(await store.attempts('a')).toMatchObject([{ durationMs: 700 }]);
-    expect(await store.finished(1)).toMatchObject([{ runMs: 700 }]);
+    expect(await store.finishedAttempts(1)).toMatchObject([{ runMs: 700 }]);
   },
 
   'a failed job waits for its retry, and is dead when no retry is left': async ({ store }) => {
@@ -73,7 +73,7 @@ export const settle: Record<string, Case> = {
   'a retry is not claimed before its time': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, failedWith(1), NOW));
-    const early = await store.claim({ workerId: 'w1', limit: 1, queues: null, settle: [] }, NOW + 1999);
+    const early = await store.claim({ workerId: 'w1', limit: 1, queues: null, settlements: [] }, NOW + 1999);
     expect(early.jobs).toEqual([]);
     expect((await claimOne(store, 'w1', NOW + 2000)).id).toBe('a');
   },
@@ -105,7 +105,7 @@ export const settle: Record<string, Case> = {
     expect(await store.settle(ending(job, { why: 'never-started' }))).toBe('applied');
     expect(await store.get('a')).toMatchObject({ state: 'pending', attempts: 0, crashes: 0, workerId: null });
     expect(await store.attempts('a')).toEqual([]);
-    expect(await store.finished(10)).toEqual([]);
+    expect(await store.finishedAttempts(10)).toEqual([]);
     const again = await claimOne(store);
     expect(again.ordinal).toBe(1);
     expect(again.claim.attempt).toBeGreaterThan(job.claim.attempt);

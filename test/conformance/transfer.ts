@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { ExportedFile, ExportedRow } from '../../src/store/contract/care.ts';
+import type { ExportedFilePart, ExportedRow } from '../../src/store/contract/care.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
@@ -13,9 +13,9 @@ async function dumpRows(store: Store): Promise<ExportedRow[]> {
 const lost = (job: Parameters<typeof ending>[0]) => ending(job, { why: 'lost' });
 const add = (
   store: Store,
-  rows: (ExportedRow | ExportedFile)[],
+  rows: (ExportedRow | ExportedFilePart)[],
   onConflict: 'fail' | 'skip' = 'fail',
-  keepFile: (file: ExportedFile) => void = () => {},
+  keepFile: (file: ExportedFilePart) => void = () => {},
 ) => store.load(rows, { onConflict, settleLost: lost, keepFile });
 
 /** Returns rows of every kind and leaves the store empty. */
@@ -72,7 +72,7 @@ export const transfer: Record<string, Case> = {
     const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
     const file = { attempt: old, stream: 'stderr', bytes: new Uint8Array([1]) } as const;
     await store.renew(lost);
-    const kept: ExportedFile[] = [];
+    const kept: ExportedFilePart[] = [];
     await add(store, [...rows, file], 'skip', (one) => kept.push(one));
     expect(kept).toEqual([]);
     await store.remove(['runs'], ['pending'], NOW);

@@ -13,8 +13,8 @@ import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ending, failedWith, ids, jobSpec, succeeded, want } from '../support/jobs.ts';
+import { expectSame } from './expect-same.ts';
 import * as m from './model.ts';
-import { expectSame } from './same.ts';
 
 type Command = fc.AsyncCommand<m.Model, Store>;
 
@@ -122,7 +122,7 @@ const claim = step(
       const found = claimAt(model, one.claim);
       return found === undefined ? [] : [{ found, settlement: endingOf(model, found, one.outcome) }];
     });
-    const request = want({ workerId, limit, queues, settle: claims.map((one) => one.settlement) });
+    const request = want({ workerId, limit, queues, settlements: claims.map((one) => one.settlement) });
     const result = await store.claim(request, model.now);
     const settled = claims.map((one) => m.settle(model, one.found, one.settlement));
     deepEqual(result.settled, settled);
@@ -194,7 +194,7 @@ const recover = step(
   'recover',
   (model, input) => model.deadWorkers.size > 0 && !model.deadWorkers.has(input.worker),
   async (model, store, input) => {
-    for (const job of await store.running()) {
+    for (const job of await store.runningJobs()) {
       if (!model.deadWorkers.has(job.workerId!)) continue;
       const found = model.claims.findLast((one) => one.attempt === job.claim.attempt)!;
       deepEqual(job.claim, found.real.claim);

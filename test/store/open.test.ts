@@ -8,7 +8,7 @@ const OPTIONS = {
   ifMissing: 'create' as const,
   actor: null,
   anyOwner: false,
-  older: 'migrate' as const,
+  ifOlder: 'migrate' as const,
   now: Date.now,
 };
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
@@ -26,7 +26,7 @@ test('every other location is the path of a file, and looking at it creates noth
   inTempDir(async (directory) => {
     const location = join(directory, 'queue.db');
     expect(await peekStore(location)).toBeNull();
-    expect((await careOf(location)).stateOf(location).path).toBe(`${location}.d`);
+    expect((await careOf(location)).stateDirectoryOf(location).path).toBe(`${location}.d`);
     expect(readdirSync(directory)).toEqual([]);
     const { store, created, stateDirectory } = await openStore(location, OPTIONS);
     expect({ created, path: stateDirectory.path }).toEqual({ created: true, path: `${location}.d` });
@@ -40,7 +40,7 @@ test('events have the time of the given clock', () =>
   inTempDir(async (directory) => {
     const { store } = await openStore(join(directory, 'queue.db'), { ...OPTIONS, now: () => 1234 });
     await store.note({ kind: 'operation-begun' });
-    await store.as('somebody').setQueue('mail', { concurrency: 1 });
+    await store.withActor('somebody').setQueue('mail', { concurrency: 1 });
     expect((await store.events(0, 10)).map(({ at }) => at)).toEqual([1234, 1234]);
     await store.close();
   }));

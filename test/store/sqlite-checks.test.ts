@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { NAME_COLUMNS, RANGES } from '../../src/store/sqlite/ranges.ts';
-import { SAVED } from '../../src/store/sqlite/tables.ts';
+import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled', 'other'];
@@ -52,7 +52,7 @@ describe('the schema', () => {
 
   test('has a range for every numeric column except references, row numbers and columns of rollup tables', () =>
     withSqlite(async (_, db) => {
-      for (const { name, refs } of SAVED.filter((table) => !table.name.startsWith('rollup'))) {
+      for (const { name, refs } of SAVED_TABLES.filter((table) => !table.name.startsWith('rollup'))) {
         const columns = db
           .all("SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')", name)
           .map((row) => String(row.name))

@@ -156,7 +156,7 @@ describe('ten processes', () => {
           for (const { child } of racers) if (child.exitCode === null) child.kill('SIGKILL');
         }
         const { store } = await openSqlite(path);
-        expect(await store.running()).toHaveLength(50);
+        expect(await store.runningJobs()).toHaveLength(50);
         await store.close();
       }),
     20_000,

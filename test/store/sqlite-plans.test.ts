@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
-import * as acting from '../../src/store/sqlite/sql/acting.ts';
 import * as claims from '../../src/store/sqlite/sql/claims.ts';
 import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
 import * as events from '../../src/store/sqlite/sql/events.ts';
 import * as figures from '../../src/store/sqlite/sql/figures.ts';
+import * as jobActions from '../../src/store/sqlite/sql/job-actions.ts';
 import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
 import * as queues from '../../src/store/sqlite/sql/queues.ts';
 import * as retention from '../../src/store/sqlite/sql/retention.ts';
@@ -17,7 +17,7 @@ const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, 
 /** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
   ...ofJobs,
-  ...acting,
+  ...jobActions,
   ...dependencies,
   ...claims,
   ...workers,
@@ -83,8 +83,8 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['updateSchedule', /^SEARCH schedule USING INDEX sqlite_autoindex_schedule_1 \(name=\?\)$/],
   ['nextTick', /^SEARCH schedule USING COVERING INDEX schedule_next/],
   ['dueSchedules', /^SEARCH schedule USING INDEX schedule_next \(next_at(>\? AND next_at)?<\?\)$/],
-  ['releasable', /^SCAN schedule USING INDEX schedule_waiting$/],
-  ['releasable', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
+  ['releasableSchedules', /^SCAN schedule USING INDEX schedule_waiting$/],
+  ['releasableSchedules', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
   ['closeTicks', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
   ['waitingTicks', /^SEARCH tick USING COVERING INDEX tick_waiting \(schedule=\?\)$/],
   ['forgetTicks', /^SEARCH tick USING PRIMARY KEY \(schedule=\? AND at<\?\)$/],
@@ -97,7 +97,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['reopenParents', /^SEARCH dependency USING PRIMARY KEY \(child=\?\)$/],
   ['reopenChildren', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['forgetKeys', /^SEARCH idempotency USING (COVERING )?INDEX idempotency_used \(used_at<\?\)$/],
-  ['oldKey', /^SEARCH idempotency USING COVERING INDEX idempotency_used \(used_at<\?\)$/],
+  ['anyOldKey', /^SEARCH idempotency USING COVERING INDEX idempotency_used \(used_at<\?\)$/],
   ['answerOfKey', /^SEARCH idempotency USING INDEX sqlite_autoindex_idempotency_1 \(key=\?\)$/],
   ['events', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['eventsOfJob', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
@@ -111,7 +111,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['oldestWaiting', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\?\)$/],
   ['oldestWaiting', /^SEARCH job USING (COVERING )?INDEX job_late \(queue=\?\)$/],
   ['oldestWaiting', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
-  ['oldRollup', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at<\?\)$/],
+  ['anyOldRollup', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at<\?\)$/],
   ['endingAttempt', /^SEARCH rollup_kind USING COVERING INDEX \w+ \(name=\? AND queue=\?\)/],
   ['freeSlotFor', /^SEARCH job USING INDEX job_unique \(unique_slot=\?\)$/],
   ['retryJob', /^SEARCH other (EXISTS )?USING (COVERING )?INDEX job_unique \(unique_slot=\?\)$/],
@@ -133,9 +133,9 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
     'scanEndSetAside',
     /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
   ],
-  ['setAside', /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\?\)$/],
-  ['setAside', SET_ASIDE_OF],
-  ['setAside', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at>\?\)$/],
+  ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\?\)$/],
+  ['setAsideCounts', SET_ASIDE_OF],
+  ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at>\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 

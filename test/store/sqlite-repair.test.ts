@@ -13,12 +13,12 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { STATES } from '../../src/core/job.ts';
-import type { Repaired } from '../../src/store/contract/file-care.ts';
+import type { RepairReport } from '../../src/store/contract/file-care.ts';
 import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
 import { childrenOf, PAGE_BYTES } from '../../src/store/sqlite/care/pages.ts';
 import { repairSqlite } from '../../src/store/sqlite/care/repair.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { SAVED } from '../../src/store/sqlite/tables.ts';
+import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
 import { claim, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { randomFrom } from '../support/random.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -35,7 +35,7 @@ let original: Map<string, string>;
 /** Returns every row of a table as JSON, by its key. */
 function rowsOf(path: string, table: string): Map<string, string> {
   const db = new DatabaseSync(path, { readOnly: true });
-  const { key } = SAVED.find((one) => one.name === table)!;
+  const { key } = SAVED_TABLES.find((one) => one.name === table)!;
   const rows = db.prepare(`SELECT * FROM ${table}`).all() as Record<string, unknown>[];
   db.close();
   return new Map(rows.map((row) => [key.map((column) => row[column]).join(' '), JSON.stringify(row)]));
@@ -104,7 +104,7 @@ afterAll(() => dir.remove());
 /** Damages a copy and repairs it. Returns the report and the rows of the new file, or null if nothing was recovered. */
 async function repairAfter(
   harm: (path: string) => void,
-): Promise<{ report: Repaired; rows(table: string): Map<string, string> } | null> {
+): Promise<{ report: RepairReport; rows(table: string): Map<string, string> } | null> {
   const path = join(dir.path, 'harmed.db');
   const draft = join(dir.path, 'draft.db');
   for (const file of [path, draft])
@@ -187,7 +187,7 @@ test('without a schema and the roots of jobs and queues, jobs are recovered and 
 for (const table of ['attempt', 'output', 'stdin', 'event'])
   test(`after damage to the root page of ${table} all its rows are recovered, and no row of another table`, async () => {
     const { report, rows } = (await repairAfter((path) => zeroPage(path, rootPage(path, table))))!;
-    for (const { name } of SAVED)
+    for (const { name } of SAVED_TABLES)
       expect({ name, rows: rows(name) }).toEqual({ name, rows: rowsOf(base, name) });
     expect(Object.keys(report.loose)).toEqual([table]);
   });

@@ -34,7 +34,7 @@ export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker 
 }
 
 export function want(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { workerId: 'w1', limit: 1, queues: null, settle: [], ...over };
+  return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...over };
 }
 
 export async function claim(

@@ -74,8 +74,8 @@ export async function storeAttempts(path: string, name: string, times: number[])
       );
       for (const [i, ms] of batch.entries()) wait.run(ms, jobs[i]!.claim.attempt);
       db.exec('COMMIT');
-      const settle = batch.map((ms, i) => ending(jobs[i]!, succeeded, now, { durationMs: ms }));
-      await store.claim(want({ limit: 0, settle }), now);
+      const settlements = batch.map((ms, i) => ending(jobs[i]!, succeeded, now, { durationMs: ms }));
+      await store.claim(want({ limit: 0, settlements }), now);
     }
   } finally {
     db.close();

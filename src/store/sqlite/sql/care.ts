@@ -1,4 +1,4 @@
-import { outsideRows, RANGES } from '../ranges.ts';
+import { outOfRangeRowsSql, RANGES } from '../ranges.ts';
 
 /* These statements may read whole tables, unlike those of the other parts. */
 
@@ -20,7 +20,7 @@ export const foreignKeyCheck = 'PRAGMA foreign_key_check';
 export const INVARIANTS: Record<string, string> = {
   'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
     AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
-  'numbers and times are within their ranges': Object.keys(RANGES).map(outsideRows).join(' UNION ALL '),
+  'numbers and times are within their ranges': Object.keys(RANGES).map(outOfRangeRowsSql).join(' UNION ALL '),
   'the counters match the rows': `SELECT queue || ' ' || state AS row FROM (
       SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
       EXCEPT SELECT queue, state, jobs, bytes FROM counter)
@@ -52,23 +52,24 @@ export const histograms = `SELECT tier, at, kind, wait, wait_least, wait_most, r
 export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
 export const columnsOf = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)';
 export const isWithoutNumbers = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
-export const tables = "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
+export const tableColumnCounts =
+  "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
 export const roots = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';
-export const hasJobs = "SELECT 1 FROM sqlite_schema WHERE name = 'job'";
+export const hasJobTable = "SELECT 1 FROM sqlite_schema WHERE name = 'job'";
 export const insertRow = (table: string, columns: string[]): string =>
   `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
 export const jobIds = 'SELECT number, id FROM job';
 /** Reads the number and id of every job from the index of ids alone. */
 export const jobsByIndex = "SELECT number || ' ' || id FROM job INDEXED BY sqlite_autoindex_job_1";
-/** Checks by its size whether a salvaged stdin or output belongs to its job or attempt, because rows of both tables look alike. */
-export const FITS: Record<string, string> = {
+/** Finds the job or attempt that a salvaged stdin or output of this size fits, because rows of both tables look alike. */
+export const FITTING_ROW: Record<string, string> = {
   stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
   output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',
 };
-const RUNNING = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
+const RUNNING_JOBS = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
   JOIN queue ON queue.number = job.queue WHERE phase = 'running'`;
-export const runningWithoutAttempt = `${RUNNING} AND NOT EXISTS (SELECT 1 FROM attempt
+export const runningWithoutAttempt = `${RUNNING_JOBS} AND NOT EXISTS (SELECT 1 FROM attempt
   WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
 /** Deletes unfinished attempts of jobs that no longer run: the end of the job was salvaged, that of the attempt was not. */
 export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
@@ -107,7 +108,7 @@ export const highestNumber = (
 export const rowByName = (table: string, columns: string[]): string =>
   `SELECT * FROM ${table} WHERE ${columns.map((column) => `${column} = ?`).join(' AND ')}`;
 export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
-export const runningAbove = `${RUNNING} AND job.number > ?`;
+export const runningAbove = `${RUNNING_JOBS} AND job.number > ?`;
 
 function notJson(column: string, kind: 'array' | 'object'): string {
   return `(${column} IS NOT NULL AND iif(json_valid(${column}), json_type(${column}), '') <> '${kind}')`;

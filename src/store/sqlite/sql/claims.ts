@@ -64,7 +64,7 @@ export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE n
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?'; // fault-control: adopt-attempt-token
 export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE phase = 'running'`;
-export const endings = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
+export const endReasons = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
   WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
 export const setting = 'SELECT value FROM setting WHERE key = ?';

@@ -48,6 +48,6 @@ export const blockAgain = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(
   WHERE id = ?`;
 export const blockChild = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(phase = 'held', 'held', 'blocked')
   WHERE number = ?`;
-export const parentsFrom =
+export const parentsOfJobsFrom =
   'SELECT child, json_group_array(parent) AS parents FROM dependency WHERE child >= ? GROUP BY child';
 export const idOfJob = 'SELECT id FROM job WHERE number = ?';

@@ -17,12 +17,12 @@ export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at =
 export const countAttempt = (outcome: string): string => `UPDATE rollup SET ${outcome} = ${outcome} + 1,
   ${withTime('wait', '?1', '?2')}, ${withTime('run', '?3', '?4')} WHERE tier = ?5 AND at = ?6 AND kind = ?7`;
 const withTime = (
-  of: string,
+  histogram: string,
   ms: string,
   packed: string,
-): string => `${of}_ms = ${of}_ms + coalesce(${ms}, 0),
-  ${of}_least = min(coalesce(${of}_least, ${ms}), coalesce(${ms}, ${of}_least)),
-  ${of}_most = max(coalesce(${of}_most, ${ms}), coalesce(${ms}, ${of}_most)), ${of} = coalesce(${packed}, ${of})`;
+): string => `${histogram}_ms = ${histogram}_ms + coalesce(${ms}, 0),
+  ${histogram}_least = min(coalesce(${histogram}_least, ${ms}), coalesce(${ms}, ${histogram}_least)),
+  ${histogram}_most = max(coalesce(${histogram}_most, ${ms}), coalesce(${ms}, ${histogram}_most)), ${histogram} = coalesce(${packed}, ${histogram})`;
 export const countWaiting = `INSERT INTO rollup (tier, at, kind, oldest_ms) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET oldest_ms = max(oldest_ms, excluded.oldest_ms)`;
 
@@ -46,7 +46,7 @@ export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
   (SELECT min(due_at) FROM job WHERE phase = 'ready' AND due_at > created_at AND job.queue = queue.number) AS late,
   (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
   FROM line CROSS JOIN queue ON queue.number = line.queue GROUP BY queue.number ORDER BY name`;
-export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
+export const anyOldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
 export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
   (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
 

@@ -19,7 +19,7 @@ export async function expectSame(model: Model, store: Store): Promise<void> {
   for (const job of real) ok((job.durationMs ?? 0) >= 0);
 
   const running = jobs.filter((job) => job.phase === 'running');
-  const claims = await store.running();
+  const claims = await store.runningJobs();
   deepEqual(
     claims.map((job) => [job.id, job.claim.token, job.claim.attempt, job.endReason]).sort(),
     running
