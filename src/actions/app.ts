@@ -47,15 +47,9 @@ export async function openApp(
   { access, ifMissing = 'create', anyOwner = false }: OpenOptions,
 ): Promise<OpenedApp> {
   guardExit();
-  const older = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
+  const ifOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const opened = await openStore(location, {
-      ifMissing,
-      actor,
-      anyOwner,
-      ifOlder: older,
-      now: systemClock.now,
-    });
+    const opened = await openStore(location, { ifMissing, actor, anyOwner, ifOlder, now: systemClock.now });
     return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;

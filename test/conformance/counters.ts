@@ -3,7 +3,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, ids, jobSpec, NOW, want } from '../support/jobs.ts';
+import { claimRequest, ending, ids, jobSpec, NOW } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import type { Case } from './topic.ts';
 
@@ -51,7 +51,9 @@ const STEPS: Record<string, (history: History) => Promise<void>> = {
   async claim({ store, random, claims, now }) {
     const queues = random() < 0.5 ? null : [pick(random, QUEUES)];
     const settlements = claims.length > 0 && random() < 0.5 ? [end(pick(random, claims), random, now)] : [];
-    claims.push(...(await store.claim(want({ limit: below(random, 4), queues, settlements }), now)).jobs);
+    claims.push(
+      ...(await store.claim(claimRequest({ limit: below(random, 4), queues, settlements }), now)).jobs,
+    );
   },
   async settle({ store, random, claims, now }) {
     if (claims.length > 0) await store.settle(end(pick(random, claims), random, now));

@@ -2,7 +2,17 @@ import { expect } from 'bun:test';
 import type { QueueError } from '../../src/core/errors.ts';
 import type { JobPolicy, JobSpec } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claim, ending, failedWith, ids, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
+import {
+  claim,
+  claimRequest,
+  ending,
+  failedWith,
+  ids,
+  jobSpec,
+  NOW,
+  running,
+  succeeded,
+} from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 /** Returns a job with the given parents, each written as `id` or as `condition:id`. */
@@ -47,7 +57,7 @@ export const dependencies: Record<string, Case> = {
     expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
     expect(await claim(store)).toEqual([]);
     expect(await store.nextDue(null, NOW)).toBeNull();
-    const result = await store.claim(want({ settlements: [ending(parent, succeeded)] }), NOW + 1000);
+    const result = await store.claim(claimRequest({ settlements: [ending(parent, succeeded)] }), NOW + 1000);
     expect(result).toMatchObject({ settled: ['applied'], unblocked: true });
     expect(ids(result.jobs)).toEqual(['child']);
   },

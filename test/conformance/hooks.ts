@@ -3,6 +3,7 @@ import type { Store } from '../../src/store/store.ts';
 import {
   claim,
   claimOne,
+  claimRequest,
   ending,
   failedWith,
   ids,
@@ -10,7 +11,6 @@ import {
   NOW,
   running,
   succeeded,
-  want,
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
@@ -40,7 +40,7 @@ export const hooks: Record<string, Case> = {
   'a hook can be claimed in the step that adds it': async ({ store }) => {
     const job = await running(store, 'a');
     const settlements = [ending(job, succeeded, NOW, { hooks: [hook('h1')] })];
-    const result = await store.claim(want({ settlements, queues: ['hooks'] }), NOW);
+    const result = await store.claim(claimRequest({ settlements, queues: ['hooks'] }), NOW);
     expect([result.settled, ids(result.jobs)]).toEqual([['applied'], ['h1']]);
   },
 

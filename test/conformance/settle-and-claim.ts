@@ -1,12 +1,12 @@
 import { expect } from 'bun:test';
-import { ending, failedWith, ids, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
+import { claimRequest, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const settleAndClaim: Record<string, Case> = {
   'settling and claiming happen in one step': async ({ store }) => {
     const first = await running(store, 'a');
     await store.insert([jobSpec('b'), jobSpec('c')], NOW);
-    const result = await store.claim(want({ settlements: [ending(first, succeeded)] }), NOW + 1000);
+    const result = await store.claim(claimRequest({ settlements: [ending(first, succeeded)] }), NOW + 1000);
     expect(result.settled).toEqual(['applied']);
     expect(ids(result.jobs)).toEqual(['b']);
     expect((await store.get('a'))?.state).toBe('completed');
@@ -14,7 +14,10 @@ export const settleAndClaim: Record<string, Case> = {
 
   'a job that is settled in a step can be claimed in the same step': async ({ store }) => {
     const first = await running(store, 'a');
-    const result = await store.claim(want({ settlements: [ending(first, { why: 'stopped' })] }), NOW + 1000);
+    const result = await store.claim(
+      claimRequest({ settlements: [ending(first, { why: 'stopped' })] }),
+      NOW + 1000,
+    );
     expect(result.settled).toEqual(['applied']);
     expect(ids(result.jobs)).toEqual(['a']);
     expect(result.jobs[0]!.claim.token).toBeGreaterThan(first.claim.token);
@@ -24,7 +27,7 @@ export const settleAndClaim: Record<string, Case> = {
     const a = await running(store, 'a');
     const b = await running(store, 'b');
     const lost = { ...a, claim: { ...a.claim, token: a.claim.token + 5 } };
-    const request = want({
+    const request = claimRequest({
       limit: 0,
       settlements: [
         ending(lost, succeeded),
@@ -47,7 +50,7 @@ export const settleAndClaim: Record<string, Case> = {
     const first = await running(store, 'a');
     await store.adopt(first.claim, 'w2');
     await store.insert([jobSpec('b')], NOW);
-    const result = await store.claim(want({ settlements: [ending(first, succeeded)] }), NOW);
+    const result = await store.claim(claimRequest({ settlements: [ending(first, succeeded)] }), NOW);
     expect(result.settled).toEqual(['lost']);
     expect(ids(result.jobs)).toEqual(['b']);
   },

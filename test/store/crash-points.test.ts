@@ -6,7 +6,7 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { allPoints, pointsIn } from '../faults/points.ts';
-import { claimOne, ending, jobSpec, NOW, newWorker, succeeded, want } from '../support/jobs.ts';
+import { claimOne, claimRequest, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const SPEC: ScheduleSpec = {
@@ -35,7 +35,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   hold: (store) => store.hold(['b'], NOW),
   release: (store) => store.release(['b'], NOW),
   edit: (store) => store.edit(['b'], { priority: 1 }, NOW),
-  claim: (store) => store.claim(want(), NOW),
+  claim: (store) => store.claim(claimRequest(), NOW),
   mark: async (store) => store.mark((await store.runningJobs())[0]!.claim, 'timeout'),
   adopt: async (store) => store.adopt((await store.runningJobs())[0]!.claim, 'w1'),
   settle: async (store) => store.settle(ending((await store.runningJobs())[0]!, succeeded)),

@@ -14,7 +14,7 @@ const OPTIONS = {
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
 
 test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
-  '%s belongs to a store that is not supported yet',
+  '%s cannot be opened, because PostgreSQL is not supported yet, and peeking finds no store',
   async (location) => {
     await expect(openStore(location, OPTIONS)).rejects.toMatchObject(REFUSED);
     await expect(careOf(location)).rejects.toMatchObject(REFUSED);
@@ -22,7 +22,7 @@ test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
   },
 );
 
-test('every other location is the path of a file, and looking at it creates nothing', () =>
+test('a path is the location of a file, and peeking at it creates nothing', () =>
   inTempDir(async (directory) => {
     const location = join(directory, 'queue.db');
     expect(await peekStore(location)).toBeNull();

@@ -33,7 +33,8 @@ export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker 
   };
 }
 
-export function want(over: Partial<ClaimRequest> = {}): ClaimRequest {
+/** Returns a request of worker `w1` for one job of any queue, unless `over` says otherwise. */
+export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
   return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...over };
 }
 
@@ -42,7 +43,7 @@ export async function claim(
   over: Partial<ClaimRequest> = {},
   now = NOW,
 ): Promise<ClaimedJob[]> {
-  return (await store.claim(want(over), now)).jobs;
+  return (await store.claim(claimRequest(over), now)).jobs;
 }
 
 /** Claims one job. Throws if none is due. */

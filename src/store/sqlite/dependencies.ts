@@ -97,20 +97,11 @@ export function handleParentEnd(
       recordKnownJobEvent(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
     db.run(sql.explainHeld, error, number);
     for (const child of db.all(sql.cancelBlocked, now, now, error, number)) {
-      const cancelledChild = {
-        number: child.number as number,
-        id: child.id as string,
-        end: 'cancelled' as const,
-      };
-      recordKnownJobEvent(
-        db,
-        { kind: 'cancelled', detail: { error } },
-        cancelledChild.id,
-        child.queue as number,
-      );
-      endedParents.push(cancelledChild);
-      cancelled.push(cancelledChild.id);
-      figures.countDropped(cancelledChild.number);
+      const ended: EndedParent = { number: child.number as number, id: child.id as string, end: 'cancelled' };
+      recordKnownJobEvent(db, { kind: 'cancelled', detail: { error } }, ended.id, child.queue as number);
+      endedParents.push(ended);
+      cancelled.push(ended.id);
+      figures.countDropped(ended.number);
     }
     db.run(sql.dropBlockers, number);
     db.run(sql.failDependencies, number);

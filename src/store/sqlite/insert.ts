@@ -7,7 +7,7 @@ import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
 import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
-import { enqueueRecorder } from './record-events.ts';
+import { newEnqueueLog } from './record-events.ts';
 import { newTally } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
@@ -16,7 +16,7 @@ import * as sql from './sql/jobs.ts';
 export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
 
 /** Inserts jobs under an idempotency key. If the key was used before, returns the jobs of that use instead. */
-export async function insertWithKey<T>(
+export async function insertIdempotently<T>(
   db: Connection,
   jobs: Iterable<JobSpec>,
   now: number,
@@ -76,7 +76,7 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   const queues = new Map<string, { number: number; added: number }>();
   const children: { id: string; at: number }[] = [];
   const standIns = new Map<string, string>();
-  const recorder = enqueueRecorder(db);
+  const log = newEnqueueLog(db);
   const figures = newTally(db);
   let batch: PlacedJob[] = [];
   for (const job of jobs) {
@@ -86,21 +86,21 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
       queues.set(job.queue, queue);
     }
     const placed = { job, queue: queue.number };
-    const needsOwnInsert = job.unique !== null || job.stdin !== null;
-    if (!needsOwnInsert) batch.push(placed);
-    if (needsOwnInsert || batch.length === sql.JOBS_AT_ONCE[0]) {
-      insertBatch(db, batch, now, recorder);
+    const hasKeyOrStdin = job.unique !== null || job.stdin !== null;
+    if (!hasKeyOrStdin) batch.push(placed);
+    if (hasKeyOrStdin || batch.length === sql.JOBS_AT_ONCE[0]) {
+      insertBatch(db, batch, now, log);
       batch = [];
     }
-    const existing = needsOwnInsert ? insertWithKeyOrStdin(db, placed, now, recorder) : null;
-    if (!needsOwnInsert) queue.added++;
+    const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, log) : null;
+    if (!hasKeyOrStdin) queue.added++;
     if (existing === null) figures.countEnqueued(queue.number, job.name);
     if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: results.length });
     if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
     results.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
-  insertBatch(db, batch, now, recorder);
-  recorder.end();
+  insertBatch(db, batch, now, log);
+  log.end();
   figures.write(now);
   for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
   // Dependencies are added last, because a job may depend on one that comes after it.
@@ -117,22 +117,17 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   return results;
 }
 
-type EnqueueRecorder = ReturnType<typeof enqueueRecorder>;
+type EnqueueLog = ReturnType<typeof newEnqueueLog>;
 
-function insertBatch(db: Connection, batch: PlacedJob[], now: number, recorder: EnqueueRecorder): void {
+function insertBatch(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
   let at = 0;
   for (const rows of sql.JOBS_AT_ONCE)
     for (; at + rows <= batch.length; at += rows)
-      insertInOneStatement(db, batch.slice(at, at + rows), now, recorder);
-  insertOneByOne(db, batch.slice(at), now, recorder);
+      insertInOneStatement(db, batch.slice(at, at + rows), now, log);
+  insertOneByOne(db, batch.slice(at), now, log);
 }
 
-function insertInOneStatement(
-  db: Connection,
-  batch: PlacedJob[],
-  now: number,
-  recorder: EnqueueRecorder,
-): void {
+function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
   try {
     const plain = batch.every(({ job }) => isPlain(job));
     const statement = plain ? sql.insertPlainJobs(batch.length) : sql.insertJobs(batch.length);
@@ -141,18 +136,18 @@ function insertInOneStatement(
     for (const one of batch) push(values, one, now);
     const last = db.insert(statement, ...values);
     let number = last - batch.length;
-    for (const { job, queue } of batch) recorder.add(++number, job.id, queue);
+    for (const { job, queue } of batch) log.add(++number, job.id, queue);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     // No job of the batch was added. Inserting the jobs one by one shows which id exists.
-    insertOneByOne(db, batch, now, recorder);
+    insertOneByOne(db, batch, now, log);
   }
 }
 
-function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, recorder: EnqueueRecorder): void {
+function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
   for (const one of batch) {
     addRow(db, sql.insertJob, one, now);
-    recorder.add(db.get(sql.insertedNumber)!.number as number, one.job.id, one.queue);
+    log.add(db.get(sql.insertedNumber)!.number as number, one.job.id, one.queue);
   }
 }
 
@@ -175,15 +170,10 @@ function addRow(
 }
 
 /** Adds a job with a unique key or a stdin. Returns the job that has the key already, or null if the new one was added. */
-function insertWithKeyOrStdin(
-  db: Connection,
-  placed: PlacedJob,
-  now: number,
-  recorder: EnqueueRecorder,
-): Job | null {
+function insertSeparately(db: Connection, placed: PlacedJob, now: number, log: EnqueueLog): Job | null {
   const { job, queue } = placed;
-  const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, recorder);
-  if (job.unique === null) insertBatch(db, [placed], now, recorder);
+  const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, log);
+  if (job.unique === null) insertBatch(db, [placed], now, log);
   // The job is counted before its bytes, which a trigger adds to the counter.
   if (existing === null) db.run(sql.countAdded, queue, 1);
   if (existing !== null || job.stdin === null) return existing;
@@ -198,12 +188,12 @@ function insertUnique(
   placed: PlacedJob,
   unique: Uniqueness,
   now: number,
-  recorder: EnqueueRecorder,
+  log: EnqueueLog,
 ): Job | null {
   db.run(sql.freeSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
   const added = addRow(db, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
-  if (added === 1) recorder.add(db.get(sql.insertedNumber)!.number as number, placed.job.id, placed.queue);
+  if (added === 1) log.add(db.get(sql.insertedNumber)!.number as number, placed.job.id, placed.queue);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }

@@ -3,8 +3,8 @@ import type { JobSpec } from '../../core/job.ts';
 import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
-import { insert, insertWithKey, type Keep } from './insert.ts';
-import { ABOVE_ALL_NUMBERS, count, list, scanEnd } from './lists.ts';
+import { insert, insertIdempotently, type Keep } from './insert.ts';
+import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
@@ -13,12 +13,11 @@ export function jobStore(db: Connection): JobStore {
     insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency) =>
       idempotency === undefined
         ? db.write('insert', () => insert(db, jobs, now, keep))
-        : insertWithKey(db, jobs, now, idempotency, keep),
+        : insertIdempotently(db, jobs, now, idempotency, keep),
     get: (id) => db.read(() => mapIfFound(db.get(sql.jobById, id), toJob)),
     idsStartingWith: (prefix, limit) => db.read(() => idsStartingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
-    deadJobs: (limit, before = ABOVE_ALL_NUMBERS) =>
-      db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
+    deadJobs: (limit, before = MAX_NUMBER) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
     scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
     count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
     counts: () => db.read(() => db.all<QueueCount>(sql.counts)),

@@ -5,19 +5,19 @@ import { toListedJob } from './rows.ts';
 import { newestJobNumber, planScans, type ScanPlan, type Values } from './scan-plan.ts';
 import * as sql from './sql/jobs.ts';
 
-/** The default of `before`: every job has a lower number. */
-export const ABOVE_ALL_NUMBERS = Number.MAX_SAFE_INTEGER;
+/** Every job has a lower number than this default of `before`. */
+export const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 
 /** Returns the conditions of a plan with bounds for the job numbers, and all values to bind. */
-function conditionsWithin(
+function withBounds(
   plan: ScanPlan,
   { before, above }: Pick<Page, 'before' | 'above'>,
 ): { extra: string; values: Values } {
   const floor = Math.max(above ?? 0, plan.floor);
-  if (floor === 0) return { extra: plan.extra, values: [before ?? ABOVE_ALL_NUMBERS, ...plan.values] };
+  if (floor === 0) return { extra: plan.extra, values: [before ?? MAX_NUMBER, ...plan.values] };
   return {
     extra: ` AND job.number > ?${plan.extra}`,
-    values: [before ?? ABOVE_ALL_NUMBERS, floor, ...plan.values],
+    values: [before ?? MAX_NUMBER, floor, ...plan.values],
   };
 }
 
@@ -28,7 +28,7 @@ export function list(db: Connection, filter: StoreFilter, page: Page): ListedJob
   let rows: Row[] = [];
   let floor = page.above ?? 0;
   for (const { by, keys } of plan.scans) {
-    const { extra, values } = conditionsWithin(plan, { ...page, above: floor });
+    const { extra, values } = withBounds(plan, { ...page, above: floor });
     rows.push(...db.all(sql.list[by](extra), ...keys, ...values, limit));
     if (plan.scans.length === 1) break;
     rows = rows.sort((a, b) => (b.number as number) - (a.number as number)).slice(0, limit);
@@ -46,7 +46,7 @@ export function count(
 ): number {
   const plan = planScans(db, filter);
   if (plan === null) return 0;
-  const { extra, values } = conditionsWithin(plan, page);
+  const { extra, values } = withBounds(plan, page);
   let jobs = 0;
   for (const { by, keys } of plan.scans) {
     if (jobs >= most) break;
@@ -55,12 +55,7 @@ export function count(
   return jobs;
 }
 
-export function scanEnd(
-  db: Connection,
-  filter: StoreFilter,
-  limit: number,
-  before = ABOVE_ALL_NUMBERS,
-): number {
+export function scanEnd(db: Connection, filter: StoreFilter, limit: number, before = MAX_NUMBER): number {
   const plan = planScans(db, filter);
   if (plan === null) return 0;
   const share = Math.ceil(limit / plan.scans.length);

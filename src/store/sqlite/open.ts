@@ -76,10 +76,10 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
 /** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair replaces it before, opens the new file. */
 async function openInWalMode(
   path: string,
-  { actor, ifOlder: older, now }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'now'>,
+  { actor, ifOlder, now }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'now'>,
 ): Promise<{ connection: Connection; found: number }> {
   refuseReopening(path);
-  const refuse = older === 'refuse' ? refuseOlder : refuseUnreleased;
+  const refuse = ifOlder === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
     const connection = await connect(path, { actor, now });
     try {

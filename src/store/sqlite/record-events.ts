@@ -40,7 +40,7 @@ function json(detail: EventDetail | undefined): string | null {
 }
 
 /** Records the enqueueing of jobs. Jobs with consecutive numbers share one row. */
-export function enqueueRecorder(db: Connection) {
+export function newEnqueueLog(db: Connection) {
   // `queue` is null if the jobs are in several queues.
   let batch: { first: number; last: number; id: string; queue: number | null } | null = null;
   const end = (): void => {

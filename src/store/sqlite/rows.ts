@@ -119,10 +119,6 @@ export function toStopMark(row: Row): StopMark {
 }
 
 export function toWorker({ queues, draining, currentJobs, ...rest }: Row): Worker {
-  const read = {
-    queues: parseJson(queues, null),
-    draining: draining === 1,
-    currentJobs: parseJson(currentJobs, []),
-  };
-  return { ...toRegistered(rest), ...read } as unknown as Worker;
+  const lists = { queues: parseJson(queues, null), currentJobs: parseJson(currentJobs, []) };
+  return { ...toRegistered(rest), ...lists, draining: draining === 1 } as unknown as Worker;
 }

@@ -132,12 +132,8 @@ function* newestRows(
     for (const at of cellOffsets(page, number)) {
       const read = rowAt(pages, page, number, at, shape, loose ? isUnowned : () => true);
       if (read === null || !fit({ row: read.row, loose })) continue;
-      const one = {
-        page: number,
-        at,
-        loose,
-        ages: shape.ageColumns.map((column) => Number(read.row[column] ?? 0)),
-      };
+      const ages = shape.ageColumns.map((column) => Number(read.row[column] ?? 0));
+      const one = { page: number, at, loose, ages };
       const key = JSON.stringify(shape.key.map((column) => read.row[column]));
       const other = found.get(key);
       if (other === undefined || compare(one, other) < 0) found.set(key, one);
