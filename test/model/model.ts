@@ -246,7 +246,7 @@ export function retry(model: Model, job: ModelJob, from: readonly State[], bulk:
     dueAt: model.now,
     finishedAt: null,
   });
-  waitAgain(model, job);
+  reopenDependencies(model, job);
   return true;
 }
 
@@ -254,7 +254,7 @@ export function retry(model: Model, job: ModelJob, from: readonly State[], bulk:
  * Makes a retried or released job wait again for its unfinished parents. Its children whose dependency had failed, and
  * that neither run nor have ended, wait for it again.
  */
-function waitAgain(model: Model, job: ModelJob): void {
+function reopenDependencies(model: Model, job: ModelJob): void {
   for (const one of job.dependsOn)
     if (one.phase !== 'open' && !one.parent.gone && one.parent.phase !== 'ended') reopen(job, one);
   for (const child of model.jobs.values())
@@ -282,7 +282,7 @@ export function hold(job: ModelJob): boolean {
 export function release(model: Model, job: ModelJob): boolean {
   if (job.phase !== 'held') return false;
   job.phase = isBlocked(job) ? 'blocked' : 'waits';
-  waitAgain(model, job);
+  reopenDependencies(model, job);
   return true;
 }
 

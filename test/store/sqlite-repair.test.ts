@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { STATES } from '../../src/core/job.ts';
 import type { RepairReport } from '../../src/store/contract/file-care.ts';
 import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
-import { childrenOf, PAGE_BYTES } from '../../src/store/sqlite/care/pages.ts';
+import { childPagesOf, PAGE_BYTES } from '../../src/store/sqlite/care/pages.ts';
 import { repairSqlite } from '../../src/store/sqlite/care/repair.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
@@ -146,8 +146,8 @@ test('a job with JSON of the wrong type is not recovered but reported', async ()
 });
 
 test('all jobs are recovered after damage to a page in the middle of their tree', async () => {
-  const inner = childrenOf(readPage(originalDb, rootPage(originalDb, 'job')), 2);
-  expect(childrenOf(readPage(originalDb, inner[1]!), 2).length).toBeGreaterThan(5);
+  const inner = childPagesOf(readPage(originalDb, rootPage(originalDb, 'job')), 2);
+  expect(childPagesOf(readPage(originalDb, inner[1]!), 2).length).toBeGreaterThan(5);
   const { report, rows } = (await repairAfter((path) => zeroPage(path, inner[1]!)))!;
   expect(rows('job')).toEqual(originalJobs);
   expect(report.loose.job).toBeGreaterThan(50);
@@ -165,7 +165,7 @@ test('all jobs are recovered after damage to the root pages of job and queue', a
 
 test('all jobs are recovered, as loose, after damage to the schema and the root pages of job and queue', async () => {
   const harm = (path: string): void => {
-    const first = [1, ...childrenOf(readPage(path, 1), 1)];
+    const first = [1, ...childPagesOf(readPage(path, 1), 1)];
     for (const number of [rootPage(path, 'job'), rootPage(path, 'queue'), ...first]) zeroPage(path, number);
   };
   const { report, rows } = (await repairAfter(harm))!;

@@ -19,10 +19,10 @@ export function claimStore(db: Connection): ClaimStore {
     async claim(request, now) {
       const options = { usesBallast: request.settlements.length > 0 };
       try {
-        return await db.write('claim', () => claim(db, request, now, take), options);
+        return await db.write('claim', () => claim(db, request, now, takeJob), options);
       } catch (error) {
         if (!isBadRow(error)) throw error;
-        return db.write('claim', () => claim(db, request, now, takeOrHold), options);
+        return db.write('claim', () => claim(db, request, now, takeOrHoldJob), options);
       }
     },
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
@@ -65,9 +65,10 @@ function readSeal(db: Connection): Seal | null {
 /** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
 const PROMOTED_AT_ONCE = 1000;
 
-type Take = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
+/** Starts an attempt of the job with this number. Returns null if the job was held instead. */
+type TakeJob = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
 
-function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take): ClaimResult {
+function claim(db: Connection, request: ClaimRequest, now: number, takeOne: TakeJob): ClaimResult {
   const results = request.settlements.map((settlement) => settle(db, settlement, request.workerId));
   const settled = results.map((result) => result.answer);
   const hasUnblocked = results.some((result) => result.metDependencies > 0);
@@ -130,7 +131,7 @@ function spendTokens(db: Connection, taken: Head[], now: number): void {
   }
 }
 
-function take(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
+function takeJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
   const attempt = db.insert(sql.insertAttempt, workerId, now, now, number);
   db.run(sql.takeJob, attempt, workerId, now, now, number);
   recordAttemptEvent(db, { kind: 'started' }, attempt);
@@ -140,11 +141,11 @@ function take(db: Connection, number: number, workerId: string, now: number): Cl
 }
 
 /** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from all other jobs. */
-function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
+function takeOrHoldJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;
   try {
-    job = take(db, number, workerId, now);
+    job = takeJob(db, number, workerId, now);
   } catch (error) {
     if (!isBadRow(error)) throw error;
     db.exec('ROLLBACK TO take');

@@ -72,8 +72,8 @@ function refuseCycle(db: Connection, firstChild: number): void {
 }
 
 /**
- * Unblocks, holds or cancels the jobs that depend on a job that has ended. A job cancelled here is an ended parent
- * itself. Returns how many dependencies were met, and the jobs that were cancelled.
+ * Unblocks, holds or cancels the jobs that depend on a job that has ended. A cancelled child is an ended parent
+ * itself. Returns how many dependencies were met, and the ids of the cancelled jobs.
  */
 export function handleParentEnd(
   db: Connection,
@@ -111,7 +111,7 @@ export function handleParentEnd(
 }
 
 /** Makes a retried or released job wait again for its unfinished parents, and its waiting children wait again for it. */
-export function waitAgain(db: Connection, id: string): void {
+export function reopenDependencies(db: Connection, id: string): void {
   if (db.run(sql.reopenParents, id) > 0) db.run(sql.blockAgain, id);
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
 }
@@ -122,12 +122,12 @@ export function childrenOf(db: Connection, id: string): ChildState[] {
 
 /** Returns the ids of the jobs that `handleParentEnd` would cancel. */
 export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted'): string[] {
-  // A running job cannot be deleted.
-  const spared = end === 'deleted' ? 'running' : 'ended';
+  // Besides ended jobs, jobs in this phase do not change: a running job cannot be deleted.
+  const sparedPhase = end === 'deleted' ? 'running' : 'ended';
   const roots = JSON.stringify(ids);
   const satisfied = JSON.stringify(SATISFIED_BY[end]);
   return db
-    .all(sql.cancelledWith, satisfied, roots, spared, JSON.stringify(SATISFIED_BY.cancelled), roots)
+    .all(sql.cancelledWith, satisfied, roots, sparedPhase, JSON.stringify(SATISFIED_BY.cancelled), roots)
     .map((row) => row.id as string);
 }
 

@@ -5,7 +5,7 @@ import * as sql from './sql/care.ts';
 
 export const EPOCH_PATTERN = /^[0-9a-f]{12}$/;
 
-/** Reads the epochs of a store. Caches its own epoch until `forget` is called. */
+/** Reads the epochs of a store. Caches its own epoch until `forgetEpoch` is called. */
 export function epochReader(db: Connection) {
   let epoch: string | null = null;
   return {
@@ -17,7 +17,7 @@ export function epochReader(db: Connection) {
       const row = db.get(sql.origin);
       return row === undefined ? null : checkEpoch(db, row.value);
     },
-    forget(): void {
+    forgetEpoch(): void {
       epoch = null;
     },
   };

@@ -56,7 +56,7 @@ export const isMoved = (error: unknown): boolean => hasResult(error, READONLY_DB
 export const isMissingWal = (error: unknown): boolean => hasResult(error, IOERR_SHORT_READ);
 export const isUniqueViolation = (error: unknown): boolean => resultOf(error) === UNIQUE_VIOLATED;
 /** Tells whether a constraint of a table refuses the row. */
-export const isConstraint = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
+export const isConstraintViolation = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
 
 /**
  * Tells whether a value in a row is too large for an exact JavaScript number, a sum of values overflows, or a CHECK or the type
@@ -71,7 +71,7 @@ export function isOutOfRange(error: unknown): boolean {
 /** Tells whether the row itself is the cause: it violates a constraint of its table, or cannot be read. */
 export function isBadRow(error: unknown): boolean {
   if (error instanceof QueueError) return error.code === 'store-corrupt' && error.cause === undefined;
-  return isOutOfRange(error) || isConstraint(error);
+  return isOutOfRange(error) || isConstraintViolation(error);
 }
 
 /** Tells whether the disk is full, or the -shm file could not grow. */

@@ -4,7 +4,7 @@ import { addSummary, BUCKETS } from '../../core/histogram.ts';
 import { addPacked } from '../../core/packed-counts.ts';
 import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
-import { countWaiting, TIER_NUMBERS } from './rollups.ts';
+import { recordOldestWaiting, TIER_NUMBERS } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/figures.ts';
 
@@ -38,7 +38,7 @@ export function figureStore(db: Connection): FigureStore {
   };
 }
 
-/** Reads the rows of a range, in the order of time. There are few kinds, whatever the number of jobs. */
+/** Reads the rows of a range in the order of time, for all kinds (pairs of queue and name) or for those requested. */
 function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest): Iterable<Row> {
   const matches = (row: Row): boolean =>
     (queue === undefined || row.queue === queue) && (name === undefined || row.name === name);
@@ -93,11 +93,12 @@ function addRow(sums: Figures, row: Row): void {
 }
 
 async function sampleWaiting(db: Connection, now: number): Promise<void> {
-  const waiting = (): Row[] => db.all(sql.oldestWaiting).filter((row) => waitingSince(row, now) !== null);
+  const waitingRows = (): Row[] => db.all(sql.oldestWaiting).filter((row) => waitingSince(row, now) !== null);
   // A read comes first, so that no other writer waits if no job is waiting.
-  if ((await db.read(waiting)).length === 0) return;
+  if ((await db.read(waitingRows)).length === 0) return;
   await db.write('sampleWaiting', () => {
-    for (const row of waiting()) countWaiting(db, row.number as number, now - waitingSince(row, now)!, now);
+    for (const row of waitingRows())
+      recordOldestWaiting(db, row.number as number, now - waitingSince(row, now)!, now);
   });
 }
 

@@ -4,7 +4,7 @@ import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 import type { CancelledJobs, JobActionStore, RemovedJobs } from '../contract/job-actions.ts';
 import type { Connection } from './connection.ts';
-import { type EndedParent, handleParentEnd, waitAgain } from './dependencies.ts';
+import { type EndedParent, handleParentEnd, reopenDependencies } from './dependencies.ts';
 import { EDITABLE_FIELDS } from './job-columns.ts';
 import { writerOf } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
@@ -49,7 +49,7 @@ function retry(db: Connection, ids: string[], from: readonly State[], now: numbe
     return db.run(sql.retryJob, now, now, id, states, bulk ? 1 : 0) === 1;
   });
   for (const id of changed) {
-    waitAgain(db, id);
+    reopenDependencies(db, id);
     recordJobEvent(db, { kind: 'retried' }, id);
   }
   return changed;
@@ -57,7 +57,7 @@ function retry(db: Connection, ids: string[], from: readonly State[], now: numbe
 
 function release(db: Connection, id: string, now: number): number {
   const released = db.run(sql.releaseHeld, now, now, id);
-  if (released === 1) waitAgain(db, id);
+  if (released === 1) reopenDependencies(db, id);
   return released;
 }
 

@@ -3,7 +3,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../contract/care.ts';
 import type { Connection, Row } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
-import { isConstraint } from './failures.ts';
+import { isConstraintViolation } from './failures.ts';
 import { columnOutOfRange, LARGEST_IMPORTED } from './ranges.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
@@ -42,13 +42,13 @@ export function recomputeDerived(db: Connection): void {
 
 function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const counts: LoadCounts = { added: {}, skipped: {} };
-  // The highest number in use here is added to every number, so that all of them are unused. In an empty store they stay the same.
+  // These are the highest numbers in use. They are added to the imported numbers, which therefore stay the same in an empty store.
   const offsets: Record<string, number> = {};
   for (const { name, numbered } of SAVED_TABLES)
     if (numbered) offsets[name] = Number(db.get(sql.highestNumber(name))!.number);
-  /** The numbers of queues that exist here, by `TABLE NUMBER` of the imported row. */
+  /** The numbers of queues that exist in this store, by `queue NUMBER` of the imported row. */
   const existingQueues = new Map<string, number>();
-  /** The numbers of jobs that exist here, by the number of the imported row. Loaded jobs may depend on them. */
+  /** The numbers of jobs that exist in this store, by the number of the imported row. Loaded jobs may depend on them. */
   const existingJobs = new Map<number, number>();
   const hasFigures = db.get(sql.anyFigure) !== undefined;
   const columns = new Map(
@@ -59,7 +59,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const increment = (kind: 'added' | 'skipped', table: string): void => {
     counts[kind][table] = (counts[kind][table] ?? 0) + 1;
   };
-  /** Returns the number that a row of the import has here. */
+  /** Returns the number that an imported row has in this store. */
   const newNumberOf = (table: string, number: unknown): number =>
     existingQueues.get(`${table} ${number}`) ?? Number(number) + offsets[table]!;
   const handleConflict = (table: SavedTable, row: Row): void => {
@@ -156,7 +156,7 @@ function insert(db: Connection, statement: string, values: SQLInputValue[]): num
     return db.run(statement, ...values);
   } catch (error) {
     // A violated constraint means that the row is invalid. Other errors are passed on.
-    throw isConstraint(error) ? invalidError((error as Error).message) : error;
+    throw isConstraintViolation(error) ? invalidError((error as Error).message) : error;
   }
 }
 

@@ -70,7 +70,7 @@ function clampSql(table: string): string {
   return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${outOfRangeSql(table)}`;
 }
 
-/** Gives new numbers to rows whose number is out of range, because they leave none for new rows. Returns the number of changes. */
+/** Gives new numbers to rows whose number is out of range, because a new row would get a higher one. Returns the number of changes. */
 function renumber(db: Connection, table: string): number {
   const bad = db.all(
     `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${outsideRangeSql('number', [1, LARGEST_NUMBER])} LIMIT ?`,

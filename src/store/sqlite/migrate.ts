@@ -20,10 +20,10 @@ export const APPLICATION_ID = 0x7163746c;
  */
 export async function migrate(connection: Connection, migrations = MIGRATIONS): Promise<void> {
   const newest = FIRST_VERSION + migrations.length;
-  const found = (): number => refuseUnreleased(connection, readVersion(connection, newest));
-  if ((await connection.read(found)) === newest) return;
+  const checkedVersion = (): number => refuseUnreleased(connection, readVersion(connection, newest));
+  if ((await connection.read(checkedVersion)) === newest) return;
   await connection.write('migrate', () => {
-    const from = found();
+    const from = checkedVersion();
     if (from === newest) return;
     for (const sql of from === 0 ? [schema, ...migrations] : migrations.slice(from - FIRST_VERSION))
       connection.exec(sql);

@@ -139,7 +139,7 @@ function prepareFiles(
   }
 }
 
-/** Creates the file and its directories. Returns false if the file exists. */
+/** Creates the file and its directories. Returns false if there is something at the path. */
 function createIfMissing(location: string, anyOwner: boolean): boolean {
   if (!existsSync(dirname(location))) {
     mkdirSync(dirname(location), { recursive: true, mode: 0o700 });

@@ -67,16 +67,16 @@ function removeBatch(db: Connection, state: PrunedState, keep: Retention, now: n
 
 function prunable(db: Connection, state: PrunedState, keep: Retention, now: number): JobTotals {
   const totals = totalsOf(db, state);
-  const prunable = { jobs: 0, bytes: 0 };
+  const result = { jobs: 0, bytes: 0 };
   for (let after: PrunableJob | undefined; ; ) {
     const oldest = endedJobsAfter(db, state, after, JOBS_PER_PAGE);
-    const remaining = { jobs: totals.jobs - prunable.jobs, bytes: totals.bytes - prunable.bytes };
+    const remaining = { jobs: totals.jobs - result.jobs, bytes: totals.bytes - result.bytes };
     const excess = countExcess(keep, remaining, oldest, now);
     for (const job of oldest.slice(0, excess)) {
-      prunable.jobs++;
-      prunable.bytes += job.bytes;
+      result.jobs++;
+      result.bytes += job.bytes;
     }
-    if (excess < JOBS_PER_PAGE) return prunable;
+    if (excess < JOBS_PER_PAGE) return result;
     after = oldest.at(-1);
   }
 }

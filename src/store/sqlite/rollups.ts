@@ -23,6 +23,7 @@ const MOST_CACHED_KINDS = 1000;
 /** Collects the figures of one transaction, so that a batch costs one write for each of its queues and names. */
 export interface Tally {
   countEnqueued(queue: number, name: string | null): void;
+  /** Counts a job, given by its number, that was cancelled before it ran. */
   countDropped(job: number): void;
   write(now: number): void;
 }
@@ -93,8 +94,8 @@ function addTime(packed: Row[string] | undefined, bucket: number | null): Uint8A
   return bucket === null ? null : addToPacked((packed ?? null) as Uint8Array | null, bucket);
 }
 
-/** Records how long the oldest waiting job of a queue has been waiting. There is no name, because the queue has one order. */
-export function countWaiting(db: Connection, queue: number, ms: number, now: number): void {
+/** Records how long the oldest waiting job of a queue has been waiting. The figure belongs to the whole queue, so it has no job name. */
+export function recordOldestWaiting(db: Connection, queue: number, ms: number, now: number): void {
   const kind = kindFinder(db)(queue, '');
   inEveryPeriod(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
 }

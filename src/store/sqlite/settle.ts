@@ -21,12 +21,12 @@ interface SettleResult {
 /** Settles an attempt inside a transaction. The event names `actor`, or else the worker that holds the attempt. */
 export function settle(db: Connection, given: Settlement, actor: string | null = null): SettleResult {
   const attempt = db.get(sql.endingAttempt, given.claim.attempt);
-  const cancelled = attempt?.end_reason === 'cancelled';
+  const isCancelled = attempt?.end_reason === 'cancelled';
   if (given.why === 'never-started') {
-    const answer = undoAttempt(db, given, cancelled, actor);
+    const answer = undoAttempt(db, given, isCancelled, actor);
     return { answer, metDependencies: answer === 'applied' ? unblock(db, given) : 0 };
   }
-  const settlement = cancelled ? withoutRetry(given) : given;
+  const settlement = isCancelled ? withoutRetry(given) : given;
   const answer = settleAttempt(db, settlement, attempt, actor);
   if (answer !== 'applied') return { answer, metDependencies: 0 };
   const metDependencies = unblock(db, settlement);
@@ -45,8 +45,8 @@ function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
 function withoutRetry(settlement: Settlement): Settlement {
   const { to, attempts, crashes } = settlement.transition;
   // A stop makes an at-most-once job dead. If somebody cancelled it, it is cancelled instead.
-  const stopped = to === 'dead' && settlement.why === 'stopped';
-  if (to !== 'failed' && to !== 'released' && !stopped) return settlement;
+  const isStopped = to === 'dead' && settlement.why === 'stopped';
+  if (to !== 'failed' && to !== 'released' && !isStopped) return settlement;
   return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
 }
 
@@ -54,7 +54,7 @@ function withoutRetry(settlement: Settlement): Settlement {
 function undoAttempt(
   db: Connection,
   settlement: Settlement,
-  cancelled: boolean,
+  isCancelled: boolean,
   actor: string | null,
 ): SettleAnswer {
   const { claim, finishedAt } = settlement;
@@ -62,7 +62,7 @@ function undoAttempt(
     const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
     return before === undefined ? 'lost' : 'already-mine';
   }
-  if (cancelled) {
+  if (isCancelled) {
     db.run(cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
     recordJobEvent(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
     const figures = newTally(db);

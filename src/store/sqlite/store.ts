@@ -13,7 +13,7 @@ import { scheduleStore } from './schedules.ts';
 import { workerStore } from './workers.ts';
 
 export function sqliteStore(db: Connection): Store {
-  const { epoch, origin, forget } = epochReader(db);
+  const { epoch, origin, forgetEpoch } = epochReader(db);
   return {
     // These two are read when they are asked for, because a file of another version may lack them.
     get epoch() {
@@ -31,7 +31,7 @@ export function sqliteStore(db: Connection): Store {
     ...eventStore(db),
     ...figureStore(db),
     ...retentionStore(db),
-    ...careStore(db, forget),
+    ...careStore(db, forgetEpoch),
     withActor: (actor) => sqliteStore({ ...db, actor }),
   };
 }

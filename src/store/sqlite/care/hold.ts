@@ -9,7 +9,7 @@ import { fileId } from '../live-files.ts';
 /** A store that nobody else can use, so that its file can be read and replaced. */
 export interface HeldStore {
   /** Tells whether SQLite has locked the file and folded the WAL into it. Otherwise SQLite cannot read the file, and the WAL is left. */
-  folded: boolean;
+  isFolded: boolean;
   /** Tells whether the path still leads to this file. */
   isCurrent(): boolean;
   /** Copies the bytes of the file, damaged or not, and of a WAL that is left. */
@@ -51,13 +51,13 @@ async function holdOnce(path: string): Promise<HeldStore> {
     closeSync(descriptor);
     throw error;
   }
-  const folded = connection !== null;
+  const isFolded = connection !== null;
   return {
-    folded,
+    isFolded,
     isCurrent: () => fileId(path) === file,
     copyTo(target) {
       copyBytes(descriptor, target);
-      if (!folded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
+      if (!isFolded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
     },
     unlock() {
       connection?.close();

@@ -5,7 +5,7 @@ import type { SavedTable } from '../tables.ts';
 import {
   cellAt,
   cellOffsets,
-  childrenOf,
+  childPagesOf,
   freePages,
   holdsRows,
   openPages,
@@ -105,7 +105,7 @@ function ownersOf(pages: PageFile, roots: Map<string, number>, free: Set<number>
       const page = owners.has(number) || free.has(number) ? null : pages.read(number);
       if (page === null) continue;
       owners.set(number, name);
-      rest.push(...childrenOf(page, number));
+      rest.push(...childPagesOf(page, number));
       for (const at of cellOffsets(page, number)) {
         const cell = cellAt(page, number, at);
         if (cell?.overflow == null) continue;

@@ -57,7 +57,7 @@ export function cellOffsets(page: Buffer, number: number): number[] {
 }
 
 /** Returns the numbers of the pages below an interior page, or none for other pages. */
-export function childrenOf(page: Buffer, number: number): number[] {
+export function childPagesOf(page: Buffer, number: number): number[] {
   const start = headerOffset(number);
   if (page[start] !== INTERIOR_TABLE && page[start] !== INTERIOR_INDEX) return [];
   return [page.readUInt32BE(start + 8), ...cellOffsets(page, number).map((at) => page.readUInt32BE(at))];

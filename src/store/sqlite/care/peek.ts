@@ -55,7 +55,7 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 
 /**
  * Opens a database without changing its files. If there is a WAL, a process uses the database or has died, and the WAL is read,
- * too. Otherwise the file is complete and is opened alone, because SQLite would create a WAL beside it, or remove the one beside
+ * too. Otherwise the complete database is in one file, and SQLite reads only that, because SQLite would create a WAL beside it, or remove the one beside
  * an empty file. If other users could put files beside the database, a private copy is opened.
  */
 function openToRead(path: string, copyDirectory?: string): DatabaseSync {

@@ -68,7 +68,7 @@ function refuseWrongSource(source: string, db: string): void {
     );
 }
 
-/** Throws if the file is not a queuectl database, before the user is asked whether to replace the store. */
+/** Throws if the file cannot be opened as a queuectl database. */
 async function refuseForeignFile(source: string): Promise<void> {
   try {
     await (await peekSqlite(source))?.close();

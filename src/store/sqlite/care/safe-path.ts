@@ -69,7 +69,7 @@ function canOthersWrite(stat: Stats, uid: number): boolean {
   return (stat.mode & 0o002) !== 0 || !isPrivateGroup(stat.gid, uid);
 }
 
-/** Trusts this user and root. In a user namespace, the machine's root has the user id of all unknown users. */
+/** Trusts this user and root. In a user namespace, the machine's root has the user id of all unmapped users. */
 function isTrusted(owner: number, uid: number): boolean {
   return owner === uid || owner === ROOT_UID || isUnmapped(owner);
 }

@@ -8,7 +8,7 @@ import { hasJobTable, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
 import type { HeldStore } from './hold.ts';
 import { type FoundRow, openRowFinder, type RowFinder, type TableShape } from './loose-rows.ts';
 import { PART_SUFFIXES } from './owner.ts';
-import { childrenOf, PAGE_BYTES } from './pages.ts';
+import { childPagesOf, PAGE_BYTES } from './pages.ts';
 
 const HEADER_BYTES = 100;
 /** The search for the next readable row number ends at this distance. */
@@ -96,10 +96,10 @@ function freshPages(copy: string, asBackup: boolean): Map<number, Buffer> {
   const bytes = readFileSync(files[asBackup ? 1 : 0]!);
   for (const file of files) rmSync(file, { force: true });
   const page = (number: number): Buffer => bytes.subarray((number - 1) * PAGE_BYTES, number * PAGE_BYTES);
-  return new Map([1, ...childrenOf(page(1), 1)].map((number) => [number, page(number)]));
+  return new Map([1, ...childPagesOf(page(1), 1)].map((number) => [number, page(number)]));
 }
 
-/** Overwrites the first `bytes` bytes: the header, or else page 1 with the other pages of the schema. Keeps the size of the file and empties the list of free pages. */
+/** Overwrites the header, or all pages of the schema if `bytes` is a whole page. Keeps the file's size and empties the list of free pages. */
 function overwriteStart(path: string, pages: Map<number, Buffer>, bytes: number): void {
   const start = Buffer.from(pages.get(1)!.subarray(0, bytes));
   start.writeUInt32BE(Math.max(pages.size, Math.floor(statSync(path).size / PAGE_BYTES)), 28);

@@ -31,7 +31,7 @@ export async function takeStore(db: string): Promise<HeldStore | null> {
   try {
     returnWal(db);
     const held = await holdSqlite(db);
-    finishSwaps(db, held.folded);
+    finishSwaps(db, held.isFolded);
     return held;
   } catch (error) {
     if (error instanceof QueueError && error.code === 'store-busy') refuseWhileUsed(db);
@@ -88,11 +88,11 @@ export function swap(
   const keptPath = unusedKeptPath(`${db}.${keptName.word}-${timestampOf(keptName.now)}`);
   const hidden = hiddenPathOf(keptPath);
   crashPoint('swap-taken');
-  if (!held.folded) refuseWhileUsed(db);
+  if (!held.isFolded) refuseWhileUsed(db);
   refuseReplaced(db, held);
   linkSync(db, hidden);
   crashPoint('swap-linked');
-  if (!held.folded) moveParts(db, hidden);
+  if (!held.isFolded) moveParts(db, hidden);
   crashPoint('swap-cleared');
   // After a power cut the old WAL must not be beside the new store.
   sync(dirname(db)); // fault-control: sync-before-rename
@@ -129,17 +129,17 @@ function timestampOf(now: number): string {
 
 /**
  * Completes or undoes the swaps that were killed. If the old store still has its name, the swap is undone: a store that SQLite
- * cannot read gets its WAL back, and one that SQLite has opened without the WAL (`folded`) does not. Otherwise the old store
+ * cannot read gets its WAL back, and one that SQLite has opened without the WAL (`isFolded`) does not. Otherwise the old store
  * gets its new name. The caller has locked the store or has it open, so nobody else is in the middle of a swap.
  */
-export function finishSwaps(db: string, folded: boolean): void {
+export function finishSwaps(db: string, isFolded: boolean): void {
   const directory = dirname(db);
   for (const name of hiddenNames(db)) {
     const hidden = join(directory, name);
     const keptPath = unusedPath(join(directory, name.slice(1)), isThere);
     if (!isSameFile(hidden, db)) reveal(hidden, keptPath);
     else {
-      moveOwnParts(hidden, folded ? keptPath : db);
+      moveOwnParts(hidden, isFolded ? keptPath : db);
       unlinkSync(hidden);
     }
   }
