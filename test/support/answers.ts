@@ -19,7 +19,7 @@ const ROUTE_PATTERNS = ROUTES.map((route) => ({
   pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** Returns the name of an answer: its route and its status, or `default` for an error that the route does not list. */
+/** Returns the name of an answer: its method, its path and its status, or `default` for an error that the route does not list. */
 const nameOf = (route: Route, status: number | 'default'): string =>
   `${route.method} ${route.path} ${status}`;
 

@@ -234,14 +234,14 @@ export function untilState(box: Sandbox, id: string, state: string, limitMs = 60
   );
 }
 
-/** Adds a job with this id and command. Other fields of the job object go into `more`. */
+/** Adds a job with this id and command. `fields` are the other fields of the job object. */
 export function enqueue(
   box: Sandbox,
   id: string,
   command: string,
-  more: Record<string, unknown> = {},
+  fields: Record<string, unknown> = {},
 ): Promise<JobJson> {
-  return box.json<JobJson>(['enqueue', JSON.stringify({ id, command, ...more })]);
+  return box.json<JobJson>(['enqueue', JSON.stringify({ id, command, ...fields })]);
 }
 
 /** Runs `config set` for each of these settings, in order. */

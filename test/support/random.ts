@@ -24,8 +24,8 @@ export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 
-export function pick<T>(random: Random, from: readonly T[]): T {
-  const found = from[below(random, from.length)];
+export function pick<T>(random: Random, items: readonly T[]): T {
+  const found = items[below(random, items.length)];
   if (found === undefined) throw new Error('nothing to pick from');
   return found;
 }

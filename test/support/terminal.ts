@@ -15,13 +15,13 @@ export function onTerminal(
   args: string[],
   rows = 24,
   columns = 80,
-  more: { through?: string[]; env?: Record<string, string> } = {},
+  options: { through?: string[]; env?: Record<string, string> } = {},
 ): OnTerminal {
   const script = join(import.meta.dir, 'terminal.py');
   const running = box.start(args, {
     keepStdinOpen: true,
-    env: { TERM: 'xterm', FORCE_COLOR: '', NO_COLOR: '1', ...more.env },
-    through: ['python3', script, String(rows), String(columns), ...(more.through ?? [])],
+    env: { TERM: 'xterm', FORCE_COLOR: '', NO_COLOR: '1', ...options.env },
+    through: ['python3', script, String(rows), String(columns), ...(options.through ?? [])],
   });
   const sendLine = (line: string): void => void running.child.stdin!.write(`${line}\n`);
   return {

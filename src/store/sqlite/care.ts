@@ -22,8 +22,8 @@ export function careStore(
       db.write('renew', () => {
         db.run(sql.keepOrigin);
         db.run(sql.newEpoch);
-        db.run(sql.forgetWorkers);
-        db.run(sql.forgetSupervisors);
+        db.run(sql.deleteWorkers);
+        db.run(sql.deleteSupervisors);
         for (const row of db.all(runningJobs)) settle(db, settleLost(toClaimedJob(row)));
         onRenewed();
       }),

@@ -89,7 +89,7 @@ function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take
 
 /** Tells whether the job is in a queue with a concurrency limit, so that its end may make room for other workers. */
 function hasLimitedQueue(db: Connection, { claim }: Settlement): boolean {
-  return (db.get(sql.settledQueueLimit, claim.job)?.concurrency ?? null) !== null;
+  return (db.get(sql.queueLimitOfJob, claim.job)?.concurrency ?? null) !== null;
 }
 
 const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { recordKnownJobEvent } from './record-events.ts';
 import { newTally } from './rollups.ts';
 import * as sql from './sql/dependencies.ts';
-import { phaseOfJob } from './sql/job-actions.ts';
+import { jobSummary } from './sql/job-actions.ts';
 
 /** A parent job that has ended or was deleted. */
 export interface EndedParent {
@@ -29,12 +29,12 @@ export function addDependencies(
   let firstChild = Number.POSITIVE_INFINITY;
   let dependsOnNewer = false;
   for (const child of children) {
-    const row = db.get(phaseOfJob, child)!;
+    const row = db.get(jobSummary, child)!;
     const number = row.number as number;
     firstChild = Math.min(firstChild, number);
     const parents = JSON.parse(row.depends_on as string) as Dependency[];
     for (const [ordinal, { id, on }] of parents.entries()) {
-      const parent = db.get(phaseOfJob, id) ?? db.get(phaseOfJob, standIns.get(id) ?? '');
+      const parent = db.get(jobSummary, id) ?? db.get(jobSummary, standIns.get(id) ?? '');
       if (parent === undefined)
         throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
       const parentNumber = parent.number as number;
@@ -95,7 +95,7 @@ export function handleParentEnd(
     const error = parentEndError(id, end);
     for (const held of db.all(sql.holdBlocked, error, now, number))
       recordKnownJobEvent(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
-    db.run(sql.explainHeld, error, number);
+    db.run(sql.explainHold, error, number);
     for (const child of db.all(sql.cancelBlocked, now, now, error, number)) {
       const ended: EndedParent = { number: child.number as number, id: child.id as string, end: 'cancelled' };
       recordKnownJobEvent(db, { kind: 'cancelled', detail: { error } }, ended.id, child.queue as number);
@@ -103,7 +103,7 @@ export function handleParentEnd(
       cancelled.push(ended.id);
       figures.countDropped(ended.number);
     }
-    db.run(sql.dropBlockers, number);
+    db.run(sql.decrementBlockers, number);
     db.run(sql.failDependencies, number);
   }
   figures.write(now);
@@ -132,7 +132,7 @@ export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {
-  const wanted = JSON.parse((db.get(phaseOfJob, id)?.depends_on as string | null | undefined) ?? '[]');
+  const wanted = JSON.parse((db.get(jobSummary, id)?.depends_on as string | null | undefined) ?? '[]');
   return db.all(sql.dependenciesOfJob, id).map((row) => ({
     ...wanted[row.ordinal as number],
     phase: row.phase as ParentState['phase'],

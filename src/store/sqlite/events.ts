@@ -84,11 +84,11 @@ function lastEventNumberBefore(db: Connection, at: number): number {
   let high = last + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const row = db.get(sql.eventFrom, middle);
+    const row = db.get(sql.firstEventFrom, middle);
     if (row === undefined || (row.at as number) >= at) high = middle;
     else low = middle + 1;
   }
-  const first = db.get(sql.eventFrom, low)?.first as number | undefined;
+  const first = db.get(sql.firstEventFrom, low)?.first as number | undefined;
   return first === undefined ? last : first - 1;
 }
 

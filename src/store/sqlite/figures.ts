@@ -117,7 +117,7 @@ async function forgetRollups(db: Connection, now: number): Promise<number> {
     const hasOld = await db.read(() => db.get(sql.anyOldRollup, TIER_NUMBERS[tier], before) !== undefined);
     if (hasOld)
       return db.write('forgetRollups', () =>
-        db.run(sql.forgetRollups, TIER_NUMBERS[tier], before, ROLLUPS_AT_ONCE),
+        db.run(sql.deleteOldRollups, TIER_NUMBERS[tier], before, ROLLUPS_AT_ONCE),
       );
   }
   return 0;

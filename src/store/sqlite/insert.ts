@@ -34,7 +34,7 @@ export async function insertIdempotently<T>(
     };
     added = insert(db, jobs, now, keep && keepId);
     const addedIds = keep ? ids : (added as Job[]).map((job) => job.id);
-    db.run(sql.keepAnswer, JSON.stringify(addedIds), idempotency.key);
+    db.run(sql.storeIdsOfKey, JSON.stringify(addedIds), idempotency.key);
     return null;
   });
   if (earlierUse === null) return added;
@@ -55,9 +55,9 @@ function takeKey(
   { key, body }: Idempotency,
   now: number,
 ): { ids: string[]; usedAt: number } | null {
-  db.run(sql.freeKey, key, now - KEY_KEPT_MS);
+  db.run(sql.freeExpiredKey, key, now - KEY_KEPT_MS);
   if (db.run(sql.takeKey, key, body, now) === 1) return null;
-  const row = db.get(sql.answerOfKey, key)!;
+  const row = db.get(sql.useOfKey, key)!;
   if (row.body === body) return { ids: JSON.parse(row.ids as string), usedAt: row.used_at as number };
   throw new QueueError('key-reused', `the idempotency key '${key}' was already used for a different request`);
 }
@@ -190,7 +190,7 @@ function insertUnique(
   now: number,
   log: EnqueueLog,
 ): Job | null {
-  db.run(sql.freeSlot, unique.key, now);
+  db.run(sql.freeExpiredSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
   const added = addRow(db, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);

@@ -45,7 +45,7 @@ export function jobActionStore(db: Connection): JobActionStore {
 function retry(db: Connection, ids: string[], from: readonly State[], now: number, bulk: boolean): string[] {
   const states = JSON.stringify(from);
   const changed = ids.filter((id) => {
-    db.run(sql.freeSlotFor, id, now);
+    db.run(sql.freeExpiredSlotOfJob, id, now);
     return db.run(sql.retryJob, now, now, id, states, bulk ? 1 : 0) === 1;
   });
   for (const id of changed) {
@@ -82,7 +82,7 @@ function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
   const cancelledParents: EndedParent[] = [];
   const figures = newTally(db);
   for (const id of ids) {
-    const job = db.get(sql.phaseOfJob, id);
+    const job = db.get(sql.jobSummary, id);
     if (job === undefined) continue;
     if (job.phase === 'running') {
       const attempt = job.attempt as number;

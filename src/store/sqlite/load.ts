@@ -33,10 +33,10 @@ export function load(
 
 /** Recomputes derived values, such as counters and blocked phases, after an import or a repair has inserted rows. */
 export function recomputeDerived(db: Connection): void {
-  db.run(sql.countBlockers);
+  db.run(sql.recountBlockers);
   db.run(sql.fixBlockedPhases);
-  db.run(sql.forgetCounters);
-  db.run(sql.countJobs);
+  db.run(sql.deleteCounters);
+  db.run(sql.recountJobs);
   for (const parent of db.all<EndedParent>(sql.endedParents)) handleParentEnd(db, parent, db.now());
 }
 

@@ -99,5 +99,5 @@ function endedJobsAfter(
 async function forgetKeys(db: Connection, now: number): Promise<number> {
   const before = now - KEY_KEPT_MS;
   const hasOld = await db.read(() => db.get(sql.anyOldKey, before) !== undefined);
-  return hasOld ? db.write('forgetKeys', () => db.run(sql.forgetKeys, before, KEYS_AT_ONCE)) : 0;
+  return hasOld ? db.write('forgetKeys', () => db.run(sql.deleteOldKeys, before, KEYS_AT_ONCE)) : 0;
 }

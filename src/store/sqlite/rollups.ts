@@ -75,7 +75,7 @@ export function countAttempt(
   const runBucket = runMs === null ? null : bucketOf(runMs);
   inEveryTier(at, (tier, start) => {
     const packed = db.get(sql.packedTimes, tier, start, kind);
-    if (packed === undefined) db.run(sql.openRollup, tier, start, kind);
+    if (packed === undefined) db.run(sql.insertRollup, tier, start, kind);
     const wait = addTime(packed?.wait, waitBucket);
     const run = addTime(packed?.run, runBucket);
     db.run(COUNT_ATTEMPT[outcome], waitMs, wait, runMs, run, tier, start, kind);

@@ -7,7 +7,7 @@ import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
 import { insert } from './insert.ts';
 import { recordEvent, recordJobEvent } from './record-events.ts';
-import { phaseOfJob } from './sql/job-actions.ts';
+import { jobSummary } from './sql/job-actions.ts';
 import * as sql from './sql/schedules.ts';
 
 /** A clock may be set back by this much without repeating a tick. */
@@ -107,7 +107,7 @@ function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
     if (waits) waiting.push(at);
   }
   db.run(sql.setWaiting, waiting.length, number);
-  db.run(sql.forgetTicks, number, now - TICKS_KEPT_MS);
+  db.run(sql.deleteOldTicks, number, now - TICKS_KEPT_MS);
   return fired;
 }
 
@@ -139,7 +139,7 @@ function enqueueTick(
     recordEvent(db, tick);
     return job;
   }
-  const number = db.get(phaseOfJob, spec.id)!.number as number;
+  const number = db.get(jobSummary, spec.id)!.number as number;
   const phase = schedule.overlap === 'allow' ? 'closed' : 'open';
   db.run(sql.updateTick, phase, number, schedule.number, at, manual);
   db.run(sql.storeLastTick, at, spec.id, schedule.number);

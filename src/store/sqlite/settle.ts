@@ -58,8 +58,8 @@ function undoAttempt(
   actor: string | null,
 ): SettleAnswer {
   const { claim, finishedAt } = settlement;
-  if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 0) {
-    const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
+  if (db.run(sql.undoAttempt, finishedAt, finishedAt, claim.job, claim.token) === 0) {
+    const before = db.get(sql.anyUndoneAttempt, claim.job, claim.token, claim.attempt);
     return before === undefined ? 'lost' : 'already-mine';
   }
   if (isCancelled) {
@@ -69,7 +69,7 @@ function undoAttempt(
     figures.countDropped(claim.job);
     figures.write(finishedAt);
   } else recordAttemptEvent(db, attemptEnded(settlement), claim.attempt, actor);
-  db.run(sql.forgetAttempt, claim.attempt);
+  db.run(sql.deleteAttempt, claim.attempt);
   return 'applied';
 }
 

@@ -16,7 +16,7 @@ export function workerStore(db: Connection): WorkerStore {
     register: (worker, lastUsedAttempt = 0) =>
       db.write('register', () => {
         if (lastUsedAttempt > Number(db.get(lastAttempt)?.number ?? 0)) {
-          db.run(sql.forgetLastAttempt);
+          db.run(sql.deleteLastAttempt);
           db.run(sql.setLastAttempt, lastUsedAttempt);
         }
         const { id, pid, host, hostname, concurrency, queues } = worker;

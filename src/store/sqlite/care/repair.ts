@@ -71,7 +71,7 @@ function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialRepo
   const progress = { db, source, report, indexedJobs };
   for (const table of SAVED_TABLES) saveTable(progress, table);
   if (source.lacksTrees) report.lost.push('the contents of destroyed pages');
-  const nameless = db.run(care.forgetNameless);
+  const nameless = db.run(care.deleteNamelessFigures);
   if (nameless > 0) report.lost.push(`${nameless} statistics whose queue and name are missing`);
   recomputeDerived(db);
   report.jobs = report.saved.job ?? 0;
@@ -79,9 +79,9 @@ function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialRepo
   // A running job whose attempt is gone is settled as lost. Workers find the processes of the others by their cookies.
   const settleLost = steps.settleLost(readSettings(db));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
-  db.run(care.forgetUnfinished);
-  db.run(care.countRuns);
-  db.run(care.countWaiting);
+  db.run(care.deleteUnfinishedAttempts);
+  db.run(care.recountRuns);
+  db.run(care.recountWaiting);
   return report;
 }
 

@@ -4,7 +4,7 @@ import { orNull } from '../../../core/or-null.ts';
 import { type Row, withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
-import { hasJobTable, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
+import { hasJobTable, rootPages, rowsAfter, rowsInOrder } from '../sql/care.ts';
 import type { HeldStore } from './hold.ts';
 import { type FoundRow, openRowFinder, type RowFinder, type TableShape } from './loose-rows.ts';
 import { PART_SUFFIXES } from './owner.ts';
@@ -121,7 +121,7 @@ function readersOf(db: DatabaseSync, copy: string, guessed = false): Omit<Damage
   let pages: RowFinder | null = null;
   return {
     rowsByPage(shape, fit) {
-      const known = guessed ? [] : all(roots);
+      const known = guessed ? [] : all(rootPages);
       pages ??= openRowFinder(copy, new Map(known.map((row) => [String(row.name), Number(row.rootpage)])));
       return pages.rowsOf(shape, fit);
     },

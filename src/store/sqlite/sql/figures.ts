@@ -9,7 +9,7 @@ export const nameExists = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
 export const countKinds =
   "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
 export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
-export const openRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
+export const insertRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
 export const countJobs = `INSERT INTO rollup (tier, at, kind, enqueued, dropped) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET enqueued = enqueued + excluded.enqueued, dropped = dropped + excluded.dropped`;
 export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
@@ -47,7 +47,7 @@ export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
   (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
   FROM line CROSS JOIN queue ON queue.number = line.queue GROUP BY queue.number ORDER BY name`;
 export const anyOldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
-export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
+export const deleteOldRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
   (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
 
 /** Reads the newest attempts. A time is null where the figures do not count it either. */

@@ -17,16 +17,17 @@ export const insertedNumber = 'SELECT last_insert_rowid() AS number';
 /** Counts all jobs added to a queue at once. A trigger would run for each job. */
 export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)
   ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + excluded.jobs`;
-export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
+export const freeExpiredSlot =
+  'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
 export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
 export const insertStdin = 'INSERT INTO stdin (job, bytes) SELECT number, ? FROM job WHERE id = ?';
 export const countStdin = 'UPDATE job SET bytes = ? WHERE id = ?';
 export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
-export const freeKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
+export const freeExpiredKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
 export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-export const keepAnswer = 'UPDATE idempotency SET ids = ? WHERE key = ?';
-export const answerOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
+export const storeIdsOfKey = 'UPDATE idempotency SET ids = ? WHERE key = ?';
+export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
 
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';

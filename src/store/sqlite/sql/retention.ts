@@ -8,5 +8,5 @@ export const attemptsWithFile = `SELECT number FROM attempt WHERE job = ? AND ou
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;
 export const deleteEnded = "DELETE FROM job WHERE number = ? AND phase = 'ended'";
 export const anyOldKey = 'SELECT 1 FROM idempotency WHERE used_at <= ? LIMIT 1';
-export const forgetKeys = `DELETE FROM idempotency WHERE rowid IN
+export const deleteOldKeys = `DELETE FROM idempotency WHERE rowid IN
   (SELECT rowid FROM idempotency WHERE used_at <= ? ORDER BY used_at LIMIT ?)`;

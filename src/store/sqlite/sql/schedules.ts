@@ -27,4 +27,4 @@ export const insertTick = `INSERT INTO tick (schedule, at, manual, phase) VALUES
 export const updateTick = `UPDATE tick SET phase = ?, job = ? WHERE schedule = ? AND at = ? AND manual = ?`;
 export const storeLastTick = 'UPDATE schedule SET last_at = ?, last_job = ? WHERE number = ?';
 export const setWaiting = 'UPDATE schedule SET waiting = ? WHERE number = ?';
-export const forgetTicks = `DELETE FROM tick WHERE schedule = ? AND at < ? AND phase = 'closed'`;
+export const deleteOldTicks = `DELETE FROM tick WHERE schedule = ? AND at < ? AND phase = 'closed'`;

@@ -1,4 +1,4 @@
-export const forgetLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
+export const deleteLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
 export const setLastAttempt = "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempt', ?)";
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
