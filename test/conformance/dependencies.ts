@@ -58,7 +58,7 @@ export const dependencies: Record<string, Case> = {
     expect(await claim(store)).toEqual([]);
     expect(await store.nextDue(null, NOW)).toBeNull();
     const result = await store.claim(claimRequest({ settlements: [ending(parent, succeeded)] }), NOW + 1000);
-    expect(result).toMatchObject({ settled: ['applied'], unblocked: true });
+    expect(result).toMatchObject({ settled: ['applied'], hasUnblocked: true });
     expect(ids(result.jobs)).toEqual(['child']);
   },
 

@@ -124,7 +124,7 @@ const claim = step(
   async (model, store, { worker: workerId, limit, queues, settle }) => {
     const claims = settle.flatMap((one) => {
       const found = claimBefore(model, one.claim);
-      return found === undefined ? [] : [{ found, settlement: settlementOf(model, found, one.outcome) }];
+      return found === undefined ? [] : [{ found, settlement: settlementNow(model, found, one.outcome) }];
     });
     const request = claimRequest({
       workerId,
@@ -146,7 +146,7 @@ const claim = step(
   },
 );
 
-function settlementOf(model: m.Model, found: m.ModelClaim, outcome: Outcome): Settlement {
+function settlementNow(model: m.Model, found: m.ModelClaim, outcome: Outcome): Settlement {
   return ending(found.real, outcome, model.now);
 }
 
@@ -156,7 +156,7 @@ const settle = step(
   hasClaim,
   async (model, store, input) => {
     const found = claimBefore(model, input.claim)!;
-    const settlement = settlementOf(model, found, input.outcome);
+    const settlement = settlementNow(model, found, input.outcome);
     equal(await store.settle(settlement), m.settle(model, found, settlement));
   },
 );
