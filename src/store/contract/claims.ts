@@ -52,7 +52,7 @@ export interface ClaimRequest {
 export interface ClaimResult {
   settled: SettleAnswer[];
   jobs: ClaimedJob[];
-  /** Tells whether a settlement may have made room for a job of another worker, because a concurrency limit applies. */
+  /** Tells whether a concurrency limit applies, so that a settlement may have made room for other workers. */
   mayHaveMadeRoom: boolean;
   /** Tells whether a settlement has met a dependency of another job. */
   hasUnblocked: boolean;
