@@ -7,14 +7,14 @@ import {
   ids,
   jobSpec,
   NOW,
-  running,
+  startJob,
   succeeded,
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const adopt: Record<string, Case> = {
   'the adopter holds the job with a higher token on the same attempt': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(adopted).toMatchObject({
       id: 'a',
@@ -30,7 +30,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'an adoption makes the old claim void': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(await store.settle(ending(job, succeeded))).toBe('lost');
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
@@ -41,7 +41,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'only one of several adopters succeeds': async ({ store, another }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopters = [store, await another(), await another()];
     const answers = await Promise.all(adopters.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
     const winners = answers.filter((answer) => answer !== null);
@@ -50,7 +50,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'a job that has ended or was requeued cannot be adopted': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
     expect(await store.adopt(job.claim, 'w2')).toBeNull();
     expect(await store.get('a')).toMatchObject({ state: 'pending', workerId: null });
@@ -61,7 +61,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'a job can be adopted more than once, each time from the current claim': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const second = await store.adopt(job.claim, 'w2');
     const third = await store.adopt(second!.claim, 'w3');
     expect(third!.claim.token).toBeGreaterThan(second!.claim.token);
@@ -71,14 +71,14 @@ export const adopt: Record<string, Case> = {
   },
 
   'the next claim has a higher token than every adopter': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     await store.settle(ending(adopted!, { why: 'stopped' }));
     expect((await claimOne(store)).claim.token).toBeGreaterThan(adopted!.claim.token);
   },
 
   'an attempt that is marked twice keeps the first reason': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect((await store.runningJobs())[0]?.endReason).toBeNull();
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
     expect(await store.mark(job.claim, 'stopped')).toBe(true);
@@ -86,7 +86,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'the adopter reads the mark, also over a new connection': async ({ store, another, close }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.mark(job.claim, 'cancelled');
     await close(store);
     const next = await another();
@@ -97,7 +97,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'a lost claim cannot mark its attempt': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
     const again = await claimOne(store);
@@ -108,7 +108,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'the next attempt has no mark': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.mark(job.claim, 'stopped');
     await store.settle(ending(job, { why: 'stopped' }));
     expect((await claimOne(store)).endReason).toBeNull();

@@ -10,7 +10,7 @@ import {
   ids,
   jobSpec,
   NOW,
-  running,
+  startJob,
   succeeded,
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
@@ -52,7 +52,7 @@ const oneAttempt = { maxRetries: 1 };
 
 export const dependencies: Record<string, Case> = {
   'a job is not claimed before its parent has completed': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     const [child] = await store.insert([after('child', ['parent'], { priority: 99 })], NOW);
     expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
     expect(await claim(store)).toEqual([]);
@@ -63,7 +63,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a parent that waits for a retry has not ended': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('child', ['any:parent'])], NOW);
     await store.settle(ending(parent, failedWith(1)));
     expect(await states(store, 'parent', 'child')).toEqual(['failed', 'blocked']);
@@ -115,7 +115,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a failed job cancels the whole chain after it, and each reason names the parent': async ({ store }) => {
-    const first = await running(store, 'a', oneAttempt);
+    const first = await startJob(store, 'a', oneAttempt);
     await store.insert([after('b', ['a']), after('c', ['b']), after('d', ['any:c'])], NOW);
     await store.settle(ending(first, failedWith(1)));
     expect(await states(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
@@ -124,7 +124,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
-    const parent = await running(store, 'parent', oneAttempt);
+    const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert(
       [after('held', ['parent'], onFailure('hold')), after('run', ['parent'], onFailure('run'))],
       NOW,
@@ -137,9 +137,9 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a parent that has already ended makes a new job ready, cancelled or held at once': async ({ store }) => {
-    const good = await running(store, 'good', oneAttempt);
+    const good = await startJob(store, 'good', oneAttempt);
     await store.settle(ending(good, succeeded));
-    const bad = await running(store, 'bad', oneAttempt);
+    const bad = await startJob(store, 'bad', oneAttempt);
     await store.settle(ending(bad, failedWith(1)));
     const added = await store.insert(
       [
@@ -181,7 +181,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'an unblocked job still waits for its own time': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
     await store.settle(ending(parent, succeeded));
     expect(await claim(store, {}, NOW + 59_000)).toEqual([]);
@@ -191,7 +191,7 @@ export const dependencies: Record<string, Case> = {
   'a held job stays held when its parent completes, and a released one still waits for its parent': async ({
     store,
   }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('a', ['parent']), after('b', ['parent'])], NOW);
     await store.hold(['a', 'b'], NOW);
     await store.release(['b'], NOW);
@@ -203,7 +203,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a job that is cancelled while blocked and then retried is blocked again': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('child', ['parent'])], NOW);
     await store.cancel(['child'], NOW);
     await store.retry(['child'], ['cancelled'], NOW);
@@ -263,7 +263,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'cutOff omits a job that a user cancelled before its parent failed': async ({ store }) => {
-    const parent = await running(store, 'parent', oneAttempt);
+    const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert([after('mine', ['parent']), after('lost', ['parent'])], NOW);
     await store.cancel(['mine'], NOW);
     await store.settle(ending(parent, failedWith(1)));
@@ -273,7 +273,7 @@ export const dependencies: Record<string, Case> = {
 
   'a job held for its parent shows why until it is released, and a job held before gets no second event':
     async ({ store }) => {
-      const parent = await running(store, 'parent', oneAttempt);
+      const parent = await startJob(store, 'parent', oneAttempt);
       await store.insert(
         [after('a', ['parent'], onFailure('hold')), after('b', ['parent'], onFailure('hold'))],
         NOW,
@@ -292,7 +292,7 @@ export const dependencies: Record<string, Case> = {
     store,
   }) => {
     const unique = { key: 'k', while: 'active' as const, forMs: null };
-    const first = await running(store, 'first', { unique });
+    const first = await startJob(store, 'first', { unique });
     const added = await store.insert([jobSpec('a', { unique }), after('b', ['a'])], NOW);
     expect(added).toMatchObject([
       { id: 'first', existing: true },
@@ -310,7 +310,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'dependencies returns the state of each parent, including removed ones': async ({ store }) => {
-    const a = await running(store, 'a');
+    const a = await startJob(store, 'a');
     await store.insert([jobSpec('b'), after('child', ['notok:b', 'a'], onFailure('run'))], NOW);
     await store.settle(ending(a, succeeded));
     await store.remove(['a'], ['completed'], NOW);
@@ -321,7 +321,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'children returns the jobs that depend on a job, also those that no longer wait': async ({ store }) => {
-    const a = await running(store, 'a');
+    const a = await startJob(store, 'a');
     await store.insert([after('b', ['a']), after('c', ['notok:a'], onFailure('hold'))], NOW);
     expect(await store.children('b')).toEqual([]);
     expect(await store.children('a')).toEqual([
@@ -361,7 +361,7 @@ export const dependencies: Record<string, Case> = {
       for (const id of predicted) expect(await store.get(id)).toMatchObject({ state: 'cancelled' });
       expect(await store.cancelledWith([a], end)).toEqual([]);
     }
-    const runs = await running(store, 'runs', { priority: 99 });
+    const runs = await startJob(store, 'runs', { priority: 99 });
     await store.insert([after('child', ['runs'])], NOW);
     expect(await store.cancelledWith(['runs'], 'cancelled')).toEqual(['child']);
     expect(await store.cancelledWith(['runs'], 'deleted')).toEqual([]);
@@ -370,7 +370,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'ten thousand children are unblocked together, and only once': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert(
       Array.from({ length: 10_000 }, (_, i) => after(`child-${i}`, ['parent'])),
       NOW,

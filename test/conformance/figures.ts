@@ -22,7 +22,7 @@ import {
   failedWith,
   jobSpec,
   NOW,
-  running,
+  startJob,
   succeeded,
 } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
@@ -206,7 +206,7 @@ export const figuresOverTime: Record<string, Case> = {
   },
 
   'the wait of a first attempt is in the histogram, and that of a retry is not': async ({ store }) => {
-    const first = await running(store, 'a', { name: 'mail' });
+    const first = await startJob(store, 'a', { name: 'mail' });
     await store.settle(ending(first, failedWith(1), NOW + 30));
     const [second] = await claim(store, {}, NOW + 50_000);
     await store.settle(ending(second!, succeeded, NOW + 50_700));

@@ -2,14 +2,14 @@ import { expect } from 'bun:test';
 import { SEARCHED, type StoreFilter } from '../../src/core/filter.ts';
 import type { WaitingSelection } from '../../src/core/waiting-reason.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, failedWith, ids, jobSpec, NOW, running } from '../support/jobs.ts';
+import { ending, failedWith, ids, jobSpec, NOW, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 /** Adds jobs that wait in every way to the queues x and y, named `queue-reason`. Those of phase ready are due. */
 async function everyWait(store: Store): Promise<void> {
   for (const queue of ['x', 'y']) {
     const failed = async (id: string): Promise<void> => {
-      const job = await running(store, id, { queue, priority: 9 });
+      const job = await startJob(store, id, { queue, priority: 9 });
       await store.settle(ending(job, failedWith(1), NOW + 1e6));
     };
     await failed(`${queue}-retrying`);
@@ -82,7 +82,7 @@ export const filters: Record<string, Case> = {
   },
 
   'each filter finds its jobs, newest first': async ({ store }) => {
-    const dead = await running(store, 'dead', { maxRetries: 1, name: 'import' });
+    const dead = await startJob(store, 'dead', { maxRetries: 1, name: 'import' });
     await store.settle(ending(dead, failedWith(3), NOW + 1000, { error: "exit code 3: 100% 'gone'" }));
     await store.insert([jobSpec('old', { tags: { team: 'a', x: '1' } })], NOW - 10_000);
     await store.insert([jobSpec('new', { tags: { team: 'a' }, priority: 5, name: 'import' })], NOW);
@@ -192,7 +192,7 @@ export const filters: Record<string, Case> = {
       ['b', { queue: 'other' }],
       ['c', {}],
     ] as const) {
-      const dead = await running(store, id, { maxRetries: 1, ...over });
+      const dead = await startJob(store, id, { maxRetries: 1, ...over });
       await store.settle(ending(dead, failedWith(3), NOW + 1000, { error: `no ${id}` }));
     }
     await store.insert([jobSpec('d'), jobSpec('e')], NOW);

@@ -1,10 +1,10 @@
 import { expect } from 'bun:test';
-import { claimRequest, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimRequest, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const settleAndClaim: Record<string, Case> = {
   'settling and claiming happen in one step': async ({ store }) => {
-    const first = await running(store, 'a');
+    const first = await startJob(store, 'a');
     await store.insert([jobSpec('b'), jobSpec('c')], NOW);
     const result = await store.claim(claimRequest({ settlements: [ending(first, succeeded)] }), NOW + 1000);
     expect(result.settled).toEqual(['applied']);
@@ -13,7 +13,7 @@ export const settleAndClaim: Record<string, Case> = {
   },
 
   'a job that is settled in a step can be claimed in the same step': async ({ store }) => {
-    const first = await running(store, 'a');
+    const first = await startJob(store, 'a');
     const result = await store.claim(
       claimRequest({ settlements: [ending(first, { why: 'stopped' })] }),
       NOW + 1000,
@@ -24,8 +24,8 @@ export const settleAndClaim: Record<string, Case> = {
   },
 
   'a combined step settles even if it claims nothing, and returns each result': async ({ store }) => {
-    const a = await running(store, 'a');
-    const b = await running(store, 'b');
+    const a = await startJob(store, 'a');
+    const b = await startJob(store, 'b');
     const lost = { ...a, claim: { ...a.claim, token: a.claim.token + 5 } };
     const request = claimRequest({
       limit: 0,
@@ -47,7 +47,7 @@ export const settleAndClaim: Record<string, Case> = {
   },
 
   'a worker that lost one claim still gets new jobs': async ({ store }) => {
-    const first = await running(store, 'a');
+    const first = await startJob(store, 'a');
     await store.adopt(first.claim, 'w2');
     await store.insert([jobSpec('b')], NOW);
     const result = await store.claim(claimRequest({ settlements: [ending(first, succeeded)] }), NOW);

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { STOP_ORDERS } from '../../src/core/stop-order.ts';
-import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, ids, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const PROGRAMS = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] };
@@ -63,7 +63,7 @@ export const workers: Record<string, Case> = {
 
   'unregistering is refused while the worker holds a job': async ({ store }) => {
     await store.register(newWorker('w1'));
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.unregister('w1')).toBe(false);
     expect(ids(await store.workers())).toEqual(['w1']);
     await store.settle(ending(job, succeeded));
@@ -74,7 +74,7 @@ export const workers: Record<string, Case> = {
   'an adopted job belongs to its new worker and no longer to the old one': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.register(newWorker('w2'));
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.adopt(job.claim, 'w2');
     expect(await store.unregister('w2')).toBe(false);
     expect(await store.unregister('w1')).toBe(true);
@@ -154,7 +154,7 @@ export const workers: Record<string, Case> = {
     for (const id of ['w1', 'drains', 'ordered', 'heir']) await store.register(newWorker(id));
     await store.beat('drains', true, NOW);
     await store.order(['ordered'], 'drain');
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     for (const heirs of [[], ['w1'], ['nobody'], ['drains', 'ordered']])
       expect(await store.handOver('w1', heirs)).toBe(false);
     expect(ids(await store.workers())).toContain('w1');

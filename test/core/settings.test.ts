@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { findSetting, parseSetting } from '../../src/core/setting-names.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
 import { checkTogether, readEach, readSettings, resolveSettings } from '../../src/core/stored-settings.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
 const set = (name: string, text: string) => {
@@ -105,7 +105,7 @@ describe('a unit at the end of a key applies to a bare number', () => {
     ['backoff-base-ms', '500'],
     ['output-limit-sec', '1M'],
   ] as const)('%s %s is refused because it is not a duration', (name, text) => {
-    expect(caught(() => set(name, text)).exitCode).toBe(2);
+    expect(errorOf(() => set(name, text)).exitCode).toBe(2);
   });
 });
 
@@ -117,7 +117,7 @@ describe('an unknown key suggests the nearest name', () => {
     ['leese', 'lease'],
     ['base-backof', 'backoff-base'],
   ] as const)('%s', (name, key) => {
-    const error = caught(() => findSetting(name));
+    const error = errorOf(() => findSetting(name));
     expect(error.code).toBe('unknown-setting');
     expect(error.message).toBe(`unknown setting '${name}'; did you mean ${key}?`);
   });
@@ -125,7 +125,7 @@ describe('an unknown key suggests the nearest name', () => {
   test.each([['colour'], [''], ['__proto__'], ['constructor'], ['-ms']] as const)(
     "'%s' suggests nothing",
     (name) => {
-      expect(caught(() => findSetting(name)).message).toBe(`unknown setting '${name}'`);
+      expect(errorOf(() => findSetting(name)).message).toBe(`unknown setting '${name}'`);
     },
   );
 });
@@ -163,7 +163,7 @@ describe('a value out of range or of the wrong type is refused', () => {
 
   test.each(Object.entries(REFUSED))('%s: %j', (key, texts) => {
     for (const text of texts) {
-      const error = caught(() => set(key, text));
+      const error = errorOf(() => set(key, text));
       expect(error.exitCode).toBe(2);
       expect(error.message).toContain(key);
       expect(error.message).toContain(`'${text}'`);
@@ -184,7 +184,7 @@ describe('a lease is at least three heartbeats', () => {
 
   test('exactly three are accepted', () => expect(together('15s', '5s')).not.toThrow());
   test('less is refused with both names', () => {
-    const error = caught(together('14999ms', '5s'));
+    const error = errorOf(together('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe('lease (14999ms) must be at least 3 times heartbeat-interval (5s)');
   });

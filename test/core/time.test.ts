@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { parseTime, toIso } from '../../src/core/time.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 const at = (text: string) => toIso(parseTime(text, 'run_at', NOW));
@@ -98,7 +98,7 @@ describe('a time of day is the next such moment, in local time', () => {
     ['2030-03-30T12:00Z', '02:30'],
     ['2030-10-26T12:00Z', 'sunday 2:30am'],
   ] as const)('%s: %s is skipped or occurs twice', (now, text) => {
-    const refused = inZone('Europe/Berlin', () => caught(() => parseTime(text, 'run_at', Date.parse(now))));
+    const refused = inZone('Europe/Berlin', () => errorOf(() => parseTime(text, 'run_at', Date.parse(now))));
     expect(refused.message).toContain('because the clocks change');
   });
 
@@ -151,13 +151,13 @@ describe('an invalid time is refused with its name', () => {
       ...['18934560001234', '1893456000.5', '1969-12-31T00:00Z', '+99999999d', 'NaN', '2030-01-31T09:00Z; x'],
     ].map((text) => [text] as const),
   )('%j', (text) => {
-    const error = caught(() => parseTime(text, 'run_at', NOW));
+    const error = errorOf(() => parseTime(text, 'run_at', NOW));
     expect(error.code).toBe('invalid-time');
     expect(error.message).toContain(`run_at: invalid time '${text}'`);
   });
 
   test.each([['+'], ['+soon'], ['++5m'], ['+-5m']] as const)('%j', (text) => {
-    expect(caught(() => parseTime(text, 'run_at', NOW)).exitCode).toBe(2);
+    expect(errorOf(() => parseTime(text, 'run_at', NOW)).exitCode).toBe(2);
   });
 });
 

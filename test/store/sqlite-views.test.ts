@@ -4,7 +4,7 @@ import { toJobObject } from '../../src/core/job-object.ts';
 import { toIso } from '../../src/core/time.ts';
 import type { Connection, Row } from '../../src/store/sqlite/connection.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, failedWith, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { ending, failedWith, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import { below, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -23,14 +23,14 @@ function columnsOf(connection: Connection, view: string): string[] {
 
 async function addSomeJobs(store: Store): Promise<void> {
   const at = NOW + 123;
-  await store.settle(ending(await running(store, 'dead', { maxRetries: 1 }), failedWith(137), at));
+  await store.settle(ending(await startJob(store, 'dead', { maxRetries: 1 }), failedWith(137), at));
   await store.settle(
-    ending(await running(store, 'done', { argv: ['a', 'b'], env: { K: 'v' } }), succeeded, at),
+    ending(await startJob(store, 'done', { argv: ['a', 'b'], env: { K: 'v' } }), succeeded, at),
   );
   await store.settle(
-    ending(await running(store, 'failed', { backoffBase: 1.5, tags: { x: 'y' } }), failedWith(1), at),
+    ending(await startJob(store, 'failed', { backoffBase: 1.5, tags: { x: 'y' } }), failedWith(1), at),
   );
-  await running(store, 'runs', { timeoutMs: 5000, priority: 7, queue: 'mail' });
+  await startJob(store, 'runs', { timeoutMs: 5000, priority: 7, queue: 'mail' });
   const rest = { stdin: 'a\u{1f600}\n', splitOutput: true, secretEnv: ['TOKEN'], cleanEnv: true };
   const policy = { backoff: 'linear', retryDelayMs: 0, backoffMaxMs: 1500, jitter: 0.5 } as const;
   await store.insert([jobSpec('later', { runAt: NOW + 987_654, policy, ...rest })], at);
@@ -119,7 +119,7 @@ describe('views', () => {
   test('workers shows idle, busy or draining as the status', () =>
     withSqlite(async (store, connection) => {
       for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
-      await running(store, 'a');
+      await startJob(store, 'a');
       await store.order(['w3'], 'drain');
       const status = connection.all('SELECT status FROM workers ORDER BY id').map((row) => row.status);
       expect(status).toEqual(['busy', 'idle', 'draining']);

@@ -54,7 +54,7 @@ export async function claimOne(store: Store, workerId = 'w1', now = NOW): Promis
 }
 
 /** Inserts a job and claims it, so that it is running. */
-export async function running(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
+export async function startJob(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
   await store.insert([jobSpec(id, over)], NOW);
   const job = await claimOne(store);
   if (job.id !== id) throw new Error(`expected ${id} at the head, found ${job.id}`);
