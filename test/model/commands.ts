@@ -126,12 +126,8 @@ const claim = step(
       const found = claimBefore(model, one.claim);
       return found === undefined ? [] : [{ found, settlement: settlementNow(model, found, one.outcome) }];
     });
-    const request = claimRequest({
-      workerId,
-      limit,
-      queues,
-      settlements: claims.map((one) => one.settlement),
-    });
+    const settlements = claims.map((one) => one.settlement);
+    const request = claimRequest({ workerId, limit, queues, settlements });
     const result = await store.claim(request, model.now);
     const settled = claims.map((one) => m.settle(model, one.found, one.settlement));
     deepEqual(result.settled, settled);
@@ -305,19 +301,6 @@ const prune = step(
 
 /** A step that is listed more often is chosen more often. */
 export const COMMANDS = [
-  ...[
-    enqueue,
-    enqueue,
-    enqueue,
-    claim,
-    claim,
-    claim,
-    settle,
-    settle,
-    storeEndReason,
-    storeEndReason,
-    adopt,
-    adopt,
-  ],
-  ...[crashWorker, adoptFromDead, passTime, actOnJob, actOnJob, actOnJob, pause, prune],
+  ...[enqueue, enqueue, enqueue, claim, claim, claim, settle, settle, storeEndReason, storeEndReason],
+  ...[adopt, adopt, crashWorker, adoptFromDead, passTime, actOnJob, actOnJob, actOnJob, pause, prune],
 ];

@@ -136,7 +136,7 @@ const WITHOUT_POINTS: Record<string, string> = {
     'runs between the points of its caller; of a backup, in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'makes the directory of a store that is not there',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
-  'store/sqlite/care/salvage.ts overwriteStart': 'changes a copy of a damaged store',
+  'store/sqlite/care/salvage.ts overwrite': 'changes a copy of a damaged store',
   'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
 };
 

@@ -2,16 +2,16 @@ import type { NamedField } from '../../core/field.ts';
 import { JOB_DEFAULTS, KEPT } from '../../core/field-list.ts';
 
 /** The fields that have a column of their own with the same name. */
-export const OWN_COLUMN_FIELDS = KEPT.filter((field) => field.in === undefined && field.column === undefined);
+export const OWN_FIELDS = KEPT.filter((field) => field.in === undefined && field.column === undefined);
 /** The fields that can be edited. */
-export const EDITABLE_FIELDS = OWN_COLUMN_FIELDS.filter((field) => field.edit !== undefined);
+export const EDITABLE_FIELDS = OWN_FIELDS.filter((field) => field.edit !== undefined);
 /** The fields that share the JSON object in the column `start`. Those that a job does not set are left out of it. */
 export const START_FIELDS = KEPT.filter((field) => field.column === 'start');
 
 /** The columns of `job` that hold what a user sets, without those of unique keys. */
-export const FIELD_COLUMNS = [...OWN_COLUMN_FIELDS.map((field) => field.name), 'hooks', 'policy', 'start'];
+export const FIELD_COLUMNS = [...OWN_FIELDS.map((field) => field.name), 'hooks', 'policy', 'start'];
 
-const PLAIN = OWN_COLUMN_FIELDS.filter((field) => field.plain);
+const PLAIN = OWN_FIELDS.filter((field) => field.plain);
 /** The columns that are set for a plain job, which sets no rarely used field. `queue` is the first: it gets the number of the queue. */
 export const PLAIN_COLUMNS = [
   'queue',
@@ -19,7 +19,7 @@ export const PLAIN_COLUMNS = [
 ];
 export const PLAIN_KEYS = PLAIN.map((field) => field.key).filter((key) => key !== 'queue');
 /** The properties that have their defaults in a plain job, and (RARE_DEFAULTS) these defaults in the same order. */
-export const RARE_KEYS = [...OWN_COLUMN_FIELDS, ...START_FIELDS]
+export const RARE_KEYS = [...OWN_FIELDS, ...START_FIELDS]
   .filter((field) => !field.plain)
   .map((field) => field.key)
   .concat('hooks', 'policy');
@@ -27,7 +27,7 @@ export const RARE_DEFAULTS = RARE_KEYS.map((key) => JOB_DEFAULTS[key]);
 
 /** The columns that hold JSON, and whether it is an array or an object. */
 export const JSON_COLUMNS: Record<string, 'array' | 'object'> = Object.fromEntries([
-  ...OWN_COLUMN_FIELDS.flatMap((field) => (isJson(field) ? [[field.name, field.type!.type]] : [])),
+  ...OWN_FIELDS.flatMap((field) => (isJson(field) ? [[field.name, field.type!.type]] : [])),
   ...['hooks', 'policy', 'start'].map((column) => [column, 'object']),
 ]);
 

@@ -1,14 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { NamedField } from '../../core/field.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import {
-  isJson,
-  OWN_COLUMN_FIELDS,
-  PLAIN_KEYS,
-  RARE_DEFAULTS,
-  RARE_KEYS,
-  START_FIELDS,
-} from './job-columns.ts';
+import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
 
 /** A job and the number of its queue. */
 export interface PlacedJob {
@@ -35,10 +28,7 @@ export function pushPlainValues(values: SQLInputValue[], { job, queue }: PlacedJ
   values.push(now, now, now);
 }
 
-const WRITERS = OWN_COLUMN_FIELDS.map((field) => ({
-  key: field.key as keyof JobSpec,
-  write: writerOf(field),
-}));
+const WRITERS = OWN_FIELDS.map((field) => ({ key: field.key as keyof JobSpec, write: writerOf(field) }));
 
 /** Adds the values of sql.insertJob. */
 export function pushValues(values: SQLInputValue[], { job, queue }: PlacedJob, now: number): void {

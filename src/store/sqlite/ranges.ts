@@ -1,5 +1,5 @@
 import { LATEST_DATE_MS } from '../../core/time.ts';
-import { OWN_COLUMN_FIELDS } from './job-columns.ts';
+import { OWN_FIELDS } from './job-columns.ts';
 import { SAVED_TABLES } from './tables.ts';
 
 type Range = readonly [min: number, max: number];
@@ -23,9 +23,7 @@ const ranged = (range: Range, ...columns: string[]): Record<string, Range> =>
 export const RANGES: Record<string, Record<string, Range>> = {
   job: {
     ...Object.fromEntries(
-      OWN_COLUMN_FIELDS.flatMap(({ name, range }) =>
-        range === undefined ? [] : [[name, [range.min, range.max]]],
-      ),
+      OWN_FIELDS.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
     ),
     ...ranged(COUNTS, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers'),
     ...ranged(TIMES_MS, 'created_at', 'updated_at', 'due_at', 'started_at', 'finished_at', 'unique_until'),
@@ -97,10 +95,7 @@ export function outsideRangeSql(column: string, [min, max]: Range): string {
 
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 export function outOfRangeRowsSql(table: string): string {
-  const ranges = Object.entries({
-    ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}),
-    ...RANGES[table],
-  });
+  const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}), ...RANGES[table] });
   const columns = ranges.map(
     ([column, range]) => `iif(${outsideRangeSql(column, range)}, '${column}', NULL)`,
   );

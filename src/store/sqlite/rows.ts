@@ -6,7 +6,7 @@ import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { Attempt, ListedJob } from '../contract/jobs.ts';
 import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts';
 import type { Row } from './connection.ts';
-import { isJson, OWN_COLUMN_FIELDS, START_FIELDS } from './job-columns.ts';
+import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
 import { SAVED_TABLES, unreadableColumn } from './tables.ts';
 
@@ -36,7 +36,7 @@ export function refuseUnreadable(row: Row): void {
 
 const JOB_TABLE = SAVED_TABLES.find((table) => table.name === 'job')!;
 
-const READERS = OWN_COLUMN_FIELDS.map((field) => ({
+const READERS = OWN_FIELDS.map((field) => ({
   key: field.key,
   column: field.name,
   read: readerOf(field),

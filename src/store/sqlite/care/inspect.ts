@@ -45,13 +45,8 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<I
     if (exists) contents = [fail('database', message, hint)];
     else store = fail('store', message, hint);
   }
-  return {
-    path,
-    isReadable,
-    engine: sqliteFinding(),
-    files: [store, ...diskFindings(path), ...access],
-    contents,
-  };
+  const files = [store, ...diskFindings(path), ...access];
+  return { path, isReadable, engine: sqliteFinding(), files, contents };
 }
 
 function sqliteFinding(): Finding {

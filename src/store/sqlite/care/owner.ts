@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import { refuseNonFile } from './odd-file.ts';
-import { foreignOwnerProblem, pathProblems, type SafetyProblem, writableProblem } from './safe-path.ts';
+import { ownerProblem, pathProblems, type SafetyProblem, writableProblem } from './safe-path.ts';
 
 const ROOT_UID = 0;
 /** The suffixes by which SQLite finds the parts of a database, whoever created them. */
@@ -59,9 +59,9 @@ function fileProblem(path: string, uid: number, fix?: string): SafetyProblem | n
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return null;
   const target = statSync(path, { throwIfNoEntry: false });
-  if (link.uid !== uid && link.uid !== ROOT_UID) return foreignOwnerProblem(path, link, uid, fix);
+  if (link.uid !== uid && link.uid !== ROOT_UID) return ownerProblem(path, link, uid, fix);
   // A broken link has no target that could be unsafe.
   if (target === undefined) return null;
-  if (target.uid !== uid) return foreignOwnerProblem(path, target, uid, fix);
+  if (target.uid !== uid) return ownerProblem(path, target, uid, fix);
   return (target.mode & 0o022) === 0 ? null : writableProblem(path, target, uid);
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { copyBytes } from '../../../files/write-all.ts';
-import { foreignOwnerProblem } from './safe-path.ts';
+import { ownerProblem } from './safe-path.ts';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const ROOT_UID = 0;
@@ -88,12 +88,7 @@ function openPart(path: string): number | null {
 function refuseForeign(path: string, wal: Stats, db: Stats): void {
   const uid = process.getuid?.() ?? wal.uid;
   if ([db.uid, uid, ROOT_UID].includes(wal.uid)) return;
-  const { problem, fix } = foreignOwnerProblem(
-    path,
-    wal,
-    uid,
-    'another user created this file. Move it elsewhere',
-  );
+  const { problem, fix } = ownerProblem(path, wal, uid, 'another user created this file. Move it elsewhere');
   throw new QueueError('not-permitted', problem, fix);
 }
 

@@ -35,7 +35,7 @@ export function pathProblems(givenPath: string, uid: number): SafetyProblem[] {
     const isLink = stat?.isSymbolicLink() ?? false;
     addProblem(directory, directoryProblem(directory, parent, uid));
     if (stat !== undefined && (isLink || isSticky(parent)) && !isTrusted(stat.uid, uid))
-      addProblem(path, foreignOwnerProblem(path, stat, uid));
+      addProblem(path, ownerProblem(path, stat, uid));
     else if (rest.length === 0 && !isLink && isSticky(parent) && canOthersWrite(parent, uid))
       addProblem(directory, sharedDirectoryProblem(path, parent, uid));
     if (stat === undefined) break;
@@ -56,7 +56,7 @@ function namesOf(path: string): string[] {
 }
 
 function directoryProblem(path: string, stat: Stats, uid: number): SafetyProblem | null {
-  if (!isTrusted(stat.uid, uid)) return foreignOwnerProblem(path, stat, uid);
+  if (!isTrusted(stat.uid, uid)) return ownerProblem(path, stat, uid);
   return canOthersWrite(stat, uid) && !isSticky(stat) ? writableProblem(path, stat, uid) : null;
 }
 
@@ -114,12 +114,7 @@ function fieldsOf(file: string, separator: string | RegExp): string[][] {
   return lines.filter((line) => line !== '').map((line) => line.trim().split(separator));
 }
 
-export function foreignOwnerProblem(
-  path: string,
-  { uid: owner }: Stats,
-  uid: number,
-  fix?: string,
-): SafetyProblem {
+export function ownerProblem(path: string, { uid: owner }: Stats, uid: number, fix?: string): SafetyProblem {
   return {
     problem: `${path} belongs to user ${owner}, but queuectl is running as user ${uid}`,
     fix: fix ?? `run queuectl as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,

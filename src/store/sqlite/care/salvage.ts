@@ -41,13 +41,9 @@ export interface DamagedCopy {
 export function openDamagedCopy(damaged: HeldStore, copy: string): DamagedCopy | null {
   const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
     ['as it is', () => {}],
-    ['with a new header', (file) => overwriteStart(file, freshPages(copy, false), HEADER_BYTES)],
-    ['with a new schema', (file) => overwriteStart(file, freshPages(copy, false), PAGE_BYTES), true],
-    [
-      'with the new schema of a copy',
-      (file) => overwriteStart(file, freshPages(copy, true), PAGE_BYTES),
-      true,
-    ],
+    ['with a new header', (file) => overwrite(file, freshPages(copy, false), HEADER_BYTES)],
+    ['with a new schema', (file) => overwrite(file, freshPages(copy, false), PAGE_BYTES), true],
+    ['with the new schema of a copy', (file) => overwrite(file, freshPages(copy, true), PAGE_BYTES), true],
   ];
   for (const lacksTrees of [false, true]) {
     for (const [how, mend, guessed] of ways) {
@@ -100,7 +96,7 @@ function freshPages(copy: string, asBackup: boolean): Map<number, Buffer> {
 }
 
 /** Overwrites the header, or all pages of the schema if `bytes` is a whole page. Keeps the file's size and empties the list of free pages. */
-function overwriteStart(path: string, pages: Map<number, Buffer>, bytes: number): void {
+function overwrite(path: string, pages: Map<number, Buffer>, bytes: number): void {
   const start = Buffer.from(pages.get(1)!.subarray(0, bytes));
   start.writeUInt32BE(Math.max(pages.size, Math.floor(statSync(path).size / PAGE_BYTES)), 28);
   start.writeUInt32BE(0, 32);
