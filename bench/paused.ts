@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { ClaimedJob, JobSpec } from '../src/core/job.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
-import { ending, jobSpec, NOW, want } from '../test/support/jobs.ts';
+import { claimRequest, ending, jobSpec, NOW } from '../test/support/jobs.ts';
 import type { Lab } from './lab.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -31,7 +31,7 @@ const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
     async prepare(store) {
       await store.insert(many({ queue: 'a', priority: 100 }), NOW);
       await store.setQueue('a', { concurrency: 1 });
-      await store.claim(want(), NOW);
+      await store.claim(claimRequest(), NOW);
     },
   },
   {
@@ -78,9 +78,9 @@ async function claimInTurn(stores: Store[]): Promise<number[][]> {
   for (let run = 0; run < CLAIMS; run++) {
     for (const [i, store] of stores.entries()) {
       const last = held[i];
-      const settle = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
+      const settlements = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
       const start = performance.now();
-      const { jobs } = await store.claim(want({ settle }), NOW);
+      const { jobs } = await store.claim(claimRequest({ settlements }), NOW);
       times[i]!.push(performance.now() - start);
       if (jobs[0]?.queue !== 'b') throw new Error(`${STORES[i]!.what}: claim ${run} got no job of queue b`);
       held[i] = jobs[0];

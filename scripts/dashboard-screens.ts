@@ -6,7 +6,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { launch, openDashboard } from '../test/support/browser.ts';
+import { launchBrowser, openDashboard } from '../test/support/browser.ts';
 import { enqueue, type Sandbox, sandbox, untilState } from '../test/support/queuectl.ts';
 
 type Theme = 'light' | 'dark';
@@ -154,7 +154,7 @@ async function fillStore(box: Sandbox): Promise<void> {
 const [target, ...wanted] = process.argv.slice(2);
 const isWanted = ([name]: [string, ...unknown[]]): boolean => wanted.length === 0 || wanted.includes(name);
 const box = sandbox();
-const browser = await launch();
+const browser = await launchBrowser();
 try {
   await fillStore(box);
   const { page, show } = await openDashboard(box, browser);

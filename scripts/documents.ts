@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ROUTES } from '../src/http/routes.ts';
-import { pages, runPage, updatePage } from '../test/support/documents/run.ts';
+import { handwrittenPages, runPage, updatePage } from '../test/support/documents/run.ts';
 
 const ROUTES_PAGE = 'docs/http-api.md';
 const ROUTES_TABLE = /(\| route \|.*\n\|---\|---\|\n)(?:\|.*\n)*/;
@@ -24,7 +24,7 @@ function updateRoutes(): void {
 
 if (update) updateRoutes();
 let problems = 0;
-for (const page of pages().filter((name) => wanted.length === 0 || wanted.includes(name))) {
+for (const page of handwrittenPages().filter((name) => wanted.length === 0 || wanted.includes(name))) {
   const found = await (update ? updatePage(page) : runPage(page));
   problems += found.length;
   for (const { where, command, exit, shown, printed } of found) {

@@ -47,9 +47,9 @@ export async function openApp(
   { access, ifMissing = 'create', anyOwner = false }: OpenOptions,
 ): Promise<OpenedApp> {
   guardExit();
-  const older = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
+  const ifOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const opened = await openStore(location, { ifMissing, actor, anyOwner, older, now: systemClock.now });
+    const opened = await openStore(location, { ifMissing, actor, anyOwner, ifOlder, now: systemClock.now });
     return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
@@ -60,7 +60,7 @@ export async function openApp(
 }
 
 /** Returns the same app for another actor, which its events name. */
-export const actingAs = (app: App, actor: string): App => ({ ...app, store: app.store.as(actor) });
+export const actingAs = (app: App, actor: string): App => ({ ...app, store: app.store.withActor(actor) });
 /** Throws if the open store is no longer the one at its location. */
 export const checkOpen = (app: App): Promise<void> => app.store.check();
 export const closeApp = (app: Pick<App, 'store'>): Promise<void> => app.store.close();

@@ -32,13 +32,18 @@ export async function backup(
 ): Promise<Backup> {
   const care = await careOf(location);
   const backupState = stateBeside(resolve(file));
-  const { made, replaced, ...written } = await care.copy(location, file, options, async (copy) => {
-    const from = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
-    const counts = await renewCopy(app, copy);
-    return { ...(await copyOutputs(copy, from, options.withOutput ? backupState : null)), ...counts };
-  });
-  if (replaced !== null && replaced !== app.store.epoch) removeOutputs(backupState, replaced);
-  return { ...written, ...made };
+  const { renewResult, replacedEpoch, ...written } = await care.copy(
+    location,
+    file,
+    options,
+    async (copy) => {
+      const from = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
+      const counts = await renewCopy(app, copy);
+      return { ...(await copyOutputs(copy, from, options.withOutput ? backupState : null)), ...counts };
+    },
+  );
+  if (replacedEpoch !== null && replacedEpoch !== app.store.epoch) removeOutputs(backupState, replacedEpoch);
+  return { ...written, ...renewResult };
 }
 
 /** Gives a copy a new epoch and settles its running jobs as lost. Returns how many jobs it has, and how many were running. */
@@ -46,7 +51,7 @@ export async function renewCopy(
   app: Pick<App, 'clock' | 'random'>,
   copy: Store,
 ): Promise<{ jobs: number; running: number }> {
-  const running = (await copy.running()).length;
+  const running = (await copy.runningJobs()).length;
   const settings = resolveSettings(await copy.settings());
   await copy.renew(settleAsLost(settings, app.clock.now(), app.random));
   const jobs = (await copy.counts()).reduce((sum, one) => sum + one.jobs, 0);

@@ -22,7 +22,7 @@ export async function cancelJobs(
   { untilEnded, signal }: CancelOptions = {},
 ): Promise<Acted> {
   if (signal !== undefined)
-    for (const { id, claim } of await app.store.running())
+    for (const { id, claim } of await app.store.runningJobs())
       if (ids.includes(id)) chooseEndSignal(placeOfAttempt(app, claim.attempt), signal);
   const changed: string[] = [];
   const ending: string[] = [];

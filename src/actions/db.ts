@@ -1,6 +1,6 @@
 import { resolveSettings } from '../core/stored-settings.ts';
 import { mostCommonEpoch } from '../state/kept-output.ts';
-import type { Repair } from '../store/contract/file-care.ts';
+import type { RepairResult } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 import { refuseRunningCommands, runningAttemptNames } from './refuse-running.ts';
@@ -8,18 +8,18 @@ import { settleAsLost } from './settlement.ts';
 
 /** Checks the database. `fix` says which commands help, or is null if nothing is wrong. */
 export async function checkDatabase(location: string) {
-  const { path, problems, invalid } = await (await careOf(location)).check(location);
-  const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
+  const { path, problems, invalidSettings } = await (await careOf(location)).check(location);
+  const unset = invalidSettings.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {
     db: path,
-    ok: problems.length + invalid.length === 0,
-    problems: [...problems, ...invalid.map(({ problem }) => problem)],
+    ok: problems.length + invalidSettings.length === 0,
+    problems: [...problems, ...invalidSettings.map(({ problem }) => problem)],
     fix:
       problems.length > 0
         ? 'to repair the database: queuectl db repair. To restore a backup: queuectl restore FILE'
         : unset === ''
           ? null
-          : `to reset ${invalid.length === 1 ? 'the setting' : 'the settings'}: ${unset}`,
+          : `to reset ${invalidSettings.length === 1 ? 'the setting' : 'the settings'}: ${unset}`,
   };
 }
 
@@ -28,9 +28,9 @@ export async function repairDatabase(
   { clock, random }: Pick<App, 'clock' | 'random'>,
   location: string,
   anyOwner: boolean,
-): Promise<Repair | null> {
+): Promise<RepairResult | null> {
   const care = await careOf(location);
-  const stateDirectory = care.stateOf(location);
+  const stateDirectory = care.stateDirectoryOf(location);
   return care.repair(location, anyOwner, {
     now: () => clock.now(),
     knownEpoch: () => mostCommonEpoch(stateDirectory),

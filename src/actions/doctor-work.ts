@@ -20,7 +20,9 @@ export async function diagnoseWork(
   const gone = new Set(goneWorkers(workers, stateDirectory).map((worker) => worker.id));
   const live = workers.filter((worker) => !gone.has(worker.id));
   const liveIds = new Set(live.map((worker) => worker.id));
-  const stuck = (await store.running()).filter((job) => job.workerId === null || !liveIds.has(job.workerId));
+  const stuck = (await store.runningJobs()).filter(
+    (job) => job.workerId === null || !liveIds.has(job.workerId),
+  );
   return [
     live.length === 0
       ? warn('workers', 'none running', 'queuectl worker start')

@@ -14,7 +14,7 @@ export async function diagnose(location: string, now: number, whole: boolean): P
   const care = await careOf(location);
   const { path, isReadable, engine, files, contents } = await care.inspect(location, whole);
   const store = isReadable ? await peekStore(location) : null;
-  const stateDirectory = care.stateOf(location);
+  const stateDirectory = care.stateDirectoryOf(location);
   const leftovers = [...care.leftovers(path), ...leftoversIn(stateDirectory, store?.epoch ?? null)];
   const findings = [checkRuntime(), engine, ...checkUser(), ...files, checkLeftovers(leftovers), ...contents];
   if (store !== null) {

@@ -76,7 +76,7 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
 
 /** Tells whether the job may run in a pid namespace that this process cannot see. */
 async function isUnseen(app: App, id: string): Promise<boolean> {
-  const claimed = (await app.store.running()).find((job) => job.id === id);
+  const claimed = (await app.store.runningJobs()).find((job) => job.id === id);
   if (claimed === undefined) return false;
   return isOutOfSight(placeOfAttempt(app, claimed.claim.attempt));
 }

@@ -6,7 +6,7 @@ import { parseSetting } from '../core/setting-names.ts';
 import { SETTINGS } from '../core/settings.ts';
 import { outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange, wake } from '../state/wake.ts';
-import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../store/contract/care.ts';
+import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
 import { settleAsLost } from './settlement.ts';
@@ -20,7 +20,7 @@ export async function importLines(
   app: App,
   chunks: Iterable<string>,
   { onConflict }: Pick<LoadOptions, 'onConflict'>,
-): Promise<Loaded> {
+): Promise<LoadCounts> {
   const settings = await currentSettings(app);
   const places = new Map<number, Place>();
   let lineNumber = 0;
@@ -29,7 +29,7 @@ export async function importLines(
     places.clear();
   };
   const rows = {
-    *[Symbol.iterator](): Generator<ExportedRow | ExportedFile> {
+    *[Symbol.iterator](): Generator<ExportedRow | ExportedFilePart> {
       // The store may read the rows again from the start. Then output of the earlier pass is removed.
       removePlaces();
       let ended = false;
@@ -116,7 +116,7 @@ function decode(column: string, value: unknown): ExportedRow['row'][string] {
   return Buffer.from(base64, 'base64');
 }
 
-function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unknown>): ExportedFile {
+function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unknown>): ExportedFilePart {
   if (!Number.isSafeInteger(attempt) || typeof base64 !== 'string')
     throw invalid('a file entry has no attempt or no content');
   if (stream !== 'stdout' && stream !== 'stderr')
@@ -125,7 +125,11 @@ function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unkn
 }
 
 /** Appends output under the new number of its attempt, before the commit. It is removed if the import fails. */
-function appendOutput(app: App, { attempt, stream, bytes }: ExportedFile, places: Map<number, Place>): void {
+function appendOutput(
+  app: App,
+  { attempt, stream, bytes }: ExportedFilePart,
+  places: Map<number, Place>,
+): void {
   let place = places.get(attempt);
   if (place === undefined) {
     place = placeOfAttempt(app, attempt);

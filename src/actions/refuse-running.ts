@@ -21,7 +21,7 @@ export function refuseRunningCommands(state: StateDirectory, known: ReadonlySet<
 
 /** Throws if a job that the store lists as running still has a process. */
 export async function refuseRunningJobs(store: Store, stateDirectory: StateDirectory): Promise<void> {
-  for (const job of await store.running()) {
+  for (const job of await store.runningJobs()) {
     const found = runningCommandOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
     if (found === null) continue;
     const where = found.process === null ? ' (in that pid namespace)' : '';
@@ -31,7 +31,7 @@ export async function refuseRunningJobs(store: Store, stateDirectory: StateDirec
 
 /** Returns the names of the attempts that the store lists as running. */
 export async function runningAttemptNames(store: Store): Promise<Set<string>> {
-  const running = await store.running();
+  const running = await store.runningJobs();
   return new Set(running.map(({ claim }) => attemptName(store.epoch, claim.attempt)));
 }
 

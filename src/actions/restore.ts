@@ -32,7 +32,7 @@ export async function restore(
   confirm: (contents: string) => boolean,
 ): Promise<Restored | null> {
   const care = await careOf(location);
-  const stateDirectory = care.stateOf(location);
+  const stateDirectory = care.stateDirectoryOf(location);
   let before: string | null = null;
   let noted: string | null = null;
   const restored = await care.replace(location, file, anyOwner, {
@@ -65,19 +65,19 @@ export async function restore(
       }
       return { outputs, ...counts };
     },
-    ready: () => forgetKilledRestore(stateDirectory, before),
+    onReady: () => forgetKilledRestore(stateDirectory, before),
     // This is checked again, because from now on no worker can start a command.
-    held: () => refuseRunningCommands(stateDirectory),
-    ended(isReplaced) {
+    onHeld: () => refuseRunningCommands(stateDirectory),
+    onEnded(isReplaced) {
       if (noted === null) return;
       if (!isReplaced) removeOutputs(stateDirectory, noted);
       forgetRestoring(stateDirectory, noted);
     },
   });
   if (restored === null) return null;
-  const { made, kept, ...paths } = restored;
+  const { renewResult, kept, ...paths } = restored;
   if (kept !== null && before !== null) moveOutputs(stateDirectory, stateBeside(kept), before);
-  return { ...paths, ...made, kept };
+  return { ...paths, ...renewResult, kept };
 }
 
 /** The codes of errors that do not mean that the store is unreadable. */

@@ -33,7 +33,7 @@ export async function findJob(app: App, name: string): Promise<string> {
       );
     return job.id;
   }
-  const ids = name === '' ? [] : await app.store.startingWith(name, LISTED_IDS + 1);
+  const ids = name === '' ? [] : await app.store.idsStartingWith(name, LISTED_IDS + 1);
   if (ids.length === 1) return ids[0]!;
   if (ids.length === 0) throw new QueueError('job-not-found', `there is no job '${name}'`);
   const some = ids.slice(0, LISTED_IDS).join(', ') + (ids.length > LISTED_IDS ? ', …' : '');

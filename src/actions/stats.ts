@@ -9,7 +9,7 @@ const THROUGHPUT_WINDOW_MS = 5 * 60_000;
 
 export async function stats(app: App): Promise<Stats> {
   const jobs = await countStates(app);
-  const sample = await app.store.finished(SAMPLE);
+  const sample = await app.store.finishedAttempts(SAMPLE);
   const ended = jobs.completed + jobs.dead;
   return {
     jobs,

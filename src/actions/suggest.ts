@@ -35,7 +35,7 @@ async function peek(location: string, read: (store: Store) => Promise<Suggestion
 }
 
 async function startingWith(store: Store, prefix: string): Promise<Job[]> {
-  const ids = await store.startingWith(prefix, MAX_JOBS);
+  const ids = await store.idsStartingWith(prefix, MAX_JOBS);
   return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
 }
 

@@ -29,7 +29,7 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
 
 /** Returns the target of each running job by its id. A target identifies the processes of the job. */
 async function targetsOf(app: App): Promise<Map<string, Target>> {
-  const jobs = await app.store.running();
+  const jobs = await app.store.runningJobs();
   return new Map(jobs.map(({ id, claim }) => [id, targetOf(placeOfAttempt(app, claim.attempt))]));
 }
 

@@ -39,7 +39,7 @@ export async function snapshot(app: App): Promise<Snapshot> {
   await app.store.check();
   const queues = await listQueues(app);
   const around = await readCircumstances(app);
-  const running = await app.store.running();
+  const running = await app.store.runningJobs();
   const waiting = await app.store.list({ states: ['pending'] }, { limit: MAX_LISTED });
   const failed = await app.store.list({ states: ['failed'] }, { limit: MAX_LISTED });
   const dead = await app.store.lastEnded('dead', MAX_LISTED);
@@ -53,7 +53,7 @@ export async function snapshot(app: App): Promise<Snapshot> {
       .sort((a, b) => lastEndOf(b) - lastEndOf(a))
       .slice(0, MAX_LISTED),
     workers: await activeWorkers(app),
-    finished: await app.store.finished(SAMPLE),
+    finished: await app.store.finishedAttempts(SAMPLE),
   };
 }
 

@@ -85,7 +85,7 @@ export async function countReasons(
   const due = new Map<string, number>();
   for (const { queue, state, jobs } of await app.store.counts())
     if (isWaiting({ state })) due.set(queue, (due.get(queue) ?? 0) + jobs);
-  for (const { queue, ...own } of await app.store.setAside(now)) {
+  for (const { queue, ...own } of await app.store.setAsideCounts(now)) {
     Object.assign(of(queue), own);
     const sum = Object.values(own).reduce((all, jobs) => all + jobs, 0);
     due.set(queue, (due.get(queue) ?? 0) - sum);

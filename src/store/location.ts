@@ -3,28 +3,28 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 
-/** Returns --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
+/** Returns the location of the store: --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
 export function storeLocation(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
-  const named = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
-  const location = named || join(environment.QUEUECTL_HOME || join(home(), '.queuectl'), 'queue.db');
-  refuseUnreadable(location);
-  return checkScheme(location);
+  const given = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
+  const location = given || join(environment.QUEUECTL_HOME || join(home(), '.queuectl'), 'queue.db');
+  refuseInvalidUtf8(location);
+  return resolveScheme(location);
 }
 
-/** The schemes of stores. Any other location with a scheme would become a file of that name, with the password in it. */
-const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-const SCHEMES = ['postgres', 'postgresql'];
+const URL_SCHEME = /^([a-z][a-z0-9+.-]+):/i;
+/** Other schemes are refused. Otherwise a URL would become the name of a file, and show the password in the URL. */
+const STORE_SCHEMES = ['postgres', 'postgresql'];
 
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
-function checkScheme(location: string): string {
-  const scheme = SCHEME.exec(location)?.[1]?.toLowerCase();
+function resolveScheme(location: string): string {
+  const scheme = URL_SCHEME.exec(location)?.[1]?.toLowerCase();
   if (location === ':memory:')
     throw new QueueError(
       'store-unavailable',
       "':memory:' cannot be used, because commands, workers and jobs share the database through a file",
       'use the path of a file, such as one in a temporary directory',
     );
-  if (scheme === undefined || SCHEMES.includes(scheme)) return location;
+  if (scheme === undefined || STORE_SCHEMES.includes(scheme)) return location;
   if (scheme === 'file' || scheme === 'sqlite') {
     const rest = location.slice(scheme.length + 1);
     const path = rest.replace(/^\/\/(?=[^/]*$)/, '').replace(/^\/+/, '/');
@@ -43,10 +43,10 @@ function checkScheme(location: string): string {
   );
 }
 
-/** A missing directory is probably a typing error. The directory of the default location is created. */
+/** Throws if the directory of a location given with --db is missing, because that is probably a typing error. */
 export function refuseMissingDirectory(location: string): void {
   const directory = dirname(resolve(location));
-  if (SCHEME.test(location) || existsSync(directory)) return;
+  if (URL_SCHEME.test(location) || existsSync(directory)) return;
   throw new QueueError(
     'store-unavailable',
     `--db: there is no directory ${directory}`,
@@ -65,8 +65,8 @@ function home(): string {
   );
 }
 
-/** Throws if a directory name is not valid UTF-8. The runtime replaces such bytes, so the store would be created elsewhere. */
-function refuseUnreadable(location: string): void {
+/** Throws if a directory name is not valid UTF-8. The runtime replaces such bytes by U+FFFD, so the store would be created elsewhere. */
+function refuseInvalidUtf8(location: string): void {
   if (!location.includes('\uFFFD') && isAbsolute(location)) return;
   const path = resolve(location);
   if (!path.includes('\uFFFD') || existsSync(dirname(path))) return;

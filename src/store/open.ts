@@ -8,18 +8,18 @@ export interface OpenedStore {
   store: Store;
   /** The directory of this host for attempts, the wake file and the logs of detached workers. */
   stateDirectory: StateDirectory;
-  /** Tells whether the file was created just now. */
+  /** Tells whether this call created the file. */
   created: boolean;
   /** True if there is no file. The store is an empty one in memory. */
   missing?: true;
   /** The schema version that the file had before it was opened, and the one of this version of queuectl. */
   schema: { found: number; known: number };
-  /** A warning about the location of the store. */
+  /** A warning for the user, such as about a network file system. */
   warning: string | null;
 }
 
-/** Decides whether a store with an older schema is not opened, opened as it is, or migrated. */
-export type OlderSchema = 'refuse' | 'keep' | 'migrate';
+/** What happens to a store with an older schema: it is not opened, opened as it is, or migrated. */
+export type IfOlder = 'refuse' | 'keep' | 'migrate';
 
 /** What happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
 export type IfMissing = 'create' | 'refuse' | 'empty';
@@ -30,7 +30,7 @@ export interface OpenOptions {
   actor: string | null;
   /** Also opens a store that belongs to another user, or that others can write. */
   anyOwner: boolean;
-  older: OlderSchema;
+  ifOlder: IfOlder;
   /** Returns the current time, for events. */
   now(): number;
 }
@@ -46,7 +46,7 @@ export interface StoreKind {
 }
 
 /** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
-const STORES: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
+const STORE_KINDS: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
   { owns: (location) => /^postgres(ql)?:/i.test(location), load: async () => POSTGRES },
   { owns: () => true, load: loadFileStore },
 ];
@@ -66,17 +66,17 @@ async function refusePostgres(): Promise<never> {
   );
 }
 
-/** Reports an old Node, which cannot load the store at all. */
+/** Loads the SQLite store. Throws first if Node is too old to load it. */
 async function loadFileStore(): Promise<StoreKind> {
   refuseOldNode(process.versions);
-  return (await import('./sqlite/kind.ts')).SQLITE;
+  return (await import('./sqlite/store-kind.ts')).SQLITE;
 }
 
-const loaded = new Set<StoreKind>();
+const loadedKinds = new Set<StoreKind>();
 
 async function kindOf(location: string): Promise<StoreKind> {
-  const kind = await STORES.find((one) => one.owns(location))!.load();
-  loaded.add(kind);
+  const kind = await STORE_KINDS.find((one) => one.owns(location))!.load();
+  loadedKinds.add(kind);
   return kind;
 }
 
@@ -88,4 +88,4 @@ export const peekStore = async (location: string): Promise<Store | null> =>
 
 export const careOf = async (location: string): Promise<FileCare> => (await kindOf(location)).care();
 
-export const mustNotClose = (): boolean => [...loaded].some((kind) => kind.mustNotClose());
+export const mustNotClose = (): boolean => [...loadedKinds].some((kind) => kind.mustNotClose());

@@ -1,8 +1,8 @@
-import type { ActingStore } from './contract/acting.ts';
 import type { CareStore } from './contract/care.ts';
 import type { ClaimStore } from './contract/claims.ts';
 import type { EventStore } from './contract/events.ts';
 import type { FigureStore } from './contract/figures.ts';
+import type { JobActionStore } from './contract/job-actions.ts';
 import type { JobStore } from './contract/jobs.ts';
 import type { QueueStore } from './contract/queues.ts';
 import type { RetentionStore } from './contract/retention.ts';
@@ -10,13 +10,13 @@ import type { ScheduleStore } from './contract/schedules.ts';
 import type { WorkerStore } from './contract/workers.ts';
 
 /**
- * The contract of a store, in ten parts. Each method states its promise, and the conformance suite tests these sentences.
+ * The contract of a store, in ten parts. Comments state what the methods promise, and the conformance suite tests that.
  * Every write is durable when its promise resolves, and happens as a whole or not at all. Once a newer queuectl has changed
  * the schema, every write is refused (`newer-schema`). An implementation has one file for each part, with the same name.
  */
 export interface Store
   extends JobStore,
-    ActingStore,
+    JobActionStore,
     ClaimStore,
     WorkerStore,
     QueueStore,

@@ -17,7 +17,8 @@ export async function settleAndClaim(worker: WorkerState): Promise<void> {
     for (const job of result.jobs) launch(worker, job, null);
     if (settling.length === 0 && result.jobs.length === 0) return;
     tellChange(stateDirectory);
-    if (result.unblocked || (result.limited && result.jobs.length < settling.length)) wake(stateDirectory);
+    if (result.hasUnblocked || (result.mayHaveMadeRoom && result.jobs.length < settling.length))
+      wake(stateDirectory);
   }
 }
 
@@ -26,9 +27,9 @@ async function claim(worker: WorkerState, settling: Finished[]): Promise<ClaimRe
   const { app, id, queues } = worker;
   // The number of free slots is read again, because a stop order may have arrived.
   const limit = freeSlots(worker);
-  const settle = settling.map((one) => one.settlement);
+  const settlements = settling.map((one) => one.settlement);
   try {
-    return await app.store.claim({ workerId: id, limit, queues, settle }, app.clock.now());
+    return await app.store.claim({ workerId: id, limit, queues, settlements }, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);
     throw error;

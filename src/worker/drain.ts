@@ -6,7 +6,7 @@ const LISTED_IDS = 5;
 
 /** Describes the jobs that are left, with '' for none. Returns null while a job is ready, running or waiting for a retry. */
 export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
-  const busy = await app.store.busy(app.clock.now());
+  const busy = await app.store.busyQueues(app.clock.now());
   if (busy.some((queue) => queues === null || queues.includes(queue))) return null;
   const ids: string[] = [];
   let total = 0;

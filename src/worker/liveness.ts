@@ -20,7 +20,7 @@ export function observerClock(): (monotonic: number, leaseMs: number) => number 
 
 /** Tells whether there is a running job whose worker is not registered, or whose worker process is gone. */
 export async function hasOrphans(app: App, host: Host): Promise<boolean> {
-  const running = await app.store.running();
+  const running = await app.store.runningJobs();
   if (running.length === 0) return false;
   const workers = (await app.store.workers()).filter((one) => presence(one, host) !== 'gone');
   const alive = new Set(workers.map((worker) => worker.id));

@@ -22,7 +22,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   const { lease } = await currentSettings(app);
   const observer = { host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as Sightings };
   for (;;) {
-    const running = (await app.store.running()).filter((job) => waitingFor.has(job.id));
+    const running = (await app.store.runningJobs()).filter((job) => waitingFor.has(job.id));
     for (const id of waitingFor) if (!running.some((job) => job.id === id)) waitingFor.delete(id);
     if (waitingFor.size === 0) break;
     const workers = await app.store.workers();

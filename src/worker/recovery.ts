@@ -26,7 +26,7 @@ export async function recover(worker: WorkerState): Promise<number> {
   const leaseMs = worker.settings.lease;
   const now = recovery.clock(app.clock.monotonic(), leaseMs);
   // The jobs are read first. Their workers were registered then, so a worker that is missing in the later read is gone.
-  const running = await app.store.running(); // fault-control: recovered-jobs
+  const running = await app.store.runningJobs(); // fault-control: recovered-jobs
   const workers = await app.store.workers();
   const others = workers.filter((one) => one.id !== worker.id);
   const gone = others.filter((one) => isGone(one, { host, leaseMs, seen: recovery.seen }, now));

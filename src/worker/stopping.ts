@@ -6,9 +6,9 @@ import { longTimeout } from './timer.ts';
 /** Obeys the stop orders in the store, the requests to end its jobs, and the stop file. */
 export async function obeyOrders(worker: WorkerState): Promise<void> {
   const { app, id, options, startedAt, stopFile } = worker;
-  const order = await app.store.ordered(id);
+  const order = await app.store.stopOrderOf(id);
   if (order !== null) stop(worker, order, 'worker stop');
-  for (const { attempt, reason } of await app.store.endings(id)) worker.live.get(attempt)?.end(reason);
+  for (const { attempt, reason } of await app.store.endReasons(id)) worker.live.get(attempt)?.end(reason);
   if (worker.order === null && stopFile.isNewerThan(options.since ?? startedAt))
     stop(worker, 'drain', '.stop_workers');
 }

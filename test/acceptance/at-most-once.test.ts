@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import {
   killAll,
   processesOfJob,
-  send,
+  sendSignal,
   untilDraining,
   untilNoProcessOf,
   workersOf,
@@ -67,7 +67,7 @@ const INTERRUPTIONS: [
       await untilDraining(box);
       // The kernel merges signals that arrive together, so the second one is repeated.
       await until(() => {
-        send([workers.pid], 'SIGINT');
+        sendSignal([workers.pid], 'SIGINT');
         return workers.child.exitCode !== null;
       }, 'the second one ends the job');
     },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, untilEnded } from '../support/execute.ts';
-import { placesOf } from '../support/places.ts';
+import { placeNames } from '../support/places.ts';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
 
@@ -136,7 +136,7 @@ test.concurrent('the growing output of a running job is trimmed without blocking
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   const disk = (): number =>
     Math.max(
-      ...placesOf(box).map(
+      ...placeNames(box).map(
         (name) => (statSync(join(attempts, name, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
       ),
     );

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { closeSync, copyFileSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
-import { dbOf, idsIn } from '../support/replaced-store.ts';
+import { dbPathOf, idsIn } from '../support/replaced-store.ts';
 
 const PAGE_SIZE = 4096;
 test(
@@ -11,12 +11,12 @@ test(
     const [backup, whole] = [join(box.directory, 'backup.db'), join(box.directory, 'whole.db')];
     await enqueue(box, 'saved', 'true');
     await box.json(['backup', backup]);
-    copyFileSync(dbOf(box), whole);
+    copyFileSync(dbPathOf(box), whole);
     const pages = statSync(whole).size / PAGE_SIZE;
     const rubbish = Buffer.alloc(PAGE_SIZE, 0xa5);
     for (let page = 0; page < pages; page++) {
-      copyFileSync(whole, dbOf(box));
-      const file = openSync(dbOf(box), 'r+');
+      copyFileSync(whole, dbPathOf(box));
+      const file = openSync(dbPathOf(box), 'r+');
       writeSync(file, rubbish, 0, PAGE_SIZE, page * PAGE_SIZE);
       closeSync(file);
       const { code, stderr } = await box.run(['restore', '--yes', backup]);
@@ -33,7 +33,7 @@ for (const bytes of [0, 1])
       inSandbox(async (box) => {
         // The process is killed before the checkpoint, so the whole new store is in its WAL.
         await box.run(['enqueue', '--id', 'acked', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
-        truncateSync(dbOf(box), bytes);
+        truncateSync(dbPathOf(box), bytes);
         if (killed) {
           const { code } = await box.run(['db', 'repair'], { env: { QUEUECTL_CRASH_AT: 'swap-cleared' } });
           expect(code).toBe(-1);

@@ -4,13 +4,13 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { matches, newOutput } from '../support/documents/compare.ts';
 import { readPage } from '../support/documents/page.ts';
-import { pages, readText, runPage } from '../support/documents/run.ts';
+import { handwrittenPages, readPageText, runPage } from '../support/documents/run.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-for (const page of pages()) {
-  const needsCurl = readPage(readText(page)).steps.some(({ command }) => command.includes('curl '));
+for (const page of handwrittenPages()) {
+  const needsCurl = readPage(readPageText(page)).steps.some(({ command }) => command.includes('curl '));
   test.skipIf(needsCurl && Bun.which('curl') === null)(
     `the commands of ${page} work and print what it shows`,
     async () => {
@@ -20,8 +20,8 @@ for (const page of pages()) {
 }
 
 test('the TypeScript of the documents passes the type checker and runs', async () => {
-  const programs = pages().flatMap((page) =>
-    readPage(readText(page)).programs.map((program) => ({ ...program, page })),
+  const programs = handwrittenPages().flatMap((page) =>
+    readPage(readPageText(page)).programs.map((program) => ({ ...program, page })),
   );
   expect(programs.length).toBeGreaterThan(0);
   // The directory is inside the package, so that `import … from 'queuectl'` resolves to the package itself.
@@ -56,12 +56,14 @@ async function runProgram(file: string): Promise<void> {
 }
 
 test('links between the documents lead to existing targets', () => {
-  const broken = pages().flatMap((page) =>
-    linksOf(readText(page)).flatMap((link) => {
+  const broken = handwrittenPages().flatMap((page) =>
+    linksOf(readPageText(page)).flatMap((link) => {
       const [path, anchor] = link.split('#');
       const target = path === '' ? page : normalize(join(dirname(page), path!));
       if (!existsSync(join(ROOT, target))) return [`${page}: ${link}`];
-      return anchor === undefined || anchorsOf(readText(target)).includes(anchor) ? [] : [`${page}: ${link}`];
+      return anchor === undefined || anchorsOf(readPageText(target)).includes(anchor)
+        ? []
+        : [`${page}: ${link}`];
     }),
   );
   expect(broken).toEqual([]);
@@ -85,8 +87,8 @@ function anchorsOf(text: string): string[] {
 }
 
 test('every block that is not run has a reason', () => {
-  const notRun = pages().flatMap((page) =>
-    readPage(readText(page)).notRun.map(({ line, reason }) => `${page}:${line}: ${reason}`),
+  const notRun = handwrittenPages().flatMap((page) =>
+    readPage(readPageText(page)).notRun.map(({ line, reason }) => `${page}:${line}: ${reason}`),
   );
   if (notRun.length > 0) console.log(`not run:\n${notRun.join('\n')}`);
   expect(notRun.every((text) => /: \w+/.test(text))).toBe(true);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startGatedJob } from '../support/gated-job.ts';
-import { isAlive, send, workersOf } from '../support/processes.ts';
+import { isAlive, sendSignal, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 const LEASE_MS = 3000;
@@ -17,11 +17,11 @@ test('workers that were all stopped for longer than a lease do not consider each
       (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
     const first = await beats();
     await until(async () => (await beats()) !== first, 'they beat');
-    send(pids, 'SIGSTOP');
+    sendSignal(pids, 'SIGSTOP');
     const from = performance.now();
     await until(() => performance.now() - from > 1.5 * LEASE_MS, 'more than a lease passes');
     const before = await beats();
-    send(pids, 'SIGCONT');
+    sendSignal(pids, 'SIGCONT');
     await until(async () => {
       const [old, now] = [before.split(','), (await beats()).split(',')];
       return now.every((beat, i) => beat !== old[i]);

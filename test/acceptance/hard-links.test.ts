@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { backupOf, dbOf, enqueueIntoWal, idsIn } from '../support/replaced-store.ts';
+import { backupPathOf, dbPathOf, enqueueIntoWal, idsIn } from '../support/replaced-store.ts';
 
 const MOUNT = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
 const cannotMount = spawnSync('unshare', ['-m', 'mount', '--bind', '/', '/']).status !== 0;
@@ -24,19 +24,19 @@ const commandsOn = (box: Sandbox): string[][] => [
   ['export', '-'],
   ['db', 'check'],
   ['db', 'repair'],
-  ['restore', '--yes', backupOf(box)],
+  ['restore', '--yes', backupPathOf(box)],
 ];
 
 test.concurrent(
   'a database with a second hard link is refused by both names until one is removed',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
+    await box.json(['backup', backupPathOf(box)]);
     await enqueueIntoWal(box, 'acked');
     const other = join(box.directory, 'snapshot.db');
-    linkSync(dbOf(box), other);
+    linkSync(dbPathOf(box), other);
     for (const command of commandsOn(box)) {
-      for (const db of [dbOf(box), other])
+      for (const db of [dbPathOf(box), other])
         expectRefusal(await box.run([...command, '--db', db]), 5, /has 2 names \(hard links\)/);
     }
     const { code, stdout } = await box.run(['doctor']);
@@ -53,10 +53,10 @@ test.concurrent(
   'a backup with several hard links can be replaced and restored',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
-    linkSync(backupOf(box), join(box.directory, 'monday.db'));
-    await box.json(['backup', '--force', backupOf(box)]);
-    linkSync(backupOf(box), join(box.directory, 'tuesday.db'));
+    await box.json(['backup', backupPathOf(box)]);
+    linkSync(backupPathOf(box), join(box.directory, 'monday.db'));
+    await box.json(['backup', '--force', backupPathOf(box)]);
+    linkSync(backupPathOf(box), join(box.directory, 'tuesday.db'));
     for (const name of ['monday.db', 'tuesday.db']) {
       expect((await box.run(['restore', '--yes', join(box.directory, name)])).code).toBe(0);
       expect(await idsIn(box)).toEqual(['a']);
@@ -69,20 +69,20 @@ for (const point of ['swap-linked', 'swap-cleared']) {
     `the second name that a restore killed at ${point} left is tolerated, and any other name is not`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
-      await box.json(['backup', backupOf(box)]);
-      const restore = ['restore', '--yes', backupOf(box)];
+      await box.json(['backup', backupPathOf(box)]);
+      const restore = ['restore', '--yes', backupPathOf(box)];
       expect((await box.run(restore, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
-      expect(statSync(dbOf(box)).nlink).toBe(2);
+      expect(statSync(dbPathOf(box)).nlink).toBe(2);
       expect(await idsIn(box)).toEqual(['a']);
       await enqueue(box, 'b', 'true');
 
       const other = join(box.directory, 'snapshot.db');
-      linkSync(dbOf(box), other);
+      linkSync(dbPathOf(box), other);
       expectRefusal(await box.run(['list']), 5, /has 2 names/);
       expectRefusal(await box.run(restore), 5, /has 2 names/);
       rmSync(other);
       expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
-      expect(statSync(dbOf(box)).nlink).toBe(1);
+      expect(statSync(dbPathOf(box)).nlink).toBe(1);
       expect(await idsIn(box)).toEqual(['a', 'b']);
     }),
   );
@@ -92,11 +92,11 @@ test.concurrent(
   'the second name that a killed restore left is tolerated if there was no store before',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
-    rmSync(dbOf(box));
-    const restore = ['restore', '--yes', backupOf(box)];
+    await box.json(['backup', backupPathOf(box)]);
+    rmSync(dbPathOf(box));
+    const restore = ['restore', '--yes', backupPathOf(box)];
     expect((await box.run(restore, { env: { QUEUECTL_CRASH_AT: 'swap-named' } })).code).toBe(-1);
-    expect(statSync(dbOf(box)).nlink).toBe(2);
+    expect(statSync(dbPathOf(box)).nlink).toBe(2);
     expect((await box.run(restore)).code).toBe(0);
     expect(await idsIn(box)).toEqual(['a']);
   }),
@@ -106,14 +106,14 @@ test.skipIf(cannotMount).concurrent(
   'a database mounted as a single file is refused, but not one whose directory is mounted',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
+    await box.json(['backup', backupPathOf(box)]);
     const file = join(box.directory, 'mounted.db');
     writeFileSync(file, '');
     for (const command of commandsOn(box)) {
-      const result = await box.run([...command, '--db', file], mounted(dbOf(box), file));
+      const result = await box.run([...command, '--db', file], mounted(dbPathOf(box), file));
       expectRefusal(result, 5, /mounted\.db is mounted as a single file/);
     }
-    const doctor = await box.run(['doctor', '--db', file], mounted(dbOf(box), file));
+    const doctor = await box.run(['doctor', '--db', file], mounted(dbPathOf(box), file));
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(/database\s+fail\s.*mounted as a single file.*mount its directory/);
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gatedJob, ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { isAlive, killAll, send, untilWorkerOf, workersOf } from '../support/processes.ts';
+import { isAlive, killAll, sendSignal, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -17,11 +17,11 @@ const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
 
 /** Stops the worker's process until the other workers have removed its registration. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
-  send([pid], 'SIGSTOP');
+  sendSignal([pid], 'SIGSTOP');
   // A process that is stopped during a write would lock the database, so the worker continues and is stopped again.
   while (!canWrite(box)) {
-    send([pid], 'SIGCONT');
-    send([pid], 'SIGSTOP');
+    sendSignal([pid], 'SIGCONT');
+    sendSignal([pid], 'SIGSTOP');
   }
   const gone = async () => !(await workersOf(box)).some((worker) => worker.pid === pid);
   await until(gone, 'the frozen worker is removed');
@@ -41,7 +41,7 @@ function canWrite(box: Sandbox): boolean {
 
 /** Continues a frozen worker. Waits until it has ended and its supervisor has started another one. */
 async function wake(box: Sandbox, pid: number, count: number): Promise<void> {
-  send([pid], 'SIGCONT');
+  sendSignal([pid], 'SIGCONT');
   await until(() => !isAlive(pid), 'the woken worker has ended');
   await until(async () => (await workersOf(box)).length === count, `${count} workers again`);
 }
@@ -124,7 +124,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     const killed = await untilWorkerOf(box, 'job');
     // The stopped supervisor cannot reap the worker, which stays a zombie.
-    send([first.pid], 'SIGSTOP');
+    sendSignal([first.pid], 'SIGSTOP');
     try {
       await killAll([killed.pid]);
       expect((await workersOf(box)).map((worker) => worker.pid)).toEqual([]);
@@ -134,7 +134,7 @@ test.concurrent(
       expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
       expect(job.traces()).toEqual(ONE_RUN);
     } finally {
-      send([first.pid], 'SIGCONT');
+      sendSignal([first.pid], 'SIGCONT');
     }
   }),
 );

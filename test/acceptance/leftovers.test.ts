@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { placesOf } from '../support/places.ts';
+import { placeNames } from '../support/places.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -113,12 +113,12 @@ test.concurrent(
     expect((await drain(box)).code).toBe(0);
     const file = join(box.directory, 'backup.db');
     await box.json(['backup', '--with-output', file]);
-    const before = placesOf(box);
+    const before = placeNames(box);
     expect(before).toHaveLength(1);
     const killed = async (point: string): Promise<string> => {
-      const had = placesOf(box);
+      const had = placeNames(box);
       await box.run(['restore', '--yes', file], { env: { QUEUECTL_CRASH_AT: point } });
-      return placesOf(box).find((name) => !had.includes(name))!;
+      return placeNames(box).find((name) => !had.includes(name))!;
     };
     // A restore that is killed after the swap has put its copied output into use. Only the third restore leaves
     // output that no store uses.
@@ -130,7 +130,7 @@ test.concurrent(
       says: expect.stringMatching(new RegExp(`left files behind \\(\\d+ KiB\\): .*/${copied}$`)),
     });
     expect((await drain(box)).code).toBe(0);
-    expect(placesOf(box).sort()).toEqual([...before, restored, used].sort());
+    expect(placeNames(box).sort()).toEqual([...before, restored, used].sort());
     expect(await leftovers(box)).toMatchObject(OK);
   }),
 );

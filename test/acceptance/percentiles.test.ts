@@ -6,13 +6,13 @@ import { serve } from '../support/http.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { seededRandom } from '../support/random.ts';
-import { type Expected, offBy, SHAPES, storeAttempts } from '../support/samples.ts';
+import { DISTRIBUTIONS, deviations, type Percentiles, storeAttempts } from '../support/samples.ts';
 
 const SAMPLES = 2500;
 
 interface Times {
-  wait_ms: Expected | null;
-  run_ms: Expected | null;
+  wait_ms: Percentiles | null;
+  run_ms: Percentiles | null;
 }
 
 interface SeriesJson {
@@ -28,26 +28,30 @@ test(
     const random = seededRandom('percentiles');
     const all: number[] = [];
     const site = await serve(box);
-    for (const [shape, make] of Object.entries(SHAPES)) {
+    for (const [shape, make] of Object.entries(DISTRIBUTIONS)) {
       const times = make(random, SAMPLES);
       all.push(...times);
       await storeAttempts(join(box.home, 'queue.db'), shape, times);
       const { names } = await box.json<SeriesJson>(['stats', '--range', '24h']);
       const found = names.find(({ name }) => name === shape)!;
-      expect([shape, offBy(found.run_ms, times), offBy(found.wait_ms, times)]).toEqual([shape, [], []]);
+      expect([shape, deviations(found.run_ms, times), deviations(found.wait_ms, times)]).toEqual([
+        shape,
+        [],
+        [],
+      ]);
     }
     expect(all.length).toBeGreaterThan(10_000);
     for (const range of ['1h', '24h', '30d', '90d']) {
       const printed = await box.json<SeriesJson>(['stats', '--range', range]);
-      expect([range, offBy(printed.total.run_ms, all)]).toEqual([range, []]);
-      expect([range, offBy(printed.total.wait_ms, all)]).toEqual([range, []]);
+      expect([range, deviations(printed.total.run_ms, all)]).toEqual([range, []]);
+      expect([range, deviations(printed.total.wait_ms, all)]).toEqual([range, []]);
       const { json } = await site.call('GET', `/api/v1/stats/series?range=${range}&names=true`);
       expect(json.total).toEqual(printed.total);
       expect(json.names).toEqual(printed.names);
     }
     // Without a range, the newest 10,000 attempts count. One shape is left out here.
     const plain = await box.json<Times>(['stats']);
-    expect(offBy(plain.run_ms, all.slice(-10_000))).toEqual([]);
+    expect(deviations(plain.run_ms, all.slice(-10_000))).toEqual([]);
     expect((await site.call('GET', '/api/v1/stats')).json.run_ms).toEqual(plain.run_ms);
 
     const families = readOpenMetrics((await box.run(['metrics'])).stdout);

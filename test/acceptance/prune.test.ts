@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startGatedJob } from '../support/gated-job.ts';
-import { placesOf } from '../support/places.ts';
+import { placeNames } from '../support/places.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -34,7 +34,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await addJobs(box);
     const all = await list(box);
-    expect(placesOf(box)).toHaveLength(3);
+    expect(placeNames(box)).toHaveLength(3);
     expect(await prune(box)).toMatchObject({ dry_run: false, jobs: 0, bytes: 0 });
     await configure(box, { 'keep-completed': '1', 'keep-cancelled': '0', 'keep-dead': '1' });
     const states = [
@@ -44,10 +44,10 @@ test.concurrent(
     ];
     const result = { jobs: 4, bytes: 2 * BIG + 3, events: 0, keep_events: '7d', states };
     expect(await prune(box, '--dry-run')).toEqual({ dry_run: true, ...result });
-    expect([await list(box), placesOf(box).length]).toEqual([all, 3]);
+    expect([await list(box), placeNames(box).length]).toEqual([all, 3]);
     expect(await prune(box)).toEqual({ dry_run: false, ...result });
     expect(await list(box)).toEqual(['c', 'later', 'y']);
-    expect(placesOf(box)).toHaveLength(1);
+    expect(placeNames(box)).toHaveLength(1);
     expect((await box.run(['logs', 'c'])).stdout).toHaveLength(BIG);
     expect(await prune(box)).toMatchObject({ jobs: 0, bytes: 0 });
   }),
@@ -71,7 +71,7 @@ test.concurrent(
     await configure(box, { 'keep-completed': '1ms', 'keep-dead': '1h' });
     await until(async () => (await prune(box)).states[0]!.jobs === 2, 'a millisecond has passed');
     expect(await list(box)).toEqual(['gone', 'later', 'x', 'y']);
-    expect(placesOf(box)).toEqual([]);
+    expect(placeNames(box)).toEqual([]);
   }),
 );
 
@@ -84,7 +84,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'runs');
     await until(() => / pruned \d+ jobs?/.test(worker.output()), 'it reports that');
     expect(await list(box)).toEqual(['gone', 'later', 'runs']);
-    expect(placesOf(box)).toHaveLength(1);
+    expect(placeNames(box)).toHaveLength(1);
     await configure(box, { 'keep-completed': 'none' });
     job.release();
     await untilState(box, 'runs', 'completed');

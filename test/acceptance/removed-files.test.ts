@@ -3,16 +3,16 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { serve } from '../support/http.ts';
-import { send, workersOf } from '../support/processes.ts';
+import { sendSignal, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
-import { dbOf, idsIn, processState } from '../support/replaced-store.ts';
+import { dbPathOf, idsIn, processState } from '../support/replaced-store.ts';
 
 /** The suffixes of the files that a test removes. */
 const REMOVED = [['-wal'], ['-shm'], ['-wal', '-shm']];
 const JOBS = ['n1', 'n2', 'n3', 'n4', 'n5'];
 
 function remove(box: Sandbox, suffixes: string[]): void {
-  for (const suffix of suffixes) rmSync(dbOf(box) + suffix);
+  for (const suffix of suffixes) rmSync(dbPathOf(box) + suffix);
 }
 
 /** Expects that enqueue is refused because a process still has files open that were removed. */
@@ -110,7 +110,11 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       `after removing ${suffixes.join(' and ')}, calls of a program on ${name} fail, and its exit damages nothing`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
-        const program = box.start([dbOf(box)], { through: [...runtime, PROGRAM], open: true, cwd: root });
+        const program = box.start([dbPathOf(box)], {
+          through: [...runtime, PROGRAM],
+          keepStdinOpen: true,
+          cwd: root,
+        });
         const exchange = async (line: string, answer: string): Promise<void> => {
           program.child.stdin!.write(`${line}\n`);
           await until(() => program.output().includes(answer), `it answers ${answer}`);
@@ -158,7 +162,11 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       `after removing ${suffixes.join(' and ')}, a program on ${name} can close and reopen the queue, and other processes continue`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
-        const program = box.start([dbOf(box)], { through: [...runtime, REOPENING], open: true, cwd: root });
+        const program = box.start([dbPathOf(box)], {
+          through: [...runtime, REOPENING],
+          keepStdinOpen: true,
+          cwd: root,
+        });
         await until(() => program.output().includes('ready'), 'it has the queue open');
         await enqueue(box, 'b', 'true');
         remove(box, suffixes);
@@ -183,7 +191,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.startWorkers();
     const [worker] = await workersOf(box);
-    send([worker!.pid], 'SIGSTOP');
+    sendSignal([worker!.pid], 'SIGSTOP');
     await until(() => processState(worker!.pid) === 'T', 'the worker is suspended');
     remove(box, ['-wal', '-shm']);
     const check = await box.run(['db', 'check']);
@@ -192,7 +200,7 @@ test.concurrent(
     const doctor = await box.run(['doctor']);
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(new RegExp(`database\\s+fail\\s.*process ${worker!.pid} still`));
-    send([worker!.pid], 'SIGCONT');
+    sendSignal([worker!.pid], 'SIGCONT');
     await enqueue(box, 'a', traced(box, 'a'));
     await untilState(box, 'a', 'completed');
     expect(lines(traceOf(box))).toEqual(['a']);
@@ -209,14 +217,14 @@ for (const suffixes of REMOVED)
       await untilState(box, 'before', 'completed');
       for (const id of JOBS) await box.json(['enqueue', 'true', '--id', id, '--delay', '1h']);
       const [worker] = await workersOf(box);
-      send([worker!.pid], 'SIGSTOP');
+      sendSignal([worker!.pid], 'SIGSTOP');
       await until(() => processState(worker!.pid) === 'T', 'the worker is suspended');
       remove(box, suffixes);
       const second = box.start(['worker', 'start']);
       await expectRefused(box, 'early', worker!.pid);
       expect(await second.exit).toBe(5);
       expect(second.output()).toContain(`process ${worker!.pid} still has the old one open`);
-      send([worker!.pid], 'SIGCONT');
+      sendSignal([worker!.pid], 'SIGCONT');
       await enqueue(box, 'after', traced(box, 'after'));
       await untilState(box, 'after', 'completed');
       expect(supervisor.output()).toContain(`worker process ${worker!.pid} exited (exit code 5)`);
@@ -231,7 +239,7 @@ test.concurrent(
   inSandbox(async (box) => {
     const supervisor = await box.startWorkers('--count', '2');
     const [suspended, other] = await workersOf(box);
-    send([suspended!.pid], 'SIGSTOP');
+    sendSignal([suspended!.pid], 'SIGSTOP');
     await until(() => processState(suspended!.pid) === 'T', 'one worker is suspended');
     remove(box, ['-wal', '-shm']);
     await until(
@@ -239,7 +247,7 @@ test.concurrent(
       'a worker that was started instead of the other was refused',
     );
     expect(supervisor.output()).toContain(`worker process ${other!.pid} exited (exit code 5)`);
-    send([suspended!.pid], 'SIGCONT');
+    sendSignal([suspended!.pid], 'SIGCONT');
     await enqueue(box, 'a', traced(box, 'a'));
     await untilState(box, 'a', 'completed');
     expect(lines(traceOf(box))).toEqual(['a']);

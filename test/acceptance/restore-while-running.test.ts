@@ -14,10 +14,10 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { backupOf, dbOf } from '../support/replaced-store.ts';
+import { backupPathOf, dbPathOf } from '../support/replaced-store.ts';
 
 const PAGE_SIZE = 4096;
-const restore = (box: Sandbox): string[] => ['restore', '--yes', backupOf(box)];
+const restore = (box: Sandbox): string[] => ['restore', '--yes', backupPathOf(box)];
 const repair = (): string[] => ['db', 'repair'];
 
 /** Completes two jobs and leaves one whose command keeps running without a worker. */
@@ -28,20 +28,20 @@ async function leaveRunning(box: Sandbox): Promise<GatedJob> {
     await untilState(box, id, 'completed');
   }
   const job = await startGatedJob(box, 'job');
-  await box.json(['backup', backupOf(box)]);
+  await box.json(['backup', backupPathOf(box)]);
   await box.run(['worker', 'stop', '--leave']);
   await workers.exit;
   return job;
 }
 
 function writeZeros(box: Sandbox, length: number, at: number): void {
-  const file = openSync(dbOf(box), 'r+');
+  const file = openSync(dbPathOf(box), 'r+');
   writeSync(file, Buffer.alloc(length), 0, length, at);
   closeSync(file);
 }
 
 function damageAttempts(box: Sandbox): void {
-  const db = new DatabaseSync(dbOf(box));
+  const db = new DatabaseSync(dbPathOf(box));
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const { rootpage } = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'attempt'").get()!;
   db.close();
@@ -51,7 +51,7 @@ function damageAttempts(box: Sandbox): void {
 /** Titles of tests, with how they damage the store and the command that is refused. */
 const CASES: [string, (box: Sandbox) => void, (box: Sandbox) => string[]][] = [
   ['restore over a store that cannot be read', (box) => writeZeros(box, 100, 0), restore],
-  ['restore where the store is gone', (box) => rmSync(dbOf(box)), restore],
+  ['restore where the store is gone', (box) => rmSync(dbPathOf(box)), restore],
   ['repair of a store that has lost its attempts', damageAttempts, repair],
 ];
 

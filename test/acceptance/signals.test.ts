@@ -3,7 +3,7 @@ import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import {
   killAll,
   processesOfJob,
-  send,
+  sendSignal,
   untilDraining,
   untilNoProcessOf,
   untilWorkerOf,
@@ -56,10 +56,10 @@ test.concurrent(
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job');
     const pids = (await workersOf(box)).map((worker) => worker.pid);
-    send([workers.pid, ...pids], 'SIGTERM');
+    sendSignal([workers.pid, ...pids], 'SIGTERM');
     await untilDraining(box);
-    send(pids, 'SIGTERM');
-    send(pids, 'SIGINT');
+    sendSignal(pids, 'SIGTERM');
+    sendSignal(pids, 'SIGINT');
     await enqueue(box, 'next', 'true');
     job.release();
     expect(await workers.exit).toBe(0);
@@ -125,7 +125,7 @@ test.concurrent(
     signalGroup(workers.pid, 'SIGTERM');
     await untilDraining(box);
     // The frame ignores the signal and the command dies of it, as in a shutdown of the machine.
-    send(processesOfJob(box, 'job'), 'SIGTERM');
+    sendSignal(processesOfJob(box, 'job'), 'SIGTERM');
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject(UNCHARGED);
     await untilNoProcessOf(box, 'job');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, untilEnded } from '../support/execute.ts';
-import { placesOf } from '../support/places.ts';
+import { placeNames } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
@@ -107,12 +107,12 @@ test(
     expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
     expect(await streams(ownBox, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
     const attempts = join(ownBox.home, 'queue.db.d', 'attempts');
-    const [directory] = placesOf(ownBox);
+    const [directory] = placeNames(ownBox);
     expect(readdirSync(join(attempts, directory!)).sort()).toEqual(['err', 'out', 'rec']);
     await configure(ownBox, { 'keep-completed': '1ms' });
     await until(async () => {
       await ownBox.run(['prune']);
-      return placesOf(ownBox).length === 0;
+      return placeNames(ownBox).length === 0;
     }, 'nothing is left of it');
   }),
 );

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, untilEnded } from '../support/execute.ts';
-import { placesOf } from '../support/places.ts';
+import { placeNames } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -95,7 +95,7 @@ test(
     expect(lines(got)).toEqual(['one', 'two', 'three']);
     // The directory stays for the long output, but the stdin file does not.
     const attempts = join(ownBox.home, 'queue.db.d', 'attempts');
-    const files = placesOf(ownBox).flatMap((name) => readdirSync(join(attempts, name)));
+    const files = placeNames(ownBox).flatMap((name) => readdirSync(join(attempts, name)));
     expect(files.sort()).toEqual(['out', 'rec']);
   }),
 );

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import {
-  backupOf,
-  dbOf,
+  backupPathOf,
+  dbPathOf,
   enqueueIntoWal,
   idsIn,
   keptStores,
@@ -34,9 +34,9 @@ test.concurrent(
   'a restore that waited for another one replaces the new store, not the one that was kept aside',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
+    await box.json(['backup', backupPathOf(box)]);
     const restore = (point: string) =>
-      box.start(['restore', '--yes', backupOf(box)], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
+      box.start(['restore', '--yes', backupPathOf(box)], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
     // The second restore is past its check for other users of the store, which would find the first one.
     const second = restore('after-renew');
     await until(() => processState(second.pid) === 'T', 'the second has made its draft');
@@ -44,7 +44,7 @@ test.concurrent(
     await until(() => processState(first.pid) === 'T', 'the first restore is stopped');
     second.child.kill('SIGCONT');
     const opened = (): string[] =>
-      readdirSync(`/proc/${second.pid}/fd`).filter((fd) => openFilePath(second.pid, fd) === dbOf(box));
+      readdirSync(`/proc/${second.pid}/fd`).filter((fd) => openFilePath(second.pid, fd) === dbPathOf(box));
     await until(() => opened().length === 2, 'the second waits for the store');
     second.child.kill('SIGSTOP');
     first.child.kill('SIGCONT');
@@ -55,7 +55,7 @@ test.concurrent(
     expect(await idsIn(box)).toEqual(['a']);
     const kept = await Promise.all(keptStores(box).map((db) => idsIn(box, db)));
     expect(kept.map((one) => one.join()).sort()).toEqual(['a', 'a,acked']);
-    for (const db of [dbOf(box), ...keptStores(box)])
+    for (const db of [dbPathOf(box), ...keptStores(box)])
       expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
   }),
 );
@@ -68,9 +68,9 @@ for (const [point, found] of [
     `a queue that is created while a restore without an old store is at ${point} keeps its WAL`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
-      await box.json(['backup', backupOf(box)]);
+      await box.json(['backup', backupPathOf(box)]);
       rmSync(box.home, { recursive: true });
-      const restore = box.start(['restore', backupOf(box)], {
+      const restore = box.start(['restore', backupPathOf(box)], {
         env: { QUEUECTL_CRASH_AT: `${point}:1:stop` },
       });
       await until(() => processState(restore.pid) === 'T', 'the restore is stopped');
@@ -105,13 +105,13 @@ for (const kind of ['link', 'file'] as const)
     `a ${kind} of another user at the path that a killed swap leaves is neither changed nor read`,
     inSandbox(async (box) => {
       for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
-      await box.json(['backup', backupOf(box)]);
+      await box.json(['backup', backupPathOf(box)]);
       const planted = await plant(box, kind);
       overwriteHeader(box);
       const { stdout } = await box.run(['db', 'repair']);
       expect(stdout).not.toContain('evil');
       expect(await idsIn(box)).toEqual(['a', 'b', 'c']);
-      expect((await box.run(['restore', '--yes', backupOf(box)])).code).toBe(0);
+      expect((await box.run(['restore', '--yes', backupPathOf(box)])).code).toBe(0);
       expect(await idsIn(box)).toEqual(['a', 'b', 'c']);
       for (const one of planted) expect(lstatSync(one).uid).toBe(NOBODY);
     }),
@@ -124,7 +124,7 @@ test
     try {
       chownSync(box.directory, 65533, 65533);
       await enqueue(box, 'a', 'true');
-      await box.json(['backup', backupOf(box)]);
+      await box.json(['backup', backupPathOf(box)]);
       const foreign = join(box.home, '.queue.db.before-20260101T000000Z');
       writeFileSync(foreign, '');
       for (const [one, uid] of [
@@ -133,7 +133,7 @@ test
       ] as const)
         chownSync(one, uid, uid);
       chmodSync(box.home, 0o1777);
-      const { code, stderr } = await box.run(['restore', '--yes', backupOf(box)], {
+      const { code, stderr } = await box.run(['restore', '--yes', backupPathOf(box)], {
         env: { QUEUECTL_ANY_OWNER: '1' },
       });
       expect({ code, stderr }).toMatchObject({ code: 0 });

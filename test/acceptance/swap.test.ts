@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import {
-  backupOf,
-  dbOf,
+  backupPathOf,
+  dbPathOf,
   enqueueIntoWal,
   idsIn,
   keptStores,
@@ -22,13 +22,13 @@ const POINTS = new Set(ALL_POINTS.filter((point) => !NEW_POINTS.includes(point))
 const OLD_IDS = ['a', 'acked', 'b', 'c'];
 
 function miscount(box: Sandbox): void {
-  const db = new DatabaseSync(dbOf(box));
+  const db = new DatabaseSync(dbPathOf(box));
   db.exec('UPDATE counter SET jobs = jobs + 1');
   db.close();
 }
 
 /** Truncates the database. What is left of the store is in the WAL, which SQLite would remove. */
-const truncate = (box: Sandbox): void => truncateSync(dbOf(box), 0);
+const truncate = (box: Sandbox): void => truncateSync(dbPathOf(box), 0);
 
 interface Scene {
   command: 'restore' | 'repair';
@@ -52,12 +52,12 @@ for (const [what, { command, before, after }] of Object.entries(SCENES)) {
       `after a ${what} that was killed at ${point}, no acknowledged job is lost, and it can be repeated`,
       inSandbox(async (box) => {
         for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
-        await box.json(['backup', backupOf(box)]);
+        await box.json(['backup', backupPathOf(box)]);
         before?.(box);
         await enqueueIntoWal(box, 'acked');
         after?.(box);
-        const wal = readFileSync(`${dbOf(box)}-wal`);
-        const args = command === 'restore' ? ['restore', '--yes', backupOf(box)] : ['db', 'repair'];
+        const wal = readFileSync(`${dbPathOf(box)}-wal`);
+        const args = command === 'restore' ? ['restore', '--yes', backupPathOf(box)] : ['db', 'repair'];
         expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
 
         // Either the old queue or the new one is complete, and an unreadable file is still reported.
@@ -99,14 +99,14 @@ test.concurrent(
   'a command that starts while a store is replaced waits and uses the new store',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
-    const restore = box.start(['restore', '--yes', backupOf(box)], {
+    await box.json(['backup', backupPathOf(box)]);
+    const restore = box.start(['restore', '--yes', backupPathOf(box)], {
       env: { QUEUECTL_CRASH_AT: 'swap-cleared:1:stop' },
     });
     await until(() => processState(restore.pid) === 'T', 'the restore is stopped');
     const late = box.start(['enqueue', '--id', 'late', 'true']);
     const opened = (): boolean =>
-      readdirSync(`/proc/${late.pid}/fd`).some((fd) => openFilePath(late.pid, fd) === dbOf(box));
+      readdirSync(`/proc/${late.pid}/fd`).some((fd) => openFilePath(late.pid, fd) === dbPathOf(box));
     await until(opened, 'the other has opened the old file');
     expect(late.child.exitCode).toBe(null);
     restore.child.kill('SIGCONT');
@@ -121,7 +121,7 @@ test.concurrent(
   'while a store in use is replaced repeatedly, each acknowledged job is in it or in a kept store',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
+    await box.json(['backup', backupPathOf(box)]);
     const acknowledged: string[] = [];
     const refused: string[] = [];
     let done = false;
@@ -134,7 +134,7 @@ test.concurrent(
     };
     const restores = async (): Promise<void> => {
       for (let i = 0; i < 6; ) {
-        const { code, stderr } = await box.run(['restore', '--yes', backupOf(box)]);
+        const { code, stderr } = await box.run(['restore', '--yes', backupPathOf(box)]);
         if (code === 0) i++;
         else expect(stderr).toMatch(/in use by process|locked by another process/);
       }
@@ -144,9 +144,9 @@ test.concurrent(
     expect(refused).toEqual([]);
     const kept = keptStores(box);
     expect(kept).toHaveLength(6);
-    const found = new Set((await Promise.all([dbOf(box), ...kept].map((db) => idsIn(box, db)))).flat());
+    const found = new Set((await Promise.all([dbPathOf(box), ...kept].map((db) => idsIn(box, db)))).flat());
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
-    for (const db of [dbOf(box), ...kept])
+    for (const db of [dbPathOf(box), ...kept])
       expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
   }),
 );
@@ -156,13 +156,13 @@ for (const point of [null, ...NEW_POINTS]) {
     `a WAL whose database is gone is not used with a restored database${point === null ? '' : `, even if the restore is killed at ${point}`}`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
-      await box.json(['backup', backupOf(box)]);
+      await box.json(['backup', backupPathOf(box)]);
       await enqueueIntoWal(box, 'acked');
-      const wal = readFileSync(`${dbOf(box)}-wal`);
+      const wal = readFileSync(`${dbPathOf(box)}-wal`);
       rmSync(box.home, { recursive: true });
       mkdirSync(box.home, { mode: 0o700 });
-      writeFileSync(`${dbOf(box)}-wal`, wal, { mode: 0o600 });
-      const args = ['restore', '--yes', backupOf(box)];
+      writeFileSync(`${dbPathOf(box)}-wal`, wal, { mode: 0o600 });
+      const args = ['restore', '--yes', backupPathOf(box)];
       if (point !== null) expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
       if (point !== 'swap-placed') expect((await box.run(args)).code).toBe(0);
       expect(await idsIn(box)).toEqual(['a']);

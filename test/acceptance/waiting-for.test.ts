@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
-import { everyReason, WAITING_IDS } from '../support/every-reason.ts';
+import { addEveryReason, WAITING_IDS } from '../support/every-reason.ts';
 import { serve } from '../support/http.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
 import { enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
@@ -175,7 +175,7 @@ describe('why a job waits', () => {
   test(
     'is visible everywhere, in a store in which every reason occurs',
     inSandbox(async (box) => {
-      await everyReason(box);
+      await addEveryReason(box);
       for (const check of Object.values(CHECKS)) await check(box);
     }),
   );

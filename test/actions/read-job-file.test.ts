@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readJobFile } from '../../src/actions/read-job-file.ts';
 import type { JobInput } from '../../src/core/job-input.ts';
 import { compileTemplate } from '../../src/core/template.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
@@ -27,7 +27,7 @@ function inputs(text: string, template: string | null = null): JobInput[] {
 const commands = (text: string, template?: string) => inputs(text, template).map((input) => input.command);
 
 function refusal(text: string) {
-  const errors = CHUNK_SIZES.map((size) => caught(() => [...readJobFile(chunks(text, size), null, NOW)]));
+  const errors = CHUNK_SIZES.map((size) => errorOf(() => [...readJobFile(chunks(text, size), null, NOW)]));
   for (const other of errors) expect(other.message).toBe(errors[0]!.message);
   return errors[0]!;
 }
@@ -68,7 +68,7 @@ describe('a file is read the same, wherever its chunks end', () => {
       },
     });
     for (const start of ['true\n', '[{"command":"', '{\n"command":"'])
-      expect(caught(() => [...readJobFile(endless(start), null, NOW)]).message).toContain('16 MiB');
+      expect(errorOf(() => [...readJobFile(endless(start), null, NOW)]).message).toContain('16 MiB');
   });
 
   test('a command keeps its quotes, inner spaces and braces', () => {
@@ -114,7 +114,7 @@ describe('with a template', () => {
 
   test('a line that makes the command too long or invalid is refused with its number', () => {
     const read = (text: string) =>
-      caught(() => [...readJobFile([text], compileTemplate('x {}'), NOW)]).message;
+      errorOf(() => [...readJobFile([text], compileTemplate('x {}'), NOW)]).message;
     expect(read(`a\n${'b'.repeat(200_000)}\n`)).toMatch(/^line 2: .*limit/);
     expect(read('a\0b\n')).toMatch(/^line 1: .*NUL/);
   });

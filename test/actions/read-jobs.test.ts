@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readJobFile } from '../../src/actions/read-job-file.ts';
 import { looksLikeJson, readCommand, readJsonJobs } from '../../src/actions/read-jobs.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
@@ -20,7 +20,7 @@ describe('text that begins with { or [ is JSON, and other text is a command', ()
 
   test('a command is kept unchanged, and a blank one is refused', () => {
     expect(readCommand(" echo 'a'\n b ")).toEqual({ command: " echo 'a'\n b " });
-    expect(caught(() => readCommand(' \n')).code).toBe('invalid-job');
+    expect(errorOf(() => readCommand(' \n')).code).toBe('invalid-job');
   });
 });
 
@@ -44,11 +44,11 @@ describe('JSON on the command line', () => {
     ['[{"command":"x"},{"command":"y"},{"command":5}]', 'job 3: command must be a string, not a number'],
     ['[{"command":"x"},{"command":"y","delay":"soon"}]', "job 2: delay: invalid duration 'soon'"],
   ] as const)('%s: %s', (text, message) => {
-    expect(caught(() => readJsonJobs(text, NOW)).message).toBe(message);
+    expect(errorOf(() => readJsonJobs(text, NOW)).message).toBe(message);
   });
 
   test('an error in an array keeps its own code and hint', () => {
-    const error = caught(() => readJsonJobs('[{"command":"x","delay":"soon"}]', NOW));
+    const error = errorOf(() => readJsonJobs('[{"command":"x","delay":"soon"}]', NOW));
     expect(error.code).toBe('invalid-duration');
     expect(error.hint).toContain('500ms');
   });
@@ -56,7 +56,7 @@ describe('JSON on the command line', () => {
   test.each([['{'], ['{"command":}'], ["{'command':'x'}"], ['{ echo; }'], ['[1,]'], ['{"a":1} x']] as const)(
     '%s does not parse, and the hint suggests --command',
     (text) => {
-      const error = caught(() => readJsonJobs(text, NOW));
+      const error = errorOf(() => readJsonJobs(text, NOW));
       expect(error.code).toBe('invalid-json');
       expect(error.hint).toContain('--command');
     },
@@ -78,8 +78,8 @@ describe('JSON that is nested too deeply is refused without a stack overflow', (
     ['an unclosed array', '['.repeat(10_000)],
     ['a field nested in objects', `{"command":"x","extra":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
   ] as const)('%s', (_, text) => {
-    expect(caught(() => readJsonJobs(text, NOW)).exitCode).toBe(2);
-    expect(caught(() => [...readJobFile([text], null, NOW)]).exitCode).toBe(2);
+    expect(errorOf(() => readJsonJobs(text, NOW)).exitCode).toBe(2);
+    expect(errorOf(() => [...readJobFile([text], null, NOW)]).exitCode).toBe(2);
   });
 
   test('ordinary nesting is accepted', () => {

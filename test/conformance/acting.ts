@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { claim, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claim, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const acting: Record<string, Case> = {
@@ -35,17 +35,17 @@ export const acting: Record<string, Case> = {
   },
 
   'cancelling a running job stores the request once': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.cancel(['a'], NOW)).toEqual({
       cancelled: [],
       ending: ['a'],
       ended: [],
       dependents: [],
     });
-    expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
-    expect(await store.endings('w2')).toEqual([]);
+    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await store.endReasons('w2')).toEqual([]);
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
-    expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
   },
 
   'a running job that is cancelled and then fails is not retried': async ({ store }) => {
@@ -56,7 +56,7 @@ export const acting: Record<string, Case> = {
       ['lost', { why: 'lost' }],
       ['gated', { why: 'never-started' }],
     ] as const) {
-      const job = await running(store, id);
+      const job = await startJob(store, id);
       if (outcome.why === 'timeout' || outcome.why === 'stopped') await store.mark(job.claim, outcome.why);
       await store.cancel([id], NOW);
       expect(await store.settle(ending(job, outcome))).toBe('applied');
@@ -66,18 +66,18 @@ export const acting: Record<string, Case> = {
   },
 
   'a job that completes or dies after a cancel request is completed or dead': async ({ store }) => {
-    const done = await running(store, 'done');
+    const done = await startJob(store, 'done');
     await store.cancel(['done'], NOW);
     await store.settle(ending(done, succeeded));
     expect((await store.get('done'))?.state).toBe('completed');
-    const dead = await running(store, 'dead', { maxRetries: 1 });
+    const dead = await startJob(store, 'dead', { maxRetries: 1 });
     await store.cancel(['dead'], NOW);
     await store.settle(ending(dead, failedWith(1)));
     expect((await store.get('dead'))?.state).toBe('dead');
   },
 
   'a held job that is retried stays held': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, failedWith(1)));
     await store.hold(['a'], NOW);
     expect(await store.retry(['a'], ['failed'], NOW)).toEqual(['a']);
@@ -85,7 +85,7 @@ export const acting: Record<string, Case> = {
   },
 
   'cancel leaves an ended job unchanged': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, succeeded));
     expect(await store.cancel(['a', 'unknown'], NOW)).toEqual({
       cancelled: [],
@@ -108,7 +108,7 @@ export const acting: Record<string, Case> = {
   },
 
   'a job that waits for a retry stays failed while held, and runs after its release': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, failedWith(1)));
     expect(await store.hold(['a'], NOW)).toEqual(['a']);
     expect(await store.get('a')).toMatchObject({ state: 'failed', held: true });
@@ -117,7 +117,7 @@ export const acting: Record<string, Case> = {
   },
 
   'an at-most-once job that is cancelled during a stop ends as cancelled': async ({ store }) => {
-    const job = await running(store, 'a', { policy: { atMostOnce: true } });
+    const job = await startJob(store, 'a', { policy: { atMostOnce: true } });
     await store.mark(job.claim, 'stopped');
     await store.cancel(['a'], NOW);
     await store.settle(ending(job, { why: 'stopped' }));
@@ -135,7 +135,7 @@ export const acting: Record<string, Case> = {
   },
 
   'edit changes only the given fields, and only of waiting jobs': async ({ store }) => {
-    await running(store, 'busy');
+    await startJob(store, 'busy');
     await store.insert([jobSpec('a', { tags: { k: 'v' }, timeoutMs: 1000 })], NOW);
     const changes = { priority: 7, queue: 'other', command: 'echo new', maxRetries: 9, name: 'n' };
     expect(await store.edit(['a', 'busy'], changes, NOW + 1)).toEqual(['a']);

@@ -7,14 +7,14 @@ import {
   ids,
   jobSpec,
   NOW,
-  running,
+  startJob,
   succeeded,
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const adopt: Record<string, Case> = {
   'the adopter holds the job with a higher token on the same attempt': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(adopted).toMatchObject({
       id: 'a',
@@ -25,32 +25,32 @@ export const adopt: Record<string, Case> = {
     });
     expect(adopted!.claim.token).toBeGreaterThan(job.claim.token);
     expect(adopted!.claim).toMatchObject({ job: job.claim.job, attempt: job.claim.attempt });
-    expect(await store.running()).toEqual([adopted!]);
+    expect(await store.runningJobs()).toEqual([adopted!]);
     expect(await store.attempts('a')).toMatchObject([{ ordinal: 1, workerId: 'w2', finishedAt: null }]);
   },
 
   'an adoption makes the old claim void': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(await store.settle(ending(job, succeeded))).toBe('lost');
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
     expect(await store.adopt(job.claim, 'w3')).toBeNull();
-    expect(await store.running()).toEqual([adopted!]);
+    expect(await store.runningJobs()).toEqual([adopted!]);
     expect(await store.settle(ending(adopted!, failedWith(3)))).toBe('applied');
     expect(await store.get('a')).toMatchObject({ state: 'failed', attempts: 1, exitCode: 3 });
   },
 
   'only one of several adopters succeeds': async ({ store, another }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopters = [store, await another(), await another()];
     const answers = await Promise.all(adopters.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
     const winners = answers.filter((answer) => answer !== null);
     expect(winners).toHaveLength(1);
-    expect(await store.running()).toEqual(winners);
+    expect(await store.runningJobs()).toEqual(winners);
   },
 
   'a job that has ended or was requeued cannot be adopted': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
     expect(await store.adopt(job.claim, 'w2')).toBeNull();
     expect(await store.get('a')).toMatchObject({ state: 'pending', workerId: null });
@@ -61,7 +61,7 @@ export const adopt: Record<string, Case> = {
   },
 
   'a job can be adopted more than once, each time from the current claim': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const second = await store.adopt(job.claim, 'w2');
     const third = await store.adopt(second!.claim, 'w3');
     expect(third!.claim.token).toBeGreaterThan(second!.claim.token);
@@ -71,44 +71,44 @@ export const adopt: Record<string, Case> = {
   },
 
   'the next claim has a higher token than every adopter': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     await store.settle(ending(adopted!, { why: 'stopped' }));
     expect((await claimOne(store)).claim.token).toBeGreaterThan(adopted!.claim.token);
   },
 
   'an attempt that is marked twice keeps the first reason': async ({ store }) => {
-    const job = await running(store, 'a');
-    expect((await store.running())[0]?.endReason).toBeNull();
+    const job = await startJob(store, 'a');
+    expect((await store.runningJobs())[0]?.endReason).toBeNull();
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
     expect(await store.mark(job.claim, 'stopped')).toBe(true);
-    expect((await store.running())[0]?.endReason).toBe('timeout');
+    expect((await store.runningJobs())[0]?.endReason).toBe('timeout');
   },
 
   'the adopter reads the mark, also over a new connection': async ({ store, another, close }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.mark(job.claim, 'cancelled');
     await close(store);
     const next = await another();
     const adopted = await next.adopt(job.claim, 'w2');
     expect(adopted?.endReason).toBe('cancelled');
     expect(await next.mark(adopted!.claim, 'stopped')).toBe(true);
-    expect((await next.running())[0]?.endReason).toBe('cancelled');
+    expect((await next.runningJobs())[0]?.endReason).toBe('cancelled');
   },
 
   'a lost claim cannot mark its attempt': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
     const again = await claimOne(store);
     expect(again.endReason).toBeNull();
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
     expect(await store.mark({ ...again.claim, token: again.claim.token + 1 }, 'timeout')).toBe(false);
-    expect((await store.running())[0]?.endReason).toBeNull();
+    expect((await store.runningJobs())[0]?.endReason).toBeNull();
   },
 
   'the next attempt has no mark': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.mark(job.claim, 'stopped');
     await store.settle(ending(job, { why: 'stopped' }));
     expect((await claimOne(store)).endReason).toBeNull();
@@ -123,7 +123,7 @@ export const adopt: Record<string, Case> = {
     const [a] = await claim(store, { workerId: 'w1' });
     const held = await claim(store, { workerId: 'w2', limit: 2 });
     await store.settle(ending(a!, succeeded));
-    const found = await store.running();
+    const found = await store.runningJobs();
     expect(ids(found).sort()).toEqual(['b', 'c']);
     for (const job of held) expect(found).toContainEqual(job);
   },

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { Store } from '../../src/store/store.ts';
-import { claim, claimOne, ending, failedWith, ids, jobSpec, NOW, running } from '../support/jobs.ts';
+import { claim, claimOne, ending, failedWith, ids, jobSpec, NOW, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const MINUTE = 60_000;
@@ -69,7 +69,7 @@ export const aging: Record<string, Case> = {
 
   'a job gains priority only while it exists and is due, also before a retry': async ({ store }) => {
     await enableAging(store);
-    const job = await running(store, 'retried');
+    const job = await startJob(store, 'retried');
     await store.settle(ending(job, failedWith(1), NOW + 30 * MINUTE));
     await store.insert([jobSpec('fresh', { priority: 5 })], NOW + 31 * MINUTE);
     expect(ids(await claim(store, { limit: 9 }, NOW + 31 * MINUTE))).toEqual(['fresh', 'retried']);

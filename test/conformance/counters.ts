@@ -3,7 +3,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, ids, jobSpec, NOW, want } from '../support/jobs.ts';
+import { claimRequest, ending, ids, jobSpec, NOW } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import type { Case } from './topic.ts';
 
@@ -50,8 +50,10 @@ const STEPS: Record<string, (history: History) => Promise<void>> = {
   },
   async claim({ store, random, claims, now }) {
     const queues = random() < 0.5 ? null : [pick(random, QUEUES)];
-    const settle = claims.length > 0 && random() < 0.5 ? [end(pick(random, claims), random, now)] : [];
-    claims.push(...(await store.claim(want({ limit: below(random, 4), queues, settle }), now)).jobs);
+    const settlements = claims.length > 0 && random() < 0.5 ? [end(pick(random, claims), random, now)] : [];
+    claims.push(
+      ...(await store.claim(claimRequest({ limit: below(random, 4), queues, settlements }), now)).jobs,
+    );
   },
   async settle({ store, random, claims, now }) {
     if (claims.length > 0) await store.settle(end(pick(random, claims), random, now));
@@ -114,7 +116,7 @@ export const counters: Record<string, Case> = {
       history.now += below(random, 2000);
       await STEPS[pick(random, Object.keys(STEPS))]!(history);
     }
-    const held = await store.running();
+    const held = await store.runningJobs();
     expect(new Set(ids(held)).size).toBe(held.length);
     expect(ids(held).sort()).toEqual(
       ids(await store.list({ states: ['processing'] }, { limit: 1000 })).sort(),
@@ -123,6 +125,6 @@ export const counters: Record<string, Case> = {
     for (const job of history.claims)
       answers.push(await store.settle(ending(job, { why: 'exited', code: 9 }, history.now)));
     expect(answers.filter((answer) => answer === 'applied')).toHaveLength(held.length);
-    expect(await store.running()).toEqual([]);
+    expect(await store.runningJobs()).toEqual([]);
   },
 };

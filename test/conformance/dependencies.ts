@@ -2,7 +2,17 @@ import { expect } from 'bun:test';
 import type { QueueError } from '../../src/core/errors.ts';
 import type { JobPolicy, JobSpec } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claim, ending, failedWith, ids, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
+import {
+  claim,
+  claimRequest,
+  ending,
+  failedWith,
+  ids,
+  jobSpec,
+  NOW,
+  startJob,
+  succeeded,
+} from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 /** Returns a job with the given parents, each written as `id` or as `condition:id`. */
@@ -33,7 +43,7 @@ async function runAll(store: Store, now = NOW): Promise<string[]> {
   const order: string[] = [];
   for (let [job] = await claim(store, {}, now); job !== undefined; ) {
     order.push(job.id);
-    [job] = await claim(store, { settle: [ending(job, succeeded, now)] }, now);
+    [job] = await claim(store, { settlements: [ending(job, succeeded, now)] }, now);
   }
   return order;
 }
@@ -42,18 +52,18 @@ const oneAttempt = { maxRetries: 1 };
 
 export const dependencies: Record<string, Case> = {
   'a job is not claimed before its parent has completed': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     const [child] = await store.insert([after('child', ['parent'], { priority: 99 })], NOW);
     expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
     expect(await claim(store)).toEqual([]);
     expect(await store.nextDue(null, NOW)).toBeNull();
-    const result = await store.claim(want({ settle: [ending(parent, succeeded)] }), NOW + 1000);
-    expect(result).toMatchObject({ settled: ['applied'], unblocked: true });
+    const result = await store.claim(claimRequest({ settlements: [ending(parent, succeeded)] }), NOW + 1000);
+    expect(result).toMatchObject({ settled: ['applied'], hasUnblocked: true });
     expect(ids(result.jobs)).toEqual(['child']);
   },
 
   'a parent that waits for a retry has not ended': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('child', ['any:parent'])], NOW);
     await store.settle(ending(parent, failedWith(1)));
     expect(await states(store, 'parent', 'child')).toEqual(['failed', 'blocked']);
@@ -105,7 +115,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a failed job cancels the whole chain after it, and each reason names the parent': async ({ store }) => {
-    const first = await running(store, 'a', oneAttempt);
+    const first = await startJob(store, 'a', oneAttempt);
     await store.insert([after('b', ['a']), after('c', ['b']), after('d', ['any:c'])], NOW);
     await store.settle(ending(first, failedWith(1)));
     expect(await states(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
@@ -114,7 +124,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
-    const parent = await running(store, 'parent', oneAttempt);
+    const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert(
       [after('held', ['parent'], onFailure('hold')), after('run', ['parent'], onFailure('run'))],
       NOW,
@@ -127,9 +137,9 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a parent that has already ended makes a new job ready, cancelled or held at once': async ({ store }) => {
-    const good = await running(store, 'good', oneAttempt);
+    const good = await startJob(store, 'good', oneAttempt);
     await store.settle(ending(good, succeeded));
-    const bad = await running(store, 'bad', oneAttempt);
+    const bad = await startJob(store, 'bad', oneAttempt);
     await store.settle(ending(bad, failedWith(1)));
     const added = await store.insert(
       [
@@ -171,7 +181,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'an unblocked job still waits for its own time': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
     await store.settle(ending(parent, succeeded));
     expect(await claim(store, {}, NOW + 59_000)).toEqual([]);
@@ -181,7 +191,7 @@ export const dependencies: Record<string, Case> = {
   'a held job stays held when its parent completes, and a released one still waits for its parent': async ({
     store,
   }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('a', ['parent']), after('b', ['parent'])], NOW);
     await store.hold(['a', 'b'], NOW);
     await store.release(['b'], NOW);
@@ -193,7 +203,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'a job that is cancelled while blocked and then retried is blocked again': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert([after('child', ['parent'])], NOW);
     await store.cancel(['child'], NOW);
     await store.retry(['child'], ['cancelled'], NOW);
@@ -253,7 +263,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'cutOff omits a job that a user cancelled before its parent failed': async ({ store }) => {
-    const parent = await running(store, 'parent', oneAttempt);
+    const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert([after('mine', ['parent']), after('lost', ['parent'])], NOW);
     await store.cancel(['mine'], NOW);
     await store.settle(ending(parent, failedWith(1)));
@@ -263,7 +273,7 @@ export const dependencies: Record<string, Case> = {
 
   'a job held for its parent shows why until it is released, and a job held before gets no second event':
     async ({ store }) => {
-      const parent = await running(store, 'parent', oneAttempt);
+      const parent = await startJob(store, 'parent', oneAttempt);
       await store.insert(
         [after('a', ['parent'], onFailure('hold')), after('b', ['parent'], onFailure('hold'))],
         NOW,
@@ -282,7 +292,7 @@ export const dependencies: Record<string, Case> = {
     store,
   }) => {
     const unique = { key: 'k', while: 'active' as const, forMs: null };
-    const first = await running(store, 'first', { unique });
+    const first = await startJob(store, 'first', { unique });
     const added = await store.insert([jobSpec('a', { unique }), after('b', ['a'])], NOW);
     expect(added).toMatchObject([
       { id: 'first', existing: true },
@@ -300,7 +310,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'dependencies returns the state of each parent, including removed ones': async ({ store }) => {
-    const a = await running(store, 'a');
+    const a = await startJob(store, 'a');
     await store.insert([jobSpec('b'), after('child', ['notok:b', 'a'], onFailure('run'))], NOW);
     await store.settle(ending(a, succeeded));
     await store.remove(['a'], ['completed'], NOW);
@@ -311,7 +321,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'children returns the jobs that depend on a job, also those that no longer wait': async ({ store }) => {
-    const a = await running(store, 'a');
+    const a = await startJob(store, 'a');
     await store.insert([after('b', ['a']), after('c', ['notok:a'], onFailure('hold'))], NOW);
     expect(await store.children('b')).toEqual([]);
     expect(await store.children('a')).toEqual([
@@ -351,7 +361,7 @@ export const dependencies: Record<string, Case> = {
       for (const id of predicted) expect(await store.get(id)).toMatchObject({ state: 'cancelled' });
       expect(await store.cancelledWith([a], end)).toEqual([]);
     }
-    const runs = await running(store, 'runs', { priority: 99 });
+    const runs = await startJob(store, 'runs', { priority: 99 });
     await store.insert([after('child', ['runs'])], NOW);
     expect(await store.cancelledWith(['runs'], 'cancelled')).toEqual(['child']);
     expect(await store.cancelledWith(['runs'], 'deleted')).toEqual([]);
@@ -360,7 +370,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'ten thousand children are unblocked together, and only once': async ({ store }) => {
-    const parent = await running(store, 'parent');
+    const parent = await startJob(store, 'parent');
     await store.insert(
       Array.from({ length: 10_000 }, (_, i) => after(`child-${i}`, ['parent'])),
       NOW,

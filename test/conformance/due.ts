@@ -1,11 +1,11 @@
 import { expect } from 'bun:test';
-import { claim, claimOne, ending, failedWith, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claim, claimOne, ending, failedWith, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const due: Record<string, Case> = {
   'returns null when nothing waits': async ({ store }) => {
     expect(await store.nextDue(null, NOW)).toBeNull();
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.nextDue(null, NOW)).toBeNull();
     await store.settle(ending(job, succeeded));
     expect(await store.nextDue(null, NOW)).toBeNull();
@@ -17,7 +17,7 @@ export const due: Record<string, Case> = {
       NOW,
     );
     expect(await store.nextDue(null, NOW)).toBe(NOW + 60_000);
-    const job = await running(store, 'fails');
+    const job = await startJob(store, 'fails');
     await store.settle(ending(job, failedWith(1), NOW + 1000));
     expect((await store.get('fails'))?.dueAt).toBe(NOW + 3000);
     expect(await store.nextDue(null, NOW)).toBe(NOW + 3000);
@@ -31,7 +31,7 @@ export const due: Record<string, Case> = {
   },
 
   'a job that was requeued by a stop counts as ready': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'stopped' }, NOW + 500));
     expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW + 500);
     expect(await claim(store, {}, NOW + 500)).toHaveLength(1);

@@ -8,7 +8,7 @@ import {
   jobSpec,
   NOW,
   newWorker,
-  running,
+  startJob,
   succeeded,
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
@@ -35,7 +35,7 @@ export const events: Record<string, Case> = {
   },
 
   'the events of a job are in order and numbered without a gap': async ({ store }) => {
-    await store.settle(ending(await running(store, 'a', { maxRetries: 2, queue: 'q' }), failedWith(3)));
+    await store.settle(ending(await startJob(store, 'a', { maxRetries: 2, queue: 'q' }), failedWith(3)));
     const again = await claimOne(store, 'w2', NOW + 9000);
     await store.settle(ending(again, failedWith(4), NOW + 9000));
     const seen = await all(store);
@@ -148,7 +148,7 @@ export const events: Record<string, Case> = {
 
   'each action makes an event with its actor': async ({ store: first, another }) => {
     await first.insert(specs(2), NOW);
-    await running(first, 'runs', { priority: 9 });
+    await startJob(first, 'runs', { priority: 9 });
     const store = await another('me@here');
     const seen = await eventsOf(store, async () => {
       await store.hold(['j0'], NOW);
@@ -184,7 +184,7 @@ export const events: Record<string, Case> = {
   },
 
   'each adoption, request to end, requeue and start makes one event': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const seen = await eventsOf(store, async () => {
       const adopted = (await store.adopt(job.claim, 'w2'))!;
       expect(await store.adopt(job.claim, 'w3')).toBeNull();
@@ -202,7 +202,7 @@ export const events: Record<string, Case> = {
   },
 
   'a cancelled job whose command never started makes one event at its end': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.cancel(['a'], NOW);
     const seen = await eventsOf(store, () => store.settle(ending(job, { why: 'never-started' })));
     expect(kindsAndJobs(seen)).toEqual(['cancelled a']);
@@ -239,7 +239,7 @@ export const events: Record<string, Case> = {
   },
 
   'enqueued hooks and pruned jobs make events': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const hooks = [jobSpec('h', { queue: 'hooks' })];
     const seen = await eventsOf(store, async () => {
       await store.settle(ending(job, succeeded, NOW, { hooks }));
@@ -253,7 +253,7 @@ export const events: Record<string, Case> = {
   'a noted event is stored with its details and its actor': async ({ store }) => {
     const detail = { operation: 'x', action: 'hold', jobs: 3 };
     const [seen] = await eventsOf(store, () =>
-      store.as('somebody').note({ kind: 'operation-begun', detail }),
+      store.withActor('somebody').note({ kind: 'operation-begun', detail }),
     );
     expect(seen).toMatchObject({ kind: 'operation-begun', actor: 'somebody', jobId: null, detail });
   },

@@ -15,9 +15,18 @@ import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claim, ending, failedWith, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
+import {
+  claim,
+  claimRequest,
+  ending,
+  failedWith,
+  jobSpec,
+  NOW,
+  startJob,
+  succeeded,
+} from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
-import { addTime, offBy, SHAPES } from '../support/samples.ts';
+import { addTime, DISTRIBUTIONS, deviations } from '../support/samples.ts';
 import type { Case } from './topic.ts';
 
 const DAY = TIERS.day.stepMs;
@@ -94,7 +103,8 @@ class RandomChanges {
     const job = pick(this.random, this.claims);
     const settlement = ending(job, pick(this.random, OUTCOMES), this.now);
     const wanted = await this.isCancelRequested(job);
-    const [answer] = (await this.store.claim(want({ limit: 0, settle: [settlement] }), this.now)).settled;
+    const [answer] = (await this.store.claim(claimRequest({ limit: 0, settlements: [settlement] }), this.now))
+      .settled;
     if (answer === 'applied') this.count(job, settlement, wanted);
   }
 
@@ -107,7 +117,7 @@ class RandomChanges {
   }
 
   private async isCancelRequested({ claim }: ClaimedJob): Promise<boolean> {
-    const held = await this.store.running();
+    const held = await this.store.runningJobs();
     return held.some((one) => one.claim.attempt === claim.attempt && one.endReason === 'cancelled');
   }
 
@@ -196,7 +206,7 @@ export const figuresOverTime: Record<string, Case> = {
   },
 
   'the wait of a first attempt is in the histogram, and that of a retry is not': async ({ store }) => {
-    const first = await running(store, 'a', { name: 'mail' });
+    const first = await startJob(store, 'a', { name: 'mail' });
     await store.settle(ending(first, failedWith(1), NOW + 30));
     const [second] = await claim(store, {}, NOW + 50_000);
     await store.settle(ending(second!, succeeded, NOW + 50_700));
@@ -311,7 +321,7 @@ export const figuresOverTime: Record<string, Case> = {
   },
 
   'percentiles of stored times are within 5% of the real ones, in every tier': async ({ store }) => {
-    for (const [shape, make] of Object.entries(SHAPES)) {
+    for (const [shape, make] of Object.entries(DISTRIBUTIONS)) {
       const random = seededRandom(shape);
       const times = make(random, 300);
       const specs = times.map((_, i) => jobSpec(`${shape}-${i}`, { queue: shape, name: shape }));
@@ -324,11 +334,11 @@ export const figuresOverTime: Record<string, Case> = {
       const request = { ...ALWAYS, queue: shape };
       for (const tier of Object.keys(TIERS) as Tier[]) {
         const [found] = await store.breakdown({ tier, ...request });
-        expect([tier, offBy(percentilesOf(found!.run), times)]).toEqual([tier, []]);
-        expect([tier, offBy(percentilesOf(found!.wait), waits)]).toEqual([tier, []]);
+        expect([tier, deviations(percentilesOf(found!.run), times)]).toEqual([tier, []]);
+        expect([tier, deviations(percentilesOf(found!.wait), waits)]).toEqual([tier, []]);
       }
       const total = (await store.totals()).find((one) => one.queue === shape)!;
-      expect(offBy(percentilesOf(total.run), times)).toEqual([]);
+      expect(deviations(percentilesOf(total.run), times)).toEqual([]);
       expect([total.run.least, total.run.most]).toEqual([Math.min(...times), Math.max(...times)]);
     }
   },

@@ -2,14 +2,14 @@ import { expect } from 'bun:test';
 import { SEARCHED_JOBS, type StoreFilter } from '../../src/core/filter.ts';
 import type { WaitingSelection } from '../../src/core/waiting-reason.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, failedWith, ids, jobSpec, NOW, running } from '../support/jobs.ts';
+import { ending, failedWith, ids, jobSpec, NOW, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 /** Adds jobs that wait in every way to the queues x and y, named `queue-reason`. Those of phase ready are due. */
 async function everyWait(store: Store): Promise<void> {
   for (const queue of ['x', 'y']) {
     const failed = async (id: string): Promise<void> => {
-      const job = await running(store, id, { queue, priority: 9 });
+      const job = await startJob(store, id, { queue, priority: 9 });
       await store.settle(ending(job, failedWith(1), NOW + 1e6));
     };
     await failed(`${queue}-retrying`);
@@ -73,16 +73,16 @@ export const filters: Record<string, Case> = {
   },
 
   'setAside counts jobs that are not due, held or blocked, by queue': async ({ store }) => {
-    expect(await store.setAside(NOW)).toEqual([]);
+    expect(await store.setAsideCounts(NOW)).toEqual([]);
     await everyWait(store);
     const x = { queue: 'x', held: 2, blocked: 1, retrying: 1, scheduled: 2 };
-    expect(await store.setAside(NOW)).toEqual([x, { ...x, queue: 'y' }]);
-    expect((await store.setAside(NOW + 2000))[0]).toEqual({ ...x, scheduled: 1 });
-    expect((await store.setAside(NOW + 1e10))[0]).toEqual({ ...x, scheduled: 0, retrying: 0 });
+    expect(await store.setAsideCounts(NOW)).toEqual([x, { ...x, queue: 'y' }]);
+    expect((await store.setAsideCounts(NOW + 2000))[0]).toEqual({ ...x, scheduled: 1 });
+    expect((await store.setAsideCounts(NOW + 1e10))[0]).toEqual({ ...x, scheduled: 0, retrying: 0 });
   },
 
   'each filter finds its jobs, newest first': async ({ store }) => {
-    const dead = await running(store, 'dead', { maxRetries: 1, name: 'import' });
+    const dead = await startJob(store, 'dead', { maxRetries: 1, name: 'import' });
     await store.settle(ending(dead, failedWith(3), NOW + 1000, { error: "exit code 3: 100% 'gone'" }));
     await store.insert([jobSpec('old', { tags: { team: 'a', x: '1' } })], NOW - 10_000);
     await store.insert([jobSpec('new', { tags: { team: 'a' }, priority: 5, name: 'import' })], NOW);
@@ -192,7 +192,7 @@ export const filters: Record<string, Case> = {
       ['b', { queue: 'other' }],
       ['c', {}],
     ] as const) {
-      const dead = await running(store, id, { maxRetries: 1, ...over });
+      const dead = await startJob(store, id, { maxRetries: 1, ...over });
       await store.settle(ending(dead, failedWith(3), NOW + 1000, { error: `no ${id}` }));
     }
     await store.insert([jobSpec('d'), jobSpec('e')], NOW);
@@ -212,10 +212,10 @@ export const filters: Record<string, Case> = {
 
   'ids are found by a prefix, and a whole id finds only itself': async ({ store }) => {
     await store.insert([jobSpec('ab'), jobSpec('abc'), jobSpec('abd'), jobSpec('b%')], NOW);
-    expect(await store.startingWith('ab', 5)).toEqual(['ab']);
-    expect(await store.startingWith('a', 2)).toEqual(['ab', 'abc']);
-    expect(await store.startingWith('abc', 5)).toEqual(['abc']);
-    expect(await store.startingWith('%', 5)).toEqual([]);
-    expect(await store.startingWith('b', 5)).toEqual(['b%']);
+    expect(await store.idsStartingWith('ab', 5)).toEqual(['ab']);
+    expect(await store.idsStartingWith('a', 2)).toEqual(['ab', 'abc']);
+    expect(await store.idsStartingWith('abc', 5)).toEqual(['abc']);
+    expect(await store.idsStartingWith('%', 5)).toEqual([]);
+    expect(await store.idsStartingWith('b', 5)).toEqual(['b%']);
   },
 };

@@ -3,14 +3,14 @@ import type { Store } from '../../src/store/store.ts';
 import {
   claim,
   claimOne,
+  claimRequest,
   ending,
   failedWith,
   ids,
   jobSpec,
   NOW,
-  running,
+  startJob,
   succeeded,
-  want,
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
@@ -20,7 +20,7 @@ const all = async (store: Store): Promise<string[]> => ids(await store.list({}, 
 
 export const hooks: Record<string, Case> = {
   'hooks are added only if their settlement is applied': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const settlement = ending(job, succeeded, NOW, { hooks: [hook('h1'), hook('h2')] });
     expect(await store.settle(settlement)).toBe('applied');
     expect(await store.get('h1')).toMatchObject({ ...hook('h1'), state: 'pending', createdAt: NOW });
@@ -30,7 +30,7 @@ export const hooks: Record<string, Case> = {
   },
 
   'a lost claim adds no hooks': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.adopt(job.claim, 'w2');
     const late = ending(job, succeeded, NOW, { hooks: [hook('h1')], onIdle: hook('idle') });
     expect(await store.settle(late)).toBe('lost');
@@ -38,15 +38,15 @@ export const hooks: Record<string, Case> = {
   },
 
   'a hook can be claimed in the step that adds it': async ({ store }) => {
-    const job = await running(store, 'a');
-    const settle = [ending(job, succeeded, NOW, { hooks: [hook('h1')] })];
-    const result = await store.claim(want({ settle, queues: ['hooks'] }), NOW);
+    const job = await startJob(store, 'a');
+    const settlements = [ending(job, succeeded, NOW, { hooks: [hook('h1')] })];
+    const result = await store.claim(claimRequest({ settlements, queues: ['hooks'] }), NOW);
     expect([result.settled, ids(result.jobs)]).toEqual([['applied'], ['h1']]);
   },
 
   'a hook whose id is taken is still added, and the settlement is applied': async ({ store }) => {
     await store.insert([jobSpec('h1', { runAt: NOW + 1e6 })], NOW);
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.settle(ending(job, succeeded, NOW, { hooks: [hook('h1')] }))).toBe('applied');
     expect((await store.get('a'))?.state).toBe('completed');
     expect(await store.counts()).toContainEqual({ queue: 'hooks', state: 'pending', jobs: 1 });
@@ -63,7 +63,7 @@ export const hooks: Record<string, Case> = {
 
   'a job that is ready, due or to be retried prevents the idle hook': async ({ store }) => {
     const idle = { onIdle: hook('idle') };
-    const first = await running(store, 'first');
+    const first = await startJob(store, 'first');
     await store.insert([jobSpec('ready')], NOW);
     await store.settle(ending(first, succeeded, NOW, idle));
     await store.insert([jobSpec('due', { runAt: NOW + 5 })], NOW);
@@ -78,7 +78,7 @@ export const hooks: Record<string, Case> = {
 
   'jobs that are due later, held, in a paused queue or in the queue of hooks do not prevent the idle hook':
     async ({ store }) => {
-      const job = await running(store, 'a');
+      const job = await startJob(store, 'a');
       const paused = jobSpec('paused', { queue: 'paused' });
       await store.insert([jobSpec('later', { runAt: NOW + 1e6 }), jobSpec('held'), paused, hook('h')], NOW);
       await store.hold(['held'], NOW);

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { type Idempotency, KEY_KEPT_MS } from '../../src/core/idempotency.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { ending, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const keyAndBody: Idempotency = { key: 'k', body: 'body' };
@@ -70,7 +70,7 @@ export const idempotency: Record<string, Case> = {
   },
 
   'a key outlives its job, and for a removed job only the id is returned': async ({ store }) => {
-    const done = await running(store, 'before');
+    const done = await startJob(store, 'before');
     await store.settle(ending(done, succeeded));
     await add(store, ['first']);
     await store.cancel(['first'], NOW);

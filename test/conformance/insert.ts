@@ -170,7 +170,8 @@ export const insert: Record<string, Case> = {
 
   'an id is refused whatever the state of its job': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
-    const [claimed] = (await store.claim({ workerId: 'w1', limit: 1, queues: null, settle: [] }, NOW)).jobs;
+    const [claimed] = (await store.claim({ workerId: 'w1', limit: 1, queues: null, settlements: [] }, NOW))
+      .jobs;
     await expect(store.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
     expect((await store.get('a'))?.state).toBe('processing');
     expect(await store.mark(claimed!.claim, 'stopped')).toBe(true);

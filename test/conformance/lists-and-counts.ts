@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import type { StoreFilter } from '../../src/core/filter.ts';
 import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 /** Adds one job in each state to each of two queues. Returns their ids, such as `x-dead`, oldest first. */
@@ -20,7 +20,7 @@ async function addEveryState(store: Store): Promise<string[]> {
 async function addInState(store: Store, id: string, queue: string, state: State): Promise<void> {
   // The pending job is due later, so that it is never claimed.
   if (state === 'pending') return void (await store.insert([jobSpec(id, { queue, runAt: NOW + 1e9 })], NOW));
-  const job = await running(store, id, { queue, maxRetries: state === 'dead' ? 1 : 3 });
+  const job = await startJob(store, id, { queue, maxRetries: state === 'dead' ? 1 : 3 });
   if (state === 'completed') await store.settle(ending(job, succeeded));
   if (state === 'failed' || state === 'dead') await store.settle(ending(job, failedWith(1), NOW + 1e6));
   if (state === 'cancelled') await store.settle(ending(job, { why: 'cancelled' }));
@@ -145,16 +145,16 @@ export const lists: Record<string, Case> = {
       { waitMs: 300, runMs: 500, finishedAt: NOW + 1300, ok: false },
       { waitMs: 100, runMs: 1000, finishedAt: NOW + 1100, ok: true },
     ];
-    expect(await store.finished(10)).toEqual(both);
-    expect(await store.finished(1)).toEqual(both.slice(0, 1));
+    expect(await store.finishedAttempts(10)).toEqual(both);
+    expect(await store.finishedAttempts(1)).toEqual(both.slice(0, 1));
     await store.settle(ending(c, succeeded, NOW + 1400));
-    expect(await store.finished(10)).toHaveLength(3);
+    expect(await store.finishedAttempts(10)).toHaveLength(3);
   },
 
   'lastEnded returns the jobs that ended in a state, the latest first': async ({ store }) => {
     const jobs = [];
     for (const id of ['first', 'second', 'third', 'good'])
-      jobs.push(await running(store, id, { maxRetries: 1 }));
+      jobs.push(await startJob(store, id, { maxRetries: 1 }));
     const [first, second, third, good] = jobs as [ClaimedJob, ClaimedJob, ClaimedJob, ClaimedJob];
     // The jobs end in another order than they were enqueued in.
     await store.settle(ending(second, failedWith(1), NOW + 10));

@@ -167,7 +167,7 @@ export const orderAndClaim: Record<string, Case> = {
     };
     const [one, two] = await Promise.all([drain(store, 'w1'), drain(other, 'w2')]);
     expect([...one, ...two].sort()).toEqual(all.sort());
-    const held = await store.running();
+    const held = await store.runningJobs();
     expect(ids(held.filter((job) => job.workerId === 'w1')).sort()).toEqual(one.sort());
   },
 };

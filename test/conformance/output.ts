@@ -1,11 +1,11 @@
 import { expect } from 'bun:test';
-import { claimOne, ending, failedWith, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, failedWith, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const output: Record<string, Case> = {
   'stored output is returned unchanged': async ({ store, another, close }) => {
     const bytes = Uint8Array.from({ length: 16 * 1024 }, (_, i) => i % 256);
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(
       ending(job, succeeded, NOW, { output: { bytes: bytes.length, truncated: false, kept: bytes } }),
     );
@@ -16,7 +16,7 @@ export const output: Record<string, Case> = {
   },
 
   'output in a file is returned as null, but its size and truncation are stored': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(
       ending(job, succeeded, NOW, { output: { bytes: 20_000_000, truncated: true, kept: null } }),
     );
@@ -25,7 +25,7 @@ export const output: Record<string, Case> = {
   },
 
   'a running or unknown attempt has no output': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.output(job.claim.attempt)).toBeNull();
     expect(await store.output(999)).toBeNull();
   },
@@ -34,7 +34,7 @@ export const output: Record<string, Case> = {
     const kept = (text: string) => ({
       output: { bytes: text.length, truncated: false, kept: Buffer.from(text) },
     });
-    const first = await running(store, 'a');
+    const first = await startJob(store, 'a');
     await store.settle(ending(first, failedWith(1), NOW, kept('first')));
     const second = await claimOne(store, 'w1', NOW + 2000);
     await store.settle(ending(second, succeeded, NOW + 2000, kept('second')));
@@ -43,7 +43,7 @@ export const output: Record<string, Case> = {
   },
 
   'a settlement with a lost claim stores no output': async ({ store }) => {
-    const old = await running(store, 'a');
+    const old = await startJob(store, 'a');
     const adopted = await store.adopt(old.claim, 'w2');
     const kept = { output: { bytes: 3, truncated: false, kept: Buffer.from('old') } };
     expect(await store.settle(ending(old, succeeded, NOW, kept))).toBe('lost');
@@ -56,7 +56,7 @@ export const output: Record<string, Case> = {
       ['out', 'out', ''],
       ['err', '', 'err'],
     ] as const) {
-      const job = await running(store, id, { splitOutput: true });
+      const job = await startJob(store, id, { splitOutput: true });
       const output = {
         ...{ bytes: out.length + err.length, truncated: false },
         ...{ kept: Buffer.from(out), keptStderr: Buffer.from(err) },
@@ -69,7 +69,7 @@ export const output: Record<string, Case> = {
   },
 
   'output that was not split has no stderr': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     const output = { bytes: 3, truncated: false, kept: Buffer.from('all') };
     await store.settle(ending(job, succeeded, NOW, { output }));
     expect(await store.output(job.claim.attempt, 'stderr')).toBeNull();

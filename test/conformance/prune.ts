@@ -3,7 +3,7 @@ import type { JobSpec } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Retention } from '../../src/core/retention.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const keep = (over: Partial<Retention>): Retention => ({ ageMs: null, count: null, bytes: null, ...over });
@@ -15,9 +15,9 @@ async function addEnded(
   at: number,
   { bytes = 0, inFile = false, outcome = succeeded, ...over }: Options = {},
 ): Promise<number> {
-  const { claim } = await running(store, id, { maxRetries: 1, ...over });
+  const { claim } = await startJob(store, id, { maxRetries: 1, ...over });
   const output = { bytes, truncated: false, kept: inFile ? null : Buffer.alloc(bytes) };
-  const job = { ...(await store.running()).find((one) => one.id === id)! };
+  const job = { ...(await store.runningJobs()).find((one) => one.id === id)! };
   await store.settle(ending(job, outcome, at, { output }));
   return claim.attempt;
 }
@@ -70,7 +70,7 @@ export const prune: Record<string, Case> = {
   'pruning by size counts output in files and in the store, but not dropped output': async ({ store }) => {
     await addEnded(store, 'file', NOW, { bytes: 50_000, inFile: true });
     await addEnded(store, 'kept', NOW + 1, { bytes: 10_000 });
-    const job = await running(store, 'cut');
+    const job = await startJob(store, 'cut');
     const output = { bytes: 9_000_000, truncated: true, kept: null, remainingBytes: 60_000 };
     await store.settle(ending(job, succeeded, NOW + 2, { output }));
     const most = keep({ bytes: 75_000 });
@@ -82,7 +82,7 @@ export const prune: Record<string, Case> = {
 
   'the size of a job includes every attempt, whichever state the job ended in': async ({ store }) => {
     const five = { output: { bytes: 5000, truncated: false, kept: null } };
-    await store.settle(ending(await running(store, 'a', { maxRetries: 2 }), failedWith(1), NOW, five));
+    await store.settle(ending(await startJob(store, 'a', { maxRetries: 2 }), failedWith(1), NOW, five));
     await store.settle(ending(await claimOne(store, 'w1', NOW + 9000), failedWith(1), NOW + 9000, five));
     expect(await store.prunable('dead', keep({ count: 0 }), NOW)).toEqual({ jobs: 1, bytes: 10_000 });
     await store.retry(['a'], ['dead'], NOW);
@@ -97,7 +97,7 @@ export const prune: Record<string, Case> = {
     await store.insert([jobSpec('cancelled')], NOW);
     await store.cancel(['cancelled'], NOW);
     await addEnded(store, 'failed', NOW, { outcome: failedWith(1), maxRetries: 2 });
-    await running(store, 'runs');
+    await startJob(store, 'runs');
     await store.insert([jobSpec('ready'), jobSpec('later', { runAt: NOW + 1 }), jobSpec('held')], NOW);
     await store.hold(['held'], NOW);
     const all = await remaining(store);
@@ -136,7 +136,7 @@ export const prune: Record<string, Case> = {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
     expect(await remaining(store)).toHaveLength(20);
     for (let i = 0; i < 300; i++) {
-      const job = i === 0 ? await running(store, 'often', { maxRetries: 1 }) : await claimOne(store);
+      const job = i === 0 ? await startJob(store, 'often', { maxRetries: 1 }) : await claimOne(store);
       await store.settle(ending(job, failedWith(1), NOW));
       await store.retry(['often'], ['dead'], NOW);
     }

@@ -91,16 +91,16 @@ export const queues: Record<string, Case> = {
     async ({ store }) => {
       await store.insert([jobSpec('later', { queue: 'later', runAt: NOW + 1000 }), ...jobsOf('rate')], NOW);
       await store.setQueue('rate', { rate: { jobs: 1, perMs: 1000 } });
-      expect(await store.busy(NOW)).toEqual(['rate']);
+      expect(await store.busyQueues(NOW)).toEqual(['rate']);
       for (const job of await claim(store, { limit: 5 })) await store.settle(ending(job, failedWith(1)));
       await store.cancel(['rate2', 'rate3'], NOW);
-      expect(await store.busy(NOW)).toEqual(['rate']);
+      expect(await store.busyQueues(NOW)).toEqual(['rate']);
       await store.hold(['rate1'], NOW);
-      expect(await store.busy(NOW)).toEqual([]);
+      expect(await store.busyQueues(NOW)).toEqual([]);
       await store.release(['rate1'], NOW);
       await store.setQueue('rate', { paused: { at: NOW, by: 'me' } });
-      expect(await store.busy(NOW)).toEqual([]);
-      expect(await store.busy(NOW + 1000)).toEqual(['later']);
+      expect(await store.busyQueues(NOW)).toEqual([]);
+      expect(await store.busyQueues(NOW + 1000)).toEqual(['later']);
     },
 
   'no more jobs run in total than max-concurrent-jobs allows': async ({ store }) => {

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { ending, jobSpec, NOW, newWorker, running } from '../support/jobs.ts';
+import { ending, jobSpec, NOW, newWorker, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 /** Tests that `renew` makes a copy a store of its own. */
@@ -15,12 +15,12 @@ export const renew: Record<string, Case> = {
   async 'renew removes all workers and settles the running jobs'({ store }) {
     await store.register(newWorker('w1'));
     await store.registerSupervisor({ ...newWorker('s1') });
-    const job = await running(store, 'job');
+    const job = await startJob(store, 'job');
     await store.insert([jobSpec('waiting')], NOW);
     await store.renew((one) => ending(one, { why: 'lost' }));
     expect(await store.workers()).toEqual([]);
     expect(await store.supervisors()).toEqual([]);
-    expect(await store.running()).toEqual([]);
+    expect(await store.runningJobs()).toEqual([]);
     expect(await store.get('job')).toMatchObject({ state: 'pending', attempts: 0, crashes: 1 });
     expect(await store.attempts('job')).toMatchObject([{ why: 'lost' }]);
     expect(await store.settle(ending(job, { why: 'exited', code: 0 }))).toBe('lost');

@@ -9,7 +9,7 @@ import {
   ids,
   jobSpec,
   NOW,
-  running,
+  startJob,
   succeeded,
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
@@ -17,7 +17,7 @@ import type { Case } from './topic.ts';
 const output = { output: { bytes: 4, truncated: false, kept: Buffer.from('oops') } };
 
 async function addDead(store: Store, id: string): Promise<ClaimedJob> {
-  const job = await running(store, id, { maxRetries: 1 });
+  const job = await startJob(store, id, { maxRetries: 1 });
   await store.settle(ending(job, failedWith(1), NOW + 1000, output));
   return job;
 }
@@ -76,9 +76,9 @@ export const retryAndRemove: Record<string, Case> = {
 
   'only jobs of the given states are retried': async ({ store }) => {
     await addDead(store, 'dead');
-    await store.settle(ending(await running(store, 'completed'), succeeded));
-    await store.settle(ending(await running(store, 'failed'), failedWith(1), NOW + 1e6));
-    await running(store, 'processing');
+    await store.settle(ending(await startJob(store, 'completed'), succeeded));
+    await store.settle(ending(await startJob(store, 'failed'), failedWith(1), NOW + 1e6));
+    await startJob(store, 'processing');
     const all = ['dead', 'completed', 'failed', 'processing', 'nobody'];
     const before = await Promise.all(all.slice(1).map((id) => store.get(id)));
     expect(await store.retry(all, ['dead'], NOW)).toEqual(['dead']);
@@ -89,7 +89,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'a failed job is retried at once instead of later': async ({ store }) => {
-    await store.settle(ending(await running(store, 'a'), failedWith(1), NOW + 1e6));
+    await store.settle(ending(await startJob(store, 'a'), failedWith(1), NOW + 1e6));
     expect(await claim(store)).toEqual([]);
     await store.retry(['a'], ['failed'], NOW + 1);
     expect(ids(await claim(store, {}, NOW + 1))).toEqual(['a']);
@@ -105,7 +105,7 @@ export const retryAndRemove: Record<string, Case> = {
       ['stopped', { why: 'stopped' }],
       ['lost', { why: 'lost' }],
     ] as const) {
-      await store.settle(ending(await running(store, id, { policy }), outcome));
+      await store.settle(ending(await startJob(store, id, { policy }), outcome));
       expect((await store.get(id))?.state).toBe('dead');
     }
     const all = ['failed', 'stopped', 'lost', 'never', 'plain'];
@@ -114,7 +114,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'a bulk retry includes an at-most-once job whose command never started': async ({ store }) => {
-    const job = await running(store, 'a', { policy: { atMostOnce: true } });
+    const job = await startJob(store, 'a', { policy: { atMostOnce: true } });
     await store.settle(ending(job, { why: 'never-started' }));
     await store.cancel(['a'], NOW + 2000);
     expect(await store.retry(['a'], ['cancelled'], NOW + 3000, true)).toEqual(['a']);
@@ -159,7 +159,7 @@ export const retryAndRemove: Record<string, Case> = {
 
   'only jobs of the given states are removed': async ({ store }) => {
     await addDead(store, 'dead');
-    await store.settle(ending(await running(store, 'completed'), succeeded));
+    await store.settle(ending(await startJob(store, 'completed'), succeeded));
     await store.insert([jobSpec('pending')], NOW);
     expect(await store.remove(['dead', 'completed', 'pending'], ['dead'], NOW)).toMatchObject({
       ids: ['dead'],
@@ -170,7 +170,7 @@ export const retryAndRemove: Record<string, Case> = {
   },
 
   'waiting jobs can be removed and then never run': async ({ store }) => {
-    await store.settle(ending(await running(store, 'failed'), failedWith(1), NOW));
+    await store.settle(ending(await startJob(store, 'failed'), failedWith(1), NOW));
     await store.insert([jobSpec('ready'), jobSpec('later', { runAt: NOW + 1 })], NOW);
     const removed = await store.remove(['ready', 'later', 'failed'], ['pending', 'failed'], NOW);
     expect(removed.ids).toEqual(['ready', 'later', 'failed']);
@@ -180,7 +180,7 @@ export const retryAndRemove: Record<string, Case> = {
   'a removed id can be enqueued again, without the old history': async ({ store }) => {
     const old = await addDead(store, 'a');
     await store.remove(['a'], ['dead'], NOW);
-    const again = await running(store, 'a');
+    const again = await startJob(store, 'a');
     expect(again.ordinal).toBe(1);
     expect(again.claim.job).toBeGreaterThan(old.claim.job);
     expect(again.claim.attempt).toBeGreaterThan(old.claim.attempt);

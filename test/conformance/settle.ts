@@ -1,10 +1,10 @@
 import { expect } from 'bun:test';
-import { claimOne, ending, failedWith, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, failedWith, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const settle: Record<string, Case> = {
   'success completes the job and closes its attempt': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.settle(ending(job, succeeded, NOW + 1500, { leftBehind: [12, 34] }))).toBe('applied');
     expect(await store.get('a')).toMatchObject({ state: 'completed', attempts: 1, crashes: 0, exitCode: 0 });
     expect(await store.get('a')).toMatchObject({
@@ -23,19 +23,19 @@ export const settle: Record<string, Case> = {
         leftBehind: [12, 34],
       },
     ]);
-    expect(await store.running()).toEqual([]);
+    expect(await store.runningJobs()).toEqual([]);
   },
 
   'a measured duration is stored, whatever the clock shows': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, succeeded, NOW - 5000, { durationMs: 700 }));
     expect(await store.get('a')).toMatchObject({ durationMs: 700 });
     expect(await store.attempts('a')).toMatchObject([{ durationMs: 700 }]);
-    expect(await store.finished(1)).toMatchObject([{ runMs: 700 }]);
+    expect(await store.finishedAttempts(1)).toMatchObject([{ runMs: 700 }]);
   },
 
   'a failed job waits for its retry, and is dead when no retry is left': async ({ store }) => {
-    let job = await running(store, 'a', { maxRetries: 2 });
+    let job = await startJob(store, 'a', { maxRetries: 2 });
     await store.settle(ending(job, failedWith(3), NOW + 1000));
     expect(await store.get('a')).toMatchObject({
       state: 'failed',
@@ -71,21 +71,21 @@ export const settle: Record<string, Case> = {
   },
 
   'a retry is not claimed before its time': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, failedWith(1), NOW));
-    const early = await store.claim({ workerId: 'w1', limit: 1, queues: null, settle: [] }, NOW + 1999);
+    const early = await store.claim({ workerId: 'w1', limit: 1, queues: null, settlements: [] }, NOW + 1999);
     expect(early.jobs).toEqual([]);
     expect((await claimOne(store, 'w1', NOW + 2000)).id).toBe('a');
   },
 
   'a cancelled attempt ends the job uncharged': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'cancelled' }));
     expect(await store.get('a')).toMatchObject({ state: 'cancelled', attempts: 0, finishedAt: NOW + 1000 });
   },
 
   'a stopped job is pending again, uncharged, in its old position': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.insert([jobSpec('b')], NOW);
     await store.settle(ending(job, { why: 'stopped' }));
     expect(await store.get('a')).toMatchObject({
@@ -101,11 +101,11 @@ export const settle: Record<string, Case> = {
   },
 
   'a command that never started leaves no attempt and is not counted': async ({ store }) => {
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.settle(ending(job, { why: 'never-started' }))).toBe('applied');
     expect(await store.get('a')).toMatchObject({ state: 'pending', attempts: 0, crashes: 0, workerId: null });
     expect(await store.attempts('a')).toEqual([]);
-    expect(await store.finished(10)).toEqual([]);
+    expect(await store.finishedAttempts(10)).toEqual([]);
     const again = await claimOne(store);
     expect(again.ordinal).toBe(1);
     expect(again.claim.attempt).toBeGreaterThan(job.claim.attempt);
@@ -113,7 +113,7 @@ export const settle: Record<string, Case> = {
   },
 
   'a command that never started leaves the job as it was after the previous attempt': async ({ store }) => {
-    await store.settle(ending(await running(store, 'a'), failedWith(3), NOW));
+    await store.settle(ending(await startJob(store, 'a'), failedWith(3), NOW));
     const again = await claimOne(store, 'w1', NOW + 2000);
     await store.settle(ending(again, { why: 'never-started' }, NOW + 2001));
     expect(await store.get('a')).toMatchObject({ attempts: 1, exitCode: 3, lastError: 'exit code 3' });
@@ -132,7 +132,7 @@ export const settle: Record<string, Case> = {
   },
 
   'a settlement outlives its connection': async ({ store, another, close }) => {
-    await store.settle(ending(await running(store, 'a'), failedWith(7)));
+    await store.settle(ending(await startJob(store, 'a'), failedWith(7)));
     const before = [await store.get('a'), await store.attempts('a'), await store.counts()];
     await close(store);
     const next = await another();

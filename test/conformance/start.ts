@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { claimOne, ending, failedWith, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, failedWith, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const TEXT = 'größe\0\n\u{1f600}'.repeat(1000);
@@ -56,7 +56,7 @@ export const start: Record<string, Case> = {
   },
 
   'every attempt can read stdin, and it is removed with its job': async ({ store }) => {
-    const first = await running(store, 'a', { stdin: TEXT });
+    const first = await startJob(store, 'a', { stdin: TEXT });
     await store.settle(ending(first, failedWith(1)));
     const second = await claimOne(store, 'w1', NOW + 60_000);
     expect(await store.stdin('a')).toBe(TEXT);

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
-import type { ExportedFile, ExportedRow } from '../../src/store/contract/care.ts';
+import type { ExportedFilePart, ExportedRow } from '../../src/store/contract/care.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claimOne, ending, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 async function dumpRows(store: Store): Promise<ExportedRow[]> {
@@ -13,15 +13,15 @@ async function dumpRows(store: Store): Promise<ExportedRow[]> {
 const lost = (job: Parameters<typeof ending>[0]) => ending(job, { why: 'lost' });
 const add = (
   store: Store,
-  rows: (ExportedRow | ExportedFile)[],
+  rows: (ExportedRow | ExportedFilePart)[],
   onConflict: 'fail' | 'skip' = 'fail',
-  keepFile: (file: ExportedFile) => void = () => {},
+  keepFile: (file: ExportedFilePart) => void = () => {},
 ) => store.load(rows, { onConflict, settleLost: lost, keepFile });
 
 /** Returns rows of every kind and leaves the store empty. */
 async function rowsOfEveryKind(store: Store): Promise<ExportedRow[]> {
   await store.setQueue('mail', { concurrency: 3 });
-  const job = await running(store, 'done');
+  const job = await startJob(store, 'done');
   const kept = new Uint8Array([0, 255, 10]);
   await store.settle(ending(job, succeeded, NOW + 1, { output: { bytes: 3, truncated: false, kept } }));
   await store.insert([jobSpec('waits', { queue: 'mail', tags: { a: 'ü' } })], NOW);
@@ -57,7 +57,7 @@ export const transfer: Record<string, Case> = {
   },
 
   async 'a job that was running when it was dumped is settled by settleLost'({ store }) {
-    await running(store, 'runs');
+    await startJob(store, 'runs');
     const rows = await dumpRows(store);
     await store.renew(lost);
     await store.remove(['runs'], ['pending'], NOW);
@@ -67,12 +67,12 @@ export const transfer: Record<string, Case> = {
   },
 
   'an output file gets the new number of its attempt, and is skipped with it': async ({ store }) => {
-    await running(store, 'runs');
+    await startJob(store, 'runs');
     const rows = await dumpRows(store);
     const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
     const file = { attempt: old, stream: 'stderr', bytes: new Uint8Array([1]) } as const;
     await store.renew(lost);
-    const kept: ExportedFile[] = [];
+    const kept: ExportedFilePart[] = [];
     await add(store, [...rows, file], 'skip', (one) => kept.push(one));
     expect(kept).toEqual([]);
     await store.remove(['runs'], ['pending'], NOW);
@@ -117,7 +117,7 @@ export const transfer: Record<string, Case> = {
   },
 
   async 'histograms are dumped and loaded, and figures from before the first release lose theirs'({ store }) {
-    await store.settle(ending(await running(store, 'a', { name: 'n' }), succeeded, NOW + 700));
+    await store.settle(ending(await startJob(store, 'a', { name: 'n' }), succeeded, NOW + 700));
     await store.remove(['a'], ['completed'], NOW);
     const before = await store.totals();
     const rows = (await dumpRows(store)).filter((one) => /^(queue|rollup)/.test(one.table));

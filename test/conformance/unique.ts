@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { Uniqueness } from '../../src/core/job.ts';
-import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const active: Uniqueness = { key: 'k', while: 'active', forMs: null };
@@ -18,7 +18,7 @@ export const unique: Record<string, Case> = {
   'a key is taken while its job waits, runs or waits for a retry, and free when the job has ended': async ({
     store,
   }) => {
-    const job = await running(store, 'first', { unique: active });
+    const job = await startJob(store, 'first', { unique: active });
     expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'first', existing: true });
     await store.settle(ending(job, failedWith(1)));
     expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'first', existing: true });
@@ -32,7 +32,7 @@ export const unique: Record<string, Case> = {
 
   'a pending-only key is free as soon as the job runs, and its retries do not take it': async ({ store }) => {
     const pending: Uniqueness = { ...active, while: 'pending' };
-    const job = await running(store, 'first', { unique: pending });
+    const job = await startJob(store, 'first', { unique: pending });
     expect((await store.insert([jobSpec('next', { unique: pending })], NOW))[0]).toMatchObject({
       id: 'next',
     });
@@ -42,7 +42,7 @@ export const unique: Record<string, Case> = {
 
   'a timed key is taken for its time, whatever happens to the job': async ({ store }) => {
     const hour: Uniqueness = { ...active, forMs: 3_600_000 };
-    const job = await running(store, 'first', { unique: hour });
+    const job = await startJob(store, 'first', { unique: hour });
     await store.settle(ending(job, succeeded));
     const later = jobSpec('later', { unique: hour });
     expect((await store.insert([later], NOW + 3_599_999))[0]).toMatchObject({ id: 'first', existing: true });

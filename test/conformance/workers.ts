@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { STOP_ORDERS } from '../../src/core/stop-order.ts';
-import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { claimOne, ending, ids, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const PROGRAMS = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] };
@@ -57,13 +57,13 @@ export const workers: Record<string, Case> = {
     await store.register(newWorker('w1'));
     expect(await store.unregister('w1')).toBe(true);
     expect(await store.beat('w1', false, NOW)).toBeNull();
-    expect(await store.ordered('w1')).toBeNull();
+    expect(await store.stopOrderOf('w1')).toBeNull();
     expect(await store.workers()).toEqual([]);
   },
 
   'unregistering is refused while the worker holds a job': async ({ store }) => {
     await store.register(newWorker('w1'));
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     expect(await store.unregister('w1')).toBe(false);
     expect(ids(await store.workers())).toEqual(['w1']);
     await store.settle(ending(job, succeeded));
@@ -74,7 +74,7 @@ export const workers: Record<string, Case> = {
   'an adopted job belongs to its new worker and no longer to the old one': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.register(newWorker('w2'));
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     await store.adopt(job.claim, 'w2');
     expect(await store.unregister('w2')).toBe(false);
     expect(await store.unregister('w1')).toBe(true);
@@ -95,9 +95,9 @@ export const workers: Record<string, Case> = {
 
   'beat and ordered return a stop order to the workers that it names': async ({ store, another }) => {
     for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
-    expect(await store.ordered('w1')).toBeNull();
+    expect(await store.stopOrderOf('w1')).toBeNull();
     await (await another()).order(['w1', 'w3', 'nobody'], 'leave');
-    expect(await store.ordered('w1')).toBe('leave');
+    expect(await store.stopOrderOf('w1')).toBe('leave');
     expect(await store.beat('w3', false, NOW)).toEqual({ order: 'leave' });
     expect(await store.beat('w2', false, NOW)).toEqual({ order: null });
     expect((await store.workers()).map((worker) => worker.order)).toEqual(['leave', null, 'leave']);
@@ -110,9 +110,9 @@ export const workers: Record<string, Case> = {
     await store.order(['s'], 'drain');
     await store.register(newWorker('after', { supervisor: 's' }));
     await store.register(newWorker('other', { supervisor: 't' }));
-    expect(await store.ordered('before')).toBe('drain');
-    expect(await store.ordered('after')).toBe('drain');
-    expect(await store.ordered('other')).toBeNull();
+    expect(await store.stopOrderOf('before')).toBe('drain');
+    expect(await store.stopOrderOf('after')).toBe('drain');
+    expect(await store.stopOrderOf('other')).toBeNull();
   },
 
   'a stop order to all reaches workers and supervisors, including workers that register later': async ({
@@ -126,7 +126,7 @@ export const workers: Record<string, Case> = {
     await (await another()).orderAll('leave', STOP_MARK);
     await store.orderAll('drain', STOP_MARK);
     await store.register(newWorker('late', { supervisor: 's' }));
-    for (const id of ['mine', 'free', 'late']) expect(await store.ordered(id)).toBe('leave');
+    for (const id of ['mine', 'free', 'late']) expect(await store.stopOrderOf(id)).toBe('leave');
     expect((await store.supervisors()).map((one) => one.order)).toEqual(['leave']);
   },
 
@@ -154,13 +154,13 @@ export const workers: Record<string, Case> = {
     for (const id of ['w1', 'drains', 'ordered', 'heir']) await store.register(newWorker(id));
     await store.beat('drains', true, NOW);
     await store.order(['ordered'], 'drain');
-    const job = await running(store, 'a');
+    const job = await startJob(store, 'a');
     for (const heirs of [[], ['w1'], ['nobody'], ['drains', 'ordered']])
       expect(await store.handOver('w1', heirs)).toBe(false);
     expect(ids(await store.workers())).toContain('w1');
     expect(await store.handOver('w1', ['drains', 'heir'])).toBe(true);
     expect(ids(await store.workers())).not.toContain('w1');
-    expect(await store.running()).toMatchObject([{ id: 'a', workerId: 'w1', claim: job.claim }]);
+    expect(await store.runningJobs()).toMatchObject([{ id: 'a', workerId: 'w1', claim: job.claim }]);
     expect(await store.handOver('w1', ['heir'])).toBe(false);
   },
 
@@ -171,7 +171,7 @@ export const workers: Record<string, Case> = {
         await store.register(newWorker(id));
         await store.order([id], first);
         await store.order([id], second);
-        expect(await store.ordered(id)).toBe(STOP_ORDERS[Math.max(i, j)]!);
+        expect(await store.stopOrderOf(id)).toBe(STOP_ORDERS[Math.max(i, j)]!);
       }
     }
   },
@@ -188,7 +188,7 @@ export const workers: Record<string, Case> = {
     await store.order(['w1'], 'force');
     await store.unregister('w1');
     await store.register(newWorker('w1'));
-    expect(await store.ordered('w1')).toBeNull();
+    expect(await store.stopOrderOf('w1')).toBeNull();
   },
 
   'workers outlive their connection': async ({ store, another, close }) => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test';
 import { armCrashPoint, CRASHES, crashPoint, watchCrashPoints } from '../../src/core/crash-point.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 afterEach(() => watchCrashPoints(null));
 
@@ -29,5 +29,5 @@ test('a name without a number means the first pass, and invalid texts are refuse
   crashPoint('before-spawn');
   expect(faults).toBe(1);
   for (const text of ['x', 'before-spawn:0', 'before-spawn:x', 'a b', ':1', 'before-spawn:1:go'])
-    expect(caught(() => armCrashPoint(text, () => {})).code).toBe('usage');
+    expect(errorOf(() => armCrashPoint(text, () => {})).code).toBe('usage');
 });

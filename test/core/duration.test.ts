@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { exactDuration, formatDuration, formatRelative, parseDuration } from '../../src/core/duration.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 describe('parseDuration', () => {
   test.each([
@@ -54,7 +54,7 @@ describe('parseDuration', () => {
     '5m\0',
   ];
   test.each(REFUSED.map((text) => [text] as const))('%j is refused with the name of the field', (text) => {
-    const error = caught(() => parseDuration(text, 'timeout'));
+    const error = errorOf(() => parseDuration(text, 'timeout'));
     expect(error.code).toBe('invalid-duration');
     expect(error.message).toBe(`timeout: invalid duration '${text}'`);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { readExitCodes } from '../../src/core/exit-codes.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 test.each([
   ['64', [64]],
@@ -39,6 +39,6 @@ const REFUSED = [
 
 for (const given of REFUSED) {
   test(`${JSON.stringify(given)} is refused`, () => {
-    expect(caught(() => readExitCodes(given, 'retry_on')).code).toBe('invalid-job');
+    expect(errorOf(() => readExitCodes(given, 'retry_on')).code).toBe('invalid-job');
   });
 }

@@ -12,7 +12,7 @@ import {
 } from '../../src/core/histogram.ts';
 import { LATEST_DATE_MS } from '../../src/core/time.ts';
 import { below, seededRandom } from '../support/random.ts';
-import { addTime, offBy, realPercentiles, SHAPES } from '../support/samples.ts';
+import { addTime, DISTRIBUTIONS, deviations, realPercentiles } from '../support/samples.ts';
 
 function histogramOf(times: number[]): Histogram {
   const histogram = emptyHistogram();
@@ -21,12 +21,12 @@ function histogramOf(times: number[]): Histogram {
 }
 
 describe('percentiles', () => {
-  for (const [shape, make] of Object.entries(SHAPES))
+  for (const [shape, make] of Object.entries(DISTRIBUTIONS))
     test(`of 10,000 samples (${shape}) are within 5% of the real ones`, () => {
       const random = seededRandom(shape);
       for (let round = 0; round < 20; round++) {
         const times = make(random, 10_000);
-        expect(offBy(percentilesOf(histogramOf(times)), times)).toEqual([]);
+        expect(deviations(percentilesOf(histogramOf(times)), times)).toEqual([]);
       }
     });
 
@@ -35,7 +35,7 @@ describe('percentiles', () => {
     for (let round = 0; round < 2000; round++) {
       const times = Array.from({ length: 1 + below(random, 30) }, () => Math.floor(10 ** (random() * 9)));
       const found = percentilesOf(histogramOf(times))!;
-      expect(offBy(found, times)).toEqual([]);
+      expect(deviations(found, times)).toEqual([]);
       expect(found.p50).toBeGreaterThanOrEqual(Math.min(...times));
       expect(found.p99).toBeLessThanOrEqual(Math.max(...times));
       expect([found.p50, found.p95, found.p99]).toEqual(

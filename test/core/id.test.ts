@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { checkName, idMaker } from '../../src/core/id.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0);
 
@@ -75,7 +75,7 @@ describe('names', () => {
     ['like a flag', '-rf', "must not start with '-'"],
     ['a dash', '-', "must not start with '-'"],
   ] as const)('that are invalid are refused: %s', (_, name, problem) => {
-    expect(caught(() => checkName(name, 'queue')).message).toBe(`queue ${problem}`);
+    expect(errorOf(() => checkName(name, 'queue')).message).toBe(`queue ${problem}`);
   });
 
   test.each([
@@ -109,7 +109,7 @@ describe('names', () => {
     ['half a character', '\ud800'],
   ] as const)('%s is refused in any position', (_, character) => {
     for (const name of [`${character}a`, `a${character}b`, `a${character}`]) {
-      const error = caught(() => checkName(name, 'id'));
+      const error = errorOf(() => checkName(name, 'id'));
       expect(error.code).toBe('invalid-job');
       expect(error.message).toBe('id must not contain control or invisible characters');
     }

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { COMMAND_LIMIT } from '../../src/core/command-text.ts';
 import { readJobObject } from '../../src/core/job-input.ts';
 import { STDIN_LIMIT } from '../../src/core/stdin.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 const read = (fields: object) => readJobObject({ command: 'true', ...fields }, NOW);
@@ -104,11 +104,11 @@ describe('fields that set the same value', () => {
     [{ retry_delay: 1, retry_delay_ms: 1000 }],
     [{ backoff_max: 1, backoff_max_ms: 1000 }],
   ] as const)('beside a command, %j is refused', (fields) => {
-    expect(caught(() => read(fields)).code).toBe('invalid-job');
+    expect(errorOf(() => read(fields)).code).toBe('invalid-job');
   });
 
   test('are refused with both names', () => {
-    const error = caught(() => read({ retries: 3, maxRetries: 3 }));
+    const error = errorOf(() => read({ retries: 3, maxRetries: 3 }));
     expect(error.message).toBe('maxRetries and retries cannot be used together');
   });
 });
@@ -186,7 +186,7 @@ describe('wrong types and values are refused with the name of the field', () => 
   for (const [name, values] of Object.entries(REFUSED)) {
     for (const value of values) {
       test(`${name}: ${Bun.inspect(value).slice(0, 40)}`, () => {
-        const error = caught(() => read({ [name]: value }));
+        const error = errorOf(() => read({ [name]: value }));
         expect(error.exitCode).toBe(2);
         expect(error.message).toContain(name);
       });
@@ -195,7 +195,7 @@ describe('wrong types and values are refused with the name of the field', () => 
 
   test('a stdin of the maximum length is accepted, and errors never contain secret values', () => {
     expect(read({ stdin: 'x'.repeat(STDIN_LIMIT) }).input.stdin).toHaveLength(STDIN_LIMIT);
-    expect(caught(() => read({ secret_env: ['A=hush'] })).message).not.toContain('hush');
+    expect(errorOf(() => read({ secret_env: ['A=hush'] })).message).not.toContain('hush');
   });
 
   test('a command of the maximum length is accepted', () => {
@@ -205,7 +205,7 @@ describe('wrong types and values are refused with the name of the field', () => 
   test.each([[null], ['x'], [5], [[]], [[{ command: 'true' }]], [undefined]])(
     '%j is not a job object',
     (value) => {
-      expect(caught(() => readJobObject(value, NOW)).message).toContain('a job must be a JSON object');
+      expect(errorOf(() => readJobObject(value, NOW)).message).toContain('a job must be a JSON object');
     },
   );
 });
@@ -275,7 +275,7 @@ describe('the attempts of an at-most-once job', () => {
   });
 
   test('are refused if the limit is above 1', () => {
-    const error = caught(() => read({ ...atMostOnce, max_retries: 2 }));
+    const error = errorOf(() => read({ ...atMostOnce, max_retries: 2 }));
     expect(error).toMatchObject({ code: 'invalid-job' });
     expect((error as Error).message).toContain('max_retries is 2');
     expect(read({ max_retries: 2, at_most_once: false }).input.maxRetries).toBe(2);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { refuseOldNode } from '../../src/core/node-version.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -11,7 +11,7 @@ describe('the version of Node', () => {
   });
 
   test.each(['18.20.8', '20.20.2', '22.22.0', '24.14.1', '24.2.0'])('%s is too old', (node) => {
-    const { code, message } = caught(() => refuseOldNode({ node }));
+    const { code, message } = errorOf(() => refuseOldNode({ node }));
     expect(code).toBe('unsupported-platform');
     expect(message).toBe(`queuectl needs Node 24.15 or later, and this is Node ${node}`);
   });

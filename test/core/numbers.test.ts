@@ -8,7 +8,7 @@ import {
   parseNumber,
   parseSize,
 } from '../../src/core/numbers.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const WHOLE_RANGE = { min: -5, max: 1000, integer: true };
 const FRACTION_RANGE = { min: 1, max: 10, integer: false };
@@ -44,7 +44,7 @@ describe('parseNumber', () => {
     '9'.repeat(400),
   ];
   test.each(REFUSED.map((text) => [text] as const))('refuses %j and does not clamp it', (text) => {
-    const error = caught(() => parseNumber(text, 'count', WHOLE_RANGE));
+    const error = errorOf(() => parseNumber(text, 'count', WHOLE_RANGE));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe(`count must be a whole number from -5 to 1000, not '${text}'`);
   });
@@ -52,7 +52,7 @@ describe('parseNumber', () => {
   test.each([['0.99'], ['10.01'], ['.5'], ['2.'], ['1e0']] as const)(
     'refuses %s where fractions are allowed',
     (text) => {
-      expect(caught(() => parseNumber(text, 'base', FRACTION_RANGE)).message).toContain(
+      expect(errorOf(() => parseNumber(text, 'base', FRACTION_RANGE)).message).toContain(
         'base must be a number from 1 to 10',
       );
     },
@@ -63,7 +63,7 @@ describe('checkNumber', () => {
   test.each([[Number.NaN], [Number.POSITIVE_INFINITY], [0.5], [2 ** 53], [1001], [-6]] as const)(
     'refuses %p',
     (value) => {
-      expect(caught(() => checkNumber(value, 'count', WHOLE_RANGE)).exitCode).toBe(2);
+      expect(errorOf(() => checkNumber(value, 'count', WHOLE_RANGE)).exitCode).toBe(2);
     },
   );
 
@@ -92,7 +92,7 @@ describe('sizes', () => {
   test.each([[''], ['k'], ['-1k'], ['1e3'], ['0x10'], ['10 apples'], ['1kk'], ['NaN']] as const)(
     '%j is refused',
     (text) => {
-      const error = caught(() => parseSize(text, 'output-limit'));
+      const error = errorOf(() => parseSize(text, 'output-limit'));
       expect(error.code).toBe('invalid-value');
       expect(error.hint).toContain('64k');
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { countExcess, formatRetention, parseRetention, type Retention } from '../../src/core/retention.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const NONE: Retention = { ageMs: null, count: null, bytes: null };
 const DAY = 86_400_000;
@@ -43,12 +43,12 @@ describe('retention limits', () => {
     'none,7d',
     '9e99G',
   ])('%j is refused', (text) => {
-    const error = caught(() => parseRetention(text, 'keep-completed'));
+    const error = errorOf(() => parseRetention(text, 'keep-completed'));
     expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining('keep-completed')]);
   });
 
   test('500m is refused, because it could be minutes or megabytes', () => {
-    const error = caught(() => parseRetention('500m', 'keep-dead'));
+    const error = errorOf(() => parseRetention('500m', 'keep-dead'));
     expect(error.message).toContain('minutes or megabytes');
     expect(error.hint).toContain('500M');
   });

@@ -7,7 +7,7 @@ import {
   refuseContradictorySettings,
   resolveSettings,
 } from '../../src/core/stored-settings.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
 const storedAs = (name: string, text: string) => {
@@ -110,7 +110,7 @@ describe('setting a value', () => {
     ['backoff-base-ms', '500'],
     ['output-limit-sec', '1M'],
   ] as const)('%s to %s is refused, because the setting is not a duration', (name, text) => {
-    expect(caught(() => storedAs(name, text)).exitCode).toBe(2);
+    expect(errorOf(() => storedAs(name, text)).exitCode).toBe(2);
   });
 });
 
@@ -122,7 +122,7 @@ describe('an unknown key suggests the nearest name', () => {
     ['leese', 'lease'],
     ['base-backof', 'backoff-base'],
   ] as const)('%s', (name, key) => {
-    const error = caught(() => findSetting(name));
+    const error = errorOf(() => findSetting(name));
     expect(error.code).toBe('unknown-setting');
     expect(error.message).toBe(`unknown setting '${name}'; did you mean ${key}?`);
   });
@@ -130,7 +130,7 @@ describe('an unknown key suggests the nearest name', () => {
   test.each([['colour'], [''], ['__proto__'], ['constructor'], ['-ms']] as const)(
     "'%s' suggests nothing",
     (name) => {
-      expect(caught(() => findSetting(name)).message).toBe(`unknown setting '${name}'`);
+      expect(errorOf(() => findSetting(name)).message).toBe(`unknown setting '${name}'`);
     },
   );
 });
@@ -168,7 +168,7 @@ describe('a value out of range or of the wrong type is refused', () => {
 
   test.each(Object.entries(REFUSED))('%s: %j', (key, texts) => {
     for (const text of texts) {
-      const error = caught(() => storedAs(key, text));
+      const error = errorOf(() => storedAs(key, text));
       expect(error.exitCode).toBe(2);
       expect(error.message).toContain(key);
       expect(error.message).toContain(`'${text}'`);
@@ -189,7 +189,7 @@ describe('a lease is at least three heartbeat intervals', () => {
 
   test('exactly three heartbeat intervals are accepted', () => expect(together('15s', '5s')).not.toThrow());
   test('less is refused with both names', () => {
-    const error = caught(together('14999ms', '5s'));
+    const error = errorOf(together('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe('lease (14999ms) must be at least 3 times heartbeat-interval (5s)');
   });

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileTemplate } from '../../src/core/template.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOSTILE_LINES = [
@@ -91,7 +91,7 @@ test.each([
   ["echo $'a\\'{}'", "cannot contain $'"],
   ['echo "$(case a in a) echo "{}";; esac)"', 'cannot contain case'],
 ])('the template %s is refused: %s', (template, says) => {
-  const error = caught(() => compileTemplate(template));
+  const error = errorOf(() => compileTemplate(template));
   expect(error.message).toContain(says);
   expect(error.exitCode).toBe(2);
 });

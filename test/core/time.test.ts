@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { parseTime, toIso } from '../../src/core/time.ts';
-import { caught } from '../support/caught.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 const parsedIso = (text: string) => toIso(parseTime(text, 'run_at', NOW));
@@ -98,7 +98,7 @@ describe('local and relative times', () => {
     ['2030-03-30T12:00Z', '02:30'],
     ['2030-10-26T12:00Z', 'sunday 2:30am'],
   ] as const)('at %s in Berlin, %s is refused, because it is skipped or occurs twice', (now, text) => {
-    const refused = inZone('Europe/Berlin', () => caught(() => parseTime(text, 'run_at', Date.parse(now))));
+    const refused = inZone('Europe/Berlin', () => errorOf(() => parseTime(text, 'run_at', Date.parse(now))));
     expect(refused.message).toContain('because the clocks change');
   });
 
@@ -106,7 +106,7 @@ describe('local and relative times', () => {
     ['Australia/Lord_Howe', '2030-04-07T01:45'],
     ['Antarctica/Troll', '2030-10-27T02:00'],
   ] as const)('in %s, %s is refused, because it occurs twice', (zone, text) => {
-    const refused = inZone(zone, () => caught(() => parseTime(text, 'run_at', NOW)));
+    const refused = inZone(zone, () => errorOf(() => parseTime(text, 'run_at', NOW)));
     expect(refused.message).toContain('because the clocks change');
   });
 
@@ -159,7 +159,7 @@ describe('an invalid time', () => {
       ...['18934560001234', '1893456000.5', '1969-12-31T00:00Z', '+99999999d', 'NaN', '2030-01-31T09:00Z; x'],
     ].map((text) => [text] as const),
   )('%j is refused with the name of the field', (text) => {
-    const error = caught(() => parseTime(text, 'run_at', NOW));
+    const error = errorOf(() => parseTime(text, 'run_at', NOW));
     expect(error.code).toBe('invalid-time');
     expect(error.message).toContain(`run_at: invalid time '${text}'`);
   });
@@ -167,7 +167,7 @@ describe('an invalid time', () => {
   test.each([['+'], ['+soon'], ['++5m'], ['+-5m']] as const)(
     '%j is refused as an invalid duration',
     (text) => {
-      expect(caught(() => parseTime(text, 'run_at', NOW)).code).toBe('invalid-duration');
+      expect(errorOf(() => parseTime(text, 'run_at', NOW)).code).toBe('invalid-duration');
     },
   );
 });

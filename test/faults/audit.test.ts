@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claimOne, ending, failedWith, jobSpec, NOW, newWorker, succeeded, want } from '../support/jobs.ts';
+import {
+  claimOne,
+  claimRequest,
+  ending,
+  failedWith,
+  jobSpec,
+  NOW,
+  newWorker,
+  succeeded,
+} from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { brokenInvariants, readChanges, startAudit } from './audit.ts';
 import { check, type Kind } from './checker.ts';
@@ -37,12 +46,12 @@ async function makeManyChanges(store: Store): Promise<void> {
   );
   const a = await claimOne(store);
   await store.adopt(a.claim, 'w2');
-  const [held] = await store.running();
-  await store.claim(want({ workerId: 'w2', limit: 0, settle: [ending(held!, succeeded)] }), NOW);
+  const [held] = await store.runningJobs();
+  await store.claim(claimRequest({ workerId: 'w2', limit: 0, settlements: [ending(held!, succeeded)] }), NOW);
   const b = await claimOne(store);
-  await store.claim(want({ limit: 0, settle: [ending(b, failedWith(1))] }), NOW);
+  await store.claim(claimRequest({ limit: 0, settlements: [ending(b, failedWith(1))] }), NOW);
   const c = await claimOne(store);
-  await store.claim(want({ limit: 0, settle: [ending(c, { why: 'never-started' })] }), NOW);
+  await store.claim(claimRequest({ limit: 0, settlements: [ending(c, { why: 'never-started' })] }), NOW);
   await store.cancel(['d', 'e'], NOW);
   await store.retry(['d'], ['cancelled'], NOW);
   await store.remove(['e'], ['cancelled'], NOW);
@@ -69,7 +78,10 @@ test('the audit finds a settlement by a worker that does not hold the job', asyn
     await violationsAfter(async (store) => {
       await store.insert([jobSpec('a')], NOW);
       const job = await claimOne(store);
-      await store.claim(want({ workerId: 'w2', limit: 0, settle: [ending(job, succeeded)] }), NOW);
+      await store.claim(
+        claimRequest({ workerId: 'w2', limit: 0, settlements: [ending(job, succeeded)] }),
+        NOW,
+      );
     }),
   ).toEqual(['stale']);
 });

@@ -1,4 +1,4 @@
-import { isAlive, send } from '../support/processes.ts';
+import { isAlive, sendSignal } from '../support/processes.ts';
 import { untilState } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import { orphansOf } from './orphans.ts';
@@ -30,7 +30,7 @@ export const leftovers: Fault = {
           if (found.length !== count) throw new Error(`${id}: ${found.length} of ${count} leftovers live`);
           if (!found.every((one) => named.includes(one.pid)))
             throw new Error(`${id}: show names ${named}, there are ${found.map((one) => one.pid)}`);
-          send(found.map((one) => one.pid).filter(isAlive), 'SIGKILL');
+          sendSignal(found.map((one) => one.pid).filter(isAlive), 'SIGKILL');
         };
       },
     }),

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { send, workersOf } from '../support/processes.ts';
+import { sendSignal, workersOf } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import { readJobs } from './audit.ts';
@@ -18,7 +18,7 @@ const STOPS: [number, Stop][] = [
   [1, async (_, [one]) => process.kill(one!.pid, 'SIGTERM')],
   [1, (lab) => lab.box.run(['worker', 'stop'])],
   [1, async (_, [one]) => process.kill(one!.pid, 'SIGINT')],
-  [2, async (_, all) => send(pidsOf(all), 'SIGTERM')],
+  [2, async (_, all) => sendSignal(pidsOf(all), 'SIGTERM')],
   [1, async (_, [one]) => process.kill(-one!.pid, 'SIGTERM')],
   [1, stopByIds],
   [2, (lab) => lab.box.run(['worker', 'stop'])],
@@ -31,7 +31,7 @@ const STOPS: [number, Stop][] = [
     },
   ],
   [2, stopByIds],
-  [2, async (_, all) => send([...pidsOf(all), ...all.flatMap((one) => one.workers())], 'SIGTERM')],
+  [2, async (_, all) => sendSignal([...pidsOf(all), ...all.flatMap((one) => one.workers())], 'SIGTERM')],
 ];
 
 /** Kills workers, and stops the workers that adopt their jobs. No job may be left without a worker. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processesOfJob, processesWith, send } from '../support/processes.ts';
+import { processesOfJob, processesWith, sendSignal } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
@@ -87,7 +87,7 @@ async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
     mixed: [shuffled([...ours, ...jobs], below(lab.random, 1e9))],
   };
   for (const pids of groups[order]) {
-    send(pids, signal);
+    sendSignal(pids, signal);
     const gap = below(lab.random, 2) === 0 ? 0 : below(lab.random, LONGEST_GAP_MS);
     if (gap > 0) await new Promise((done) => setTimeout(done, gap));
   }

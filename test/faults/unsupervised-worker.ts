@@ -8,7 +8,7 @@ import type { Lab } from './lab.ts';
 export function unsupervisedWorker(lab: Lab, point: string): Running {
   const args = ['__worker', '--db', lab.database, '--supervisor', 'none', '--concurrency', '3'];
   return lab.box.start(args, {
-    open: true,
+    keepStdinOpen: true,
     env: { QUEUECTL_CRASH_AT: point },
   });
 }

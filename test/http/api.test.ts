@@ -83,7 +83,7 @@ test(
     const ids = async () => (await ok(site, 'GET', '/api/v1/jobs')).jobs.map((job: { id: string }) => job.id);
     expect(await ids()).toEqual(['saved']);
     // A client that reconnects gets the events of the new store.
-    await until(() => before.over, 'the stream of the old store ends');
+    await until(() => before.isOver, 'the stream of the old store ends');
     const stream = await site.events(before.seen.at(-1)?.id ?? 1000);
     await add(site, { id: 'new', command: 'true', ...later });
     expect(await ids()).toEqual(['new', 'saved']);

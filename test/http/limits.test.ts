@@ -34,7 +34,7 @@ test('idle connections do not block other clients, because the longest idle ones
     // A stream of a client with a valid token stays open.
     await add(site, { id: 'seen', command: 'true', ...later });
     await until(() => stream.seen.length > 0, 'the stream goes on');
-    expect(stream.over).toBe(false);
+    expect(stream.isOver).toBe(false);
     stream.close();
   } finally {
     await box.cleanup();

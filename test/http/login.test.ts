@@ -31,10 +31,10 @@ test(
     await refused(site, ['DELETE', '/api/v1/session'], {}, [400, 'invalid-request']);
     expect((await site.call('DELETE', '/api/v1/session', { token: first.session })).status).toBe(204);
     await expectDenied(site, first.session, 'session-ended');
-    await until(() => streams[0]!.over, 'its stream ends');
+    await until(() => streams[0]!.isOver, 'its stream ends');
     await add(site, { id: 'b', command: 'true', ...later });
     await until(() => streams.slice(1).every((one) => one.seen.length > 0), 'the others go on');
-    expect(streams.map((one) => one.over)).toEqual([true, false, false]);
+    expect(streams.map((one) => one.isOver)).toEqual([true, false, false]);
     expect((await site.call('GET', '/api/v1/jobs', { token: second.session })).status).toBe(200);
     for (const one of streams) one.close();
   }),
@@ -81,7 +81,7 @@ test(
     const streams = [await site.events(), await site.events(null, session)];
     // The streams end even if no request follows.
     const { token } = await serve(box, '--rotate-token');
-    await until(() => streams.every((one) => one.over), 'the streams end');
+    await until(() => streams.every((one) => one.isOver), 'the streams end');
     await expectDenied(site, site.token, 'no-token');
     await expectDenied(site, session, 'session-ended');
     expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
@@ -116,7 +116,7 @@ test(
     await works();
     await add(site, { id: 'a', command: 'true', ...later });
     await until(() => stream.seen.length > 0, 'the stream goes on');
-    expect(stream.over).toBe(false);
+    expect(stream.isOver).toBe(false);
     stream.close();
   }),
 );

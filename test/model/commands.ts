@@ -12,13 +12,13 @@ import type { Outcome } from '../../src/core/outcome.ts';
 import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, failedWith, ids, jobSpec, succeeded, want } from '../support/jobs.ts';
+import { claimRequest, ending, failedWith, ids, jobSpec, succeeded } from '../support/jobs.ts';
+import { expectSame } from './expect-same.ts';
 import * as m from './model.ts';
-import { expectSame } from './same.ts';
 
 type Command = fc.AsyncCommand<m.Model, Store>;
 
-/** There are few ids, queues and workers, so that the steps affect the same jobs. */
+/** There are few ids, queues and workers, so that different steps affect the same jobs. */
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 const QUEUES = ['one', 'two'];
 const WORKERS = ['w1', 'w2', 'w3'];
@@ -31,10 +31,14 @@ const OUTCOMES: Outcome[] = [
   { why: 'never-started' },
   { why: 'lost' },
 ];
-const REASONS: EndReason[] = ['timeout', 'cancelled', 'stopped'];
-const FROM: State[][] = [['dead'], ['dead', 'cancelled', 'failed'], ['completed', 'pending', 'processing']];
+const END_REASONS: EndReason[] = ['timeout', 'cancelled', 'stopped'];
+const STATE_SETS: State[][] = [
+  ['dead'],
+  ['dead', 'cancelled', 'failed'],
+  ['completed', 'pending', 'processing'],
+];
 
-/** Defines a step of both the model and the store, after which they must be equal. */
+/** Defines a step that changes the model and the store. After it, both must hold the same. */
 function step<T>(
   arbitrary: fc.Arbitrary<T>,
   name: string,
@@ -54,12 +58,12 @@ function step<T>(
 const always = (): boolean => true;
 const id = fc.constantFrom(...IDS);
 const worker = fc.constantFrom(...WORKERS);
-/** Counts back from the newest claim, so that valid claims are used as often as old ones. */
-const claimIndex = fc.constantFrom(0, 0, 1, 1, 1, 2, 2, 3, 5);
-const claimAt = (model: m.Model, back: number): m.ModelClaim | undefined =>
+/** How many claims to go back from the newest one. Old claims are used, too, because they must not work any more. */
+const claimsBack = fc.constantFrom(0, 0, 1, 1, 1, 2, 2, 3, 5);
+const claimBefore = (model: m.Model, back: number): m.ModelClaim | undefined =>
   model.claims[model.claims.length - 1 - back];
 const hasClaim = (model: m.Model, input: { claim: number }): boolean =>
-  claimAt(model, input.claim) !== undefined;
+  claimBefore(model, input.claim) !== undefined;
 
 const enqueue = step(
   fc.record({
@@ -111,7 +115,7 @@ const claim = step(
     worker,
     limit: fc.integer({ min: 0, max: 3 }),
     queues: fc.constantFrom<string[] | null>(null, null, ['one'], ['two']),
-    settle: fc.array(fc.record({ claim: claimIndex, outcome: fc.constantFrom(...OUTCOMES) }), {
+    settle: fc.array(fc.record({ claim: claimsBack, outcome: fc.constantFrom(...OUTCOMES) }), {
       maxLength: 2,
     }),
   }),
@@ -119,10 +123,11 @@ const claim = step(
   (model, input) => !model.deadWorkers.has(input.worker),
   async (model, store, { worker: workerId, limit, queues, settle }) => {
     const claims = settle.flatMap((one) => {
-      const found = claimAt(model, one.claim);
-      return found === undefined ? [] : [{ found, settlement: endingOf(model, found, one.outcome) }];
+      const found = claimBefore(model, one.claim);
+      return found === undefined ? [] : [{ found, settlement: settlementNow(model, found, one.outcome) }];
     });
-    const request = want({ workerId, limit, queues, settle: claims.map((one) => one.settlement) });
+    const settlements = claims.map((one) => one.settlement);
+    const request = claimRequest({ workerId, limit, queues, settlements });
     const result = await store.claim(request, model.now);
     const settled = claims.map((one) => m.settle(model, one.found, one.settlement));
     deepEqual(result.settled, settled);
@@ -137,38 +142,38 @@ const claim = step(
   },
 );
 
-function endingOf(model: m.Model, found: m.ModelClaim, outcome: Outcome): Settlement {
+function settlementNow(model: m.Model, found: m.ModelClaim, outcome: Outcome): Settlement {
   return ending(found.real, outcome, model.now);
 }
 
 const settle = step(
-  fc.record({ claim: claimIndex, outcome: fc.constantFrom(...OUTCOMES) }),
+  fc.record({ claim: claimsBack, outcome: fc.constantFrom(...OUTCOMES) }),
   'settle',
   hasClaim,
   async (model, store, input) => {
-    const found = claimAt(model, input.claim)!;
-    const settlement = endingOf(model, found, input.outcome);
+    const found = claimBefore(model, input.claim)!;
+    const settlement = settlementNow(model, found, input.outcome);
     equal(await store.settle(settlement), m.settle(model, found, settlement));
   },
 );
 
-const mark = step(
-  fc.record({ claim: claimIndex, reason: fc.constantFrom(...REASONS) }),
-  'mark',
+const storeEndReason = step(
+  fc.record({ claim: claimsBack, reason: fc.constantFrom(...END_REASONS) }),
+  'storeEndReason',
   hasClaim,
   async (model, store, input) => {
-    const found = claimAt(model, input.claim)!;
-    equal(await store.mark(found.real.claim, input.reason), m.mark(model, found, input.reason));
+    const found = claimBefore(model, input.claim)!;
+    equal(await store.mark(found.real.claim, input.reason), m.storeEndReason(model, found, input.reason));
   },
 );
 
 /** Adopts a job with the current or an older claim. */
 const adopt = step(
-  fc.record({ claim: claimIndex, worker }),
+  fc.record({ claim: claimsBack, worker }),
   'adopt',
   hasClaim,
   async (model, store, input) => {
-    await adoptFrom(model, store, claimAt(model, input.claim)!, input.worker);
+    await adoptFrom(model, store, claimBefore(model, input.claim)!, input.worker);
   },
 );
 
@@ -179,22 +184,22 @@ async function adoptFrom(model: m.Model, store: Store, found: m.ModelClaim, work
     model.claims.push({ job: found.job, token: found.job.token, attempt: found.attempt, real });
 }
 
-const crash = step(
+const crashWorker = step(
   fc.record({ worker }),
-  'crash',
+  'crashWorker',
   (model) => model.deadWorkers.size < WORKERS.length - 1,
   async (model, _store, input) => {
     model.deadWorkers.add(input.worker);
   },
 );
 
-/** Adopts the jobs of dead workers as a live worker does. */
-const recover = step(
+/** Adopts all jobs of dead workers, as a live worker does. Then these workers are alive again. */
+const adoptFromDead = step(
   fc.record({ worker }),
-  'recover',
+  'adoptFromDead',
   (model, input) => model.deadWorkers.size > 0 && !model.deadWorkers.has(input.worker),
   async (model, store, input) => {
-    for (const job of await store.running()) {
+    for (const job of await store.runningJobs()) {
       if (!model.deadWorkers.has(job.workerId!)) continue;
       const found = model.claims.findLast((one) => one.attempt === job.claim.attempt)!;
       deepEqual(job.claim, found.real.claim);
@@ -204,64 +209,67 @@ const recover = step(
   },
 );
 
-const time = step(
+const passTime = step(
   fc.record({ ms: fc.constantFrom(0, 1, 500, 1000, 4000, 3_600_000) }),
-  'time',
+  'passTime',
   always,
   async (model, _store, { ms }) => {
     model.now += ms;
   },
 );
 
-function cancelledJobs(model: m.Model): string[] {
+/** Returns the ids of the cancelled jobs. */
+function idsOfCancelled(model: m.Model): string[] {
   const jobs = [...model.jobs.values()].filter((job) => job.state === 'cancelled');
   return jobs.map((job) => job.id).sort();
 }
 
 /** Acts on one job as users do, whatever its state. */
-const act = step(
+const actOnJob = step(
   fc.record({
     id,
     verb: fc.constantFrom('cancel', 'hold', 'release', 'retry', 'remove'),
-    from: fc.constantFrom(...FROM),
+    from: fc.constantFrom(...STATE_SETS),
     bulk: fc.boolean(),
   }),
-  'act',
+  'actOnJob',
   always,
   async (model, store, input) => {
     const job = model.jobs.get(input.id);
     const { now } = model;
-    const changed = (answer: string[], applies: (job: m.ModelJob) => boolean): void =>
-      deepEqual(answer, job !== undefined && applies(job) ? [input.id] : []);
+    const expectChanged = (changedIds: string[], applyToModel: (job: m.ModelJob) => boolean): void =>
+      deepEqual(changedIds, job !== undefined && applyToModel(job) ? [input.id] : []);
     switch (input.verb) {
       case 'cancel': {
-        const before = cancelledJobs(model);
+        const cancelledBefore = idsOfCancelled(model);
         const predicted = await store.cancelledWith([input.id], 'cancelled');
         const { dependents, ...answer } = await store.cancel([input.id], now);
         const expected = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
         if (job !== undefined) expected[m.cancel(model, job)].push(input.id);
         deepEqual(answer, expected);
-        const lost = cancelledJobs(model).filter((one) => one !== input.id && !before.includes(one));
+        const lost = idsOfCancelled(model).filter(
+          (one) => one !== input.id && !cancelledBefore.includes(one),
+        );
         deepEqual(dependents.sort(), lost);
         // The children of a running job are cancelled only after its processes are gone.
         if (expected.ending.length === 0) deepEqual(predicted.sort(), lost);
         return;
       }
       case 'hold':
-        return changed(await store.hold([input.id], now), m.hold);
+        return expectChanged(await store.hold([input.id], now), m.hold);
       case 'release':
-        return changed(await store.release([input.id], now), (one) => m.release(model, one));
+        return expectChanged(await store.release([input.id], now), (one) => m.release(model, one));
       case 'retry':
-        return changed(await store.retry([input.id], input.from, now, input.bulk), (one) =>
+        return expectChanged(await store.retry([input.id], input.from, now, input.bulk), (one) =>
           m.retry(model, one, input.from, input.bulk),
         );
       case 'remove': {
         const from = [...FINAL_STATES, ...input.from];
-        const before = cancelledJobs(model);
+        const cancelledBefore = idsOfCancelled(model);
         const predicted = await store.cancelledWith([input.id], 'deleted');
         const { ids: removed, dependents } = await store.remove([input.id], from, now);
-        changed(removed, (one) => m.remove(model, one, from));
-        const lost = cancelledJobs(model).filter((one) => !before.includes(one));
+        expectChanged(removed, (one) => m.remove(model, one, from));
+        const lost = idsOfCancelled(model).filter((one) => !cancelledBefore.includes(one));
         deepEqual(dependents.sort(), lost);
         if (removed.length > 0) deepEqual(predicted.sort(), lost);
         return;
@@ -276,8 +284,8 @@ const pause = step(
   always,
   async (model, store, { queue, paused }) => {
     await store.setQueue(queue, { paused: paused ? { at: model.now, by: 'somebody' } : null });
-    if (paused) model.paused.add(queue);
-    else model.paused.delete(queue);
+    if (paused) model.pausedQueues.add(queue);
+    else model.pausedQueues.delete(queue);
   },
 );
 
@@ -293,6 +301,6 @@ const prune = step(
 
 /** A step that is listed more often is chosen more often. */
 export const COMMANDS = [
-  ...[enqueue, enqueue, enqueue, claim, claim, claim, settle, settle, mark, mark, adopt, adopt],
-  ...[crash, recover, time, act, act, act, pause, prune],
+  ...[enqueue, enqueue, enqueue, claim, claim, claim, settle, settle, storeEndReason, storeEndReason],
+  ...[adopt, adopt, crashWorker, adoptFromDead, passTime, actOnJob, actOnJob, actOnJob, pause, prune],
 ];

@@ -6,16 +6,16 @@ import type { SettleAnswer } from '../../src/store/contract/claims.ts';
 import { NOW } from '../support/jobs.ts';
 
 /**
- * Models the queue as the contract describes it, without tables, transactions or files. After every command the real
- * store must return and hold the same.
+ * Models the queue as the contract describes it, without tables, transactions or files. Every step must
+ * have the same result in the model and in the real store.
  */
 export interface Model {
   now: number;
   jobs: Map<string, ModelJob>;
   /** The number of jobs enqueued so far. */
-  enqueued: number;
+  enqueuedCount: number;
   attempts: Map<number, ModelAttempt>;
-  paused: Set<string>;
+  pausedQueues: Set<string>;
   /** Every claim that was ever returned, valid or not, because a worker may come back with any of them. */
   claims: ModelClaim[];
   deadWorkers: Set<string>;
@@ -43,7 +43,7 @@ export interface ModelJob {
   runs: number;
   /** The number of attempts since the last retry by a user. */
   starts: number;
-  /** True if the job was removed, which makes every claim of it invalid. */
+  /** True if the job was removed. Then all its claims are invalid. */
   gone: boolean;
 }
 
@@ -71,9 +71,9 @@ export function newModel(): Model {
   return {
     now: NOW,
     jobs: new Map(),
-    enqueued: 0,
+    enqueuedCount: 0,
     attempts: new Map(),
-    paused: new Set(),
+    pausedQueues: new Set(),
     claims: [],
     deadWorkers: new Set(),
   };
@@ -81,16 +81,16 @@ export function newModel(): Model {
 
 export function insert(
   model: Model,
-  wanted: Pick<
+  fields: Pick<
     ModelJob,
     'id' | 'queue' | 'priority' | 'dueAt' | 'dependsOn' | 'onParentFailure' | 'atMostOnce'
   >,
 ): void {
   const job: ModelJob = {
-    ...wanted,
-    number: model.enqueued++,
+    ...fields,
+    number: model.enqueuedCount++,
     state: 'pending',
-    phase: wanted.dependsOn.length > 0 ? 'blocked' : 'waits',
+    phase: fields.dependsOn.length > 0 ? 'blocked' : 'waits',
     finishedAt: null,
     attempts: 0,
     crashes: 0,
@@ -103,14 +103,14 @@ export function insert(
   };
   model.jobs.set(job.id, job);
   for (const { parent } of job.dependsOn)
-    if (parent.phase === 'ended') parentEnded(model, parent, parent.state as ParentEnd);
+    if (parent.phase === 'ended') handleParentEnd(model, parent, parent.state as ParentEnd);
 }
 
 /** Returns the jobs that a claim must return, in their order. */
 export function claimable(model: Model, limit: number, queues: string[] | null): ModelJob[] {
   return [...model.jobs.values()]
     .filter((job) => job.phase === 'waits' && job.dueAt! <= model.now)
-    .filter((job) => !model.paused.has(job.queue) && (queues === null || queues.includes(job.queue)))
+    .filter((job) => !model.pausedQueues.has(job.queue) && (queues === null || queues.includes(job.queue)))
     .sort((a, b) => b.priority - a.priority || a.number - b.number)
     .slice(0, limit);
 }
@@ -130,19 +130,20 @@ export function take(model: Model, job: ModelJob, worker: string, attempt: numbe
   model.attempts.set(attempt, { token: job.token, endReason: null, ended: null });
 }
 
-function holds(claim: ModelClaim): boolean {
+/** Tells whether a worker with this claim may still settle the job. */
+function isValid(claim: ModelClaim): boolean {
   return !claim.job.gone && claim.job.phase === 'running' && claim.job.token === claim.token;
 }
 
 export function adopt(model: Model, claim: ModelClaim, worker: string): boolean {
-  if (!holds(claim)) return false;
+  if (!isValid(claim)) return false;
   claim.job.token++;
   claim.job.worker = worker;
   model.attempts.get(claim.attempt)!.token++;
   return true;
 }
 
-export function mark(model: Model, claim: ModelClaim, reason: EndReason): boolean {
+export function storeEndReason(model: Model, claim: ModelClaim, reason: EndReason): boolean {
   const attempt = model.attempts.get(claim.attempt);
   if (attempt === undefined || attempt.ended !== null || attempt.token !== claim.token) return false;
   attempt.endReason ??= reason;
@@ -158,23 +159,23 @@ export interface ModelSettlement {
 export function settle(model: Model, claim: ModelClaim, settlement: ModelSettlement): SettleAnswer {
   const { job } = claim;
   const attempt = model.attempts.get(claim.attempt);
-  if (!holds(claim)) return settleAgain(claim, attempt, settlement);
-  const cancelled = attempt!.endReason === 'cancelled';
+  if (!isValid(claim)) return settleAgain(claim, attempt, settlement);
+  const isCancelled = attempt!.endReason === 'cancelled';
   if (settlement.why === 'never-started') {
     model.attempts.delete(claim.attempt);
     job.runs--;
     job.starts--;
     Object.assign(job, { state: 'pending', phase: 'waits', dueAt: model.now, worker: null, attempt: null });
-    if (cancelled) end(model, job, 'cancelled');
+    if (isCancelled) end(model, job, 'cancelled');
     return 'applied';
   }
   const { transition } = settlement;
   attempt!.ended = { why: settlement.why, exitCode: settlement.exitCode };
   Object.assign(job, { worker: null, attempts: transition.attempts, crashes: transition.crashes });
-  const again = transition.to === 'failed' || transition.to === 'released';
-  const stopped = transition.to === 'dead' && settlement.why === 'stopped';
-  if (!again && !(stopped && cancelled)) end(model, job, transition.to);
-  else if (cancelled) end(model, job, 'cancelled');
+  const isRetried = transition.to === 'failed' || transition.to === 'released';
+  const isStoppedForGood = transition.to === 'dead' && settlement.why === 'stopped';
+  if (!isRetried && !(isStoppedForGood && isCancelled)) end(model, job, transition.to);
+  else if (isCancelled) end(model, job, 'cancelled');
   else if (transition.to === 'failed')
     Object.assign(job, { state: 'failed', phase: 'waits', dueAt: transition.nextRunAt });
   else Object.assign(job, { state: 'pending', phase: 'waits', dueAt: model.now });
@@ -187,19 +188,19 @@ function settleAgain(
   attempt: ModelAttempt | undefined,
   { why, exitCode }: ModelSettlement,
 ): SettleAnswer {
-  const same =
+  const isRepeated =
     why === 'never-started'
       ? !job.gone && job.token === token && attempt === undefined
       : attempt?.token === token && attempt.ended?.why === why && attempt.ended.exitCode === exitCode;
-  return same ? 'already-mine' : 'lost';
+  return isRepeated ? 'already-mine' : 'lost';
 }
 
 export function end(model: Model, job: ModelJob, state: 'completed' | 'dead' | 'cancelled'): void {
   Object.assign(job, { state, phase: 'ended', dueAt: null, finishedAt: model.now });
-  parentEnded(model, job, state);
+  handleParentEnd(model, job, state);
 }
 
-function parentEnded(model: Model, parent: ModelJob, parentEnd: ParentEnd): void {
+function handleParentEnd(model: Model, parent: ModelJob, parentEnd: ParentEnd): void {
   const satisfied = SATISFIED_CONDITIONS[parentEnd];
   for (const child of model.jobs.values()) {
     for (const one of child.dependsOn) {
@@ -245,7 +246,7 @@ export function retry(model: Model, job: ModelJob, from: readonly State[], bulk:
     dueAt: model.now,
     finishedAt: null,
   });
-  waitAgain(model, job);
+  reopenDependencies(model, job);
   return true;
 }
 
@@ -253,7 +254,7 @@ export function retry(model: Model, job: ModelJob, from: readonly State[], bulk:
  * Makes a retried or released job wait again for its unfinished parents. Its children whose dependency had failed, and
  * that neither run nor have ended, wait for it again.
  */
-function waitAgain(model: Model, job: ModelJob): void {
+function reopenDependencies(model: Model, job: ModelJob): void {
   for (const one of job.dependsOn)
     if (one.phase !== 'open' && !one.parent.gone && one.parent.phase !== 'ended') reopen(job, one);
   for (const child of model.jobs.values())
@@ -281,17 +282,18 @@ export function hold(job: ModelJob): boolean {
 export function release(model: Model, job: ModelJob): boolean {
   if (job.phase !== 'held') return false;
   job.phase = isBlocked(job) ? 'blocked' : 'waits';
-  waitAgain(model, job);
+  reopenDependencies(model, job);
   return true;
 }
 
 export function remove(model: Model, job: ModelJob, from: readonly State[]): boolean {
   if (job.phase === 'running' || !from.includes(job.state)) return false;
   forget(model, job);
-  parentEnded(model, job, 'deleted');
+  handleParentEnd(model, job, 'deleted');
   return true;
 }
 
+/** Removes the jobs in this state except the `keep` that ended last. Returns the removed jobs. */
 export function prune(model: Model, state: State, keep: number): ModelJob[] {
   const ended = [...model.jobs.values()]
     .filter((job) => job.phase === 'ended' && job.state === state)

@@ -12,7 +12,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
-import { backupOf, dbOf } from '../support/replaced-store.ts';
+import { backupPathOf, dbPathOf } from '../support/replaced-store.ts';
 
 /** What a command records instead of the truth, and how it prints that record. The first number is a pid. */
 const FORGED: [string, string][] = [
@@ -109,14 +109,14 @@ test.concurrent(
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await startForging(box, OWN_END);
-    await box.json(['backup', backupOf(box)]);
+    await box.json(['backup', backupPathOf(box)]);
     await box.run(['worker', 'stop', '--leave']);
     await workers.exit;
     // Now only the files of the attempt show that it runs.
-    rmSync(dbOf(box));
-    const refused = await box.run(['restore', '--yes', backupOf(box)]);
+    rmSync(dbPathOf(box));
+    const refused = await box.run(['restore', '--yes', backupPathOf(box)]);
     expect(refused.stderr).toContain('is still running');
     await killAll(processesOfJob(box, 'job'));
-    expect((await box.run(['restore', '--yes', backupOf(box)])).code).toBe(0);
+    expect((await box.run(['restore', '--yes', backupPathOf(box)])).code).toBe(0);
   }),
 );

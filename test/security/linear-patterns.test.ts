@@ -12,7 +12,7 @@ import {
   type Pattern,
   patternsIn,
   textOf,
-  timeOf,
+  timeToMatch,
   timeToRun,
   worstAttack,
 } from '../support/patterns.ts';
@@ -27,7 +27,7 @@ function problemOf({ where, regex }: Pattern): string | null {
   const limit = FACTOR * linearTime(SHORT);
   const worst = worstAttack(regex, attacksOn(regex), SHORT, limit);
   if (worst.time > limit) return `${where} ${regex} ${JSON.stringify(worst.attack)}`;
-  const time = timeOf(regex, textOf(worst.attack, LONG), 3);
+  const time = timeToMatch(regex, textOf(worst.attack, LONG), 3);
   return time > FACTOR * linearTime(LONG)
     ? `${where} ${regex} ${JSON.stringify(worst.attack)} at length`
     : null;

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launch, logIn, openDashboard } from '../support/browser.ts';
+import { launchBrowser, logIn, openDashboard } from '../support/browser.ts';
 import { connectTo } from '../support/http.ts';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 

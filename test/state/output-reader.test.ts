@@ -4,7 +4,7 @@ import { trimOutput } from '../../src/exec/trim.ts';
 import { collectOutput } from '../../src/state/output.ts';
 import { outputReader } from '../../src/state/output-reader.ts';
 import { removePlace } from '../../src/state/place.ts';
-import { inPlace, numberedLines } from '../support/place.ts';
+import { numberedLines, withPlace } from '../support/place.ts';
 
 const LIMIT = 64 * 1024;
 const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
@@ -15,7 +15,7 @@ function text(pieces: Iterable<Uint8Array>): string {
 
 describe('a reader of growing output', () => {
   test('returns each byte once, from before the file exists until after it is removed', () =>
-    inPlace((place) => {
+    withPlace((place) => {
       const reader = outputReader(place);
       expect(text(reader.read())).toBe('');
       expect(reader.opened).toBe(false);
@@ -31,7 +31,7 @@ describe('a reader of growing output', () => {
     }));
 
   test('loses nothing while it keeps up, when the file is trimmed and shortened', () =>
-    inPlace(async (place) => {
+    withPlace(async (place) => {
       const reader = outputReader(place);
       let seen = '';
       let whole = '';
@@ -51,7 +51,7 @@ describe('a reader of growing output', () => {
     }));
 
   test('reports how much it missed when it falls behind, and never reads a hole', () =>
-    inPlace(async (place) => {
+    withPlace(async (place) => {
       const reader = outputReader(place);
       const first = numberedLines(0, 1000);
       writeFileSync(place.output, first);
@@ -67,7 +67,7 @@ describe('a reader of growing output', () => {
     }));
 
   test('reports only the rest of a gap when it is already inside it', () =>
-    inPlace(async (place) => {
+    withPlace(async (place) => {
       const reader = outputReader(place);
       const first = numberedLines(0, 30_000);
       writeFileSync(place.output, first);
@@ -83,7 +83,7 @@ describe('a reader of growing output', () => {
     }));
 
   test('notices a gap that appears between two pieces of one read', () =>
-    inPlace(async (place) => {
+    withPlace(async (place) => {
       const whole = numberedLines(0, 60_000);
       writeFileSync(place.output, whole);
       const reader = outputReader(place);

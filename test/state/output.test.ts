@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { trimOutput } from '../../src/exec/trim.ts';
 import { collectOutput, outputPieces, readGap } from '../../src/state/output.ts';
 import type { Place } from '../../src/state/place.ts';
-import { inPlace, numberedLines } from '../support/place.ts';
+import { numberedLines, withPlace } from '../support/place.ts';
 
 const LIMIT = 64 * 1024;
 
@@ -22,7 +22,7 @@ function expectHeadAndTail(text: string, whole: string): void {
 
 describe('output', () => {
   test('short output is stored whole, with its tail', () =>
-    inPlace((place) => {
+    withPlace((place) => {
       writeFileSync(place.output, 'one\ntwo\n');
       const collected = collectOutput(place, LIMIT);
       expect(collected).toMatchObject({ bytes: 8, truncated: false, tail: 'one\ntwo\n' });
@@ -30,13 +30,13 @@ describe('output', () => {
     }));
 
   test('a missing file counts as empty output', () =>
-    inPlace((place) => {
+    withPlace((place) => {
       expect(collectOutput(place, LIMIT)).toEqual({ bytes: 0, truncated: false, kept: null, tail: '' });
       expect(readAll(place)).toBe('');
     }));
 
   test('longer output stays in its file', () =>
-    inPlace((place) => {
+    withPlace((place) => {
       const text = numberedLines(0, 2000);
       writeFileSync(place.output, text);
       expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: false, kept: null });
@@ -44,7 +44,7 @@ describe('output', () => {
     }));
 
   test('output above the limit is shortened to head, mark and tail', () =>
-    inPlace((place) => {
+    withPlace((place) => {
       const text = numberedLines(0, 50_000);
       writeFileSync(place.output, text);
       expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: true, kept: null });
@@ -54,7 +54,7 @@ describe('output', () => {
     }));
 
   test('a growing file is trimmed repeatedly, stays readable, and keeps its head and tail', () =>
-    inPlace(async (place) => {
+    withPlace(async (place) => {
       let text = '';
       writeFileSync(place.output, '');
       for (let round = 0; round < 6; round++) {

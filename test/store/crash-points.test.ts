@@ -6,7 +6,7 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { allPoints, pointsIn } from '../faults/points.ts';
-import { claimOne, ending, jobSpec, NOW, newWorker, succeeded, want } from '../support/jobs.ts';
+import { claimOne, claimRequest, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const SPEC: ScheduleSpec = {
@@ -16,9 +16,9 @@ const SPEC: ScheduleSpec = {
 const HOST = newWorker('w').host;
 const SUPERVISOR = { id: 's1', pid: 1, startTime: '1', host: HOST };
 
-let passed: string[] = [];
+let passedPoints: string[] = [];
 
-/** Calls each verb of the contract that writes once, in this order. The compiler finds a missing verb. */
+/** Calls every method of the contract that writes, each once and in this order. The compiler finds a missing one. */
 const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unknown>> = {
   note: (store) => store.note({ kind: 'operation-begun' }),
   set: (store) => store.set('max-retries', '2', () => {}),
@@ -35,10 +35,10 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   hold: (store) => store.hold(['b'], NOW),
   release: (store) => store.release(['b'], NOW),
   edit: (store) => store.edit(['b'], { priority: 1 }, NOW),
-  claim: (store) => store.claim(want(), NOW),
-  mark: async (store) => store.mark((await store.running())[0]!.claim, 'timeout'),
-  adopt: async (store) => store.adopt((await store.running())[0]!.claim, 'w1'),
-  settle: async (store) => store.settle(ending((await store.running())[0]!, succeeded)),
+  claim: (store) => store.claim(claimRequest(), NOW),
+  mark: async (store) => store.mark((await store.runningJobs())[0]!.claim, 'timeout'),
+  adopt: async (store) => store.adopt((await store.runningJobs())[0]!.claim, 'w1'),
+  settle: async (store) => store.settle(ending((await store.runningJobs())[0]!, succeeded)),
   cancel: (store) => store.cancel(['a'], NOW),
   retry: (store) => store.retry(['a'], ['cancelled'], NOW),
   addSchedule: (store) => store.addSchedule(SPEC, NOW, NOW),
@@ -56,7 +56,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   remove: (store) => store.remove(['a'], ['pending'], NOW),
   forgetKeys: async (store) => {
     await store.insert([jobSpec('keyed')], NOW, undefined, { key: 'k', body: '' });
-    passed = [];
+    passedPoints = [];
     return store.forgetKeys(NOW + 10 ** 9);
   },
   sampleWaiting: (store) => store.sampleWaiting(NOW),
@@ -73,35 +73,27 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   unregisterSupervisor: (store) => store.unregisterSupervisor('s1'),
 };
 
+/** The methods that write nothing to the store. */
 type Reads =
-  | ('epoch' | 'get' | 'list' | 'startingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace' | 'nextDue')
-  | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
-  | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
-  | ('cancelledDueTo' | 'lastEnded' | 'check')
-  | ('events' | 'lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents')
-  | (
-      | 'seal'
-      | 'keyHolder'
-      | 'eventsOfJob'
-      | 'scanEnd'
-      | 'deadJobs'
-      | 'setAside'
-      | 'children'
-      | 'cancelledWith'
-    )
-  | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
+  | ('epoch' | 'get' | 'list' | 'idsStartingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace')
+  | ('nextDue' | 'busyQueues' | 'runningJobs' | 'endReasons' | 'stopOrderOf' | 'workers' | 'supervisors')
+  | ('prunable' | 'queues' | 'schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finishedAttempts')
+  | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
+  | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
+  | ('eventsOfJob' | 'scanEnd' | 'deadJobs' | 'setAsideCounts' | 'children' | 'cancelledWith' | 'dump')
+  | ('origin' | 'withActor' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
-test('every verb that writes passes its three crash points', () =>
+test('every method of the store that writes passes its three crash points', () =>
   inTempDir(async (dir) => {
-    passed = [];
-    watchCrashPoints((name) => passed.push(name));
+    passedPoints = [];
+    watchCrashPoints((name) => passedPoints.push(name));
     try {
       const { store } = await openSqlite(join(dir, 'queue.db'));
-      expect(passed).toEqual(['before-migrate', 'in-migrate', 'after-migrate']);
+      expect(passedPoints).toEqual(['before-migrate', 'in-migrate', 'after-migrate']);
       for (const [verb, write] of Object.entries(WRITES)) {
-        passed = [];
+        passedPoints = [];
         await write(store);
-        expect(passed).toEqual([`before-${verb}`, `in-${verb}`, `after-${verb}`]);
+        expect(passedPoints).toEqual([`before-${verb}`, `in-${verb}`, `after-${verb}`]);
       }
       await store.insert([jobSpec('z')], NOW);
       expect((await claimOne(store)).state).toBe('processing');
@@ -111,13 +103,13 @@ test('every verb that writes passes its three crash points', () =>
     }
   }));
 
-test('F2 covers the crash points of every verb that writes', () => {
+test('the fault test F2 covers the crash points of every method that writes', () => {
   const points = allPoints();
   for (const verb of Object.keys(WRITES))
     expect(points).toEqual(expect.arrayContaining([`before-${verb}`, `in-${verb}`, `after-${verb}`]));
 });
 
-test('a crash point is found even if its call spans several lines', () => {
+test('pointsIn finds a crash point even if its call spans several lines', () => {
   expect(pointsIn([`db.write(\n  'mark',\n  () => 1,\n)`, `db\n  .write( 'claim' , f)`])).toEqual(
     ['mark', 'claim'].flatMap((verb) => ['before', 'in', 'after'].map((when) => `${when}-${verb}`)).sort(),
   );
@@ -125,11 +117,11 @@ test('a crash point is found even if its call spans several lines', () => {
 });
 
 /** Matches calls that change something outside the store. */
-const STEP =
+const OUTSIDE_CALL =
   /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
 /** Matches a crash point, except one inside an atomic write, which is neither before nor after it. */
 const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
-/** Lists functions without crash points, each with its reason. */
+/** Functions and files whose calls need no crash points before and after them, each with the reason. */
 const WITHOUT_POINTS: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
   'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
@@ -144,11 +136,11 @@ const WITHOUT_POINTS: Record<string, string> = {
     'runs between the points of its caller; of a backup, in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'makes the directory of a store that is not there',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
-  'store/sqlite/care/salvage.ts patch': 'changes a copy of a damaged store',
+  'store/sqlite/care/salvage.ts overwrite': 'changes a copy of a damaged store',
   'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
 };
 
-test('every call that starts, signals or writes outside the store has a crash point before and after it', () => {
+test('every call that starts, signals or writes outside the store has a crash point before and after it, except those listed', () => {
   const folders = ['files', 'state', 'exec', 'store', 'store/sqlite/care', 'actions', 'worker'];
   const files = folders.flatMap((folder) => readdirSync(`src/${folder}`).map((name) => `${folder}/${name}`));
   const found: string[] = [];
@@ -161,7 +153,7 @@ test('every call that starts, signals or writes outside the store has a crash po
   expect(found).toEqual([]);
 });
 
-/** Returns the functions with a call that matches STEP but has no crash point right before or after it. */
+/** Returns the functions with a call that matches OUTSIDE_CALL but has no crash point right before or after it. */
 function functionsWithoutPoints(text: string): string[] {
   const found = new Set<string>();
   let name = '';
@@ -173,7 +165,7 @@ function functionsWithoutPoints(text: string): string[] {
       if (line.startsWith('}') && last === 'step') found.add(name);
       if (line.startsWith('}')) last = null;
     } else if (POINT.test(line)) last = 'point';
-    else if (STEP.test(line)) {
+    else if (OUTSIDE_CALL.test(line)) {
       if (last !== 'point') found.add(name);
       last = 'step';
     }
@@ -181,7 +173,7 @@ function functionsWithoutPoints(text: string): string[] {
   return [...found];
 }
 
-test('a call without a crash point before or after it is found', () => {
+test('functionsWithoutPoints finds a call without a crash point before or after it', () => {
   const point = "  crashPoint('x-y');\n";
   const step = '  renameSync(a, b);\n';
   const named = (body: string) => functionsWithoutPoints(`function f(): void {\n${body}}\n`);

@@ -8,13 +8,13 @@ const OPTIONS = {
   ifMissing: 'create' as const,
   actor: null,
   anyOwner: false,
-  older: 'migrate' as const,
+  ifOlder: 'migrate' as const,
   now: Date.now,
 };
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
 
 test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
-  '%s belongs to a store that is not supported yet',
+  '%s cannot be opened, because PostgreSQL is not supported yet, and peeking finds no store',
   async (location) => {
     await expect(openStore(location, OPTIONS)).rejects.toMatchObject(REFUSED);
     await expect(careOf(location)).rejects.toMatchObject(REFUSED);
@@ -22,11 +22,11 @@ test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
   },
 );
 
-test('every other location is the path of a file, and looking at it creates nothing', () =>
+test('a path is the location of a file, and peeking at it creates nothing', () =>
   inTempDir(async (directory) => {
     const location = join(directory, 'queue.db');
     expect(await peekStore(location)).toBeNull();
-    expect((await careOf(location)).stateOf(location).path).toBe(`${location}.d`);
+    expect((await careOf(location)).stateDirectoryOf(location).path).toBe(`${location}.d`);
     expect(readdirSync(directory)).toEqual([]);
     const { store, created, stateDirectory } = await openStore(location, OPTIONS);
     expect({ created, path: stateDirectory.path }).toEqual({ created: true, path: `${location}.d` });
@@ -40,7 +40,7 @@ test('events have the time of the given clock', () =>
   inTempDir(async (directory) => {
     const { store } = await openStore(join(directory, 'queue.db'), { ...OPTIONS, now: () => 1234 });
     await store.note({ kind: 'operation-begun' });
-    await store.as('somebody').setQueue('mail', { concurrency: 1 });
+    await store.withActor('somebody').setQueue('mail', { concurrency: 1 });
     expect((await store.events(0, 10)).map(({ at }) => at)).toEqual([1234, 1234]);
     await store.close();
   }));

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { NAME_COLUMNS, RANGES } from '../../src/store/sqlite/ranges.ts';
-import { SAVED } from '../../src/store/sqlite/tables.ts';
+import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled', 'other'];
 const PHASES = ['ready', 'waiting', 'blocked', 'held', 'running', 'ended', 'other'];
 const NULL_OR_ONE = [null, 1];
 
-/** Defines which rows each phase allows, independently of the schema. */
+/** The values of other columns that each phase allows, written down independently of the schema. */
 const ALLOWED: Record<string, (state: string, worker: boolean, finished: boolean, due: boolean) => boolean> =
   {
     running: (state, worker, finished, due) => state === 'processing' && worker && !finished && !due,
@@ -19,7 +19,7 @@ for (const phase of ['ready', 'waiting', 'blocked', 'held'])
     ['pending', 'failed'].includes(state) && !worker && !finished && due;
 
 describe('the schema', () => {
-  test('allows only the valid combinations of a phase with other columns', () =>
+  test('allows only the valid combinations of phase, state, worker, end and due time', () =>
     withSqlite(async (_, db) => {
       db.exec("INSERT INTO queue (number, name) VALUES (1, 'q')");
       for (const phase of PHASES)
@@ -50,9 +50,9 @@ describe('the schema', () => {
           }
     }));
 
-  test('has a range for every numeric column except references, row numbers and columns of rollup tables', () =>
+  test('has no number in a saved table without a range, except references, row numbers and figures', () =>
     withSqlite(async (_, db) => {
-      for (const { name, refs } of SAVED.filter((table) => !table.name.startsWith('rollup'))) {
+      for (const { name, refs } of SAVED_TABLES.filter((table) => !table.name.startsWith('rollup'))) {
         const columns = db
           .all("SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')", name)
           .map((row) => String(row.name))
@@ -63,7 +63,7 @@ describe('the schema', () => {
     }));
 });
 
-/** Inserts a row into every table that has ranges, and jobs of two phases, because no phase sets all columns. */
+/** Inserts a row into every table that has ranges. There are jobs of two phases, because no phase allows all columns. */
 const ROWS = `INSERT INTO queue (name) VALUES ('q');
   INSERT INTO job (id, command, queue, priority, max_retries, cwd, created_at, updated_at, state, phase, finished_at, due_at)
     VALUES ('a', 'true', 1, 0, 0, '/', 1, 1, 'dead', 'ended', 1, NULL),

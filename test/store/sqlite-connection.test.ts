@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { isSqliteSound } from '../../src/store/sqlite/sqlite-version.ts';
+import { isSafeSqliteVersion } from '../../src/store/sqlite/sqlite-version.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 describe('connection', () => {
-  test('every connection is durable and checks foreign keys', () =>
+  test('every connection syncs its commits, checks foreign keys and waits for locks', () =>
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
       // openSqlite creates the file in the first round and finds it in the second. The settings must be the same in both.
@@ -75,7 +75,7 @@ describe('connection', () => {
     }));
 });
 
-describe('isSqliteSound', () => {
+describe('isSafeSqliteVersion', () => {
   test.each([
     ['3.51.3', true],
     ['3.51.4', true],
@@ -90,12 +90,14 @@ describe('isSqliteSound', () => {
     ['3.50.9', false],
     ['3.9.100', false],
     ['2.99.99', false],
-  ])('for SQLite %s returns %p', (version, sound) => {
-    expect(isSqliteSound(version)).toBe(sound);
+  ])('for SQLite %s returns %p', (version, isSafe) => {
+    expect(isSafeSqliteVersion(version)).toBe(isSafe);
   });
 
-  test('the SQLite of this runtime is sound', () =>
+  test('the SQLite of this runtime is safe', () =>
     withSqlite(async (_, connection) => {
-      expect(isSqliteSound(String(connection.get('SELECT sqlite_version() AS version')?.version))).toBe(true);
+      expect(isSafeSqliteVersion(String(connection.get('SELECT sqlite_version() AS version')?.version))).toBe(
+        true,
+      );
     }));
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { withSqlite } from '../support/sqlite.ts';
 
-/** Rows that stand for one or more events, each with the number of its last event and with its time. */
+/** Rows of the event log. Each stands for as many events as `jobs`, and `number` is the number of the last one. */
 const ROWS = [
   { number: 3, jobs: 3, at: 10 },
   { number: 4, jobs: 1, at: 20 },

@@ -11,7 +11,7 @@ const CHILD = join(import.meta.dirname, '../support/store-child.ts');
 
 describe('files', () => {
   for (const umask of ['000', '077', '022']) {
-    test(`are accessible to their owner only under umask ${umask}`, () =>
+    test(`created under umask ${umask} are accessible only to their owner`, () =>
       inTempDir((dir) => {
         const command = ['-c', 'umask "$1"; shift; exec "$@"', 'sh', umask, process.execPath, CHILD, 'modes'];
         const child = spawnSync('sh', [...command, join(dir, 'new/queue.db')], { encoding: 'utf8' });
@@ -27,7 +27,7 @@ describe('files', () => {
       }));
   }
 
-  test('the state directory is named by the real path of the database', () =>
+  test('of the state directory are beside the real path of the database, not beside a link', () =>
     inTempDir(async (dir) => {
       const first = await openSqlite(join(dir, 'real.db'));
       expect(first).toMatchObject({ created: true, stateDirectory: { path: join(dir, 'real.db.d') } });
@@ -40,19 +40,19 @@ describe('files', () => {
       expect(readdirSync(dir).sort()).toEqual(['link.db', 'real.db', 'real.db.d']);
     }));
 
-  test('check reports a removed and a replaced file', () =>
+  test('that were removed or replaced are reported by check()', () =>
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
       const { store } = await openSqlite(path);
       await store.check();
       rmSync(path);
-      expect(store.check()).rejects.toThrow('removed or replaced');
+      await expect(store.check()).rejects.toThrow('removed or replaced');
       writeFileSync(path, '');
-      expect(store.check()).rejects.toThrow('removed or replaced');
+      await expect(store.check()).rejects.toThrow('removed or replaced');
       await store.close();
     }));
 
-  test('an empty file becomes a store', () =>
+  test('that are empty become a store', () =>
     inTempDir(async (dir) => {
       writeFileSync(join(dir, 'queue.db'), '');
       const { store } = await openSqlite(join(dir, 'queue.db'));
@@ -84,20 +84,24 @@ async function makeNewer(path: string): Promise<void> {
   rmSync(`${path}.d`, { recursive: true });
 }
 
-const other = 'CREATE TABLE address (name TEXT); INSERT INTO address VALUES (1)';
+const OTHER_PROGRAM_SQL = 'CREATE TABLE address (name TEXT); INSERT INTO address VALUES (1)';
 
 const REFUSED: [what: string, code: string, make: (path: string) => unknown][] = [
   ['a newer schema', 'newer-schema', makeNewer],
-  ['the database of another program', 'not-a-database', (path) => runSql(path, other)],
+  ['the database of another program', 'not-a-database', (path) => runSql(path, OTHER_PROGRAM_SQL)],
   [
     'the WAL database of another program',
     'not-a-database',
-    (path) => runSql(path, `PRAGMA journal_mode = WAL; ${other}`),
+    (path) => runSql(path, `PRAGMA journal_mode = WAL; ${OTHER_PROGRAM_SQL}`),
   ],
   [
     'the database of another program with versions like ours',
     'not-a-database',
-    (path) => runSql(path, `PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = 1; ${other}`),
+    (path) =>
+      runSql(
+        path,
+        `PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = 1; ${OTHER_PROGRAM_SQL}`,
+      ),
   ],
   ['a short text file', 'not-a-database', (path) => writeFileSync(path, 'hello\n')],
   ['a long text file', 'not-a-database', (path) => writeFileSync(path, 'A line of text.\n'.repeat(1000))],
@@ -116,7 +120,7 @@ describe('refusal', () => {
       }));
   }
 
-  test('covers a path whose parent is a file', () =>
+  test('also covers a path whose parent is a file', () =>
     inTempDir(async (dir) => {
       writeFileSync(join(dir, 'file'), '');
       for (const path of ['file/queue.db', 'file/deeper/queue.db']) {
@@ -124,7 +128,7 @@ describe('refusal', () => {
       }
     }));
 
-  test('covers a broken link', () =>
+  test('also covers a broken link', () =>
     inTempDir(async (dir) => {
       symlinkSync(join(dir, 'gone/queue.db'), join(dir, 'link.db'));
       await expect(openSqlite(join(dir, 'link.db'))).rejects.toMatchObject({ name: 'QueueError' });

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import { SAVED } from '../../src/store/sqlite/tables.ts';
+import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-/** Lists the tables that are not saved, each with the reason. */
-const LEFT_OUT: Record<string, string> = {
+/** The tables that are not saved, each with the reason. */
+const NOT_SAVED: Record<string, string> = {
   meta: 'every store has an epoch of its own',
   worker: 'workers belong to a machine, and live or die there',
   supervisor: 'like workers',
@@ -15,12 +15,14 @@ test('every table of the schema is saved by export and repair, or left out for a
     const tables = connection
       .all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
       .map((row) => String(row.name));
-    expect([...SAVED.map((table) => table.name), ...Object.keys(LEFT_OUT)].sort()).toEqual(tables.sort());
+    expect([...SAVED_TABLES.map((table) => table.name), ...Object.keys(NOT_SAVED)].sort()).toEqual(
+      tables.sort(),
+    );
   }));
 
-test('every foreign key of a saved table is listed in its refs', () =>
+test('a saved table has the primary key and the foreign keys of the schema', () =>
   withSqlite(async (_, connection) => {
-    for (const { name, refs, key } of SAVED) {
+    for (const { name, refs, key } of SAVED_TABLES) {
       const columns = connection.all('SELECT name, pk FROM pragma_table_info(?)', name);
       const primary = columns.filter((row) => Number(row.pk) > 0).map((row) => String(row.name));
       expect({ name, key: [...key].sort() }).toEqual({ name, key: primary.sort() });

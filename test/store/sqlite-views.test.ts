@@ -4,7 +4,7 @@ import { toJobObject } from '../../src/core/job-object.ts';
 import { toIso } from '../../src/core/time.ts';
 import type { Connection, Row } from '../../src/store/sqlite/connection.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, failedWith, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { ending, failedWith, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import { below, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -17,20 +17,20 @@ function parseRow(row: Row): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, parse(column, value)]));
 }
 
-function columns(connection: Connection, view: string): string[] {
+function columnsOf(connection: Connection, view: string): string[] {
   return connection.all(`SELECT name FROM pragma_table_info('${view}')`).map((row) => String(row.name));
 }
 
-async function someJobs(store: Store): Promise<void> {
+async function addSomeJobs(store: Store): Promise<void> {
   const at = NOW + 123;
-  await store.settle(ending(await running(store, 'dead', { maxRetries: 1 }), failedWith(137), at));
+  await store.settle(ending(await startJob(store, 'dead', { maxRetries: 1 }), failedWith(137), at));
   await store.settle(
-    ending(await running(store, 'done', { argv: ['a', 'b'], env: { K: 'v' } }), succeeded, at),
+    ending(await startJob(store, 'done', { argv: ['a', 'b'], env: { K: 'v' } }), succeeded, at),
   );
   await store.settle(
-    ending(await running(store, 'failed', { backoffBase: 1.5, tags: { x: 'y' } }), failedWith(1), at),
+    ending(await startJob(store, 'failed', { backoffBase: 1.5, tags: { x: 'y' } }), failedWith(1), at),
   );
-  await running(store, 'runs', { timeoutMs: 5000, priority: 7, queue: 'mail' });
+  await startJob(store, 'runs', { timeoutMs: 5000, priority: 7, queue: 'mail' });
   const rest = { stdin: 'a\u{1f600}\n', splitOutput: true, secretEnv: ['TOKEN'], cleanEnv: true };
   const policy = { backoff: 'linear', retryDelayMs: 0, backoffMaxMs: 1500, jitter: 0.5 } as const;
   await store.insert([jobSpec('later', { runAt: NOW + 987_654, policy, ...rest })], at);
@@ -40,14 +40,14 @@ describe('views', () => {
   test('jobs has every documented column', () =>
     withSqlite(async (store, connection) => {
       const [job] = await store.insert([jobSpec('a')], NOW);
-      // The pid of a job is not stored, and the reason why it waits depends on living workers, so no view can have them.
+      // The pid of a job and the reason why it waits depend on living processes, so no view can have them.
       const { waiting_for: _, pid: __, ...documented } = toJobObject({ ...job!, waitingFor: null });
-      expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(documented).sort());
+      expect(columnsOf(connection, 'jobs').sort()).toEqual(Object.keys(documented).sort());
     }));
 
-  test('jobs shows each job with the values of its JSON object', () =>
+  test('jobs shows each job with the values that are printed as JSON', () =>
     withSqlite(async (store, connection) => {
-      await someJobs(store);
+      await addSomeJobs(store);
       const rows = connection.all('SELECT * FROM jobs').map(parseRow);
       expect(rows).toHaveLength(5);
       for (const row of rows) {
@@ -65,14 +65,14 @@ describe('views', () => {
 
   test('dlq_jobs shows the dead jobs with the same columns', () =>
     withSqlite(async (store, connection) => {
-      await someJobs(store);
+      await addSomeJobs(store);
       expect(connection.all('SELECT * FROM dlq_jobs')).toEqual(
         connection.all("SELECT * FROM jobs WHERE id = 'dead'"),
       );
-      expect(columns(connection, 'dlq_jobs')).toEqual(columns(connection, 'jobs'));
+      expect(columnsOf(connection, 'dlq_jobs')).toEqual(columnsOf(connection, 'jobs'));
     }));
 
-  test('times are exact to the millisecond', () =>
+  test('jobs shows times to the millisecond', () =>
     withSqlite(async (store, connection) => {
       const random = seededRandom('times');
       const times = Array.from({ length: 500 }, () => below(random, Date.UTC(2100, 0)));
@@ -96,10 +96,10 @@ describe('views', () => {
         'queues',
         'current_jobs',
       ];
-      expect(columns(connection, 'workers')).toEqual(documented);
+      expect(columnsOf(connection, 'workers')).toEqual(documented);
     }));
 
-  test('workers shows each worker', () =>
+  test('workers shows each worker with its queues and times', () =>
     withSqlite(async (store, connection) => {
       await store.register(newWorker('w1', { pid: 77 }));
       await store.register(newWorker('w2', { queues: ['mail'] }));
@@ -119,7 +119,7 @@ describe('views', () => {
   test('workers shows idle, busy or draining as the status', () =>
     withSqlite(async (store, connection) => {
       for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
-      await running(store, 'a');
+      await startJob(store, 'a');
       await store.order(['w3'], 'drain');
       const status = connection.all('SELECT status FROM workers ORDER BY id').map((row) => row.status);
       expect(status).toEqual(['busy', 'idle', 'draining']);
@@ -131,7 +131,7 @@ describe('views', () => {
       expect(connection.all('SELECT * FROM config')).toEqual([{ key: 'lease', value: '30s' }]);
     }));
 
-  test('schedules shows each schedule with the values of its JSON object, except its next runs', () =>
+  test('schedules shows each schedule with the values that are printed as JSON, except next_runs, job and text', () =>
     withSqlite(async (store, connection) => {
       const cron = { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } as const;
       const every = { kind: 'every', everyMs: 90_000, anchorAt: NOW } as const;
@@ -150,7 +150,7 @@ describe('views', () => {
   test.each(['jobs', 'dlq_jobs', 'workers', 'config', 'schedules'])('%s cannot be written', (view) =>
     withSqlite(async (_, connection) => {
       expect(() => connection.exec(`DELETE FROM ${view}`)).toThrow(/cannot modify/);
-      const column = columns(connection, view)[0];
+      const column = columnsOf(connection, view)[0];
       expect(() => connection.exec(`UPDATE ${view} SET ${column} = 'x'`)).toThrow(/cannot modify/);
     }),
   );

@@ -6,28 +6,27 @@ import { ROUTES } from '../../src/http/routes.ts';
 import { SCHEMAS } from '../../src/http/schemas.ts';
 import type { Answer } from './http.ts';
 
-/** Checks every answer that a test receives against the table of routes. */
-
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 formats.default(ajv);
 // `components` is a keyword of OpenAPI. Strict mode rejects unknown keywords.
 ajv.addVocabulary(['components']);
 ajv.addSchema({ $id: 'api', components: { schemas: SCHEMAS } });
-const compiled = new Map<object, ValidateFunction>();
-const seen = new Set<string>();
+const validators = new Map<object, ValidateFunction>();
+const receivedAnswers = new Set<string>();
 
-const PATTERNS = ROUTES.map((route) => ({
+const ROUTE_PATTERNS = ROUTES.map((route) => ({
   route,
   pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** Returns the name of an answer: its route and its status, or `default` for an error that the route does not list. */
+/** Returns the name of an answer: its method, its path and its status, or `default` for an error that the route does not list. */
 const nameOf = (route: Route, status: number | 'default'): string =>
   `${route.method} ${route.path} ${status}`;
 
+/** Checks an answer against the table of routes, and remembers that a test has received it. Ignores unknown paths. */
 export function checkAnswer(method: string, url: string, answer: Omit<Answer, 'text'>): void {
   const path = url.split('?', 1)[0]!;
-  const found = PATTERNS.find(({ route, pattern }) => route.method === method && pattern.test(path));
+  const found = ROUTE_PATTERNS.find(({ route, pattern }) => route.method === method && pattern.test(path));
   if (found === undefined) return;
   const { route } = found;
   const declared = route.answers[answer.status];
@@ -35,7 +34,7 @@ export function checkAnswer(method: string, url: string, answer: Omit<Answer, 't
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     checkSchema({ $ref: 'api#/components/schemas/Problem' }, answer.json, nameOf(route, 'default'));
-    seen.add(nameOf(route, 'default'));
+    receivedAnswers.add(nameOf(route, 'default'));
     return;
   }
   const name = nameOf(route, answer.status);
@@ -43,7 +42,7 @@ export function checkAnswer(method: string, url: string, answer: Omit<Answer, 't
   expect({ name, type: answer.headers.get('content-type')?.split(';')[0] ?? null }).toEqual({ name, type });
   for (const header of Object.keys(declared.headers ?? {})) expect(answer.headers.get(header)).not.toBeNull();
   if (declared.schema !== null) checkSchema(declared.schema, answer.json, name);
-  seen.add(name);
+  receivedAnswers.add(name);
 }
 
 /** Returns the documented answers that no test has received. */
@@ -52,17 +51,17 @@ export function untestedAnswers(): string[] {
     ...Object.keys(route.answers).map((status) => nameOf(route, Number(status))),
     nameOf(route, 'default'),
   ]);
-  return documented.filter((name) => !seen.has(name));
+  return documented.filter((name) => !receivedAnswers.has(name));
 }
 
 function checkSchema(schema: object, value: unknown, name: string): void {
-  let check = compiled.get(schema);
+  let check = validators.get(schema);
   if (check === undefined) {
     const local = JSON.parse(
       JSON.stringify(schema).replaceAll('"#/components', '"api#/components'),
     ) as object;
     check = ajv.compile(local);
-    compiled.set(schema, check);
+    validators.set(schema, check);
   }
   if (!check(value))
     throw new Error(`${name}: ${ajv.errorsText(check.errors)} in ${JSON.stringify(value).slice(0, 2000)}`);

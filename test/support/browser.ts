@@ -4,18 +4,18 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { readAddress } from './http.ts';
 import type { Sandbox } from './queuectl.ts';
 
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache');
-const FLAGS = [
+const CACHE_DIRECTORY = resolve(import.meta.dir, '../../node_modules/.cache');
+const CHROMIUM_FLAGS = [
   ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   '--no-first-run',
 ];
 
-/** Returns the path of Chromium. Unpacks it into a temporary directory first, because test files run in parallel. */
+/** Returns the path of Chromium. If necessary, unpacks it into a temporary directory, because test files run in parallel. */
 async function unpackChromium(): Promise<string> {
   const { default: packed } = await import('@sparticuz/chromium');
-  mkdirSync(CACHE, { recursive: true });
-  const temporary = mkdtempSync(join(CACHE, 'chromium-'));
-  const target = join(CACHE, 'chromium');
+  mkdirSync(CACHE_DIRECTORY, { recursive: true });
+  const temporary = mkdtempSync(join(CACHE_DIRECTORY, 'chromium-'));
+  const target = join(CACHE_DIRECTORY, 'chromium');
   const { TMPDIR } = process.env;
   const isUnpacked = await Bun.file(join(target, 'chromium')).exists();
   if (!isUnpacked) {
@@ -33,9 +33,9 @@ async function unpackChromium(): Promise<string> {
   return join(target, 'chromium');
 }
 
-export async function launch(variables: Record<string, string> = {}): Promise<Browser> {
+export async function launchBrowser(variables: Record<string, string> = {}): Promise<Browser> {
   return chromium.launch({
-    ...{ executablePath: await unpackChromium(), headless: true, args: FLAGS },
+    ...{ executablePath: await unpackChromium(), headless: true, args: CHROMIUM_FLAGS },
     env: { ...process.env, ...variables },
   });
 }
@@ -49,7 +49,7 @@ export interface Dashboard {
   stop(): Promise<void>;
   /** Sends SIGKILL to the server and waits until it has exited. */
   kill(): Promise<void>;
-  /** Collects what no page may cause: dialogs, script errors and violations of the content security policy. */
+  /** What no page may cause, as far as it has happened: dialogs, script errors and violations of the content security policy. */
   violations: string[];
   /** Opens another page of the dashboard in the same session. */
   show(path: string): Promise<void>;

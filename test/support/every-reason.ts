@@ -1,24 +1,24 @@
 import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
 import { enqueue, type Sandbox, untilState } from './queuectl.ts';
 
-/** Ends only when its worker is stopped. */
-const LONG = 'sleep 600';
-const SERVED = 'default,full,slow,shut';
+/** Runs longer than any test. */
+const LONG_COMMAND = 'sleep 600';
+const SERVED_QUEUES = 'default,full,slow,shut';
 
 /**
  * Fills a store so that every reason to wait occurs once, on a job with the reason as its id. Two long jobs, `parent` and
- * `busy`, take the only two slots. `parent` is also the one that `blocked` waits for and that fills queue `full`.
+ * `busy`, take the only two slots. The job `blocked` waits for `parent`, which also fills the queue `full`.
  */
-export async function everyReason(box: Sandbox): Promise<void> {
+export async function addEveryReason(box: Sandbox): Promise<void> {
   await box.json(['queue', 'set', 'full', '--concurrency', '1']);
   await box.json(['queue', 'set', 'slow', '--rate', '1/h']);
-  await box.startWorkers('--queue', SERVED, '--concurrency', '2');
+  await box.startWorkers('--queue', SERVED_QUEUES, '--concurrency', '2');
   await enqueue(box, 'retrying', 'exit 3', { backoff: 'fixed', retry_delay_ms: 3_600_000 });
   await enqueue(box, 'first', 'true', { queue: 'slow' });
   await untilState(box, 'retrying', 'failed');
   await untilState(box, 'first', 'completed');
-  await enqueue(box, 'parent', LONG, { queue: 'full' });
-  await enqueue(box, 'busy', LONG);
+  await enqueue(box, 'parent', LONG_COMMAND, { queue: 'full' });
+  await enqueue(box, 'busy', LONG_COMMAND);
   await untilState(box, 'parent', 'processing');
   await untilState(box, 'busy', 'processing');
   await enqueue(box, 'ready', 'true');

@@ -18,10 +18,10 @@ export async function startGatedJob(
   box: Sandbox,
   id: string,
   exitCode = 0,
-  more: Record<string, unknown> = {},
+  fields: Record<string, unknown> = {},
 ): Promise<GatedJob> {
   const job = gatedJob(box, id);
-  await enqueue(box, id, gatedCommand(id, exitCode), { max_retries: 1, ...more });
+  await enqueue(box, id, gatedCommand(id, exitCode), { max_retries: 1, ...fields });
   await until(() => job.traces().includes('start'), `${id} has started`);
   return job;
 }

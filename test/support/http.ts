@@ -9,7 +9,7 @@ export interface Site {
   port: number;
   token: string;
   /** Sends a request with the server's token, with another `token`, or without any if that is null. */
-  call(method: string, path: string, options?: Call): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Sends exactly these bytes. Returns what the server sends until it closes the connection or `enough` matches. */
   raw(bytes: string, enough?: RegExp): Promise<string>;
   /** Opens an event stream that starts after the event `after`, or with the next event if that is null. */
@@ -20,12 +20,12 @@ export interface Stream {
   /** The events that have arrived so far. */
   // biome-ignore lint/suspicious/noExplicitAny: whatever the server sends
   seen: { id: number; event: string; data: any }[];
-  /** True after the server or close() has ended the stream. */
-  over: boolean;
+  /** Tells whether the server or close() has ended the stream. */
+  isOver: boolean;
   close(): void;
 }
 
-export interface Call {
+export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   token?: string | null;
@@ -93,11 +93,11 @@ export async function connectTo(server: Running): Promise<Site> {
       const json = response.ok ? null : ((await response.json()) as { code: string });
       checkAnswer('GET', '/api/v1/events', { status: response.status, headers: response.headers, json });
       if (json !== null) throw new Error(`${response.status} ${json.code}`);
-      const stream: Stream = { seen: [], over: false, close: () => stop.abort() };
+      const stream: Stream = { seen: [], isOver: false, close: () => stop.abort() };
       void collect(response.body!, stream.seen)
         .catch(() => {})
         .finally(() => {
-          stream.over = true;
+          stream.isOver = true;
         });
       return stream;
     },

@@ -33,8 +33,9 @@ export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker 
   };
 }
 
-export function want(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { workerId: 'w1', limit: 1, queues: null, settle: [], ...over };
+/** Returns a request of worker `w1` for one job of any queue, unless `over` says otherwise. */
+export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...over };
 }
 
 export async function claim(
@@ -42,7 +43,7 @@ export async function claim(
   over: Partial<ClaimRequest> = {},
   now = NOW,
 ): Promise<ClaimedJob[]> {
-  return (await store.claim(want(over), now)).jobs;
+  return (await store.claim(claimRequest(over), now)).jobs;
 }
 
 /** Claims one job. Throws if none is due. */
@@ -53,7 +54,7 @@ export async function claimOne(store: Store, workerId = 'w1', now = NOW): Promis
 }
 
 /** Inserts a job and claims it, so that it is running. */
-export async function running(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
+export async function startJob(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
   await store.insert([jobSpec(id, over)], NOW);
   const job = await claimOne(store);
   if (job.id !== id) throw new Error(`expected ${id} at the head, found ${job.id}`);

@@ -1,7 +1,7 @@
 import { patchedProgram } from '../faults/patched.ts';
 
 /** A migration that only the next version has. */
-const MADE_UP = 'ALTER TABLE job ADD COLUMN made_up TEXT';
+const MADE_UP_MIGRATION = 'ALTER TABLE job ADD COLUMN made_up TEXT';
 
 /** Builds queuectl with one more migration, as its next version may have. Returns the path of the executable. */
 export function buildNextVersion(directory: string): string {
@@ -10,7 +10,7 @@ export function buildNextVersion(directory: string): string {
     {
       file: 'store/sqlite/migrate.ts',
       from: version,
-      to: `(MIGRATIONS as string[]).push('${MADE_UP}');\n${version}`,
+      to: `(MIGRATIONS as string[]).push('${MADE_UP_MIGRATION}');\n${version}`,
     },
   ]);
 }

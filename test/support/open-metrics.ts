@@ -1,5 +1,3 @@
-/** Parses OpenMetrics text. Throws on invalid syntax, clashing names and inconsistent histograms. */
-
 export interface Family {
   name: string;
   type: string;
@@ -24,6 +22,7 @@ const DESCRIPTION = /^# (TYPE|UNIT|HELP) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/;
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)$/;
 const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(,|$)/;
 
+/** Parses OpenMetrics text. Throws on invalid syntax, clashing names and inconsistent histograms. */
 export function readOpenMetrics(text: string): Map<string, Family> {
   if (!text.endsWith('\n# EOF\n')) throw new Error('does not end with # EOF');
   const families: Family[] = [];
@@ -35,7 +34,7 @@ export function readOpenMetrics(text: string): Map<string, Family> {
   const names = families.map((family) => family.name);
   if (new Set(names).size < names.length) throw new Error(`a family occurs twice: ${names}`);
   checkNameClashes(families);
-  for (const family of families) check(family);
+  for (const family of families) checkFamily(family);
   return new Map(families.map((family) => [family.name, family]));
 }
 
@@ -85,7 +84,7 @@ function checkNameClashes(families: Family[]): void {
   }
 }
 
-function check({ name, type, unit, help, samples }: Family): void {
+function checkFamily({ name, type, unit, help, samples }: Family): void {
   if (help === null) throw new Error(`${name} has no help`);
   if (unit !== null && !name.endsWith(`_${unit}`)) throw new Error(`${name} is not named after its unit`);
   const keys = samples.map((sample) => JSON.stringify([sample.name, Object.entries(sample.labels).sort()]));

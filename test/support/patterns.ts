@@ -13,7 +13,7 @@ export interface Pattern {
 const LITERAL =
   /(?:^|[=(,:!&|?{}[;>]|\breturn)\s*\/((?![*/])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([dgimsuyv]*)(?=\s*(?:$|[.,;)\]}:?]))/g;
 /** Files to skip. The generated bundle of the dashboard only repeats ui/ and its packages. */
-const GENERATED = /\.generated\.ts$|\.d\.ts$/;
+const SKIPPED_FILES = /\.generated\.ts$|\.d\.ts$/;
 
 /** Returns the regular expression literals in these directories, each once. */
 export function patternsIn(directories: string[]): Pattern[] {
@@ -44,7 +44,7 @@ export function filesWithConstructors(directories: string[]): string[] {
 function sourceFiles(directories: string[]): string[] {
   return directories.flatMap((directory) =>
     readdirSync(directory, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name) && !GENERATED.test(name))
+      .filter((name) => /\.tsx?$/.test(name) && !SKIPPED_FILES.test(name))
       .map((name) => `${directory}/${name}`),
   );
 }
@@ -58,7 +58,7 @@ export interface Attack {
 
 /** Characters to try for each character class of a pattern. */
 const ALPHABET = [...'a1A _-.:/="\'\n\r\t;,|&({[#@$\\<>+\x1b\x00é…'];
-/** Attacks use this many pieces of a pattern. Their number grows with the cube of it. */
+/** Attacks use at most this many pieces of a pattern, and `x`. The number of attacks grows with the cube of it. */
 const MAX_PIECES = 7;
 
 /** Builds attacks from the pieces of a pattern. Repeating a text that a part accepts can make the pattern backtrack. */
@@ -70,7 +70,7 @@ export function attacksOn({ source, flags }: RegExp): Attack[] {
   );
 }
 
-/** Returns the literal texts of a pattern, then up to two characters that each of its atoms accepts, then `x`. */
+/** Returns literal texts of a pattern, characters that its atoms accept (at most two for each), and `x`. */
 function piecesOf(source: string, flags: string): string[] {
   const atoms = source.match(/\\[pP]\{[^}]*\}|\\[^bB]|\[(?:\\.|[^\]\\])*\]|[^()[\]|?*+^$]/g) ?? [];
   const words = source.match(/(?:[\w:/ -]|\\[/.-])+/g) ?? [];
@@ -101,7 +101,7 @@ export function textOf({ prefix, unit, suffix }: Attack, length: number): string
 }
 
 /** Returns the CPU time in ms to find the first match in the text, or to replace all matches if the pattern is global. */
-export function timeOf(regex: RegExp, text: string, tries = 1): number {
+export function timeToMatch(regex: RegExp, text: string, tries = 1): number {
   return timeToRun(() => (regex.global ? text.replace(regex, '') : regex.test(text)), tries);
 }
 
@@ -118,12 +118,12 @@ export function timeToRun(work: () => unknown, tries: number): number {
   return Math.max(best, 0.001);
 }
 
-/** Returns the attack that takes longest at this length. Stops at the first that takes longer than `enough` ms. */
+/** Returns the attack that takes longest at this length. Stops at the first that takes longer than `enoughMs`. */
 export function worstAttack(
   regex: RegExp,
   attacks: Attack[],
   length: number,
-  enough: number,
+  enoughMs: number,
 ): { attack: Attack; time: number } {
   let worst = { attack: attacks[0]!, time: 0 };
   for (const attack of attacks) {
@@ -133,14 +133,14 @@ export function worstAttack(
     if (regex.global) text.replace(regex, '');
     else regex.test(text);
     if (performance.now() - start <= worst.time) continue;
-    const time = timeOf(regex, text, 5);
+    const time = timeToMatch(regex, text, 5);
     if (time > worst.time) worst = { attack, time };
-    if (time > enough) break;
+    if (time > enoughMs) break;
   }
   return worst;
 }
 
 /** Returns the CPU time in ms that a linear pattern needs for a text of this length. */
 export function linearTime(length: number): number {
-  return timeOf(/([a-z])(\d) /g, textOf({ prefix: '', unit: 'a1 ', suffix: '' }, length), 20);
+  return timeToMatch(/([a-z])(\d) /g, textOf({ prefix: '', unit: 'a1 ', suffix: '' }, length), 20);
 }

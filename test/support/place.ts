@@ -4,7 +4,7 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from './temp-dir.ts';
 
 /** Runs a test with the directory of an attempt, in a new state directory. */
-export function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
+export function withPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
     const place = placeOf(stateDirectory(directory), 'epoch', 1);

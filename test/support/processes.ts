@@ -43,7 +43,7 @@ export function untilNoProcessOf(box: Sandbox, job: string): Promise<boolean> {
   return until(() => processesOfJob(box, job).length === 0, `nothing of ${job} is left`);
 }
 
-export function send(pids: number[], signal: NodeJS.Signals): void {
+export function sendSignal(pids: number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
@@ -60,7 +60,7 @@ export function isAlive(pid: number): boolean {
 
 /** Sends SIGKILL to the processes and waits until they are gone. */
 export async function killAll(pids: number[]): Promise<void> {
-  send(pids, 'SIGKILL');
+  sendSignal(pids, 'SIGKILL');
   await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`);
 }
 
@@ -68,7 +68,7 @@ export async function killAll(pids: number[]): Promise<void> {
 export async function killSurvivors(home: string): Promise<void> {
   const remaining = () => processesWith(`QUEUECTL_HOME=${home}`);
   await until(() => {
-    send(remaining(), 'SIGKILL');
+    sendSignal(remaining(), 'SIGKILL');
     return remaining().length === 0;
   }, 'nothing of the sandbox runs');
 }

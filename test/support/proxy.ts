@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /** Starts a reverse proxy that serves the dashboard below `prefix`, which it removes from forwarded requests. */
 export async function startProxy(prefix: string) {
-  const free = await listening(createServer());
+  const free = await listen(createServer());
   const port = String(portOf(free));
   await new Promise((resolve) => free.close(resolve));
   const server = createServer((incoming, outgoing) => {
@@ -21,7 +21,7 @@ export async function startProxy(prefix: string) {
     outgoing.on('close', () => forwarded.destroy());
     incoming.pipe(forwarded);
   });
-  await listening(server);
+  await listen(server);
   return {
     url: `http://127.0.0.1:${portOf(server)}${prefix}/`,
     /** The port to which the proxy forwards requests. */
@@ -33,7 +33,7 @@ export async function startProxy(prefix: string) {
   };
 }
 
-function listening(server: Server): Promise<Server> {
+function listen(server: Server): Promise<Server> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 

@@ -17,7 +17,9 @@ export interface Result {
 
 /** A store in a directory of its own, used through the built executable as a user would. */
 export interface Sandbox {
+  /** The directory in which commands run. */
   directory: string;
+  /** The value of QUEUECTL_HOME. */
   home: string;
   /** Creates an empty store. Commands that only look create none. */
   create(): Promise<void>;
@@ -29,6 +31,7 @@ export interface Sandbox {
   start(args: string[], options?: RunOptions): Running;
   /** Starts workers in the foreground and resolves when they are ready. */
   startWorkers(...args: string[]): Promise<Running>;
+  /** Ends all processes of the sandbox and removes its directory. */
   cleanup(): Promise<void>;
 }
 
@@ -36,8 +39,7 @@ export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: string;
-  /** Keeps standard input open, so that the test can write to it. */
-  open?: boolean;
+  keepStdinOpen?: boolean;
   /** A program that ends by executing queuectl, such as nohup, with its arguments. */
   through?: string[];
 }
@@ -49,7 +51,7 @@ export interface Running {
   output(): string;
   /** Returns what the command has written to stdout so far. */
   stdout(): string;
-  /** Resolves with the exit code, or with -1 after a signal. */
+  /** Resolves with the exit code when the command exits, or with -1 if a signal ended it. */
   exit: Promise<number>;
   /** Resolves like `exit`, but after all output has been read. */
   closed: Promise<number>;
@@ -81,7 +83,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       stdio: 'pipe',
       detached: true,
     });
-    if (!options.open) child.stdin.end(options.stdin ?? '');
+    if (!options.keepStdinOpen) child.stdin.end(options.stdin ?? '');
     let text = '';
     let result = '';
     child.stdout.on('data', (data) => {
@@ -97,9 +99,9 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       child.once('exit', (code, signal) => done(code ?? (signal ? -1 : -2))),
     );
     const closed = new Promise<number>((done) => child.once('close', async () => done(await exit)));
-    const one = { child, pid: child.pid!, output: () => text, stdout: () => result, exit, closed };
-    running.push(one);
-    return one;
+    const command = { child, pid: child.pid!, output: () => text, stdout: () => result, exit, closed };
+    running.push(command);
+    return command;
   };
 
   const run = (args: string[], options: RunOptions = {}): Promise<Result> =>
@@ -232,14 +234,14 @@ export function untilState(box: Sandbox, id: string, state: string, limitMs = 60
   );
 }
 
-/** Adds a job with this id and command. Other fields of the job object go into `more`. */
+/** Adds a job with this id and command. `fields` are the other fields of the job object. */
 export function enqueue(
   box: Sandbox,
   id: string,
   command: string,
-  more: Record<string, unknown> = {},
+  fields: Record<string, unknown> = {},
 ): Promise<JobJson> {
-  return box.json<JobJson>(['enqueue', JSON.stringify({ id, command, ...more })]);
+  return box.json<JobJson>(['enqueue', JSON.stringify({ id, command, ...fields })]);
 }
 
 /** Runs `config set` for each of these settings, in order. */

@@ -1,12 +1,13 @@
 import type { Random } from '../../src/core/clock.ts';
 
-/** Returns a repeatable random source. The seed is printed, and TEST_SEED repeats a run. */
+/** Returns a random source and prints its seed. To repeat a run, set TEST_SEED to that seed. */
 export function seededRandom(what: string): Random {
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32)) >>> 0;
   console.info(`${what}: TEST_SEED=${seed}`);
   return randomFrom(seed);
 }
 
+/** Returns a random source that always produces the same numbers for the same seed. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   // The algorithm is mulberry32.
@@ -23,8 +24,8 @@ export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 
-export function pick<T>(random: Random, from: readonly T[]): T {
-  const found = from[below(random, from.length)];
+export function pick<T>(random: Random, items: readonly T[]): T {
+  const found = items[below(random, items.length)];
   if (found === undefined) throw new Error('nothing to pick from');
   return found;
 }

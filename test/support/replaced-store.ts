@@ -3,16 +3,16 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync,
 import { join } from 'node:path';
 import type { Sandbox } from './queuectl.ts';
 
-export const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
-export const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
+export const dbPathOf = (box: Sandbox): string => join(box.home, 'queue.db');
+export const backupPathOf = (box: Sandbox): string => join(box.directory, 'backup.db');
 
 /** Enqueues a job that is only in the WAL, because the command crashes before the checkpoint. */
 export async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
   await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
-  expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
+  expect(statSync(`${dbPathOf(box)}-wal`).size).toBeGreaterThan(0);
 }
 
-export async function idsIn(box: Sandbox, db = dbOf(box)): Promise<string[]> {
+export async function idsIn(box: Sandbox, db = dbPathOf(box)): Promise<string[]> {
   const jobs = await box.json<{ id: string }[]>(['list', '--db', db]);
   return jobs.map((job) => job.id).sort();
 }
@@ -25,7 +25,7 @@ export const keptStores = (box: Sandbox): string[] =>
 
 /** Overwrites the header, so that SQLite can no longer read the file. */
 export function overwriteHeader(box: Sandbox): void {
-  const file = openSync(dbOf(box), 'r+');
+  const file = openSync(dbPathOf(box), 'r+');
   writeSync(file, Buffer.alloc(100), 0, 100, 0);
   closeSync(file);
 }

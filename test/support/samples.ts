@@ -2,11 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Random } from '../../src/core/clock.ts';
 import { addHistogram, bucketOf, type Histogram } from '../../src/core/histogram.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { claim, ending, jobSpec, succeeded, want } from './jobs.ts';
+import { claim, claimRequest, ending, jobSpec, succeeded } from './jobs.ts';
 import { below } from './random.ts';
 
-/** Makes durations in milliseconds that are distributed in different ways. */
-export const SHAPES: Record<string, (random: Random, count: number) => number[]> = {
+/** Functions that create durations in milliseconds, by the name of their distribution. */
+export const DISTRIBUTIONS: Record<string, (random: Random, count: number) => number[]> = {
   constant: (random, count) => {
     const ms = below(random, 100_000);
     return Array.from({ length: count }, () => ms);
@@ -26,21 +26,21 @@ export function addTime(histogram: Histogram, ms: number): void {
   addHistogram(histogram, { counts: new Map([[bucketOf(ms), 1]]), sumMs: ms, least: ms, most: ms });
 }
 
-export interface Expected {
+export interface Percentiles {
   p50: number;
   p95: number;
   p99: number;
 }
 
 /** Returns the real percentiles by nearest rank. */
-export function realPercentiles(times: number[]): Expected {
+export function realPercentiles(times: number[]): Percentiles {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (percent: number): number => sorted[Math.ceil((percent * sorted.length) / 100) - 1]!;
   return { p50: at(50), p95: at(95), p99: at(99) };
 }
 
-/** Returns what is more than 5% away from the real percentiles. */
-export function offBy(found: Expected | null, times: number[]): string[] {
+/** Returns the percentiles that are more than 5% away from the real ones, each as a sentence. */
+export function deviations(found: Percentiles | null, times: number[]): string[] {
   const real = realPercentiles(times);
   if (found === null) return ['no percentiles'];
   return (['p50', 'p95', 'p99'] as const)
@@ -48,24 +48,24 @@ export function offBy(found: Expected | null, times: number[]): string[] {
     .map((name) => `${name} is ${found[name]} instead of ${real[name]}`);
 }
 
-const HOUR = 3_600_000;
-/** This many attempts are settled in one transaction. */
-const BATCH = 500;
+const HOUR_MS = 3_600_000;
+/** The number of attempts that are settled in one transaction. */
+const BATCH_SIZE = 500;
 
-/** Stores attempts with these wait and run times under one name. All of them finish now. */
+/** Stores one attempt for each time, which is both its wait time and its run time. All jobs have this name and finish now. */
 export async function storeAttempts(path: string, name: string, times: number[]): Promise<void> {
   const { store } = await openSqlite(path);
   const db = new DatabaseSync(path);
   try {
     const now = Date.now();
-    const start = now - 4 * HOUR;
+    const start = now - 4 * HOUR_MS;
     const id = name.replaceAll(' ', '-');
     await store.insert(
       times.map((_, i) => jobSpec(`${id}-${i}`, { name, queue: 'samples' })),
       start,
     );
-    for (let at = 0; at < times.length; at += BATCH) {
-      const batch = times.slice(at, at + BATCH);
+    for (let at = 0; at < times.length; at += BATCH_SIZE) {
+      const batch = times.slice(at, at + BATCH_SIZE);
       const jobs = await claim(store, { limit: batch.length }, start);
       // A claim for each job would wait for the disk each time.
       db.exec('BEGIN IMMEDIATE');
@@ -74,8 +74,8 @@ export async function storeAttempts(path: string, name: string, times: number[])
       );
       for (const [i, ms] of batch.entries()) wait.run(ms, jobs[i]!.claim.attempt);
       db.exec('COMMIT');
-      const settle = batch.map((ms, i) => ending(jobs[i]!, succeeded, now, { durationMs: ms }));
-      await store.claim(want({ limit: 0, settle }), now);
+      const settlements = batch.map((ms, i) => ending(jobs[i]!, succeeded, now, { durationMs: ms }));
+      await store.claim(claimRequest({ limit: 0, settlements }), now);
     }
   } finally {
     db.close();

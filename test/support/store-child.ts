@@ -1,7 +1,7 @@
 /**
  * Uses a store in a separate process and prints the result as one line of JSON. The first argument is one of:
  *   modes PATH        adds a job, and prints the mode of everything in the parent of the store's directory
- *   race PATH NAME    prints "ready", waits for input, adds five jobs, and claims jobs until none is left
+ *   race PATH NAME    prints "ready", waits for input, adds five jobs, and claims due jobs until none is left
  */
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, relative } from 'node:path';

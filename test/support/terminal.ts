@@ -15,35 +15,35 @@ export function onTerminal(
   args: string[],
   rows = 24,
   columns = 80,
-  more: { through?: string[]; env?: Record<string, string> } = {},
+  options: { through?: string[]; env?: Record<string, string> } = {},
 ): OnTerminal {
   const script = join(import.meta.dir, 'terminal.py');
   const running = box.start(args, {
-    open: true,
-    env: { TERM: 'xterm', FORCE_COLOR: '', NO_COLOR: '1', ...more.env },
-    through: ['python3', script, String(rows), String(columns), ...(more.through ?? [])],
+    keepStdinOpen: true,
+    env: { TERM: 'xterm', FORCE_COLOR: '', NO_COLOR: '1', ...options.env },
+    through: ['python3', script, String(rows), String(columns), ...(options.through ?? [])],
   });
-  const order = (line: string): void => void running.child.stdin!.write(`${line}\n`);
+  const sendLine = (line: string): void => void running.child.stdin!.write(`${line}\n`);
   return {
     ...running,
     type: (text) =>
-      order(
+      sendLine(
         `key ${Array.from(text, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('')}`,
       ),
-    interrupt: () => order('key \\x03'),
-    resize: (high, wide) => order(`size ${high} ${wide}`),
+    interrupt: () => sendLine('key \\x03'),
+    resize: (high, wide) => sendLine(`size ${high} ${wide}`),
   };
 }
 
 /** Types Ctrl-C until the command ends, because simultaneous signals are merged. Returns the exit code. */
 export async function interruptUntilClosed(running: OnTerminal): Promise<number> {
-  let over = false;
+  let isClosed = false;
   running.closed.then(() => {
-    over = true;
+    isClosed = true;
   });
   await until(() => {
-    if (!over) running.interrupt();
-    return over;
+    if (!isClosed) running.interrupt();
+    return isClosed;
   }, 'Ctrl-C has ended it');
   return running.closed;
 }

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { offersFor, takeOffer } from '../../ui/filter.ts';
 import { csv, sortRows } from '../../ui/rows.ts';
-import { launch, openDashboard } from '../support/browser.ts';
+import { launchBrowser, openDashboard } from '../support/browser.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 

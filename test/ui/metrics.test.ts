@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { duration } from '../../ui/format.ts';
-import { launch, openDashboard } from '../support/browser.ts';
+import { launchBrowser, openDashboard } from '../support/browser.ts';
 import { serve } from '../support/http.ts';
 import { jobSpec } from '../support/jobs.ts';
 import { enqueue, inSandbox, until } from '../support/queuectl.ts';
 import { seededRandom } from '../support/random.ts';
-import { type Expected, offBy, SHAPES, storeAttempts } from '../support/samples.ts';
+import { DISTRIBUTIONS, deviations, type Percentiles, storeAttempts } from '../support/samples.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 
@@ -37,17 +37,17 @@ test(
     mkdirSync(box.home);
     const random = seededRandom('dashboard');
     const samples = new Map<string, number[]>();
-    for (const [shape, make] of Object.entries(SHAPES)) {
+    for (const [shape, make] of Object.entries(DISTRIBUTIONS)) {
       samples.set(shape, make(random, 2000));
       await storeAttempts(join(box.home, 'queue.db'), shape, samples.get(shape)!);
     }
-    const { names } = await box.json<{ names: { name: string; wait_ms: Expected; run_ms: Expected }[] }>([
-      ...['stats', '--range', '24h'],
-    ]);
+    const { names } = await box.json<{
+      names: { name: string; wait_ms: Percentiles; run_ms: Percentiles }[];
+    }>([...['stats', '--range', '24h']]);
     const { page, show, violations } = await openDashboard(box, browser);
     await show('/stats?range=24h');
     for (const { name, wait_ms, run_ms } of names) {
-      expect([name, offBy(run_ms, samples.get(name)!)]).toEqual([name, []]);
+      expect([name, deviations(run_ms, samples.get(name)!)]).toEqual([name, []]);
       const row = page.locator('tr', { hasText: name });
       await row.waitFor();
       const cells = await row.locator('td').allTextContents();
@@ -89,7 +89,7 @@ test(
     await box.run(['worker', 'start', '--drain', '--quiet']);
     await box.run(['schedule', 'add', 's', '--every', '1h', 'true']);
     const { port, token } = await serve(box);
-    const posix = await launch({ LANG: 'C', LC_ALL: 'C', LANGUAGE: '' });
+    const posix = await launchBrowser({ LANG: 'C', LC_ALL: 'C', LANGUAGE: '' });
     try {
       const page = await (await posix.newContext()).newPage();
       expect(await page.evaluate(() => navigator.language)).toBe('en-US@posix');

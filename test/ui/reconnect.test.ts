@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { renameSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import type { Browser } from 'playwright-core';
-import { launch, logIn, openDashboard } from '../support/browser.ts';
+import { launchBrowser, logIn, openDashboard } from '../support/browser.ts';
 import { enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launch, openDashboard } from '../support/browser.ts';
+import { launchBrowser, openDashboard } from '../support/browser.ts';
 import { startProxy } from '../support/proxy.ts';
 import { enqueue, inSandbox, until } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { SHARED } from '../../ui/words/shared.ts';
-import { launch, openDashboard } from '../support/browser.ts';
-import { everyReason, WAITING_IDS } from '../support/every-reason.ts';
+import { launchBrowser, openDashboard } from '../support/browser.ts';
+import { addEveryReason, WAITING_IDS } from '../support/every-reason.ts';
 import { inSandbox, until } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 
 test(
   'the dashboard shows why jobs wait, and true times of running and held jobs',
   inSandbox(async (box) => {
-    await everyReason(box);
+    await addEveryReason(box);
     const { page, show, violations } = await openDashboard(box, browser);
     const texts = async (selector: string): Promise<string[]> =>
       (await page.locator(selector).allTextContents()).map((text) => text.trim());

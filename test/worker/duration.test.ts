@@ -41,7 +41,7 @@ function withMovedClock(hours: number, adopt: boolean, check: (durations: number
       expect(await store.settle(settlement)).toBe('applied');
       await original.done;
       const [attempt] = await store.attempts('job');
-      const [finished] = await store.finished(1);
+      const [finished] = await store.finishedAttempts(1);
       const [total] = await store.totals();
       const durations = [(await store.get('job'))!.durationMs!, attempt!.durationMs!];
       check([...durations, finished!.runMs!, total!.run.sumMs], Math.ceil(performance.now() - start));

@@ -8,7 +8,7 @@ import { type Lifeline, makeLifeline } from '../../src/exec/lifeline.ts';
 import { makePlace, placeOf } from '../../src/state/place.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { newPruning, prune, pruneDelayMs } from '../../src/worker/pruning.ts';
-import { ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { ending, ids, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const DAY = 86_400_000;
@@ -39,11 +39,11 @@ function pruner(app: App, id: string, stored: Record<string, string> = {}) {
 test('jobs older than the default are removed with their output directory, and younger ones stay', () =>
   withApp(31, async (app) => {
     const output = { bytes: 20_000, truncated: false, kept: null };
-    const old = await running(app.store, 'old');
+    const old = await startJob(app.store, 'old');
     const place = placeOf(app.stateDirectory, app.store.epoch, old.claim.attempt);
     makePlace(place);
     await app.store.settle(ending(old, succeeded, NOW, { output }));
-    await app.store.settle(ending(await running(app.store, 'young'), succeeded, NOW + 2 * DAY));
+    await app.store.settle(ending(await startJob(app.store, 'young'), succeeded, NOW + 2 * DAY));
     const one = pruner(app, 'first', { 'keep-events': 'none' });
     await one.runOnce();
     expect(ids(await app.store.list({}, { limit: 9 }))).toEqual(['young']);
@@ -60,7 +60,7 @@ test('jobs older than the default are removed with their output directory, and y
 
 test('only the worker that registered first prunes, and when it is gone the next one does', () =>
   withApp(31, async (app) => {
-    await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
+    await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
     const second = pruner(app, 'second');
     await second.runOnce();
     expect(await app.store.get('old')).not.toBeNull();
@@ -85,7 +85,7 @@ test('idempotency keys are removed after their time, in small batches and withou
 
 test('keep-completed none keeps all completed jobs, and nothing is logged', () =>
   withApp(5000, async (app) => {
-    await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
+    await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
     const one = pruner(app, 'first', { 'keep-completed': 'none' });
     await one.runOnce();
     expect(await app.store.get('old')).not.toBeNull();
@@ -95,7 +95,7 @@ test('keep-completed none keeps all completed jobs, and nothing is logged', () =
 test('old events are removed when no old job is left, without a log line', () =>
   withApp(31, async (app) => {
     const one = pruner(app, 'first');
-    await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
+    await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
     await one.runOnce();
     expect(await app.store.events(0, 9)).not.toEqual([]);
     await one.runOnce();

@@ -7,7 +7,7 @@ import { observerClock } from '../../src/worker/liveness.ts';
 import { untilEnded } from '../../src/worker/orphans.ts';
 import { newRecovery, recover } from '../../src/worker/recovery.ts';
 import type { WorkerState } from '../../src/worker/state.ts';
-import { ending, NOW, newWorker, running } from '../support/jobs.ts';
+import { ending, NOW, newWorker, startJob } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -39,7 +39,7 @@ function withObserver(body: (observer: Observer) => Promise<void>): Promise<void
     try {
       await store.register(newWorker('w1'));
       await store.register(newWorker('w2', { host: HERE }));
-      await running(store, 'a');
+      await startJob(store, 'a');
       await body({
         clock,
         runRecovery: () => recover(observer),
@@ -80,7 +80,7 @@ test('a cancel leaves a job to its worker on another host, whatever the wall clo
     const clock = { now: () => NOW + HOUR, monotonic };
     try {
       await store.register(newWorker('w1'));
-      const job = await running(store, 'a');
+      const job = await startJob(store, 'a');
       await store.cancel(['a'], NOW);
       const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
       await until(() => clockReads > 2, 'the cancel has checked the worker several times');

@@ -1,6 +1,6 @@
 import { repairDatabase } from '../../actions/db.ts';
 import { systemClock } from '../../core/clock.ts';
-import type { Repair } from '../../store/contract/file-care.ts';
+import type { RepairResult } from '../../store/contract/file-care.ts';
 import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../text.ts';
@@ -29,7 +29,7 @@ export default defineCommand({
   },
 });
 
-function print(io: Io, { how, saved, loose, lost, problems, kept }: Repair): void {
+function print(io: Io, { how, saved, loose, lost, problems, kept }: RepairResult): void {
   io.out(`the database was read ${how}\n`);
   for (const [table, rows] of Object.entries(saved)) io.out(`saved\t${table}\t${rows}\n`);
   for (const [table, rows] of Object.entries(loose))

@@ -8,10 +8,10 @@ export interface CareStore {
   readonly epoch: string;
   /** The epoch of the store that this one was copied from, or null. */
   readonly origin: string | null;
-  /** Throws if the open store is no longer the one at its location: it was removed or replaced, or its schema is newer. */
+  /** Throws if the store can no longer be used: its files were removed or replaced, or its schema is newer now. */
   check(): Promise<void>;
-  /** Returns the same store with another actor, whom its events name from then on. */
-  as(actor: string): Store;
+  /** Returns an object for the same store whose events name this actor. The original object keeps its own. */
+  withActor(actor: string): Store;
   /**
    * Turns a copy into an independent store, in one transaction: with a new epoch, without workers, and with every running job settled
    * by `settleLost`. Nobody else may be using the store.
@@ -29,7 +29,7 @@ export interface CareStore {
    *   the commit, unless the attempt was skipped.
    * - Jobs that were running are settled by `settleLost`.
    */
-  load(rows: Iterable<ExportedRow | ExportedFile>, options: LoadOptions): Promise<Loaded>;
+  load(rows: Iterable<ExportedRow | ExportedFilePart>, options: LoadOptions): Promise<LoadCounts>;
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface ExportedRow {
 }
 
 /** A part of the output file of an attempt. */
-export interface ExportedFile {
+export interface ExportedFilePart {
   attempt: number;
   stream: Stream;
   bytes: Uint8Array;
@@ -52,12 +52,12 @@ export interface ExportedFile {
 export interface LoadOptions {
   onConflict: 'fail' | 'skip';
   settleLost: SettleLost;
-  /** Is called with each part of an output file. Its `attempt` is the new number. */
-  keepFile(file: ExportedFile): void;
+  /** Is called for each part of an output file, with the new number of its attempt. */
+  keepFile(file: ExportedFilePart): void;
 }
 
 /** The numbers of added and skipped rows, by table. */
-export interface Loaded {
+export interface LoadCounts {
   added: Record<string, number>;
   skipped: Record<string, number>;
 }

@@ -13,28 +13,28 @@ export interface ClaimStore {
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
-   * Returns when the next job that may run is due: a time in the past if a job is ready, null if no job waits. Ignores jobs of
-   * paused and full queues. Jobs of a queue at its rate limit count from the time the rate allows.
+   * Returns when the next job of these queues (null: of any queue) is due: a time in the past if a job is ready, null if no job
+   * waits. Ignores paused queues and queues at their concurrency limit. Jobs of a queue at its rate limit count from the time the rate allows.
    */
   nextDue(queues: string[] | null, now: number): Promise<number | null>;
   /**
    * Returns the names of the queues in which a job is running, is ready whatever the limits, or waits for a retry. Held jobs and waiting
    * jobs of paused queues do not count.
    */
-  busy(now: number): Promise<string[]>;
+  busyQueues(now: number): Promise<string[]>;
   /**
    * Applies the transition if, and only if, the claim still holds. A job that was cancelled meanwhile is cancelled instead of
    * retried. In the same transaction, jobs that depend on it are unblocked, held or cancelled.
    */
   settle(settlement: Settlement): Promise<SettleAnswer>;
-  /** Stores why a running attempt is about to be ended. A reason that was stored before stays. Returns false if the claim is lost. */
+  /** Stores why a running attempt is about to be stopped. A reason that was stored before stays. Returns false if the claim is lost. */
   mark(claim: Claim, reason: EndReason): Promise<boolean>;
   /** Takes a running job over from another worker. Only one of several takers succeeds; the others get null. */
   adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
   /** Returns every running job with the worker that holds it. */
-  running(): Promise<ClaimedJob[]>;
-  /** Returns the running attempts of a worker for which a reason to end them is stored. */
-  endings(workerId: string): Promise<{ attempt: number; reason: EndReason }[]>;
+  runningJobs(): Promise<ClaimedJob[]>;
+  /** Returns the running attempts of a worker that are to be stopped, each with the stored reason. */
+  endReasons(workerId: string): Promise<{ attempt: number; reason: EndReason }[]>;
   /** Returns the seal that was stored last, or null if there is none. */
   seal(): Promise<Seal | null>;
   /** Stores the value of a seal with the number of the last attempt. Storing the same value again changes nothing. */
@@ -46,16 +46,16 @@ export interface ClaimRequest {
   limit: number;
   /** Null means every queue. */
   queues: string[] | null;
-  settle: Settlement[];
+  settlements: Settlement[];
 }
 
 export interface ClaimResult {
   settled: SettleAnswer[];
   jobs: ClaimedJob[];
-  /** Tells whether a limit applies under which a settlement may have made room for other workers. */
-  limited: boolean;
-  /** Tells whether jobs that depended on a settled job may run now. */
-  unblocked: boolean;
+  /** Tells whether a concurrency limit applies, so that a settlement may have made room for other workers. */
+  mayHaveMadeRoom: boolean;
+  /** Tells whether a settlement has met a dependency of another job. */
+  hasUnblocked: boolean;
 }
 
 /** `already-mine`: the same settlement was applied before, and its answer got lost. `lost`: the claim no longer holds. */
@@ -67,11 +67,11 @@ export interface Settlement extends AttemptEnd {
   /** The run time by a monotonic clock. Without it, the time between the start and `finishedAt` counts. */
   durationMs?: number;
   output: AttemptOutput;
-  /** Processes that a successful command left behind. */
+  /** The pids of processes that a successful command left running. */
   leftBehind: number[];
-  /** Jobs to add if, and only if, this settlement is applied as it is. A job whose id is taken gets another id. */
+  /** Jobs to add if, and only if, this settlement is applied unchanged. A job whose id is taken gets another id. */
   hooks: JobSpec[];
-  /** A job to add as well if `busy` would then return no queue but `hooks`. */
+  /** A job to add as well if `busyQueues` would then return no queue but `hooks`. */
   onIdle: JobSpec | null;
 }
 

@@ -9,8 +9,8 @@ export interface EventStore {
   /** Returns at most `limit` events after event `after`, in the order of the commits, numbered without a gap. */
   events(after: number, limit: number): Promise<StoreEvent[]>;
   /**
-   * Returns at most `limit` events of one job, newest first, among the events after `after` up to `to`. It reads each of those
-   * events. The event of a job that was enqueued with others is among them if that of the last of these jobs is.
+   * Returns at most `limit` events of one job, newest first, among the events after `after` up to `to`, all of which it reads.
+   * Jobs that were enqueued together share one stored event, which is in this range if the event of the last job is.
    */
   eventsOfJob(id: string, after: number, to: number, limit: number): Promise<StoreEvent[]>;
   /** Returns the number of the last event, or 0 if there was none. It never falls, whatever is removed. */
@@ -19,7 +19,7 @@ export interface EventStore {
   lastEventNumberBefore(at: number): Promise<number>;
   /** Adds an event that belongs to no job, and changes nothing else. */
   note(event: NewEvent): Promise<void>;
-  /** Removes a batch of the oldest events that `keep` does not retain. Returns how many. */
+  /** Removes a batch of the oldest events that `keep` does not retain. Returns how many were removed. */
   pruneEvents(keep: EventRetention, now: number): Promise<number>;
   /** Returns how many events `pruneEvents` would remove in total. */
   prunableEvents(keep: EventRetention, now: number): Promise<number>;

@@ -19,10 +19,10 @@ export interface FigureStore {
   sampleWaiting(now: number): Promise<void>;
   /** Returns the size of the write-ahead log, or null if the store has none. */
   walBytes(): Promise<number | null>;
-  /** Removes a batch of the figures that are older than their tier keeps them (TIERS). Returns how many. */
+  /** Removes a batch of the figures that are older than their tier keeps them (TIERS). Returns how many were removed. */
   forgetRollups(now: number): Promise<number>;
   /** Returns at most `limit` finished attempts, the last started first. */
-  finished(limit: number): Promise<FinishedAttempt[]>;
+  finishedAttempts(limit: number): Promise<FinishedAttempt[]>;
   /** Returns at most `limit` jobs that ended in this state, the last ended first. The cost depends on `limit` alone. */
   lastEnded(state: PrunedState, limit: number): Promise<Job[]>;
 }

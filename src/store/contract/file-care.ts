@@ -10,8 +10,8 @@ import type { SettleLost } from './care.ts';
  * also allows files that belong to another user, or that others can write.
  */
 export interface FileCare {
-  /** Returns the state directory of the store at this location, whether or not there is one. */
-  stateOf(location: string): StateDirectory;
+  /** Returns the state directory of the store at this location. Neither of them needs to exist. */
+  stateDirectoryOf(location: string): StateDirectory;
   /**
    * Copies the store, as of one moment, to a file. `renew` turns the copy into an independent store. The file gets its name when the
    * copy is complete, checked and on disk.
@@ -21,7 +21,7 @@ export interface FileCare {
     file: string,
     options: CopyOptions,
     renew: (copy: Store) => Promise<T>,
-  ): Promise<Copied<T>>;
+  ): Promise<CopyResult<T>>;
   /**
    * Replaces the store with a copy of `file`, in one step, and keeps the old store. Returns null if `begin` returns false.
    * Throws while a process uses the store.
@@ -31,15 +31,15 @@ export interface FileCare {
     file: string,
     anyOwner: boolean,
     steps: ReplaceSteps<T>,
-  ): Promise<Replaced<T> | null>;
+  ): Promise<ReplaceResult<T> | null>;
   /** Reads the whole store and returns everything that is wrong with it. */
   check(location: string): Promise<StoreCheck>;
   /**
-   * Puts what can be saved of a damaged store in its place, and keeps the damaged file. If no job can be saved, it throws
-   * and changes nothing. Returns null if nothing is wrong with the store.
+   * Replaces a damaged store with what can be saved of it, and keeps the damaged file. Throws and changes nothing if
+   * something is lost and no job can be saved. Returns null if nothing is wrong with the store.
    */
-  repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<Repair | null>;
-  /** Collects the findings of `doctor` about a store, whether or not it can be opened. `whole` reads all of it. */
+  repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<RepairResult | null>;
+  /** Collects the findings of `doctor` about a store, whether or not it can be opened. With `whole`, it reads the whole file. */
   inspect(location: string, whole: boolean): Promise<Inspection>;
   /** Returns the files and directories that killed processes left beside the store. */
   leftovers(location: string): Leftover[];
@@ -57,13 +57,13 @@ export interface CopyOptions {
   anyOwner: boolean;
 }
 
-export interface Copied<T> {
+export interface CopyResult<T> {
   file: string;
   bytes: number;
   /** The value that `renew` returned. */
-  made: T;
-  /** The epoch of the backup that was replaced, or null if there was none or its outputs must not be removed. */
-  replaced: string | null;
+  renewResult: T;
+  /** The epoch of the backup that was replaced. Null if there was none, or if its outputs must not be removed. */
+  replacedEpoch: string | null;
 }
 
 export interface ReplaceSteps<T> {
@@ -72,18 +72,18 @@ export interface ReplaceSteps<T> {
   begin(exists: boolean): Promise<boolean>;
   /** Turns the copy into an independent store. */
   renew(copy: Store): Promise<T>;
-  /** Is called when the copy is ready, if there is a store to replace. */
-  ready(): void;
+  /** Is called when the copy is complete, if there is a store to replace. */
+  onReady(): void;
   /** Is called once no other process can use the store. Throws if the store must not be replaced. */
-  held(): void;
+  onHeld(): void;
   /** Is called after the replacement has succeeded or failed. */
-  ended(isReplaced: boolean): void;
+  onEnded(isReplaced: boolean): void;
 }
 
-export interface Replaced<T> {
+export interface ReplaceResult<T> {
   file: string;
   db: string;
-  made: T;
+  renewResult: T;
   /** The path of the old store now, or null if there was none. */
   kept: string | null;
 }
@@ -92,7 +92,7 @@ export interface StoreCheck {
   path: string;
   /** The problems, each in one line. */
   problems: string[];
-  invalid: InvalidSetting[];
+  invalidSettings: InvalidSetting[];
 }
 
 export interface RepairSteps {
@@ -105,7 +105,7 @@ export interface RepairSteps {
   accept(copy: Store): Promise<void>;
 }
 
-export interface Repaired {
+export interface RepairReport {
   /** Describes how the damaged file had to be read. */
   how: string;
   /** The number of saved rows by table. */
@@ -114,12 +114,13 @@ export interface Repaired {
   loose: Record<string, number>;
   /** Describes what could not be saved, as exactly as it is known. */
   lost: string[];
+  /** The number of saved jobs. */
   jobs: number;
   /** The problems that the new file still has. */
   problems: string[];
 }
 
-export interface Repair extends Repaired {
+export interface RepairResult extends RepairReport {
   db: string;
   /** The path of the damaged file now. */
   kept: string;

@@ -27,25 +27,25 @@ export interface JobStore {
   get(id: string): Promise<Job | null>;
   /** Returns a page of matching jobs, newest first. See `scanEnd` for the cost. */
   list(filter: StoreFilter, page: Page): Promise<ListedJob[]>;
-  /** Returns dead jobs, newest first, with only the fields that describe how they failed, so that thousands are cheap. */
+  /** Returns dead jobs with numbers below `before`, newest first, with only the fields that describe how they failed. */
   deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
-   * Returns the number of the last job seen by a scan of `many` jobs that starts below `before`; 0 if the scan would see all.
+   * Returns the number of the last job seen by a scan of `limit` jobs that starts below `before`; 0 if the scan would see all.
    * The scan follows the filter's name, or else its queue and states. All other conditions are checked job by job, so a
    * caller bounds the cost of `list` and `count` by this number.
    */
-  scanEnd(filter: StoreFilter, many: number, before?: number): Promise<number>;
+  scanEnd(filter: StoreFilter, limit: number, before?: number): Promise<number>;
   /** Counts matching jobs up to `most`, in the whole store or between two job numbers. */
   count(filter: StoreFilter, most: number, range?: Pick<Page, 'before' | 'above'>): Promise<number>;
   /** Returns at most `limit` ids that begin with the prefix. An id that equals the prefix is returned alone. */
-  startingWith(prefix: string, limit: number): Promise<string[]>;
+  idsStartingWith(prefix: string, limit: number): Promise<string[]>;
   /** Returns the number of jobs by queue and state. Counters are updated with every change, so no job is read. */
   counts(): Promise<QueueCount[]>;
   /**
-   * Returns the number of jobs that are held, blocked or not due, for each queue with waiting jobs. The cost grows with these
+   * Returns the numbers of jobs that are held, blocked or not due, for each queue with waiting jobs. The cost grows with these
    * jobs, but not with those that are ready, running or ended.
    */
-  setAside(now: number): Promise<SetAside[]>;
+  setAsideCounts(now: number): Promise<SetAsideCounts[]>;
   /** Returns every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the given order. */
@@ -96,13 +96,14 @@ export interface QueueCount {
   jobs: number;
 }
 
-export interface SetAside extends Record<OwnReason, number> {
+export interface SetAsideCounts extends Record<OwnReason, number> {
   queue: string;
 }
 
 export interface Attempt {
   /** The store's number of the attempt. It is never reused. */
   number: number;
+  /** Counts the attempts of the job, from 1. */
   ordinal: number;
   workerId: string;
   startedAt: number;
@@ -116,7 +117,7 @@ export interface Attempt {
   leftBehind: number[];
 }
 
-/** A job that depends on another, and whether it still waits for it (`open`). */
+/** A job that depends on another one. The phase is `open` while it waits for that one. */
 export interface ChildState extends Dependency {
   phase: ParentState['phase'];
   state: State;

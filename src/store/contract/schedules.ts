@@ -31,7 +31,7 @@ export interface ScheduleStore {
    */
   fire(firing: Firing, now: number): Promise<FiredTick[] | null>;
   /**
-   * Adds one job at once, even if another one runs. It does not count as a scheduled tick. If its unique key is taken, the job
+   * Adds a job for the schedule at once, even if another one runs. It does not count as a scheduled tick. If its unique key is taken, the job
    * that has it is returned, marked `existing`. Returns null if there is no schedule with this name.
    */
   fireNow(name: string, job: JobSpec, now: number): Promise<Job | null>;
@@ -46,7 +46,7 @@ export interface Firing {
   ticks: { at: number; mayWait: boolean; jobId: string }[];
   /** The ids for the jobs of the `schedule.waiting` ticks that wait already, oldest first. */
   waitingJobIds: string[];
-  /** The job of all these ticks. A store makes the job of one tick from it with `jobOfTick` (core/schedule.ts). */
+  /** The template of the jobs of all ticks. `jobOfTick` (core/schedule.ts) makes the job of one tick from it. */
   job: JobSpec;
 }
 

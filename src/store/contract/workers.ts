@@ -4,14 +4,14 @@ import type { Host } from '../../state/host.ts';
 /** Registers workers and supervisors, and passes stop orders to them. */
 export interface WorkerStore {
   /**
-   * Registers a worker. `used` is the highest attempt number that has a directory on disk. New attempts get higher numbers,
-   * even in a store that was restored from an older copy or repaired.
+   * Registers a worker. `lastUsedAttempt` is the highest attempt number that has a directory on disk. New attempts get higher
+   * numbers, even in a store that was restored from an older copy or repaired.
    */
-  register(worker: NewWorker, used?: number): Promise<void>;
+  register(worker: NewWorker, lastUsedAttempt?: number): Promise<void>;
   /** Renews the heartbeat and returns the worker's stop order. Returns null if the worker is no longer registered. */
   beat(workerId: string, draining: boolean, now: number): Promise<{ order: StopOrder | null } | null>;
   /** Returns the worker's stop order without a write. */
-  ordered(workerId: string): Promise<StopOrder | null>;
+  stopOrderOf(workerId: string): Promise<StopOrder | null>;
   /** Removes a worker. Returns false, and changes nothing, while it holds a job. */
   unregister(workerId: string): Promise<boolean>;
   /**
@@ -42,7 +42,7 @@ export interface StopMark {
   boot: string;
   /** Milliseconds on a clock that all processes of that boot share. */
   at: number;
-  /** The process that gave the order, and its ancestors. If one of them executes queuectl later, that is not stopped. */
+  /** The process that gave the order, and its ancestors. If one of them executes queuectl later, it is not stopped. */
   by: string[];
   /**
    * The processes of this pid namespace that ran queuectl at that time, or had just been forked. Missing in the mark of an

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { openQueues } from './open-queues.ts';
-import { recordOfAttempt, recordOfJob } from './record.ts';
+import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { refuseUnreadable, toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/claims.ts';
@@ -17,16 +17,16 @@ const WITH_BALLAST = { usesBallast: true };
 export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
-      const options = { usesBallast: request.settle.length > 0 };
+      const options = { usesBallast: request.settlements.length > 0 };
       try {
-        return await db.write('claim', () => claim(db, request, now, take), options);
+        return await db.write('claim', () => claim(db, request, now, takeJob), options);
       } catch (error) {
         if (!isBadRow(error)) throw error;
-        return db.write('claim', () => claim(db, request, now, takeOrHold), options);
+        return db.write('claim', () => claim(db, request, now, takeOrHoldJob), options);
       }
     },
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
-    busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
+    busyQueues: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) =>
       db.write(
@@ -34,7 +34,7 @@ export function claimStore(db: Connection): ClaimStore {
         () => {
           const before = db.get(sql.endReason, claim.attempt)?.end_reason ?? null;
           if (db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 0) return false;
-          if (before === null) recordOfAttempt(db, attemptEndingEvent(reason), claim.attempt);
+          if (before === null) recordAttemptEvent(db, attemptEndingEvent(reason), claim.attempt);
           return true;
         },
         WITH_BALLAST,
@@ -43,7 +43,7 @@ export function claimStore(db: Connection): ClaimStore {
       db.write('adopt', () => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
         db.run(sql.adoptAttempt, workerId, claim.attempt);
-        recordOfAttempt(db, { kind: 'adopted' }, claim.attempt);
+        recordAttemptEvent(db, { kind: 'adopted' }, claim.attempt);
         return toClaimedJob(db.get(sql.claimedJob, claim.job)!);
       }),
     seal: () => db.read(() => readSeal(db)),
@@ -52,8 +52,8 @@ export function claimStore(db: Connection): ClaimStore {
         if (readSeal(db)?.value === value) return;
         db.run(sql.putSeal, `${value} ${Number(db.get(sql.lastAttempt)?.number ?? 0)}`);
       }),
-    running: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
-    endings: (workerId) => db.read(() => db.all(sql.endings, workerId)),
+    runningJobs: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
+    endReasons: (workerId) => db.read(() => db.all(sql.endReasons, workerId)),
   };
 }
 
@@ -65,53 +65,56 @@ function readSeal(db: Connection): Seal | null {
 /** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
 const PROMOTED_AT_ONCE = 1000;
 
-type Take = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
+/** Starts an attempt of the job with this number. Returns null if the job was held instead. */
+type TakeJob = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
 
-function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take): ClaimResult {
-  const results = request.settle.map((settlement) => settle(db, settlement, request.workerId));
+function claim(db: Connection, request: ClaimRequest, now: number, takeOne: TakeJob): ClaimResult {
+  const results = request.settlements.map((settlement) => settle(db, settlement, request.workerId));
   const settled = results.map((result) => result.answer);
-  const unblocked = results.some((result) => result.unblocked > 0);
-  const most = mostRunning(db);
-  const limit = Math.min(request.limit, roomForAll(db, most));
-  const limited = most !== null || request.settle.some((one) => isLimited(db, one));
-  if (limit <= 0) return { settled, jobs: [], limited, unblocked };
-  const heads = bestHeads(db, { ...request, limit }, now);
+  const hasUnblocked = results.some((result) => result.metDependencies > 0);
+  const most = runningLimit(db);
+  const limit = Math.min(request.limit, remainingRoom(db, most));
+  const mayHaveMadeRoom = most !== null || request.settlements.some((one) => hasLimitedQueue(db, one));
+  if (limit <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
+  const jobNumbers = chooseJobs(db, { ...request, limit }, now);
   return {
     settled,
-    jobs: heads.map((number) => takeOne(db, number, request.workerId, now)).filter((job) => job !== null),
-    limited,
-    unblocked,
+    jobs: jobNumbers
+      .map((number) => takeOne(db, number, request.workerId, now))
+      .filter((job) => job !== null),
+    mayHaveMadeRoom,
+    hasUnblocked,
   };
 }
 
 /** Tells whether the job is in a queue with a concurrency limit, so that its end may make room for other workers. */
-function isLimited(db: Connection, { claim }: Settlement): boolean {
-  return (db.get(sql.settledQueueLimit, claim.job)?.concurrency ?? null) !== null;
+function hasLimitedQueue(db: Connection, { claim }: Settlement): boolean {
+  return (db.get(sql.queueLimitOfJob, claim.job)?.concurrency ?? null) !== null;
 }
 
-const MOST_RUNNING = 'max-concurrent-jobs' satisfies SettingKey;
+const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
 
 /** Reads the setting in every claim, so that it holds for every worker as soon as it is set. */
-function mostRunning(db: Connection): number | null {
-  const most = Number(db.get(sql.setting, MOST_RUNNING)?.value);
+function runningLimit(db: Connection): number | null {
+  const most = Number(db.get(sql.setting, RUNNING_LIMIT_KEY)?.value);
   // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
   return Number.isInteger(most) && most >= 1 ? most : null;
 }
 
-function roomForAll(db: Connection, most: number | null): number {
+function remainingRoom(db: Connection, most: number | null): number {
   return most === null ? Number.POSITIVE_INFINITY : most - (db.get(sql.totalRunning)!.jobs as number);
 }
 
-/** Makes due jobs ready, and returns the numbers of the jobs to claim. A long queue costs no more than a short one. */
-function bestHeads(db: Connection, request: ClaimRequest, now: number): number[] {
+/** Makes due jobs ready, and returns the numbers of the jobs to claim. The cost does not depend on the length of a queue. */
+function chooseJobs(db: Connection, request: ClaimRequest, now: number): number[] {
   const heads: Head[] = [];
   const queues = openQueues(db, request.queues, now);
-  let room = PROMOTED_AT_ONCE;
+  let promotionsLeft = PROMOTED_AT_ONCE;
   for (const queue of queues) {
     const due = queue.dueAt !== null && queue.dueAt <= now;
-    if (due && room > 0) room -= db.run(sql.promote, queue.number, now, room);
+    if (due && promotionsLeft > 0) promotionsLeft -= db.run(sql.promote, queue.number, now, promotionsLeft);
     const most = Math.min(request.limit, queue.room);
-    if (!(queue.ready || due) || most <= 0) continue;
+    if (!(queue.hasReadyJob || due) || most <= 0) continue;
     heads.push(...headsOf(db, queue, most, now));
   }
   heads.sort(byRank);
@@ -128,26 +131,26 @@ function spendTokens(db: Connection, taken: Head[], now: number): void {
   }
 }
 
-function take(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
-  const attempt = db.lastNumber(sql.insertAttempt, workerId, now, now, number);
+function takeJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
+  const attempt = db.insert(sql.insertAttempt, workerId, now, now, number);
   db.run(sql.takeJob, attempt, workerId, now, now, number);
-  recordOfAttempt(db, { kind: 'started' }, attempt);
+  recordAttemptEvent(db, { kind: 'started' }, attempt);
   const row = db.get(sql.claimedJob, number)!;
   refuseUnreadable(row);
   return toClaimedJob(row);
 }
 
 /** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from all other jobs. */
-function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
+function takeOrHoldJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;
   try {
-    job = take(db, number, workerId, now);
+    job = takeJob(db, number, workerId, now);
   } catch (error) {
     if (!isBadRow(error)) throw error;
     db.exec('ROLLBACK TO take');
     db.run(sql.holdBadJob, now, `cannot be started: ${(error as Error).message}`, number);
-    recordOfJob(db, { kind: 'held' }, db.get(idOfJob, number)!.id as string);
+    recordJobEvent(db, { kind: 'held' }, db.get(idOfJob, number)!.id as string);
   }
   // Other errors skip this: SQLite may have rolled back everything, and a second error would hide the first.
   db.exec('RELEASE take');
@@ -157,7 +160,7 @@ function takeOrHold(db: Connection, number: number, workerId: string, now: numbe
 function nextDue(db: Connection, names: string[] | null, now: number): number | null {
   let earliest: number | null = null;
   for (const queue of openQueues(db, names, now)) {
-    const due = queue.ready ? 0 : queue.dueAt;
+    const due = queue.hasReadyJob ? 0 : queue.dueAt;
     if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
     const at = Math.max(due, queue.openAt);
     earliest = Math.min(earliest ?? at, at);

@@ -5,14 +5,15 @@ import { QueueError } from '../../core/errors.ts';
 import { freeBallast } from '../../state/ballast.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
-import { BUSY, isBusy, isFull, isOutOfRange, translate } from './failures.ts';
+import { BUSY, isBusy, isFull, isOutOfRange, translateError } from './failures.ts';
 import { type FileWatch, fileId, watchLiveFiles } from './live-files.ts';
-import { isSqliteSound, OLDEST_SQLITE } from './sqlite-version.ts';
+import { isSafeSqliteVersion, OLDEST_SQLITE } from './sqlite-version.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
-/** SQLite itself waits this long for a lock and blocks the process. `untilFree` waits for longer locks. */
+/** SQLite itself waits this long for a lock and blocks the process. `retryWhileLocked` waits for longer locks. */
 const BUSY_TIMEOUT_MS = 5; // fault-control: busy-timeout
+/** Reads and writes fail if the file stays locked for this long. */
 const GIVE_UP_MS = 30_000;
 /** `hold` gives up sooner, because another process may use the file for days. */
 const HOLD_GIVE_UP_MS = 5000;
@@ -27,7 +28,7 @@ interface Statements {
   /** Returns the number of rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
   /** Inserts rows and returns the number of the last one. */
-  lastNumber(sql: string, ...values: SQLInputValue[]): number;
+  insert(sql: string, ...values: SQLInputValue[]): number;
 }
 
 /** A connection to a database file. It writes only in short immediate transactions. */
@@ -38,12 +39,13 @@ export interface Connection extends Statements {
   /** Returns the current time, for events. */
   now(): number;
   exec(sql: string): void;
+  /** Returns the value of a pragma that is a number. */
   pragma(name: string): number;
   /** Makes every write call `check` first, inside its transaction. `check` throws to refuse the write. */
-  guard(check: () => void): void;
+  checkBeforeWrites(check: () => void): void;
   /** Calls `mend` after a write failed for a value out of range or a full disk. If `mend` returns true, the write is repeated. */
-  onBadValue(mend: (error: unknown) => boolean): void;
-  /** Switches the file to WAL mode. No commit is made without it. */
+  onWriteFailure(mend: (error: unknown) => boolean): void;
+  /** Switches the file to WAL mode. */
   useWal(): Promise<void>;
   /**
    * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `usesBallast` it
@@ -77,13 +79,13 @@ export interface Connection extends Statements {
 }
 
 /** The state of an open connection that its functions share. */
-interface Opened {
+interface ConnectionState {
   path: string;
   db: DatabaseSync;
   files: FileWatch;
   check: () => void;
   mend: (error: unknown) => boolean;
-  writing: boolean;
+  isWriting: boolean;
 }
 
 export async function connect(
@@ -95,9 +97,9 @@ export async function connect(
   const isCurrent = (): boolean => fileId(path) === file;
   const db = open(path);
   const files = watchLiveFiles(path, isCurrent);
-  const opened: Opened = { path, db, files, check: () => {}, mend: () => false, writing: false };
+  const opened: ConnectionState = { path, db, files, check: () => {}, mend: () => false, isWriting: false };
   try {
-    await untilFree(path, () => prepare(db));
+    await retryWhileLocked(path, () => configure(db));
   } catch (error) {
     db.close();
     throw error;
@@ -109,25 +111,25 @@ export async function connect(
     ...statementsOf(opened),
     exec: (sql) => db.exec(sql),
     pragma: (name) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as Row)[0]),
-    guard: (check) => {
+    checkBeforeWrites: (check) => {
       opened.check = check;
     },
-    onBadValue: (mend) => {
+    onWriteFailure: (mend) => {
       opened.mend = mend;
     },
     useWal: () =>
-      untilFree(path, () => {
-        if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
+      retryWhileLocked(path, () => {
+        if (journalModeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
     write: (verb, work, options) => write(opened, verb, work, options?.usesBallast ?? false),
     read: (work) =>
-      untilFree(path, () =>
+      retryWhileLocked(path, () =>
         files.guard(() => {
           files.checkSometimes();
           return transaction(db, 'BEGIN', work);
         }),
       ),
-    hold: () => untilFree(path, () => hold(db, isCurrent), HOLD_GIVE_UP_MS),
+    hold: () => retryWhileLocked(path, () => hold(db, isCurrent), HOLD_GIVE_UP_MS),
     isCurrent,
     checkFile: () => {
       if (!isCurrent())
@@ -136,7 +138,7 @@ export async function connect(
     },
     watchFiles: () => files.start(db),
     copyInto: (target) =>
-      untilFree(path, () => {
+      retryWhileLocked(path, () => {
         db.prepare('VACUUM INTO ?').run(target);
       }),
     close: () => {
@@ -147,7 +149,7 @@ export async function connect(
   };
 }
 
-function statementsOf(opened: Opened): Statements {
+function statementsOf(opened: ConnectionState): Statements {
   const { db } = opened;
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
@@ -160,7 +162,7 @@ function statementsOf(opened: Opened): Statements {
   };
   /** Repeats a read that failed because of a number too large for JavaScript, and rounds it. A write must not depend on such a number. */
   const readLarge = (error: unknown, sql: string, values: SQLInputValue[]): Row[] => {
-    if (opened.writing || !isOutOfRange(error)) throw error;
+    if (opened.isWriting || !isOutOfRange(error)) throw error;
     const statement = db.prepare(sql);
     statement.setReadBigInts(true);
     return (statement.all(...values) as Row[]).map(withoutBigInts);
@@ -192,7 +194,7 @@ function statementsOf(opened: Opened): Statements {
       }
     },
     run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
-    lastNumber(sql, ...values) {
+    insert(sql, ...values) {
       const number = Number(prepared(sql).run(...values).lastInsertRowid);
       if (Number.isSafeInteger(number)) return number;
       throw Object.assign(new RangeError(`${number} is not a valid row number`), {
@@ -202,7 +204,12 @@ function statementsOf(opened: Opened): Statements {
   };
 }
 
-async function write<T>(opened: Opened, verb: string, work: () => T, usesBallast: boolean): Promise<T> {
+async function write<T>(
+  opened: ConnectionState,
+  verb: string,
+  work: () => T,
+  usesBallast: boolean,
+): Promise<T> {
   const { path, db, files } = opened;
   crashPoint(`before-${verb}`);
   const commit = (): T =>
@@ -212,7 +219,7 @@ async function write<T>(opened: Opened, verb: string, work: () => T, usesBallast
       crashPoint(`in-${verb}`);
       return done;
     });
-  const result = await untilFree(path, () =>
+  const result = await retryWhileLocked(path, () =>
     files.guard(() => {
       const done = commitOrMend(opened, commit, usesBallast);
       // The files are checked before the write returns, because a commit into a removed file may be lost.
@@ -225,8 +232,8 @@ async function write<T>(opened: Opened, verb: string, work: () => T, usesBallast
 }
 
 /** Commits. If that fails because of a bad value or a full disk, tries to remove the cause and commits again. */
-function commitOrMend<T>(opened: Opened, commit: () => T, usesBallast: boolean): T {
-  opened.writing = true;
+function commitOrMend<T>(opened: ConnectionState, commit: () => T, usesBallast: boolean): T {
+  opened.isWriting = true;
   try {
     return commit();
   } catch (error) {
@@ -234,7 +241,7 @@ function commitOrMend<T>(opened: Opened, commit: () => T, usesBallast: boolean):
     if (!mended && !(usesBallast && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
     return commit();
   } finally {
-    opened.writing = false;
+    opened.isWriting = false;
   }
 }
 
@@ -249,11 +256,11 @@ function openFile(path: string): DatabaseSync {
   try {
     return new DatabaseSync(path);
   } catch (error) {
-    throw translate(error, path);
+    throw translateError(error, path);
   }
 }
 
-function prepare(db: DatabaseSync): void {
+function configure(db: DatabaseSync): void {
   refuseOldSqlite(db);
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`); // fault-control: sync-commits
   // A statement that fires a trigger writes its own journal. On disk, the default, that would double its cost.
@@ -262,7 +269,7 @@ function prepare(db: DatabaseSync): void {
 
 function refuseOldSqlite(db: DatabaseSync): void {
   const version = String((db.prepare('SELECT sqlite_version() AS v').get() as Row).v);
-  if (isSqliteSound(version)) return;
+  if (isSafeSqliteVersion(version)) return;
   throw new QueueError(
     'old-sqlite',
     `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE}`,
@@ -287,27 +294,27 @@ function hold(db: DatabaseSync, isCurrent: () => boolean): void {
   db.prepare('PRAGMA schema_version').get();
   // In WAL mode that read has locked the file, so nobody can replace it from now on.
   if (!isCurrent()) return;
-  if (modeOf(db) !== 'delete') db.exec('PRAGMA journal_mode = DELETE');
+  if (journalModeOf(db) !== 'delete') db.exec('PRAGMA journal_mode = DELETE');
   db.exec('BEGIN EXCLUSIVE');
-  if (modeOf(db) === 'delete') return;
+  if (journalModeOf(db) === 'delete') return;
   // Another process has switched back to WAL mode in between.
   db.exec('ROLLBACK');
   throw Object.assign(new Error('database is locked'), { errcode: BUSY });
 }
 
-function modeOf(db: DatabaseSync): string {
+function journalModeOf(db: DatabaseSync): string {
   return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
 /** Repeats `work` while the file is locked, for at most `giveUpMs`. SQLite's own, growing pauses could starve a process. */
-async function untilFree<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
+async function retryWhileLocked<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
   const start = performance.now();
   for (;;) {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error)) throw translate(error, path); // fault-control: busy-retry
-      if (performance.now() - start > giveUpMs) throw translate(error, path);
+      if (!isBusy(error)) throw translateError(error, path); // fault-control: busy-retry
+      if (performance.now() - start > giveUpMs) throw translateError(error, path);
       await pause(1 + Math.random() * 3);
     }
   }

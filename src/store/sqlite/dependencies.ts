@@ -3,10 +3,10 @@ import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
 import type { ChildState, ParentState } from '../contract/jobs.ts';
 import type { Connection } from './connection.ts';
-import { recordOfKnown } from './record.ts';
-import { tally } from './rollups.ts';
-import { phaseOfJob } from './sql/acting.ts';
+import { recordKnownJobEvent } from './record-events.ts';
+import { newTally } from './rollups.ts';
 import * as sql from './sql/dependencies.ts';
+import { jobSummary } from './sql/job-actions.ts';
 
 /** A parent job that has ended or was deleted. */
 export interface EndedParent {
@@ -25,84 +25,85 @@ export function addDependencies(
   standIns: ReadonlyMap<string, string>,
   now: number,
 ): void {
-  const ended = new Map<number, EndedParent>();
-  let first = Number.POSITIVE_INFINITY;
-  let forward = false;
+  const endedParents = new Map<number, EndedParent>();
+  let firstChild = Number.POSITIVE_INFINITY;
+  let dependsOnNewer = false;
   for (const child of children) {
-    const row = db.get(phaseOfJob, child)!;
+    const row = db.get(jobSummary, child)!;
     const number = row.number as number;
-    first = Math.min(first, number);
+    firstChild = Math.min(firstChild, number);
     const parents = JSON.parse(row.depends_on as string) as Dependency[];
     for (const [ordinal, { id, on }] of parents.entries()) {
-      const parent = db.get(phaseOfJob, id) ?? db.get(phaseOfJob, standIns.get(id) ?? '');
+      const parent = db.get(jobSummary, id) ?? db.get(jobSummary, standIns.get(id) ?? '');
       if (parent === undefined)
         throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
-      const found = parent.number as number;
-      if (db.run(sql.insertDependency, number, found, ordinal, on) === 0)
+      const parentNumber = parent.number as number;
+      if (db.run(sql.insertDependency, number, parentNumber, ordinal, on) === 0)
         throw new QueueError('invalid-job', `job '${child}' depends on '${id}' twice, under two names`);
-      if (parent.phase === 'ended') ended.set(found, { number: found, id, end: parent.state as ParentEnd });
-      forward ||= found >= number;
+      if (parent.phase === 'ended')
+        endedParents.set(parentNumber, { number: parentNumber, id, end: parent.state as ParentEnd });
+      dependsOnNewer ||= parentNumber >= number;
     }
   }
   // A job that depends only on older jobs cannot be part of a cycle.
-  if (forward) refuseCycle(db, first);
-  for (const parent of ended.values()) parentEnded(db, parent, now);
+  if (dependsOnNewer) refuseCycle(db, firstChild);
+  for (const parent of endedParents.values()) handleParentEnd(db, parent, now);
 }
 
 /** The error lists this many jobs from the start and as many from the end of a long cycle. */
 const JOBS_PER_END = 3;
 
-function refuseCycle(db: Connection, first: number): void {
-  const rows = db.all(sql.parentsFrom, first);
+function refuseCycle(db: Connection, firstChild: number): void {
+  const rows = db.all(sql.parentsOfJobsFrom, firstChild);
   const parentsOf = new Map(
     rows.map((row) => [row.child as number, JSON.parse(row.parents as string) as number[]]),
   );
   const cycle = findCycle(parentsOf);
   if (cycle === null) return;
-  const named = (numbers: number[]): string =>
+  const quotedIds = (numbers: number[]): string =>
     numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' -> ');
   if (cycle.length === 2)
-    throw new QueueError('invalid-job', `job ${named(cycle.slice(1))} cannot depend on itself`);
+    throw new QueueError('invalid-job', `job ${quotedIds(cycle.slice(1))} cannot depend on itself`);
   const path =
     cycle.length <= 2 * JOBS_PER_END
-      ? named(cycle)
-      : `${named(cycle.slice(0, JOBS_PER_END))} -> … -> ${named(cycle.slice(-JOBS_PER_END))}, ${cycle.length - 1} jobs in total`;
+      ? quotedIds(cycle)
+      : `${quotedIds(cycle.slice(0, JOBS_PER_END))} -> … -> ${quotedIds(cycle.slice(-JOBS_PER_END))}, ${cycle.length - 1} jobs in total`;
   throw new QueueError('invalid-job', `circular dependency: ${path}`);
 }
 
 /**
- * Unblocks, holds or cancels the jobs that depend on a job that has ended. A job cancelled here is an ended parent
- * itself. Returns how many dependencies were met, and the jobs that were cancelled.
+ * Unblocks, holds or cancels the jobs that depend on a job that has ended. A cancelled child is an ended parent
+ * itself. Returns how many dependencies were met, and the ids of the cancelled jobs.
  */
-export function parentEnded(
+export function handleParentEnd(
   db: Connection,
   first: EndedParent,
   now: number,
 ): { met: number; cancelled: string[] } {
   let met = 0;
   const cancelled: string[] = [];
-  const ended = [first];
-  const figures = tally(db);
-  for (let parent = ended.pop(); parent !== undefined; parent = ended.pop()) {
+  const endedParents = [first];
+  const figures = newTally(db);
+  for (let parent = endedParents.pop(); parent !== undefined; parent = endedParents.pop()) {
     const { number, id, end } = parent;
     // Most jobs have no dependents, so their end costs only this lookup.
     if (db.get(sql.anyDependent, number) === undefined) continue;
-    const wants = JSON.stringify(SATISFIED_CONDITIONS[end]);
-    if (db.run(sql.unblock, now, now, now, number, wants) > 0)
-      met += db.run(sql.meetDependencies, number, wants);
+    const satisfied = JSON.stringify(SATISFIED_CONDITIONS[end]);
+    if (db.run(sql.unblock, now, now, now, number, satisfied) > 0)
+      met += db.run(sql.meetDependencies, number, satisfied);
     if (db.get(sql.anyDependent, number) === undefined) continue;
     const error = parentEndError(id, end);
     for (const held of db.all(sql.holdBlocked, error, now, number))
-      recordOfKnown(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
-    db.run(sql.explainHeld, error, number);
+      recordKnownJobEvent(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
+    db.run(sql.explainHold, error, number);
     for (const child of db.all(sql.cancelBlocked, now, now, error, number)) {
-      const lost = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
-      recordOfKnown(db, { kind: 'cancelled', detail: { error } }, lost.id, child.queue as number);
-      ended.push(lost);
-      cancelled.push(lost.id);
-      figures.dropped(lost.number);
+      const ended: EndedParent = { number: child.number as number, id: child.id as string, end: 'cancelled' };
+      recordKnownJobEvent(db, { kind: 'cancelled', detail: { error } }, ended.id, child.queue as number);
+      endedParents.push(ended);
+      cancelled.push(ended.id);
+      figures.countDropped(ended.number);
     }
-    db.run(sql.dropBlockers, number);
+    db.run(sql.decrementBlockers, number);
     db.run(sql.failDependencies, number);
   }
   figures.write(now);
@@ -110,7 +111,7 @@ export function parentEnded(
 }
 
 /** Makes a retried or released job wait again for its unfinished parents, and its waiting children wait again for it. */
-export function waitAgain(db: Connection, id: string): void {
+export function reopenDependencies(db: Connection, id: string): void {
   if (db.run(sql.reopenParents, id) > 0) db.run(sql.blockAgain, id);
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
 }
@@ -119,19 +120,26 @@ export function childrenOf(db: Connection, id: string): ChildState[] {
   return db.all<ChildState>(sql.childrenOfJob, id);
 }
 
-/** Predicts which jobs `parentEnded` would cancel. */
+/** Returns the ids of the jobs that `handleParentEnd` would cancel. */
 export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted'): string[] {
-  // A running job cannot be deleted.
-  const spared = end === 'deleted' ? 'running' : 'ended';
+  // Besides ended jobs, jobs in this phase do not change: a running job cannot be deleted.
+  const sparedPhase = end === 'deleted' ? 'running' : 'ended';
   const roots = JSON.stringify(ids);
   const satisfied = JSON.stringify(SATISFIED_CONDITIONS[end]);
   return db
-    .all(sql.cancelledWith, satisfied, roots, spared, JSON.stringify(SATISFIED_CONDITIONS.cancelled), roots)
+    .all(
+      sql.cancelledWith,
+      satisfied,
+      roots,
+      sparedPhase,
+      JSON.stringify(SATISFIED_CONDITIONS.cancelled),
+      roots,
+    )
     .map((row) => row.id as string);
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {
-  const wanted = JSON.parse((db.get(phaseOfJob, id)?.depends_on as string | null | undefined) ?? '[]');
+  const wanted = JSON.parse((db.get(jobSummary, id)?.depends_on as string | null | undefined) ?? '[]');
   return db.all(sql.dependenciesOfJob, id).map((row) => ({
     ...wanted[row.ordinal as number],
     phase: row.phase as ParentState['phase'],

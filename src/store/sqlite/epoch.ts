@@ -1,11 +1,11 @@
 import { QueueError } from '../../core/errors.ts';
 import type { Connection, Row } from './connection.ts';
-import { translate } from './failures.ts';
+import { translateError } from './failures.ts';
 import * as sql from './sql/care.ts';
 
-export const EPOCH = /^[0-9a-f]{12}$/;
+export const EPOCH_PATTERN = /^[0-9a-f]{12}$/;
 
-/** Reads the epochs of a store. Caches its own epoch until `forget` is called. */
+/** Reads the epochs of a store. Caches its own epoch until `forgetEpoch` is called. */
 export function epochReader(db: Connection) {
   let epoch: string | null = null;
   return {
@@ -17,7 +17,7 @@ export function epochReader(db: Connection) {
       const row = db.get(sql.origin);
       return row === undefined ? null : checkEpoch(db, row.value);
     },
-    forget(): void {
+    forgetEpoch(): void {
       epoch = null;
     },
   };
@@ -28,7 +28,7 @@ function readEpoch(db: Connection): string {
   try {
     row = db.get(sql.epoch);
   } catch (error) {
-    throw translate(error, db.path);
+    throw translateError(error, db.path);
   }
   if (row === undefined) throw new QueueError('store-corrupt', `${db.path} is damaged: it has no epoch`);
   return checkEpoch(db, row.value);
@@ -36,7 +36,7 @@ function readEpoch(db: Connection): string {
 
 /** Throws if this is not a valid epoch. Epochs become part of paths and are compared with the cookies of processes. */
 function checkEpoch(db: Connection, value: unknown): string {
-  if (typeof value === 'string' && EPOCH.test(value)) return value;
+  if (typeof value === 'string' && EPOCH_PATTERN.test(value)) return value;
   throw new QueueError(
     'store-corrupt',
     `${db.path} is damaged: '${String(value).slice(0, 40)}' is not a valid epoch (12 hex digits)`,

@@ -2,7 +2,7 @@ import type { EventDetail, EventKind, StoreEvent } from '../../core/events.ts';
 import { countExcessEvents, type EventRetention } from '../../core/retention.ts';
 import type { EventStore } from '../contract/events.ts';
 import type { Connection, Row } from './connection.ts';
-import { record } from './record.ts';
+import { recordEvent } from './record-events.ts';
 import * as sql from './sql/events.ts';
 
 /** At most this many rows are removed in one transaction, which delays other writers by about a millisecond. */
@@ -15,34 +15,34 @@ export function eventStore(db: Connection): EventStore {
       db.read(() => db.all(sql.eventsOfJob, id, id, id, after, to, id, id, limit).map(toEvent)),
     lastEventNumber: () => db.read(() => lastEventNumber(db)),
     lastEventNumberBefore: (at) => db.read(() => lastEventNumberBefore(db, at)),
-    note: (event) => db.write('note', () => record(db, event)),
+    note: (event) => db.write('note', () => recordEvent(db, event)),
     async pruneEvents(keep, now) {
       // A read comes first, so that no other writer waits if there is nothing to remove.
-      const some = await db.read(() => surplus(db, keep, now, 0).length > 0);
-      return some ? db.write('pruneEvents', () => removeBatch(db, keep, now)) : 0;
+      const hasExcess = await db.read(() => excessEvents(db, keep, now, 0).length > 0);
+      return hasExcess ? db.write('pruneEvents', () => removeBatch(db, keep, now)) : 0;
     },
     prunableEvents: (keep, now) => db.read(() => prunable(db, keep, now)),
   };
 }
 
 function events(db: Connection, after: number, limit: number): StoreEvent[] {
-  const found: StoreEvent[] = [];
+  const result: StoreEvent[] = [];
   for (const row of db.all(sql.events, after, limit)) {
-    if (found.length === limit) break;
-    if (row.jobs === 1) found.push(toEvent(row));
-    else found.push(...expand(db, row, after, limit - found.length));
+    if (result.length === limit) break;
+    if (row.jobs === 1) result.push(toEvent(row));
+    else result.push(...expandRow(db, row, after, limit - result.length));
   }
-  return found;
+  return result;
 }
 
 /** Returns at most `limit` events after event `after` from a row that stands for one event per job. */
-function expand(db: Connection, row: Row, after: number, limit: number): StoreEvent[] {
+function expandRow(db: Connection, row: Row, after: number, limit: number): StoreEvent[] {
   const firstNumber = (row.number as number) - (row.jobs as number) + 1;
   const from = Math.max(firstNumber, after + 1);
-  const many = Math.min(limit, (row.number as number) - from + 1);
+  const count = Math.min(limit, (row.number as number) - from + 1);
   const job = (row.first_job as number) + from - firstNumber;
-  const jobs = new Map(db.all(sql.jobsOfEvent, job, job + many).map((one) => [one.number, one]));
-  return Array.from({ length: many }, (_, i) => {
+  const jobs = new Map(db.all(sql.jobsOfEvent, job, job + count).map((one) => [one.number, one]));
+  return Array.from({ length: count }, (_, i) => {
     const one = jobs.get(job + i);
     return toEvent({ ...row, number: from + i, id: one?.id ?? null, queue: row.queue ?? one?.queue ?? null });
   });
@@ -84,11 +84,11 @@ function lastEventNumberBefore(db: Connection, at: number): number {
   let high = last + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const row = db.get(sql.eventFrom, middle);
+    const row = db.get(sql.firstEventFrom, middle);
     if (row === undefined || (row.at as number) >= at) high = middle;
     else low = middle + 1;
   }
-  const first = db.get(sql.eventFrom, low)?.first as number | undefined;
+  const first = db.get(sql.firstEventFrom, low)?.first as number | undefined;
   return first === undefined ? last : first - 1;
 }
 
@@ -99,26 +99,26 @@ interface OldEvent {
 }
 
 /** Returns a batch of the events after `after` that are to be removed, oldest first. */
-function surplus(db: Connection, keep: EventRetention, now: number, after: number): OldEvent[] {
+function excessEvents(db: Connection, keep: EventRetention, now: number, after: number): OldEvent[] {
   const oldest = db.all<OldEvent>(sql.oldestEvents, after, ROWS_AT_ONCE);
   return oldest.slice(0, countExcessEvents(keep, lastEventNumber(db), oldest, now));
 }
 
-const sum = (rows: OldEvent[]): number => rows.reduce((total, row) => total + row.jobs, 0);
+const countEvents = (rows: OldEvent[]): number => rows.reduce((total, row) => total + row.jobs, 0);
 
 function removeBatch(db: Connection, keep: EventRetention, now: number): number {
-  const going = surplus(db, keep, now, 0);
-  const last = going.at(-1);
+  const excess = excessEvents(db, keep, now, 0);
+  const last = excess.at(-1);
   if (last !== undefined) db.run(sql.deleteEvents, last.number);
-  return sum(going);
+  return countEvents(excess);
 }
 
 function prunable(db: Connection, keep: EventRetention, now: number): number {
   let total = 0;
   for (let after = 0; ; ) {
-    const going = surplus(db, keep, now, after);
-    total += sum(going);
-    if (going.length < ROWS_AT_ONCE) return total;
-    after = going.at(-1)!.number;
+    const excess = excessEvents(db, keep, now, after);
+    total += countEvents(excess);
+    if (excess.length < ROWS_AT_ONCE) return total;
+    after = excess.at(-1)!.number;
   }
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, QueueError } from '../../core/errors.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 
 /** The error codes and messages for those of SQLite's primary result codes that users can meet. */
-const BY_RESULT: Record<number, [ErrorCode, string]> = {
+const ERRORS_BY_RESULT: Record<number, [ErrorCode, string]> = {
   5: ['store-busy', 'is locked by another process'],
   6: ['store-busy', 'is locked by another process'],
   8: ['not-permitted', 'is not writable'],
@@ -15,9 +15,9 @@ const BY_RESULT: Record<number, [ErrorCode, string]> = {
   26: ['not-a-database', 'is not a queuectl database'],
 };
 
-const WAS_STORE: [ErrorCode, string] = ['store-corrupt', 'is damaged: it is no longer a database'];
+const DAMAGED_STORE: [ErrorCode, string] = ['store-corrupt', 'is damaged: it is no longer a database'];
 
-const BY_ERRNO: Record<string, [ErrorCode, string]> = {
+const ERRORS_BY_ERRNO: Record<string, [ErrorCode, string]> = {
   EACCES: ['not-permitted', 'is not accessible: permission denied'],
   EPERM: ['not-permitted', 'is not accessible: operation not permitted'],
   EROFS: ['not-permitted', 'is not writable: read-only file system'],
@@ -45,18 +45,18 @@ const IOERR_SHMSIZE = 4874;
 /** Returns SQLite's result code, or 0 for another error. */
 const resultOf = (error: unknown): number => Number((error as { errcode?: unknown } | null)?.errcode ?? 0);
 const primaryResult = (error: unknown): number => resultOf(error) & 0xff;
-/** Tells whether the error, or the error that it translates, has this result code. */
-const isResult = (error: unknown, code: number): boolean =>
+/** Tells whether the error or its cause has this result code. */
+const hasResult = (error: unknown, code: number): boolean =>
   resultOf(error) === code || resultOf((error as Error).cause) === code;
 
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryResult(error));
 /** Tells whether the path no longer leads to the open file. */
-export const isMoved = (error: unknown): boolean => isResult(error, READONLY_DBMOVED);
+export const isMoved = (error: unknown): boolean => hasResult(error, READONLY_DBMOVED);
 /** Tells whether a page that the -shm lists is not in the -wal: somebody removed the -wal, and SQLite has just created another. */
-export const lacksWal = (error: unknown): boolean => isResult(error, IOERR_SHORT_READ);
+export const isMissingWal = (error: unknown): boolean => hasResult(error, IOERR_SHORT_READ);
 export const isUniqueViolation = (error: unknown): boolean => resultOf(error) === UNIQUE_VIOLATED;
 /** Tells whether a constraint of a table refuses the row. */
-export const isConstraint = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
+export const isConstraintViolation = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
 
 /**
  * Tells whether a value in a row is too large for an exact JavaScript number, a sum of values overflows, or a CHECK or the type
@@ -71,7 +71,7 @@ export function isOutOfRange(error: unknown): boolean {
 /** Tells whether the row itself is the cause: it violates a constraint of its table, or cannot be read. */
 export function isBadRow(error: unknown): boolean {
   if (error instanceof QueueError) return error.code === 'store-corrupt' && error.cause === undefined;
-  return isOutOfRange(error) || isConstraint(error);
+  return isOutOfRange(error) || isConstraintViolation(error);
 }
 
 /** Tells whether the disk is full, or the -shm file could not grow. */
@@ -90,16 +90,18 @@ function isReadOnly(directory: string): boolean {
 }
 
 /** Turns a known error of SQLite or of the file system into a QueueError. Returns other errors as they are. */
-export function translate(error: unknown, path: string): unknown {
+export function translateError(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
   const result = primaryResult(error);
   if (result === CANTOPEN && isReadOnly(dirname(path)))
-    return translate(Object.assign(new Error('', { cause: error }), { code: 'EROFS' }), dirname(path));
+    return translateError(Object.assign(new Error('', { cause: error }), { code: 'EROFS' }), dirname(path));
   const errno = (error as NodeJS.ErrnoException | null)?.code;
-  const found = isFull(error) ? BY_RESULT[FULL] : (BY_RESULT[result] ?? BY_ERRNO[String(errno)]);
+  const found = isFull(error)
+    ? ERRORS_BY_RESULT[FULL]
+    : (ERRORS_BY_RESULT[result] ?? ERRORS_BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
   // A file with a state directory beside it was a store.
   const wasStore = found[0] === 'not-a-database' && existsSync(stateBeside(path).attempts);
-  const [code, what] = wasStore ? WAS_STORE : found;
+  const [code, what] = wasStore ? DAMAGED_STORE : found;
   return new QueueError(code, `${path} ${what}`, undefined, { cause: error });
 }

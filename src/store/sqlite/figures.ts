@@ -4,7 +4,7 @@ import { addSummary, BUCKET_COUNT } from '../../core/histogram.ts';
 import { addPacked } from '../../core/packed-counts.ts';
 import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
-import { countWaiting, TIER_NUMBERS } from './rollups.ts';
+import { recordOldestWaiting, TIER_NUMBERS } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/figures.ts';
 
@@ -17,17 +17,19 @@ export function figureStore(db: Connection): FigureStore {
       db.read(() =>
         [...sumBy('at', rollups(db, request))].map(([at, figures]) => ({ at: at as number, ...figures })),
       ),
-    breakdown: (request) => db.read(() => named(db, rollups(db, request))),
-    totals: () => db.read(() => named(db, db.each(sql.rollups, 0, 0, 1))),
+    breakdown: (request) => db.read(() => sumByLabels(db, rollups(db, request))),
+    totals: () => db.read(() => sumByLabels(db, db.each(sql.rollups, 0, 0, 1))),
     oldestWaiting: (now) =>
       db.read(() =>
-        db.all(sql.oldestWaiting).map((row) => ({ queue: row.name as string, since: since(row, now) })),
+        db
+          .all(sql.oldestWaiting)
+          .map((row) => ({ queue: row.name as string, since: waitingSince(row, now) })),
       ),
     sampleWaiting: (now) => sampleWaiting(db, now),
     // The file is not opened, because closing it would drop SQLite's locks.
     walBytes: async () => statSync(`${db.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     forgetRollups: (now) => forgetRollups(db, now),
-    finished: (limit) =>
+    finishedAttempts: (limit) =>
       db.read(() => {
         const rows = db.all<FinishedAttempt>(sql.finishedAttempts, limit);
         return rows.map((row) => ({ ...row, ok: Boolean(row.ok) }));
@@ -36,24 +38,24 @@ export function figureStore(db: Connection): FigureStore {
   };
 }
 
-/** Reads the rows of a range, in the order of time. There are few kinds, whatever the number of jobs. */
+/** Reads the rows of a range in the order of time, for all kinds (pairs of queue and name) or for those requested. */
 function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest): Iterable<Row> {
-  const of = (row: Row): boolean =>
+  const matches = (row: Row): boolean =>
     (queue === undefined || row.queue === queue) && (name === undefined || row.name === name);
-  const all = queue === undefined && name === undefined;
+  const isUnfiltered = queue === undefined && name === undefined;
   const kinds = new Set(
-    all
+    isUnfiltered
       ? []
       : db
           .all(sql.kinds)
-          .filter(of)
+          .filter(matches)
           .map((row) => row.number),
   );
   for (const row of db.each(sql.rollups, TIER_NUMBERS[tier], from, to))
-    if (all || kinds.has(row.kind!)) yield row;
+    if (isUnfiltered || kinds.has(row.kind!)) yield row;
 }
 
-function named(db: Connection, rows: Iterable<Row>): (Labels & Figures)[] {
+function sumByLabels(db: Connection, rows: Iterable<Row>): (Labels & Figures)[] {
   const labels = new Map(
     db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
   );
@@ -75,32 +77,33 @@ function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): Map<Row[string], Fig
   return sums;
 }
 
-/** Adds a row to figures directly, because a range may have thousands of rows. */
-function addRow(to: Figures, row: Row): void {
-  for (const column of COUNT_NAMES) to[column] += row[column] as number;
-  to.oldestMs = Math.max(to.oldestMs, row.oldest_ms as number);
-  for (const of of ['wait', 'run'] as const) {
-    if (row[of] === null) continue;
-    addPacked(to[of].counts, row[of] as Uint8Array, BUCKET_COUNT);
-    addSummary(to[of], {
-      sumMs: row[`${of}_ms`] as number,
-      least: row[`${of}_least`] as number | null,
-      most: row[`${of}_most`] as number | null,
+/** Adds a row to the sums in place, because a range may have thousands of rows. */
+function addRow(sums: Figures, row: Row): void {
+  for (const column of COUNT_NAMES) sums[column] += row[column] as number;
+  sums.oldestMs = Math.max(sums.oldestMs, row.oldest_ms as number);
+  for (const histogram of ['wait', 'run'] as const) {
+    if (row[histogram] === null) continue;
+    addPacked(sums[histogram].counts, row[histogram] as Uint8Array, BUCKET_COUNT);
+    addSummary(sums[histogram], {
+      sumMs: row[`${histogram}_ms`] as number,
+      least: row[`${histogram}_least`] as number | null,
+      most: row[`${histogram}_most`] as number | null,
     });
   }
 }
 
 async function sampleWaiting(db: Connection, now: number): Promise<void> {
-  const waiting = (): Row[] => db.all(sql.oldestWaiting).filter((row) => since(row, now) !== null);
+  const waitingRows = (): Row[] => db.all(sql.oldestWaiting).filter((row) => waitingSince(row, now) !== null);
   // A read comes first, so that no other writer waits if no job is waiting.
-  if ((await db.read(waiting)).length === 0) return;
+  if ((await db.read(waitingRows)).length === 0) return;
   await db.write('sampleWaiting', () => {
-    for (const row of waiting()) countWaiting(db, row.number as number, now - since(row, now)!, now);
+    for (const row of waitingRows())
+      recordOldestWaiting(db, row.number as number, now - waitingSince(row, now)!, now);
   });
 }
 
 /** Returns since when the oldest job has been waiting. A due job counts even if no worker has made it ready yet. */
-function since(row: Row, now: number): number | null {
+function waitingSince(row: Row, now: number): number | null {
   const times = [row.fresh, row.late, row.due].filter(
     (at): at is number => typeof at === 'number' && at <= now,
   );
@@ -111,10 +114,10 @@ async function forgetRollups(db: Connection, now: number): Promise<number> {
   for (const tier of Object.keys(TIERS) as Tier[]) {
     const before = now - TIERS[tier].keptMs;
     // A read comes first, so that no other writer waits if there is nothing to remove.
-    const some = await db.read(() => db.get(sql.oldRollup, TIER_NUMBERS[tier], before) !== undefined);
-    if (some)
+    const hasOld = await db.read(() => db.get(sql.anyOldRollup, TIER_NUMBERS[tier], before) !== undefined);
+    if (hasOld)
       return db.write('forgetRollups', () =>
-        db.run(sql.forgetRollups, TIER_NUMBERS[tier], before, ROLLUPS_AT_ONCE),
+        db.run(sql.deleteOldRollups, TIER_NUMBERS[tier], before, ROLLUPS_AT_ONCE),
       );
   }
   return 0;

@@ -24,37 +24,38 @@ export function headsOf(db: Connection, queue: OpenQueue, most: number, now: num
   }));
 }
 
-/** In a queue with aging, a claim reads jobs of at most HIGHEST + OTHERS priorities: the highest ones, and some of the others. */
-const HIGHEST = 32;
-const OTHERS = 32;
+/** In a queue with aging, a claim reads jobs of at most this many of the highest and of the other priorities. */
+const HIGHEST_PRIORITIES = 32;
+const OTHER_PRIORITIES = 32;
 
 /** The last of the other priorities that a claim has read, by connection and queue. The next claim continues below it. */
-const lastRead = new WeakMap<Connection, Map<number, number>>();
+const lastReadPriorities = new WeakMap<Connection, Map<number, number>>();
 
 /**
- * Returns the heads of a queue with priority aging. It reads the first jobs of each priority, with an index. If jobs of more
- * than HIGHEST + OTHERS priorities are ready, a claim reads only some of the others, and later claims read the rest.
+ * Returns the heads of a queue with priority aging. It reads the first jobs of each priority, with an index. If too many
+ * priorities have ready jobs, a claim reads the highest and some of the others, and later claims read the rest.
  */
 function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: number, now: number): Head[] {
   const heads: Head[] = [];
-  const next = (below: number): number | null =>
+  const nextPriority = (below: number): number | null =>
     (db.get(sql.readyPriorityBelow, queue.number, below)?.priority as number | undefined) ?? null;
   const add = (priority: number): void => {
     const rows = db.all(sql.readyHeadsOfPriority, queue.number, priority, most);
-    heads.push(...ranked(rows, priority, queue, agingMs, now));
+    heads.push(...rankHeads(rows, priority, queue, agingMs, now));
   };
-  let priority = next(Number.MAX_SAFE_INTEGER);
-  for (let n = 0; priority !== null && n < HIGHEST; n++) {
+  let priority = nextPriority(Number.MAX_SAFE_INTEGER);
+  for (let n = 0; priority !== null && n < HIGHEST_PRIORITIES; n++) {
     add(priority);
-    priority = next(priority);
+    priority = nextPriority(priority);
   }
   if (priority !== null) {
-    const begin = lastReadOf(db).get(queue.number);
-    let other: number | null = begin === undefined ? priority : next(Math.min(begin, priority + 1));
-    for (let n = 0; other !== null && n < OTHERS; n++) {
+    const lastPriority = lastReadOf(db).get(queue.number);
+    let other: number | null =
+      lastPriority === undefined ? priority : nextPriority(Math.min(lastPriority, priority + 1));
+    for (let n = 0; other !== null && n < OTHER_PRIORITIES; n++) {
       add(other);
       lastReadOf(db).set(queue.number, other);
-      other = next(other);
+      other = nextPriority(other);
     }
     if (other === null) lastReadOf(db).delete(queue.number);
   }
@@ -62,12 +63,12 @@ function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: numb
 }
 
 function lastReadOf(db: Connection): Map<number, number> {
-  if (!lastRead.has(db)) lastRead.set(db, new Map());
-  return lastRead.get(db)!;
+  if (!lastReadPriorities.has(db)) lastReadPriorities.set(db, new Map());
+  return lastReadPriorities.get(db)!;
 }
 
 /** Ranks jobs of one priority. No job ranks higher than an older one, so their order of enqueueing stays. */
-function ranked(rows: Row[], priority: number, queue: OpenQueue, agingMs: number, now: number): Head[] {
+function rankHeads(rows: Row[], priority: number, queue: OpenQueue, agingMs: number, now: number): Head[] {
   let highest = Number.POSITIVE_INFINITY;
   return rows.map((row) => {
     const gained = Math.floor(Math.max(0, now - (row.since as number)) / agingMs);

@@ -5,18 +5,18 @@ import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
 import type { Connection } from './connection.ts';
 import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
-import { isPlain, newJob, type Placed, pushPlain, pushRow } from './new-rows.ts';
+import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
-import { enqueuedLog } from './record.ts';
-import { tally } from './rollups.ts';
+import { newEnqueueLog } from './record-events.ts';
+import { newTally } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
-/** Returns the value that `insert` returns for a job, often only its id. */
+/** Turns a job into the value that `insert` returns for it, often only its id. */
 export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
 
 /** Inserts jobs under an idempotency key. If the key was used before, returns the jobs of that use instead. */
-export async function insertOnce<T>(
+export async function insertIdempotently<T>(
   db: Connection,
   jobs: Iterable<JobSpec>,
   now: number,
@@ -24,7 +24,7 @@ export async function insertOnce<T>(
   keep?: Keep<T>,
 ): Promise<T[]> {
   let added: T[] = [];
-  const before = await db.write('insert', () => {
+  const earlierUse = await db.write('insert', () => {
     const answer = takeKey(db, idempotency, now);
     if (answer !== null) return answer;
     const ids: string[] = [];
@@ -34,13 +34,13 @@ export async function insertOnce<T>(
     };
     added = insert(db, jobs, now, keep && keepId);
     const addedIds = keep ? ids : (added as Job[]).map((job) => job.id);
-    db.run(sql.keepAnswer, JSON.stringify(addedIds), idempotency.key);
+    db.run(sql.storeIdsOfKey, JSON.stringify(addedIds), idempotency.key);
     return null;
   });
-  if (before === null) return added;
+  if (earlierUse === null) return added;
   return db.read(() =>
-    before.ids.map((id) => {
-      const job = answeredJob(db, id, before.usedAt);
+    earlierUse.ids.map((id) => {
+      const job = jobOfEarlierUse(db, id, earlierUse.usedAt);
       return keep ? keep(job) : (job as T);
     }),
   );
@@ -55,30 +55,30 @@ function takeKey(
   { key, body }: Idempotency,
   now: number,
 ): { ids: string[]; usedAt: number } | null {
-  db.run(sql.freeKey, key, now - KEY_KEPT_MS);
+  db.run(sql.freeExpiredKey, key, now - KEY_KEPT_MS);
   if (db.run(sql.takeKey, key, body, now) === 1) return null;
-  const row = db.get(sql.answerOfKey, key)!;
+  const row = db.get(sql.useOfKey, key)!;
   if (row.body === body) return { ids: JSON.parse(row.ids as string), usedAt: row.used_at as number };
   throw new QueueError('key-reused', `the idempotency key '${key}' was already used for a different request`);
 }
 
 /** Returns a job of an earlier use of the key, or only its id if the job was removed. */
-function answeredJob(db: Connection, id: string, usedAt: number): Job | GoneJob {
+function jobOfEarlierUse(db: Connection, id: string, usedAt: number): Job | GoneJob {
   const row = db.get(sql.jobById, id);
   // A job that was created later is another one with the same id.
   if (row === undefined || (row.created_at as number) > usedAt) return { id, existing: true, gone: true };
   return { ...toJob(row), existing: true };
 }
 
-/** Inserts jobs inside a transaction, in large batches where possible. */
+/** Inserts jobs inside a transaction, in large batches where possible. Returns what `keep` returns for each, or the jobs. */
 export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
-  const kept: T[] = [];
+  const results: T[] = [];
   const queues = new Map<string, { number: number; added: number }>();
   const children: { id: string; at: number }[] = [];
   const standIns = new Map<string, string>();
-  const log = enqueuedLog(db);
-  const figures = tally(db);
-  let batch: Placed[] = [];
+  const log = newEnqueueLog(db);
+  const figures = newTally(db);
+  let batch: PlacedJob[] = [];
   for (const job of jobs) {
     let queue = queues.get(job.queue);
     if (queue === undefined) {
@@ -86,18 +86,18 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
       queues.set(job.queue, queue);
     }
     const placed = { job, queue: queue.number };
-    const alone = job.unique !== null || job.stdin !== null;
-    if (!alone) batch.push(placed);
-    if (alone || batch.length === sql.JOBS_AT_ONCE[0]) {
+    const hasKeyOrStdin = job.unique !== null || job.stdin !== null;
+    if (!hasKeyOrStdin) batch.push(placed);
+    if (hasKeyOrStdin || batch.length === sql.JOBS_AT_ONCE[0]) {
       insertBatch(db, batch, now, log);
       batch = [];
     }
-    const existing = alone ? insertAlone(db, placed, now, log) : null;
-    if (!alone) queue.added++;
-    if (existing === null) figures.enqueued(queue.number, job.name);
-    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: kept.length });
+    const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, log) : null;
+    if (!hasKeyOrStdin) queue.added++;
+    if (existing === null) figures.countEnqueued(queue.number, job.name);
+    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: results.length });
     if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
-    kept.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
+    results.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertBatch(db, batch, now, log);
   log.end();
@@ -112,37 +112,39 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
       now,
     );
   // Some jobs may have been unblocked or cancelled at once.
-  if (keep === undefined) for (const { id, at } of children) kept[at] = toJob(db.get(sql.jobById, id)!) as T;
-  return kept;
+  if (keep === undefined)
+    for (const { id, at } of children) results[at] = toJob(db.get(sql.jobById, id)!) as T;
+  return results;
 }
 
-type Log = ReturnType<typeof enqueuedLog>;
+type EnqueueLog = ReturnType<typeof newEnqueueLog>;
 
-function insertBatch(db: Connection, batch: Placed[], now: number, log: Log): void {
+function insertBatch(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
   let at = 0;
   for (const rows of sql.JOBS_AT_ONCE)
-    for (; at + rows <= batch.length; at += rows) insertAtOnce(db, batch.slice(at, at + rows), now, log);
-  insertEach(db, batch.slice(at), now, log);
+    for (; at + rows <= batch.length; at += rows)
+      insertInOneStatement(db, batch.slice(at, at + rows), now, log);
+  insertOneByOne(db, batch.slice(at), now, log);
 }
 
-function insertAtOnce(db: Connection, batch: Placed[], now: number, log: Log): void {
+function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
   try {
     const plain = batch.every(({ job }) => isPlain(job));
     const statement = plain ? sql.insertPlainJobs(batch.length) : sql.insertJobs(batch.length);
     const values: SQLInputValue[] = [];
-    const push = plain ? pushPlain : pushRow;
+    const push = plain ? pushPlainValues : pushValues;
     for (const one of batch) push(values, one, now);
-    const last = db.lastNumber(statement, ...values);
+    const last = db.insert(statement, ...values);
     let number = last - batch.length;
     for (const { job, queue } of batch) log.add(++number, job.id, queue);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     // No job of the batch was added. Inserting the jobs one by one shows which id exists.
-    insertEach(db, batch, now, log);
+    insertOneByOne(db, batch, now, log);
   }
 }
 
-function insertEach(db: Connection, batch: Placed[], now: number, log: Log): void {
+function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
   for (const one of batch) {
     addRow(db, sql.insertJob, one, now);
     log.add(db.get(sql.insertedNumber)!.number as number, one.job.id, one.queue);
@@ -152,14 +154,14 @@ function insertEach(db: Connection, batch: Placed[], now: number, log: Log): voi
 function addRow(
   db: Connection,
   statement: string,
-  placed: Placed,
+  placed: PlacedJob,
   now: number,
-  more: SQLInputValue[] = [],
+  extraValues: SQLInputValue[] = [],
 ): number {
   const values: SQLInputValue[] = [];
-  pushRow(values, placed, now);
+  pushValues(values, placed, now);
   try {
-    return db.run(statement, ...values, ...more);
+    return db.run(statement, ...values, ...extraValues);
   } catch (error) {
     if (isUniqueViolation(error))
       throw new QueueError('job-exists', `a job with the id '${placed.job.id}' already exists`);
@@ -168,7 +170,7 @@ function addRow(
 }
 
 /** Adds a job with a unique key or a stdin. Returns the job that has the key already, or null if the new one was added. */
-function insertAlone(db: Connection, placed: Placed, now: number, log: Log): Job | null {
+function insertSeparately(db: Connection, placed: PlacedJob, now: number, log: EnqueueLog): Job | null {
   const { job, queue } = placed;
   const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, log);
   if (job.unique === null) insertBatch(db, [placed], now, log);
@@ -181,8 +183,14 @@ function insertAlone(db: Connection, placed: Placed, now: number, log: Log): Job
   return null;
 }
 
-function insertUnique(db: Connection, placed: Placed, unique: Uniqueness, now: number, log: Log): Job | null {
-  db.run(sql.freeSlot, unique.key, now);
+function insertUnique(
+  db: Connection,
+  placed: PlacedJob,
+  unique: Uniqueness,
+  now: number,
+  log: EnqueueLog,
+): Job | null {
+  db.run(sql.freeExpiredSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
   const added = addRow(db, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);

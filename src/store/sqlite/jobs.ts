@@ -1,10 +1,10 @@
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { JobSpec } from '../../core/job.ts';
-import type { DeadJob, JobStore, QueueCount, SetAside } from '../contract/jobs.ts';
+import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
-import { insert, insertOnce, type Keep } from './insert.ts';
-import { count, END, list, scanEnd } from './lists.ts';
+import { insert, insertIdempotently, type Keep } from './insert.ts';
+import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
@@ -13,15 +13,15 @@ export function jobStore(db: Connection): JobStore {
     insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency) =>
       idempotency === undefined
         ? db.write('insert', () => insert(db, jobs, now, keep))
-        : insertOnce(db, jobs, now, idempotency, keep),
-    get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
-    startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
+        : insertIdempotently(db, jobs, now, idempotency, keep),
+    get: (id) => db.read(() => mapIfFound(db.get(sql.jobById, id), toJob)),
+    idsStartingWith: (prefix, limit) => db.read(() => idsStartingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
-    deadJobs: (limit, before = END) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
+    deadJobs: (limit, before = MAX_NUMBER) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
     scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
     count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
     counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
-    setAside: (now) => db.read(() => db.all(sql.setAside, now, now).map(toSetAside)),
+    setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     children: (id) => db.read(() => childrenOf(db, id)),
@@ -29,11 +29,11 @@ export function jobStore(db: Connection): JobStore {
     cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledBy, id, id).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
-        maybe(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),
+        mapIfFound(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),
       ),
     output: (attempt, stream) =>
       db.read(() =>
-        maybe(
+        mapIfFound(
           db.get(sql.outputOfAttempt, attempt),
           (row) => (stream === 'stderr' ? row.stderr : row.bytes) as Uint8Array | null,
         ),
@@ -42,11 +42,11 @@ export function jobStore(db: Connection): JobStore {
   };
 }
 
-function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
+function mapIfFound<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
-function toSetAside(row: Row): SetAside {
+function toSetAsideCounts(row: Row): SetAsideCounts {
   const { held, blocked, retrying, later } = row as Record<string, number>;
   return {
     queue: row.name as string,
@@ -58,10 +58,10 @@ function toSetAside(row: Row): SetAside {
 }
 
 /** A prefix with this character behind it is greater than all ids with the prefix, because no id contains the character. */
-const BEYOND = '\u{10ffff}';
+const LAST_CHARACTER = '\u{10ffff}';
 
-function startingWith(db: Connection, prefix: string, limit: number): string[] {
+function idsStartingWith(db: Connection, prefix: string, limit: number): string[] {
   const exact = db.get(sql.jobById, prefix);
   if (exact !== undefined) return [exact.id as string];
-  return db.all(sql.startingWith, prefix, prefix + BEYOND, limit).map((row) => row.id as string);
+  return db.all(sql.idsStartingWith, prefix, prefix + LAST_CHARACTER, limit).map((row) => row.id as string);
 }

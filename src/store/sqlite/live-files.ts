@@ -13,13 +13,13 @@ const CHECK_INTERVAL_MS = 1000;
 const SAVE_TRIES = 100;
 const SAVE_PAUSE_MS = 5;
 
-/** Returns the identity of the file at a path. It does not open the file, because closing it would drop SQLite's locks. */
+/** Returns the identity of the file at a path, or 'none'. It does not open the file, because closing it would drop SQLite's locks. */
 export function fileId(path: string): string {
-  const stat = statSync(path, IF_THERE);
+  const stat = statSync(path, NO_THROW);
   return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
 }
 
-const IF_THERE = { throwIfNoEntry: false } as const;
+const NO_THROW = { throwIfNoEntry: false } as const;
 
 /** The name of a file, and its identity, which is undefined if the file did not exist. */
 interface KnownFile {
@@ -47,12 +47,12 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
     if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file;
     return removed !== null;
   };
-  /** Throws if one of the files was removed. `more` is added to the message. */
-  const checkBoth = (more = ''): void => {
+  /** Throws if one of the files was removed, with `suffix` at the end of the message. */
+  const checkBoth = (suffix = ''): void => {
     if (LIVE_FILES.some(isGone))
       throw new QueueError(
         'store-files-removed',
-        `${path}${removed} was removed while this process was using it${more}`,
+        `${path}${removed} was removed while this process was using it${suffix}`,
       );
     checkedAt = performance.now();
   };
@@ -71,14 +71,14 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
     start(opened: DatabaseSync): void {
       database = opened;
       files = liveFilesOf(path);
-      stores.set(isRemoved, { path, database: opened });
+      openStores.set(isRemoved, { path, database: opened });
       // An idle process checks too, because others wait until it has noticed a removal.
       timer = setInterval(isRemoved, CHECK_INTERVAL_MS).unref();
       checkBoth();
     },
     stop(): void {
       clearInterval(timer);
-      stores.delete(isRemoved);
+      openStores.delete(isRemoved);
     },
     checkBoth,
     /** Checks both files, unless they were checked a moment ago. */
@@ -113,7 +113,7 @@ export type FileWatch = ReturnType<typeof watchLiveFiles>;
  */
 function saveCommitted(database: DatabaseSync, path: string): void {
   for (let tries = 0; tries < SAVE_TRIES; tries++) {
-    const wal = statSync(`${path}-wal`, IF_THERE);
+    const wal = statSync(`${path}-wal`, NO_THROW);
     if (wal !== undefined && wal.size > 0) return;
     if (wal === undefined && checkpoint(database)) return;
     pauseSync(SAVE_PAUSE_MS);
@@ -134,7 +134,7 @@ function checkpoint(database: DatabaseSync): boolean {
 /** Compares the file with the one that has its name now. Every write calls this, so it compares numbers instead of building texts. */
 function fateOf({ name, stat: was }: KnownFile): 'same' | 'removed' | 'replaced' | 'unknown' {
   try {
-    const now = statSync(name, IF_THERE);
+    const now = statSync(name, NO_THROW);
     if (now?.ino === was?.ino && now?.dev === was?.dev) return 'same';
     return now === undefined ? 'removed' : 'replaced';
   } catch {
@@ -153,7 +153,7 @@ function liveFilesOf(path: string): Record<LiveFile, KnownFile> {
     const name = path + end;
     // A removed file comes first: SQLite shares one -shm between all connections of a process.
     const descriptor = open.get(`${name} (deleted)`) ?? open.get(name);
-    return { name, stat: statSync(descriptor ?? name, IF_THERE) };
+    return { name, stat: statSync(descriptor ?? name, NO_THROW) };
   };
   return { '-wal': one('-wal'), '-shm': one('-shm') };
 }
@@ -170,21 +170,21 @@ function ownDescriptors(): Map<string, string> {
 }
 
 /** The open stores, by the function that tells whether their files were removed. A database stays here until it is closed. */
-const stores = new Map<() => boolean, { path: string; database: DatabaseSync }>();
+const openStores = new Map<() => boolean, { path: string; database: DatabaseSync }>();
 
 /** Tells whether this process has a store open whose -wal or -shm file was removed. */
 export function hasRemovedFiles(): boolean {
-  return [...stores.keys()].some((isRemoved) => isRemoved());
+  return [...openStores.keys()].some((isRemoved) => isRemoved());
 }
 
 /** Tells whether this process has this store open. Then only SQLite may open its file. */
 export function isOpenHere(path: string): boolean {
-  return [...stores.values()].some((store) => store.path === path);
+  return [...openStores.values()].some((store) => store.path === path);
 }
 
 /** Throws if this process has the database open with removed files, because SQLite would use the old -shm again. */
 export function refuseReopening(path: string): void {
-  for (const [isRemoved, store] of stores)
+  for (const [isRemoved, store] of openStores)
     if (store.path === path && isRemoved())
       throw new QueueError(
         'store-files-removed',

@@ -1,97 +1,100 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
-import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../contract/care.ts';
+import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../contract/care.ts';
 import type { Connection, Row } from './connection.ts';
-import { type EndedParent, parentEnded } from './dependencies.ts';
-import { isConstraint } from './failures.ts';
+import { type EndedParent, handleParentEnd } from './dependencies.ts';
+import { isConstraintViolation } from './failures.ts';
 import { columnOutOfRange, LARGEST_IMPORTED } from './ranges.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
-import { SAVED, type SavedTable, unreadableColumn } from './tables.ts';
+import { SAVED_TABLES, type SavedTable, unreadableColumn } from './tables.ts';
 
 /** Loads all rows inside a transaction. */
 export function load(
   db: Connection,
-  rows: Iterable<ExportedRow | ExportedFile>,
+  rows: Iterable<ExportedRow | ExportedFilePart>,
   { onConflict, settleLost, keepFile }: LoadOptions,
-): Loaded {
+): LoadCounts {
   const loader = createLoader(db, onConflict);
   for (const one of rows) {
     if ('table' in one) loader.add(one);
     else {
-      const attempt = loader.moved('attempt', one.attempt);
+      const attempt = loader.newNumberOf('attempt', one.attempt);
       const isSkipped = db.get(sql.numberExists('attempt'), attempt) === undefined;
       if (!isSkipped) keepFile({ ...one, attempt });
     }
   }
-  recount(db);
+  recomputeDerived(db);
   // It is unknown how the jobs ended that were running in the other store.
-  for (const row of db.all(sql.runningAbove, loader.shift.job!)) settle(db, settleLost(toClaimedJob(row)));
-  return loader.loaded;
+  for (const row of db.all(sql.runningAbove, loader.offsets.job!)) settle(db, settleLost(toClaimedJob(row)));
+  return loader.counts;
 }
 
 /** Recomputes derived values, such as counters and blocked phases, after an import or a repair has inserted rows. */
-export function recount(db: Connection): void {
-  db.run(sql.countBlockers);
+export function recomputeDerived(db: Connection): void {
+  db.run(sql.recountBlockers);
   db.run(sql.fixBlockedPhases);
-  db.run(sql.forgetCounters);
-  db.run(sql.countJobs);
-  for (const parent of db.all<EndedParent>(sql.endedParents)) parentEnded(db, parent, db.now());
+  db.run(sql.deleteCounters);
+  db.run(sql.recountJobs);
+  for (const parent of db.all<EndedParent>(sql.endedParents)) handleParentEnd(db, parent, db.now());
 }
 
 function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
-  const loaded: Loaded = { added: {}, skipped: {} };
-  // The highest number in use here is added to every number, so that all of them are unused. In an empty store they stay the same.
-  const shift: Record<string, number> = {};
-  for (const { name, numbered } of SAVED)
-    if (numbered) shift[name] = Number(db.get(sql.highestNumber(name))!.number);
-  /** The numbers of queues that exist here, by `TABLE NUMBER` of the imported row. */
+  const counts: LoadCounts = { added: {}, skipped: {} };
+  // These are the highest numbers in use. They are added to the imported numbers, which therefore stay the same in an empty store.
+  const offsets: Record<string, number> = {};
+  for (const { name, numbered } of SAVED_TABLES)
+    if (numbered) offsets[name] = Number(db.get(sql.highestNumber(name))!.number);
+  /** The numbers of queues that exist in this store, by `queue NUMBER` of the imported row. */
   const existingQueues = new Map<string, number>();
-  /** The numbers of jobs that exist here, by the number of the imported row. Loaded jobs may depend on them. */
-  const parents = new Map<number, number>();
+  /** The numbers of jobs that exist in this store, by the number of the imported row. Loaded jobs may depend on them. */
+  const existingJobs = new Map<number, number>();
   const hasFigures = db.get(sql.anyFigure) !== undefined;
   const columns = new Map(
-    SAVED.map(({ name }) => [name, db.all(sql.columnsOf, name).map((row) => String(row.name))] as const),
+    SAVED_TABLES.map(
+      ({ name }) => [name, db.all(sql.columnsOf, name).map((row) => String(row.name))] as const,
+    ),
   );
-  const count = (kind: 'added' | 'skipped', table: string): void => {
-    loaded[kind][table] = (loaded[kind][table] ?? 0) + 1;
+  const increment = (kind: 'added' | 'skipped', table: string): void => {
+    counts[kind][table] = (counts[kind][table] ?? 0) + 1;
   };
-  /** Returns the number that a row of the import has here. */
-  const moved = (table: string, number: unknown): number =>
-    existingQueues.get(`${table} ${number}`) ?? Number(number) + shift[table]!;
-  const conflict = (table: SavedTable, row: Row): void => {
+  /** Returns the number that an imported row has in this store. */
+  const newNumberOf = (table: string, number: unknown): number =>
+    existingQueues.get(`${table} ${number}`) ?? Number(number) + offsets[table]!;
+  const handleConflict = (table: SavedTable, row: Row): void => {
     if (onConflict === 'fail')
-      throw new QueueError('import-conflict', `${wordFor(table, row)} already exists in this database`);
-    count('skipped', table.name);
+      throw new QueueError('import-conflict', `${describeRow(table, row)} already exists in this database`);
+    increment('skipped', table.name);
   };
 
   const add = ({ table: name, row: given }: ExportedRow): void => {
-    const table = SAVED.find((one) => one.name === name);
-    if (table === undefined) throw invalid(`unknown table '${name}'`);
+    const table = SAVED_TABLES.find((one) => one.name === name);
+    if (table === undefined) throw invalidError(`unknown table '${name}'`);
     const row = name === 'rollup' ? withoutOldTimes(given) : given;
     checkColumns(table, row, columns.get(name)!);
-    const found = table.nameColumns.length === 0 ? undefined : existing(db, table, row);
-    if (found !== undefined) {
-      if (name === 'queue') existingQueues.set(`queue ${row.number}`, found.number as number);
-      if (name === 'job') parents.set(row.number as number, found.number as number);
-      if (!(isSame(found, row) && name !== 'job' && name !== 'schedule')) conflict(table, row);
+    const existing = table.nameColumns.length === 0 ? undefined : findByName(db, table, row);
+    if (existing !== undefined) {
+      if (name === 'queue') existingQueues.set(`queue ${row.number}`, existing.number as number);
+      if (name === 'job') existingJobs.set(row.number as number, existing.number as number);
+      if (!(isSame(existing, row) && name !== 'job' && name !== 'schedule')) handleConflict(table, row);
       return;
     }
     const newRow: Row = { ...row };
-    if (table.numbered) newRow.number = withRoom(table, moved(name, row.number));
+    if (table.numbered) newRow.number = checkNumber(table, newNumberOf(name, row.number));
     for (const [column, target] of Object.entries(table.refs))
       if (newRow[column] != null)
         newRow[column] =
-          (column === 'parent' && parents.get(row.parent as number)) || moved(target, newRow[column]);
+          (column === 'parent' && existingJobs.get(row.parent as number)) ||
+          newNumberOf(target, newRow[column]);
     const names = columns.get(name)!.filter((column) => column in newRow);
     const values = names.map((column) => newRow[column] as SQLInputValue);
     // Figures are skipped with the kind that they belong to.
-    if (isOrphan(db, table, newRow) || (name === 'rollup_kind' && hasFigures)) count('skipped', name);
-    else if (insert(db, sql.insertRow(name, names), values) === 0) conflict(table, row);
-    else count('added', name);
+    if (isOrphan(db, table, newRow) || (name === 'rollup_kind' && hasFigures)) increment('skipped', name);
+    else if (insert(db, sql.insertRow(name, names), values) === 0) handleConflict(table, row);
+    else increment('added', name);
   };
-  return { add, moved, shift, loaded };
+  return { add, newNumberOf, offsets, counts };
 }
 
 /** Tells whether the row that this row belongs to was skipped. */
@@ -101,7 +104,7 @@ function isOrphan(db: Connection, table: SavedTable, row: Row): boolean {
   return row[column] != null && db.get(sql.numberExists(parent), row[column] as number) === undefined;
 }
 
-function existing(db: Connection, table: SavedTable, row: Row): Row | undefined {
+function findByName(db: Connection, table: SavedTable, row: Row): Row | undefined {
   return db.get(
     sql.rowByName(table.name, table.nameColumns),
     ...table.nameColumns.map((column) => (row[column] ?? null) as SQLInputValue),
@@ -109,10 +112,12 @@ function existing(db: Connection, table: SavedTable, row: Row): Row | undefined 
 }
 
 /** Columns that may differ between equal rows: the number, and the current tokens of a queue's rate limit. */
-const VARYING = new Set(['number', 'tokens', 'tokens_at']);
+const VARYING_COLUMNS = new Set(['number', 'tokens', 'tokens_at']);
 
 function isSame(a: Row, b: Row): boolean {
-  return Object.keys(a).every((column) => VARYING.has(column) || (a[column] ?? null) === (b[column] ?? null));
+  return Object.keys(a).every(
+    (column) => VARYING_COLUMNS.has(column) || (a[column] ?? null) === (b[column] ?? null),
+  );
 }
 
 /**
@@ -127,22 +132,23 @@ function withoutOldTimes(row: Row): Row {
 
 function checkColumns(table: SavedTable, row: Row, known: string[]): void {
   const unknown = Object.keys(row).find((column) => !known.includes(column));
-  if (unknown !== undefined) throw invalid(`unknown column '${unknown}' of a ${table.name}`);
-  if (table.numbered && !Number.isSafeInteger(row.number)) throw invalid(`a ${table.name} has no number`);
+  if (unknown !== undefined) throw invalidError(`unknown column '${unknown}' of a ${table.name}`);
+  if (table.numbered && !Number.isSafeInteger(row.number))
+    throw invalidError(`a ${table.name} has no number`);
   for (const [column, target] of Object.entries(table.refs))
     if (row[column] != null && !Number.isSafeInteger(row[column]))
-      throw invalid(`${column} does not refer to a ${target}`);
+      throw invalidError(`${column} does not refer to a ${target}`);
   const column = unreadableColumn(table, row);
   if (column !== undefined)
-    throw invalid(`its ${column} is not ${column in table.json ? 'valid JSON' : 'a histogram'}`);
+    throw invalidError(`its ${column} is not ${column in table.json ? 'valid JSON' : 'a histogram'}`);
   const odd = columnOutOfRange(table.name, row);
-  if (odd !== undefined) throw invalid(`its ${odd} is out of range: ${String(row[odd]).slice(0, 40)}`);
+  if (odd !== undefined) throw invalidError(`its ${odd} is out of range: ${String(row[odd]).slice(0, 40)}`);
 }
 
 /** Returns the number. Throws if it leaves too few higher numbers for new rows. */
-function withRoom({ name }: SavedTable, number: number): number {
+function checkNumber({ name }: SavedTable, number: number): number {
   if (number > 0 && number <= LARGEST_IMPORTED) return number;
-  throw invalid(`its number is out of range: ${number} leaves too few numbers for new ${name}s`);
+  throw invalidError(`its number is out of range: ${number} leaves too few numbers for new ${name}s`);
 }
 
 function insert(db: Connection, statement: string, values: SQLInputValue[]): number {
@@ -150,14 +156,14 @@ function insert(db: Connection, statement: string, values: SQLInputValue[]): num
     return db.run(statement, ...values);
   } catch (error) {
     // A violated constraint means that the row is invalid. Other errors are passed on.
-    throw isConstraint(error) ? invalid((error as Error).message) : error;
+    throw isConstraintViolation(error) ? invalidError((error as Error).message) : error;
   }
 }
 
-function invalid(why: string): QueueError {
+function invalidError(why: string): QueueError {
   return new QueueError('import-invalid', why);
 }
 
-function wordFor(table: SavedTable, row: Row): string {
+function describeRow(table: SavedTable, row: Row): string {
   return `${table.name} '${table.nameColumns.map((column) => row[column]).join(' ')}'`;
 }

@@ -1,15 +1,15 @@
 import type { Connection } from './connection.ts';
 import { isFull } from './failures.ts';
-import { LARGEST_NUMBER, NAME_COLUMNS, outsideSql, RANGES } from './ranges.ts';
-import { recordOfJob } from './record.ts';
-import { SAVED } from './tables.ts';
+import { LARGEST_NUMBER, NAME_COLUMNS, outsideRangeSql, RANGES } from './ranges.ts';
+import { recordJobEvent } from './record-events.ts';
+import { SAVED_TABLES } from './tables.ts';
 
 /** At most this many rows of a table get a new number at once. */
 const MOST_RENUMBERED = 10_000;
 
-/** Corrects values that are out of range when a write fails because of one. The write is then repeated. */
+/** Makes a write that fails because of a value out of range correct all such values. The write is then repeated. */
 export function mendOnFailure(db: Connection): void {
-  db.onBadValue((error) => {
+  db.onWriteFailure((error) => {
     if (isFull(error) && !areNumbersUsedUp(db)) return false;
     db.exec('BEGIN IMMEDIATE');
     try {
@@ -35,13 +35,13 @@ function mend(db: Connection): boolean {
   // A bad row may violate a CHECK of its table, and then no statement could change it.
   db.exec('PRAGMA ignore_check_constraints = ON; PRAGMA defer_foreign_keys = ON');
   try {
-    const jobs = db.all(badJobs).map((row) => row.id as string);
+    const jobs = db.all(BAD_JOBS_SQL).map((row) => row.id as string);
     let changed = 0;
-    for (const table of Object.keys(RANGES)) changed += db.run(clamp(table));
+    for (const table of Object.keys(RANGES)) changed += db.run(clampSql(table));
     for (const table of Object.keys(NAME_COLUMNS)) changed += renumber(db, table);
     for (const id of jobs) {
-      if (db.run(holdJob, HOLD_REASON, id) === 0) continue;
-      recordOfJob(db, { kind: 'held' }, id);
+      if (db.run(HOLD_JOB_SQL, HOLD_REASON, id) === 0) continue;
+      recordJobEvent(db, { kind: 'held' }, id);
     }
     return changed > 0;
   } finally {
@@ -51,29 +51,29 @@ function mend(db: Connection): boolean {
 
 export const HOLD_REASON =
   'repaired: some numbers or times were out of range and were changed; check the job, then release it';
-const holdJob = `UPDATE job SET phase = 'held', last_error = ?
+const HOLD_JOB_SQL = `UPDATE job SET phase = 'held', last_error = ?
   WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 
-function outside(table: string): string {
+function outOfRangeSql(table: string): string {
   return Object.entries(RANGES[table]!)
-    .map(([column, range]) => outsideSql(column, range))
+    .map(([column, range]) => outsideRangeSql(column, range))
     .join(' OR ');
 }
 
-const badJobs = `SELECT id FROM job WHERE ${outside('job')} OR ${outsideSql('number', [1, LARGEST_NUMBER])}`;
+const BAD_JOBS_SQL = `SELECT id FROM job WHERE ${outOfRangeSql('job')} OR ${outsideRangeSql('number', [1, LARGEST_NUMBER])}`;
 
 /** Returns a statement that puts all values of a table into their ranges. */
-function clamp(table: string): string {
+function clampSql(table: string): string {
   const columns = Object.entries(RANGES[table]!).map(
     ([column, [min, max]]) => `${column} = min(max(${column}, ${min}), ${max})`,
   );
-  return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${outside(table)}`;
+  return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${outOfRangeSql(table)}`;
 }
 
-/** Gives new numbers to rows whose number is out of range, because they leave none for new rows. Returns the number of changes. */
+/** Gives new numbers to rows whose number is out of range, because a new row would get a higher one. Returns the number of changes. */
 function renumber(db: Connection, table: string): number {
   const bad = db.all(
-    `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${outsideSql('number', [1, LARGEST_NUMBER])} LIMIT ?`,
+    `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${outsideRangeSql('number', [1, LARGEST_NUMBER])} LIMIT ?`,
     MOST_RENUMBERED,
   );
   const sequence = `(SELECT seq FROM sqlite_sequence WHERE name = '${table}' AND seq BETWEEN 0 AND ${LARGEST_NUMBER})`;
@@ -90,7 +90,7 @@ function renumber(db: Connection, table: string): number {
 }
 
 function referrers(table: string): [child: string, column: string][] {
-  return SAVED.flatMap(({ name, refs }) =>
+  return SAVED_TABLES.flatMap(({ name, refs }) =>
     Object.entries(refs).flatMap(([column, target]): [string, string][] =>
       target === table ? [[name, column]] : [],
     ),

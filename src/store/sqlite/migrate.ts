@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
 import schema from './schema.ts';
-import { schemaObjects, tables } from './sql/care.ts';
+import { schemaObjects, tableColumnCounts } from './sql/care.ts';
 import views from './views.ts';
 
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
@@ -11,7 +11,7 @@ const FIRST_VERSION = 20;
 const MIGRATIONS: readonly string[] = [];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
-/** Marks the file as ours: "qctl". */
+/** Marks a file as a database of queuectl. These are the ASCII codes of "qctl". */
 export const APPLICATION_ID = 0x7163746c;
 
 /**
@@ -20,10 +20,10 @@ export const APPLICATION_ID = 0x7163746c;
  */
 export async function migrate(connection: Connection, migrations = MIGRATIONS): Promise<void> {
   const newest = FIRST_VERSION + migrations.length;
-  const found = (): number => refuseUnreleased(connection, version(connection, newest));
-  if ((await connection.read(found)) === newest) return;
+  const checkedVersion = (): number => refuseUnreleased(connection, readVersion(connection, newest));
+  if ((await connection.read(checkedVersion)) === newest) return;
   await connection.write('migrate', () => {
-    const from = found();
+    const from = checkedVersion();
     if (from === newest) return;
     for (const sql of from === 0 ? [schema, ...migrations] : migrations.slice(from - FIRST_VERSION))
       connection.exec(sql);
@@ -54,7 +54,7 @@ export function originalColumnCounts(): Map<string, number> {
   const columns = new Map<string, number>();
   for (const sql of [schema, ...MIGRATIONS]) {
     db.exec(sql);
-    for (const { name, ncol } of db.prepare(tables).all())
+    for (const { name, ncol } of db.prepare(tableColumnCounts).all())
       if (!columns.has(name as string)) columns.set(name as string, ncol as number);
   }
   db.close();
@@ -65,16 +65,16 @@ export function originalColumnCounts(): Map<string, number> {
  * Returns the schema version of a queuectl database, or 0 for an empty file. First reads whether the file is empty. In the other
  * order, a schema that another process creates between the two reads would look like that of another program.
  */
-export function version(connection: Connection, known = SCHEMA_VERSION): number {
+export function readVersion(connection: Connection, known = SCHEMA_VERSION): number {
   const isEmpty = connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
   const ours = connection.pragma('application_id') === APPLICATION_ID;
   if (!isEmpty && !ours)
     throw new QueueError('not-a-database', `${connection.path} is an SQLite database of another program`);
-  return ours ? knownVersion(connection, known) : 0;
+  return ours ? readSupportedVersion(connection, known) : 0;
 }
 
 /** Returns the schema version. Throws if it is higher than `known`, as after a newer queuectl has migrated the open file. */
-export function knownVersion(connection: Connection, known = SCHEMA_VERSION): number {
+export function readSupportedVersion(connection: Connection, known = SCHEMA_VERSION): number {
   const found = connection.get('PRAGMA user_version')!.user_version as number;
   if (found <= known) return found;
   throw new QueueError(

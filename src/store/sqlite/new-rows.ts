@@ -4,7 +4,7 @@ import type { Job, JobSpec } from '../../core/job.ts';
 import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
 
 /** A job and the number of its queue. */
-export interface Placed {
+export interface PlacedJob {
   job: JobSpec;
   queue: number;
 }
@@ -22,7 +22,7 @@ export function isPlain(job: JobSpec): boolean {
 }
 
 /** Adds the values of sql.insertPlainJobs, without creating an array for each of many jobs. */
-export function pushPlain(values: SQLInputValue[], { job, queue }: Placed, now: number): void {
+export function pushPlainValues(values: SQLInputValue[], { job, queue }: PlacedJob, now: number): void {
   values.push(queue);
   for (let i = 0; i < PLAIN_KEYS.length; i++) values.push((job as unknown as Values)[PLAIN_KEYS[i]!]!);
   values.push(now, now, now);
@@ -31,7 +31,7 @@ export function pushPlain(values: SQLInputValue[], { job, queue }: Placed, now: 
 const WRITERS = OWN_FIELDS.map((field) => ({ key: field.key as keyof JobSpec, write: writerOf(field) }));
 
 /** Adds the values of sql.insertJob. */
-export function pushRow(values: SQLInputValue[], { job, queue }: Placed, now: number): void {
+export function pushValues(values: SQLInputValue[], { job, queue }: PlacedJob, now: number): void {
   for (const { key, write } of WRITERS) values.push(key === 'queue' ? queue : write(job[key]));
   values.push(jsonOrNull(job.hooks), jsonOrNull(job.policy), jsonOrNull(startColumn(job)));
   const due = job.runAt ?? now;

@@ -5,7 +5,7 @@ import { claimableQueues } from './sql/claims.ts';
 /** A queue that is not paused and has waiting jobs. It may start `room` more jobs now. */
 export interface OpenQueue {
   number: number;
-  ready: boolean;
+  hasReadyJob: boolean;
   dueAt: number | null;
   room: number;
   /** The number of jobs that its rate limit allows now. Null if it has none. */
@@ -28,7 +28,7 @@ function toOpenQueue(row: Row, now: number): OpenQueue {
   const { tokens, openAt } = rateOf(row, now);
   return {
     number: row.number as number,
-    ready: row.ready === 1,
+    hasReadyJob: row.ready === 1,
     dueAt: row.due_at as number | null,
     room: Math.max(0, Math.min(free, tokens === null ? free : Math.floor(tokens))),
     tokens,

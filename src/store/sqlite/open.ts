@@ -14,14 +14,21 @@ import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
-import { fileSystemOf } from './care/network.ts';
+import { fileSystemOf } from './care/file-system.ts';
 import { refuseNonFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
-import { isMoved, lacksWal, translate } from './failures.ts';
+import { isMissingWal, isMoved, translateError } from './failures.ts';
 import { refuseReopening } from './live-files.ts';
 import { mendOnFailure } from './mend.ts';
-import { knownVersion, migrate, refuseOlder, refuseUnreleased, SCHEMA_VERSION, version } from './migrate.ts';
+import {
+  migrate,
+  readSupportedVersion,
+  readVersion,
+  refuseOlder,
+  refuseUnreleased,
+  SCHEMA_VERSION,
+} from './migrate.ts';
 import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME_BYTES = 240;
@@ -30,7 +37,7 @@ const DEFAULTS: OpenOptions = {
   ifMissing: 'create',
   actor: null,
   anyOwner: false,
-  older: 'migrate',
+  ifOlder: 'migrate',
   now: Date.now,
 };
 
@@ -43,16 +50,16 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   const { connection, found } = await openInWalMode(path, options);
   const store = sqliteStore(connection);
   try {
-    if (options.older === 'migrate' || found === 0) await migrate(connection);
-    connection.guard(() => knownVersion(connection));
+    if (options.ifOlder === 'migrate' || found === 0) await migrate(connection);
+    connection.checkBeforeWrites(() => readSupportedVersion(connection));
     mendOnFailure(connection);
-    // Both become parts of paths, so a store in which they are damaged is refused before it is used.
+    // The epoch and the origin become parts of paths, so a store in which they are damaged is refused before it is used.
     await connection.read(() => [store.epoch, store.origin]);
     // The directory is created only now, so that none is created beside a file that is not a queue.
     mkdirSync(stateBeside(path).attempts, { recursive: true, mode: 0o700 });
   } catch (error) {
     connection.close();
-    throw translate(error, path);
+    throw translateError(error, path);
   }
   return {
     store,
@@ -69,20 +76,21 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
 /** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair replaces it before, opens the new file. */
 async function openInWalMode(
   path: string,
-  { actor, older, now }: Pick<OpenOptions, 'actor' | 'older' | 'now'>,
+  { actor, ifOlder, now }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'now'>,
 ): Promise<{ connection: Connection; found: number }> {
   refuseReopening(path);
-  const refuse = older === 'refuse' ? refuseOlder : refuseUnreleased;
+  const refuse = ifOlder === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
     const connection = await connect(path, { actor, now });
     try {
-      const look = (): Promise<number> => connection.read(() => refuse(connection, version(connection)));
+      const checkVersion = (): Promise<number> =>
+        connection.read(() => refuse(connection, readVersion(connection)));
       // A database of another program or an unsupported version is refused before anything in it changes.
-      await look();
+      await checkVersion();
       if (connection.isCurrent()) {
         await connection.useWal();
         if (connection.isCurrent()) {
-          const found = await look();
+          const found = await checkVersion();
           connection.watchFiles();
           return { connection, found };
         }
@@ -92,15 +100,15 @@ async function openInWalMode(
     } catch (error) {
       if (!isMoved(error)) {
         connection.close();
-        throw lacksWal(error) ? removedWalError(path) : translate(error, path);
+        throw isMissingWal(error) ? handleRemovedWal(path) : translateError(error, path);
       }
     }
     connection.close();
   }
 }
 
-/** Returns the error. Removes a new, empty -wal, because processes with the old -wal open cannot save its contents beside it. */
-function removedWalError(path: string): QueueError {
+/** Removes a new, empty -wal, beside which other processes could not save the contents of the old one. Returns the error. */
+function handleRemovedWal(path: string): QueueError {
   if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
   return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);
 }
@@ -119,7 +127,7 @@ function prepareFiles(
     refuseNonFile(location, statSync(location, { throwIfNoEntry: false }));
     // This comes before SQLite opens the database, because SQLite also reads the files beside it.
     refuseUnsafe(location, anyOwner);
-    const created = create && makeFile(location, anyOwner);
+    const created = create && createIfMissing(location, anyOwner);
     const path = realpathSync(location);
     const stat = statSync(path);
     refuseOddFile(path, created);
@@ -127,11 +135,12 @@ function prepareFiles(
     if (stat.size === 0) syncDirectories(path); // fault-control: sync-new-store
     return { path, created };
   } catch (error) {
-    throw translate(error, location);
+    throw translateError(error, location);
   }
 }
 
-function makeFile(location: string, anyOwner: boolean): boolean {
+/** Creates the file and its directories. Returns false if there is something at the path. */
+function createIfMissing(location: string, anyOwner: boolean): boolean {
   if (!existsSync(dirname(location))) {
     mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
     // In a directory such as /tmp another user may have created it first.
@@ -164,6 +173,6 @@ function syncDirectories(path: string): void {
 }
 
 function networkWarning(path: string): string | null {
-  const { name, network } = fileSystemOf(dirname(path));
-  return network ? `${path} is on a ${name} file system; SQLite is only safe on local disks` : null;
+  const { name, isNetwork } = fileSystemOf(dirname(path));
+  return isNetwork ? `${path} is on a ${name} file system; SQLite is only safe on local disks` : null;
 }

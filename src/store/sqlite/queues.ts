@@ -3,7 +3,7 @@ import { queueChangeEvents } from '../../core/queue.ts';
 import type { Queue, QueueStore } from '../contract/queues.ts';
 import type { Connection, Row } from './connection.ts';
 import { toRate } from './open-queues.ts';
-import { record, recordOfQueue } from './record.ts';
+import { recordEvent, recordQueueEvent } from './record-events.ts';
 import * as sql from './sql/queues.ts';
 
 export function queueStore(db: Connection): QueueStore {
@@ -14,12 +14,12 @@ export function queueStore(db: Connection): QueueStore {
         const number = queueNumber(db, name);
         const { paused, concurrency, rate, agingMs } = changes;
         const before = toQueue(db.get(sql.queueByName, name)!);
-        if (paused !== undefined) db.run(sql.pauseQueue, paused?.at ?? null, paused?.by ?? null, number);
-        if (concurrency !== undefined) db.run(sql.limitQueue, concurrency, number);
-        if (rate !== undefined) db.run(sql.rateQueue, rate?.jobs ?? null, rate?.perMs ?? null, number);
-        if (agingMs !== undefined) db.run(sql.ageQueue, agingMs, number);
+        if (paused !== undefined) db.run(sql.setPause, paused?.at ?? null, paused?.by ?? null, number);
+        if (concurrency !== undefined) db.run(sql.setConcurrency, concurrency, number);
+        if (rate !== undefined) db.run(sql.setRate, rate?.jobs ?? null, rate?.perMs ?? null, number);
+        if (agingMs !== undefined) db.run(sql.setAging, agingMs, number);
         for (const what of queueChangeEvents(changes, before.pausedAt !== null))
-          recordOfQueue(db, what, number);
+          recordQueueEvent(db, what, number);
         return toQueue(db.get(sql.queueByName, name)!);
       }),
     removeQueue: (name) =>
@@ -31,8 +31,8 @@ export function queueStore(db: Connection): QueueStore {
         db.run(sql.deleteKinds, number);
         db.run(sql.deleteQueue, number);
         db.run(sql.deleteCounters, number);
-        db.run(sql.nameInEvents, name, number);
-        record(db, { kind: 'queue-deleted', detail: { queue: name } });
+        db.run(sql.writeNameIntoEvents, name, number);
+        recordEvent(db, { kind: 'queue-deleted', detail: { queue: name } });
         return 'removed';
       }),
     settings: () => db.read(() => readSettings(db)),
@@ -40,7 +40,7 @@ export function queueStore(db: Connection): QueueStore {
       db.write('set', () => {
         const changed = text === null ? db.run(sql.dropSetting, key) : db.run(sql.putSetting, key, text);
         check(readSettings(db));
-        if (changed === 1) record(db, settingChangedEvent(key, text));
+        if (changed === 1) recordEvent(db, settingChangedEvent(key, text));
       }),
   };
 }
@@ -52,7 +52,7 @@ export function readSettings(db: Connection): Map<string, string> {
 /** Returns the number of a queue, and creates the queue on first use. */
 export function queueNumber(db: Connection, name: string): number {
   const found = db.get(sql.queueNumber, name);
-  return found === undefined ? db.lastNumber(sql.insertQueue, name) : (found.number as number);
+  return found === undefined ? db.insert(sql.insertQueue, name) : (found.number as number);
 }
 
 function toQueue({ rate, rate_ms, tokens, tokens_at, ...rest }: Row): Queue {

@@ -1,6 +1,6 @@
 import { LATEST_DATE_MS } from '../../core/time.ts';
 import { OWN_FIELDS } from './job-columns.ts';
-import { SAVED } from './tables.ts';
+import { SAVED_TABLES } from './tables.ts';
 
 type Range = readonly [min: number, max: number];
 
@@ -9,14 +9,14 @@ export const LARGEST_NUMBER = 999_999_999_999_999;
 /** The highest number of an imported row. Enough higher numbers remain for all new rows. */
 export const LARGEST_IMPORTED = 1_000_000_000_000;
 
-const NUMBER: Range = [1, LARGEST_NUMBER];
-const COUNT: Range = [0, LARGEST_NUMBER];
-const TIME: Range = [0, LATEST_DATE_MS];
-const SPAN: Range = [1, LATEST_DATE_MS];
-const CODE: Range = [-(2 ** 31), 2 ** 31 - 1];
-const FLAG: Range = [0, 1];
+const NUMBERS: Range = [1, LARGEST_NUMBER];
+const COUNTS: Range = [0, LARGEST_NUMBER];
+const TIMES_MS: Range = [0, LATEST_DATE_MS];
+const DURATIONS_MS: Range = [1, LATEST_DATE_MS];
+const EXIT_CODES: Range = [-(2 ** 31), 2 ** 31 - 1];
+const FLAGS: Range = [0, 1];
 
-const all = (range: Range, ...columns: string[]): Record<string, Range> =>
+const ranged = (range: Range, ...columns: string[]): Record<string, Range> =>
   Object.fromEntries(columns.map((column) => [column, range]));
 
 /** The ranges of the columns that hold numbers or times, by table. Most references to other rows are not listed. */
@@ -25,38 +25,41 @@ export const RANGES: Record<string, Record<string, Range>> = {
     ...Object.fromEntries(
       OWN_FIELDS.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
     ),
-    ...all(COUNT, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers'),
-    ...all(TIME, 'created_at', 'updated_at', 'due_at', 'started_at', 'finished_at', 'unique_until'),
-    attempt: NUMBER,
-    exit_code: CODE,
-    duration_ms: TIME,
+    ...ranged(COUNTS, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers'),
+    ...ranged(TIMES_MS, 'created_at', 'updated_at', 'due_at', 'started_at', 'finished_at', 'unique_until'),
+    attempt: NUMBERS,
+    exit_code: EXIT_CODES,
+    duration_ms: TIMES_MS,
   },
   attempt: {
-    ...all(COUNT, 'ordinal', 'token', 'output_bytes'),
-    ...all(TIME, 'started_at', 'wait_ms', 'finished_at', 'duration_ms'),
-    exit_code: CODE,
-    truncated: FLAG,
+    ...ranged(COUNTS, 'ordinal', 'token', 'output_bytes'),
+    ...ranged(TIMES_MS, 'started_at', 'wait_ms', 'finished_at', 'duration_ms'),
+    exit_code: EXIT_CODES,
+    truncated: FLAGS,
   },
   queue: {
-    ...all(TIME, 'paused_at', 'tokens_at'),
-    ...all(NUMBER, 'concurrency', 'rate'),
-    ...all(SPAN, 'rate_ms', 'aging_ms'),
+    ...ranged(TIMES_MS, 'paused_at', 'tokens_at'),
+    ...ranged(NUMBERS, 'concurrency', 'rate'),
+    ...ranged(DURATIONS_MS, 'rate_ms', 'aging_ms'),
     tokens: [-LARGEST_NUMBER, LARGEST_NUMBER],
   },
   schedule: {
-    ...all(TIME, 'anchor_at', 'created_at', 'paused_at', 'next_at', 'last_at'),
-    every_ms: SPAN,
-    waiting: COUNT,
+    ...ranged(TIMES_MS, 'anchor_at', 'created_at', 'paused_at', 'next_at', 'last_at'),
+    every_ms: DURATIONS_MS,
+    waiting: COUNTS,
   },
-  tick: { at: TIME, manual: FLAG },
-  event: { at: TIME, jobs: NUMBER, first_job: NUMBER, queue: NUMBER, attempt: COUNT },
-  dependency: { ordinal: COUNT },
-  idempotency: { used_at: TIME },
+  tick: { at: TIMES_MS, manual: FLAGS },
+  event: { at: TIMES_MS, ...ranged(NUMBERS, 'jobs', 'first_job', 'queue'), attempt: COUNTS },
+  dependency: { ordinal: COUNTS },
+  idempotency: { used_at: TIMES_MS },
 };
 
 /** The tables whose rows have their own number, each with the column that identifies a row in messages. */
 export const NAME_COLUMNS: Record<string, string> = Object.fromEntries(
-  SAVED.filter((table) => table.numbered).map(({ name, nameColumns }) => [name, nameColumns[0] ?? 'number']),
+  SAVED_TABLES.filter((table) => table.numbered).map(({ name, nameColumns }) => [
+    name,
+    nameColumns[0] ?? 'number',
+  ]),
 );
 
 /** Returns the first column of a row that holds a number or a time out of its range. */
@@ -86,15 +89,17 @@ function isWithin(value: unknown, [min, max]: Range): boolean {
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-export function outsideSql(column: string, [min, max]: Range): string {
+export function outsideRangeSql(column: string, [min, max]: Range): string {
   return `(${column} < ${min} OR ${column} > ${max})`;
 }
 
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
-export function outsideRows(table: string): string {
-  const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNT } : {}), ...RANGES[table] });
-  const columns = ranges.map(([column, range]) => `iif(${outsideSql(column, range)}, '${column}', NULL)`);
+export function outOfRangeRowsSql(table: string): string {
+  const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}), ...RANGES[table] });
+  const columns = ranges.map(
+    ([column, range]) => `iif(${outsideRangeSql(column, range)}, '${column}', NULL)`,
+  );
   const name = NAME_COLUMNS[table] ?? Object.keys(RANGES[table]!)[0]!;
   return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}
-    WHERE ${ranges.map(([column, range]) => outsideSql(column, range)).join(' OR ')}`;
+    WHERE ${ranges.map(([column, range]) => outsideRangeSql(column, range)).join(' OR ')}`;
 }

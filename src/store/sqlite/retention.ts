@@ -6,9 +6,9 @@ import {
   type PrunedState,
   type Retention,
 } from '../../core/retention.ts';
-import type { Pruned, RetentionStore } from '../contract/retention.ts';
+import type { PruneResult, RetentionStore } from '../contract/retention.ts';
 import type { Connection } from './connection.ts';
-import { record } from './record.ts';
+import { recordEvent } from './record-events.ts';
 import * as sql from './sql/retention.ts';
 
 /** One transaction removes at most this many jobs, other rows and bytes of stdin (but at least one job), because other writers wait. */
@@ -23,8 +23,8 @@ export function retentionStore(db: Connection): RetentionStore {
   return {
     async prune(state, keep, now) {
       // A read comes first, so that no other writer waits if there is nothing to remove.
-      const some = await db.read(() => nextBatch(db, state, keep, now).length > 0);
-      if (!some) return { jobs: 0, bytes: 0, attempts: [] };
+      const hasExcess = await db.read(() => nextBatch(db, state, keep, now).length > 0);
+      if (!hasExcess) return { jobs: 0, bytes: 0, attempts: [] };
       return db.write('prune', () => removeBatch(db, state, keep, now), { usesBallast: true });
     },
     prunable: (state, keep, now) => db.read(() => prunable(db, state, keep, now)),
@@ -40,42 +40,43 @@ interface PrunableJob extends EndedJob {
 }
 
 function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PrunableJob[] {
-  const oldest = page(db, state, undefined, JOBS_AT_ONCE);
-  const going = oldest.slice(0, countExcess(keep, totalsOf(db, state), oldest, now));
+  const oldest = endedJobsAfter(db, state, undefined, JOBS_AT_ONCE);
+  const excess = oldest.slice(0, countExcess(keep, totalsOf(db, state), oldest, now));
   let rows = 0;
   let stdin = 0;
-  const heavy = going.findIndex((job) => {
+  const firstTooHeavy = excess.findIndex((job) => {
     rows += job.belongings;
     stdin += job.stdinBytes;
     return rows > ROWS_AT_ONCE || stdin > STDIN_BYTES_AT_ONCE;
   });
-  return heavy === -1 ? going : going.slice(0, Math.max(1, heavy));
+  return firstTooHeavy === -1 ? excess : excess.slice(0, Math.max(1, firstTooHeavy));
 }
 
-function removeBatch(db: Connection, state: PrunedState, keep: Retention, now: number): Pruned {
+function removeBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PruneResult {
   const batch = nextBatch(db, state, keep, now);
   const attempts: number[] = [];
   for (const { number } of batch) {
-    for (const row of db.all(sql.filedAttempts, number)) attempts.push(row.number as number);
+    for (const row of db.all(sql.attemptsWithFile, number)) attempts.push(row.number as number);
     db.run(sql.deleteEnded, number);
   }
   const bytes = batch.reduce((sum, job) => sum + job.bytes, 0);
-  if (batch.length > 0) record(db, { kind: 'jobs-pruned', detail: { state, jobs: batch.length, bytes } });
+  if (batch.length > 0)
+    recordEvent(db, { kind: 'jobs-pruned', detail: { state, jobs: batch.length, bytes } });
   return { jobs: batch.length, bytes, attempts };
 }
 
 function prunable(db: Connection, state: PrunedState, keep: Retention, now: number): JobTotals {
-  const held = totalsOf(db, state);
-  const total = { jobs: 0, bytes: 0 };
+  const totals = totalsOf(db, state);
+  const result = { jobs: 0, bytes: 0 };
   for (let after: PrunableJob | undefined; ; ) {
-    const oldest = page(db, state, after, JOBS_PER_PAGE);
-    const remaining = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
-    const going = countExcess(keep, remaining, oldest, now);
-    for (const job of oldest.slice(0, going)) {
-      total.jobs++;
-      total.bytes += job.bytes;
+    const oldest = endedJobsAfter(db, state, after, JOBS_PER_PAGE);
+    const remaining = { jobs: totals.jobs - result.jobs, bytes: totals.bytes - result.bytes };
+    const excess = countExcess(keep, remaining, oldest, now);
+    for (const job of oldest.slice(0, excess)) {
+      result.jobs++;
+      result.bytes += job.bytes;
     }
-    if (going < JOBS_PER_PAGE) return total;
+    if (excess < JOBS_PER_PAGE) return result;
     after = oldest.at(-1);
   }
 }
@@ -85,7 +86,7 @@ function totalsOf(db: Connection, state: PrunedState): JobTotals {
 }
 
 /** Returns at most `limit` jobs that ended after the given one, in the order in which they ended. */
-function page(
+function endedJobsAfter(
   db: Connection,
   state: PrunedState,
   after: PrunableJob | undefined,
@@ -97,6 +98,6 @@ function page(
 
 async function forgetKeys(db: Connection, now: number): Promise<number> {
   const before = now - KEY_KEPT_MS;
-  const some = await db.read(() => db.get(sql.oldKey, before) !== undefined);
-  return some ? db.write('forgetKeys', () => db.run(sql.forgetKeys, before, KEYS_AT_ONCE)) : 0;
+  const hasOld = await db.read(() => db.get(sql.anyOldKey, before) !== undefined);
+  return hasOld ? db.write('forgetKeys', () => db.run(sql.deleteOldKeys, before, KEYS_AT_ONCE)) : 0;
 }

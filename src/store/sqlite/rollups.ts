@@ -17,20 +17,21 @@ import * as sql from './sql/figures.ts';
 
 /** The number that stands for each tier in its rows. The rows of all time have 0. */
 export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
-/** Bounds the cache of one batch, because every job of a file may have another name. */
-const REMEMBERED = 1000;
+/** Limits the cache of one batch, because every job of a file may have another name. */
+const MOST_CACHED_KINDS = 1000;
 
 /** Collects the figures of one transaction, so that a batch costs one write for each of its queues and names. */
 export interface Tally {
-  enqueued(queue: number, name: string | null): void;
-  dropped(job: number): void;
+  countEnqueued(queue: number, name: string | null): void;
+  /** Counts a job, given by its number, that was cancelled before it ran. */
+  countDropped(job: number): void;
   write(now: number): void;
 }
 
 type Count = Record<'enqueued' | 'dropped', number>;
 type KindCounts = Record<'pairs' | 'names', number>;
 
-export function tally(db: Connection): Tally {
+export function newTally(db: Connection): Tally {
   const kinds = kindFinder(db);
   const counts = new Map<number, Count>();
   const find = (queue: number, name: string): Count => {
@@ -41,15 +42,15 @@ export function tally(db: Connection): Tally {
   };
   // Jobs of a file are mostly of one kind.
   let last: { queue: number; name: string; count: Count } | null = null;
-  const of = (queue: number, name: string): Count => {
+  const countOf = (queue: number, name: string): Count => {
     if (last?.queue !== queue || last.name !== name) last = { queue, name, count: find(queue, name) };
     return last.count;
   };
   return {
-    enqueued: (queue, name) => of(queue, name ?? '').enqueued++,
-    dropped(job) {
+    countEnqueued: (queue, name) => countOf(queue, name ?? '').enqueued++,
+    countDropped(job) {
       const { queue, name } = db.get(sql.labelsOfJob, job)!;
-      of(queue as number, name as string).dropped++;
+      countOf(queue as number, name as string).dropped++;
     },
     write(now) {
       for (const [kind, { enqueued, dropped }] of counts)
@@ -74,9 +75,9 @@ export function countAttempt(
   const runBucket = runMs === null ? null : bucketOf(runMs);
   inEveryTier(at, (tier, start) => {
     const packed = db.get(sql.packedTimes, tier, start, kind);
-    if (packed === undefined) db.run(sql.openRollup, tier, start, kind);
-    const wait = withTime(packed?.wait, waitBucket);
-    const run = withTime(packed?.run, runBucket);
+    if (packed === undefined) db.run(sql.insertRollup, tier, start, kind);
+    const wait = addTime(packed?.wait, waitBucket);
+    const run = addTime(packed?.run, runBucket);
     db.run(COUNT_ATTEMPT[outcome], waitMs, wait, runMs, run, tier, start, kind);
   });
 }
@@ -89,12 +90,12 @@ const COUNT_ATTEMPT = Object.fromEntries(
  * Returns the packed counts with one more time. JavaScript does this, because SQLite can only change a histogram that is JSON or
  * rows of their own, and both cost several times as much.
  */
-function withTime(packed: Row[string] | undefined, bucket: number | null): Uint8Array | null {
+function addTime(packed: Row[string] | undefined, bucket: number | null): Uint8Array | null {
   return bucket === null ? null : addToPacked((packed ?? null) as Uint8Array | null, bucket);
 }
 
-/** Records how long the oldest waiting job of a queue has been waiting. There is no name, because the queue has one order. */
-export function countWaiting(db: Connection, queue: number, ms: number, now: number): void {
+/** Records how long the oldest waiting job of a queue has been waiting. The figure belongs to the whole queue, so it has no job name. */
+export function recordOldestWaiting(db: Connection, queue: number, ms: number, now: number): void {
   const kind = kindFinder(db)(queue, '');
   inEveryPeriod(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
 }
@@ -115,27 +116,27 @@ function inEveryPeriod(at: number, count: (tier: number, start: number) => void)
 
 /** Returns a function that finds the number under which a queue and a name are counted, and adds it on first use. */
 function kindFinder(db: Connection): (queue: number, name: string) => number {
-  const known = new Map<string, number>();
-  let counted: KindCounts | undefined;
+  const cache = new Map<string, number>();
+  let kindCounts: KindCounts | undefined;
   /** Returns the name to count under: OTHER_LABEL if there are too many names, or too many pairs of queue and name. */
   const nameFor = (name: string): string => {
     if (name === '' || name === OTHER_LABEL) return name;
-    counted ??= db.get<KindCounts>(sql.countKinds)!;
-    if (counted.pairs >= MAX_PAIRS) return OTHER_LABEL;
-    return counted.names < MAX_NAMES || db.get(sql.nameExists, name) !== undefined ? name : OTHER_LABEL;
+    kindCounts ??= db.get<KindCounts>(sql.countKinds)!;
+    if (kindCounts.pairs >= MAX_PAIRS) return OTHER_LABEL;
+    return kindCounts.names < MAX_NAMES || db.get(sql.nameExists, name) !== undefined ? name : OTHER_LABEL;
   };
   const findOrAdd = (queue: number, name: string): number => {
     const found = db.get(sql.kindOf, name, queue);
     if (found !== undefined) return found.number as number;
     const allowed = nameFor(name);
     if (allowed !== name) return findOrAdd(queue, allowed);
-    counted = undefined;
-    return db.lastNumber(sql.insertKind, name, queue);
+    kindCounts = undefined;
+    return db.insert(sql.insertKind, name, queue);
   };
   return (queue, name) => {
     const key = `${queue} ${name}`;
-    const kind = known.get(key) ?? findOrAdd(queue, name);
-    if (known.size < REMEMBERED) known.set(key, kind);
+    const kind = cache.get(key) ?? findOrAdd(queue, name);
+    if (cache.size < MOST_CACHED_KINDS) cache.set(key, kind);
     return kind;
   };
 }

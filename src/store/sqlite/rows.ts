@@ -8,10 +8,14 @@ import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts
 import type { Row } from './connection.ts';
 import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
-import { SAVED, unreadableColumn } from './tables.ts';
+import { SAVED_TABLES, unreadableColumn } from './tables.ts';
 
 /** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
-const json = <T>(value: Row[string] | undefined, fallback: T, isList = Array.isArray(fallback ?? [])): T => {
+const parseJson = <T>(
+  value: Row[string] | undefined,
+  fallback: T,
+  isList = Array.isArray(fallback ?? []),
+): T => {
   if (value === null || value === undefined) return fallback;
   let read: unknown;
   try {
@@ -30,28 +34,32 @@ export function refuseUnreadable(row: Row): void {
     throw new QueueError('store-corrupt', `the ${column} of job '${row.id}' is not valid JSON`);
 }
 
-const JOB_TABLE = SAVED.find((table) => table.name === 'job')!;
+const JOB_TABLE = SAVED_TABLES.find((table) => table.name === 'job')!;
 
-const READERS = OWN_FIELDS.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
+const READERS = OWN_FIELDS.map((field) => ({
+  key: field.key,
+  column: field.name,
+  read: readerOf(field),
+}));
 
 /** Returns a function that converts a stored value, or null if the value needs no conversion. */
 function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
   const { default: unset = null, type } = field;
-  if (isJson(field)) return (value) => json(value, unset, type!.type === 'array');
+  if (isJson(field)) return (value) => parseJson(value, unset, type!.type === 'array');
   return type!.type === 'boolean' ? (value) => value === 1 : null;
 }
 
-const TEMPLATE = { ...JOB_DEFAULTS, ...INITIAL_FIELDS };
+const JOB_TEMPLATE = { ...JOB_DEFAULTS, ...INITIAL_FIELDS };
 
 export function toJob(row: Row): Job {
-  const job = { ...TEMPLATE } as unknown as Job & Record<string, unknown>;
+  const job = { ...JOB_TEMPLATE } as unknown as Job & Record<string, unknown>;
   for (const { key, column, read } of READERS) {
     const value = row[column];
     if (value != null) job[key] = read === null ? value : read(value);
   }
-  if (row.start !== null) readStart(job, json<Record<string, unknown>>(row.start, {}));
-  if (row.hooks !== null) job.hooks = json(row.hooks, {});
-  if (row.policy !== null) job.policy = json(row.policy, {});
+  if (row.start !== null) readStart(job, parseJson<Record<string, unknown>>(row.start, {}));
+  if (row.hooks !== null) job.hooks = parseJson(row.hooks, {});
+  if (row.policy !== null) job.policy = parseJson(row.policy, {});
   job.unique = toUnique(row);
   job.state = row.state as State;
   job.held = row.phase === 'held';
@@ -99,22 +107,22 @@ export function toClaimedJob(row: Row): ClaimedJob {
 }
 
 export function toAttempt(row: Row): Attempt {
-  const read = { truncated: row.truncated === 1, leftBehind: json(row.leftBehind, []) };
+  const read = { truncated: row.truncated === 1, leftBehind: parseJson(row.leftBehind, []) };
   return { ...row, ...read } as unknown as Attempt;
 }
 
-type Ordered = RegisteredProcess & { order: StopOrder | null };
+type OrderedProcess = RegisteredProcess & { order: StopOrder | null };
 
-export function toRegistered({ host, boot, pidNamespace, stopOrder, ...rest }: Row): Ordered {
+export function toRegistered({ host, boot, pidNamespace, stopOrder, ...rest }: Row): OrderedProcess {
   const order = STOP_ORDERS[(stopOrder as number) - 1] ?? null;
-  return { ...rest, host: { id: host, boot, pidNamespace }, order } as unknown as Ordered;
+  return { ...rest, host: { id: host, boot, pidNamespace }, order } as unknown as OrderedProcess;
 }
 
 export function toStopMark(row: Row): StopMark {
-  return json<StopMark>(row.value, { boot: '', at: 0, by: [] });
+  return parseJson<StopMark>(row.value, { boot: '', at: 0, by: [] });
 }
 
 export function toWorker({ queues, draining, currentJobs, ...rest }: Row): Worker {
-  const read = { queues: json(queues, null), draining: draining === 1, currentJobs: json(currentJobs, []) };
-  return { ...toRegistered(rest), ...read } as unknown as Worker;
+  const lists = { queues: parseJson(queues, null), currentJobs: parseJson(currentJobs, []) };
+  return { ...toRegistered(rest), ...lists, draining: draining === 1 } as unknown as Worker;
 }

@@ -36,7 +36,7 @@ export function planScans(db: Connection, filter: StoreFilter): ScanPlan | null 
     const allValues = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
     const scan: IndexScan =
       filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
-    const floor = filter.text === undefined ? 0 : Math.max(0, newestJob(db) - SEARCHED_JOBS);
+    const floor = filter.text === undefined ? 0 : Math.max(0, newestJobNumber(db) - SEARCHED_JOBS);
     return { scans: [scan], extra: `${inQueue}${inStates}${text}`, values: allValues, floor };
   }
   if (filter.waiting !== undefined)
@@ -51,7 +51,7 @@ export function planScans(db: Connection, filter: StoreFilter): ScanPlan | null 
   return { scans, extra: text, values, floor: 0 };
 }
 
-/** The phases and states of the jobs that wait for a reason of their own. */
+/** The reasons that a job itself has to wait, each with the phase and the state of such jobs. */
 const OWN_REASONS = [
   ['held', 'held', 'pending'],
   ['held', 'held', 'failed'],
@@ -84,8 +84,8 @@ function queuesOf(db: Connection, state: State): number[] {
   return db.all(sql.queuesOfState, state).map((row) => row.queue as number);
 }
 
-export function newestJob(db: Connection): number {
-  return (db.get(sql.newestJob)?.number as number | null) ?? 0;
+export function newestJobNumber(db: Connection): number {
+  return (db.get(sql.newestJobNumber)?.number as number | null) ?? 0;
 }
 
 const COLUMNS: Record<Condition['field'], string> = {

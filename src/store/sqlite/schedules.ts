@@ -6,27 +6,27 @@ import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts'
 import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
 import { insert } from './insert.ts';
-import { record, recordOfJob } from './record.ts';
-import { phaseOfJob } from './sql/acting.ts';
+import { recordEvent, recordJobEvent } from './record-events.ts';
+import { jobSummary } from './sql/job-actions.ts';
 import * as sql from './sql/schedules.ts';
 
 /** A clock may be set back by this much without repeating a tick. */
-const REMEMBERED_MS = 6 * 3_600_000;
+const TICKS_KEPT_MS = 6 * 3_600_000;
 
 export function scheduleStore(db: Connection): ScheduleStore {
   return {
-    addSchedule: (spec, nextAt, now) => db.write('addSchedule', () => add(db, spec, nextAt, now)),
+    addSchedule: (spec, nextAt, now) => db.write('addSchedule', () => addSchedule(db, spec, nextAt, now)),
     schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
     editSchedule: (spec, nextAt) =>
       db.write('editSchedule', () => {
-        if (db.run(sql.updateSchedule, ...columns(spec), nextAt, spec.name) === 0) return null;
-        record(db, { kind: 'schedule-edited', detail: { schedule: spec.name } });
+        if (db.run(sql.updateSchedule, ...columnValues(spec), nextAt, spec.name) === 0) return null;
+        recordEvent(db, { kind: 'schedule-edited', detail: { schedule: spec.name } });
         return byName(db, spec.name);
       }),
     removeSchedule: (name) =>
       db.write('removeSchedule', () => {
         if (db.run(sql.deleteSchedule, name) === 0) return false;
-        record(db, { kind: 'schedule-removed', detail: { schedule: name } });
+        recordEvent(db, { kind: 'schedule-removed', detail: { schedule: name } });
         return true;
       }),
     pauseSchedule: (name, paused, nextAt) =>
@@ -34,7 +34,7 @@ export function scheduleStore(db: Connection): ScheduleStore {
         if (db.run(sql.pauseSchedule, paused?.at ?? null, paused?.by ?? null, nextAt, name) === 0)
           return null;
         const kind = paused === null ? 'schedule-resumed' : 'schedule-paused';
-        record(db, { kind, detail: { schedule: name } });
+        recordEvent(db, { kind, detail: { schedule: name } });
         return byName(db, name);
       }),
     nextTick: () =>
@@ -42,14 +42,14 @@ export function scheduleStore(db: Connection): ScheduleStore {
         const row = db.get(sql.nextTick)!;
         return row.releasable === 1 ? 0 : (row.next_at as number | null);
       }),
-    dueSchedules: (now) => db.read(() => due(db, now)),
+    dueSchedules: (now) => db.read(() => dueSchedules(db, now)),
     fire: (firing, now) => db.write('fire', () => fire(db, firing, now)),
     fireNow: (name, job, now) => db.write('fireNow', () => fireNow(db, name, job, now)),
   };
 }
 
 /** Returns the values of the columns that a user sets, except the name, in the order of the statements. */
-function columns({ timing, overlap, catchUp, job }: ScheduleSpec): (string | number | null)[] {
+function columnValues({ timing, overlap, catchUp, job }: ScheduleSpec): (string | number | null)[] {
   const when =
     timing.kind === 'cron'
       ? [timing.cron, timing.zone, null, null]
@@ -57,16 +57,16 @@ function columns({ timing, overlap, catchUp, job }: ScheduleSpec): (string | num
   return [...when, overlap, catchUp, JSON.stringify(job)];
 }
 
-function add(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): Schedule {
+function addSchedule(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): Schedule {
   const { name } = spec;
   try {
-    db.run(sql.insertSchedule, name, ...columns(spec), nextAt, now);
+    db.run(sql.insertSchedule, name, ...columnValues(spec), nextAt, now);
   } catch (error) {
     if (isUniqueViolation(error))
       throw new QueueError('schedule-exists', `a schedule named '${name}' already exists`);
     throw error;
   }
-  record(db, { kind: 'schedule-added', detail: { schedule: name } });
+  recordEvent(db, { kind: 'schedule-added', detail: { schedule: name } });
   return byName(db, name)!;
 }
 
@@ -75,8 +75,8 @@ function byName(db: Connection, name: string): Schedule | null {
   return row === undefined ? null : toSchedule(row);
 }
 
-function due(db: Connection, now: number): Schedule[] {
-  const rows = [...db.all(sql.dueSchedules, now), ...db.all(sql.releasable)];
+function dueSchedules(db: Connection, now: number): Schedule[] {
+  const rows = [...db.all(sql.dueSchedules, now), ...db.all(sql.releasableSchedules)];
   return [...new Map(rows.map((row) => [row.number, toSchedule(row)])).values()];
 }
 
@@ -86,28 +86,28 @@ function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
   if (db.run(sql.moveSchedule, nextAt, number, schedule.nextAt, schedule.waiting) === 0) return null;
   db.run(sql.closeTicks, number);
   const waiting = db.all(sql.waitingTicks, number).map((tick) => tick.at as number);
-  let busy = db.get(sql.anyOpenTick, number) !== undefined;
+  let hasUnfinishedJob = db.get(sql.anyOpenTick, number) !== undefined;
   const fired: FiredTick[] = [];
   const enqueue = (at: number, id: string): void => {
     const job = enqueueTick(db, schedule, at, 0, jobOfTick(firing.job, id, at), now);
     fired.push({ at, job: job.existing ? null : job, waits: false });
-    busy = overlap !== 'allow' && !job.existing;
+    hasUnfinishedJob = overlap !== 'allow' && !job.existing;
   };
 
   // Waiting ticks come first. A tick is enqueued only while no job of the schedule is unfinished.
-  for (const id of waitingJobIds) if (!busy && waiting.length > 0) enqueue(waiting.shift()!, id);
+  for (const id of waitingJobIds) if (!hasUnfinishedJob && waiting.length > 0) enqueue(waiting.shift()!, id);
   for (const { at, mayWait, jobId } of ticks) {
-    const waits = busy && mayWait && waiting.length < MAX_WAITING_TICKS;
+    const waits = hasUnfinishedJob && mayWait && waiting.length < MAX_WAITING_TICKS;
     if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
-    if (!busy) enqueue(at, jobId);
+    if (!hasUnfinishedJob) enqueue(at, jobId);
     else {
       fired.push({ at, job: null, waits });
-      record(db, tickEvent(schedule.name, at, false, waits));
+      recordEvent(db, tickEvent(schedule.name, at, false, waits));
     }
     if (waits) waiting.push(at);
   }
-  db.run(sql.countWaiting, waiting.length, number);
-  db.run(sql.forgetTicks, number, now - REMEMBERED_MS);
+  db.run(sql.setWaiting, waiting.length, number);
+  db.run(sql.deleteOldTicks, number, now - TICKS_KEPT_MS);
   return fired;
 }
 
@@ -135,15 +135,15 @@ function enqueueTick(
   const job = answer!;
   const tick = tickEvent(schedule.name, at, manual === 1, false);
   if (job.existing) {
-    db.run(sql.openTick, 'closed', null, schedule.number, at, manual);
-    record(db, tick);
+    db.run(sql.updateTick, 'closed', null, schedule.number, at, manual);
+    recordEvent(db, tick);
     return job;
   }
-  const number = db.get(phaseOfJob, spec.id)!.number as number;
+  const number = db.get(jobSummary, spec.id)!.number as number;
   const phase = schedule.overlap === 'allow' ? 'closed' : 'open';
-  db.run(sql.openTick, phase, number, schedule.number, at, manual);
-  db.run(sql.tickFired, at, spec.id, schedule.number);
-  recordOfJob(db, tick, spec.id);
+  db.run(sql.updateTick, phase, number, schedule.number, at, manual);
+  db.run(sql.storeLastTick, at, spec.id, schedule.number);
+  recordJobEvent(db, tick, spec.id);
   return job;
 }
 

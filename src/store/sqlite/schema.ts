@@ -10,21 +10,21 @@
  */
 const inRange = (min: number, max: number, ...columns: string[]): string =>
   columns.map((column) => `${column} BETWEEN ${min} AND ${max}`).join(' AND ');
-const within = (column: string, min: number, max: number, type = 'INTEGER'): string =>
+const rangeColumn = (column: string, min: number, max: number, type = 'INTEGER'): string =>
   `${column} ${type} CHECK (${inRange(min, max, column)})`;
 /** Attempt numbers have at most 15 digits in a cookie. */
-const LARGEST = 999_999_999_999_999;
+const LARGEST_NUMBER = 999_999_999_999_999;
 /** A JavaScript date can be this many milliseconds. */
-const LATEST = 8_640_000_000_000_000;
-const number = (column: string): string => within(column, 1, LARGEST);
-const count = (column: string): string => within(column, 0, LARGEST);
-const time = (column: string): string => within(column, 0, LATEST);
-const span = (column: string): string => within(column, 1, LATEST);
-const exitCode = (column: string): string => within(column, -2_147_483_648, 2_147_483_647);
-const flag = (column: string): string => within(column, 0, 1);
-const figures = (...columns: string[]): string =>
+const LATEST_DATE_MS = 8_640_000_000_000_000;
+const numberColumn = (column: string): string => rangeColumn(column, 1, LARGEST_NUMBER);
+const countColumn = (column: string): string => rangeColumn(column, 0, LARGEST_NUMBER);
+const timeColumn = (column: string): string => rangeColumn(column, 0, LATEST_DATE_MS);
+const durationColumn = (column: string): string => rangeColumn(column, 1, LATEST_DATE_MS);
+const exitCodeColumn = (column: string): string => rangeColumn(column, -2_147_483_648, 2_147_483_647);
+const flagColumn = (column: string): string => rangeColumn(column, 0, 1);
+const figureColumns = (...columns: string[]): string =>
   columns.map((column) => `${column} INTEGER NOT NULL DEFAULT 0`).join(', ');
-const histogram = (of: string): string =>
+const histogramColumns = (of: string): string =>
   `${of}_ms INTEGER NOT NULL DEFAULT 0, ${of}_least INTEGER, ${of}_most INTEGER, ${of} BLOB`;
 
 export default `
@@ -37,14 +37,14 @@ CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT
 CREATE TABLE queue (
   number INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
-  ${time('paused_at')},
+  ${timeColumn('paused_at')},
   paused_by TEXT,
-  ${number('concurrency')},
-  ${number('rate')},
-  ${span('rate_ms')},
-  ${within('tokens', -LARGEST, LARGEST, 'REAL')},
-  ${time('tokens_at')},
-  ${span('aging_ms')}
+  ${numberColumn('concurrency')},
+  ${numberColumn('rate')},
+  ${durationColumn('rate_ms')},
+  ${rangeColumn('tokens', -LARGEST_NUMBER, LARGEST_NUMBER, 'REAL')},
+  ${timeColumn('tokens_at')},
+  ${durationColumn('aging_ms')}
 ) STRICT;
 
 /*
@@ -59,8 +59,8 @@ CREATE TABLE job (
   queue INTEGER NOT NULL REFERENCES queue,
   state TEXT NOT NULL,
   phase TEXT NOT NULL,
-  ${within('priority', -1_000_000, 1_000_000)} NOT NULL,
-  ${within('max_retries', 0, 1000)} NOT NULL,
+  ${rangeColumn('priority', -1_000_000, 1_000_000)} NOT NULL,
+  ${rangeColumn('max_retries', 0, 1000)} NOT NULL,
   timeout_ms INTEGER,
   backoff_base REAL,
   attempts INTEGER NOT NULL DEFAULT 0,
@@ -69,10 +69,10 @@ CREATE TABLE job (
   token INTEGER NOT NULL DEFAULT 0,
   attempt INTEGER,
   worker_id TEXT,
-  ${time('created_at')} NOT NULL,
-  ${time('updated_at')} NOT NULL,
+  ${timeColumn('created_at')} NOT NULL,
+  ${timeColumn('updated_at')} NOT NULL,
   run_at INTEGER,
-  ${time('due_at')},
+  ${timeColumn('due_at')},
   started_at INTEGER,
   finished_at INTEGER,
   exit_code INTEGER,
@@ -95,11 +95,11 @@ CREATE TABLE job (
   command TEXT NOT NULL,
   /* Most jobs are inserted with 0 and NULL in these columns. One short test passes them: a CHECK for each cost 3 %. */
   CHECK (attempts | crashes | runs | token | bytes | blockers = 0
-    OR ${inRange(0, LARGEST, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers')}),
+    OR ${inRange(0, LARGEST_NUMBER, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers')}),
   CHECK (timeout_ms IS NULL AND backoff_base IS NULL AND attempt IS NULL AND run_at IS NULL AND started_at IS NULL
     AND finished_at IS NULL AND exit_code IS NULL AND duration_ms IS NULL AND unique_until IS NULL
-    OR ${inRange(1, LATEST, 'timeout_ms')} AND ${inRange(1, 1000, 'backoff_base')} AND ${inRange(1, LARGEST, 'attempt')}
-    AND ${inRange(0, LATEST, 'run_at', 'started_at', 'finished_at', 'duration_ms', 'unique_until')}
+    OR ${inRange(1, LATEST_DATE_MS, 'timeout_ms')} AND ${inRange(1, 1000, 'backoff_base')} AND ${inRange(1, LARGEST_NUMBER, 'attempt')}
+    AND ${inRange(0, LATEST_DATE_MS, 'run_at', 'started_at', 'finished_at', 'duration_ms', 'unique_until')}
     AND ${inRange(-2_147_483_648, 2_147_483_647, 'exit_code')}),
   /* The cheapest comparisons come first: with an IN for each part this was half the cost of an insert. */
   CONSTRAINT phase_and_state_fit CHECK (CASE
@@ -133,18 +133,18 @@ CREATE UNIQUE INDEX job_unique ON job (unique_slot) WHERE unique_slot IS NOT NUL
 CREATE TABLE attempt (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
-  ${count('ordinal')} NOT NULL,
-  ${count('token')} NOT NULL,
+  ${countColumn('ordinal')} NOT NULL,
+  ${countColumn('token')} NOT NULL,
   worker_id TEXT NOT NULL,
-  ${time('started_at')} NOT NULL,
-  ${time('wait_ms')} NOT NULL,
-  ${time('finished_at')},
-  ${time('duration_ms')},
+  ${timeColumn('started_at')} NOT NULL,
+  ${timeColumn('wait_ms')} NOT NULL,
+  ${timeColumn('finished_at')},
+  ${timeColumn('duration_ms')},
   end_reason TEXT,
   why TEXT,
-  ${exitCode('exit_code')},
-  ${count('output_bytes')} NOT NULL DEFAULT 0,
-  ${flag('truncated')} NOT NULL DEFAULT 0,
+  ${exitCodeColumn('exit_code')},
+  ${countColumn('output_bytes')} NOT NULL DEFAULT 0,
+  ${flagColumn('truncated')} NOT NULL DEFAULT 0,
   error TEXT,
   left_behind TEXT,
   CHECK ((finished_at IS NULL) = (why IS NULL))
@@ -167,7 +167,7 @@ CREATE TABLE stdin (
 CREATE TABLE dependency (
   child INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
   parent INTEGER NOT NULL,
-  ${count('ordinal')} NOT NULL,
+  ${countColumn('ordinal')} NOT NULL,
   wants TEXT NOT NULL CHECK (wants IN ('ok', 'any', 'notok')),
   phase TEXT NOT NULL CHECK (phase IN ('open', 'met', 'failed')),
   PRIMARY KEY (child, parent)
@@ -178,7 +178,7 @@ CREATE INDEX dependency_by_parent ON dependency (parent, phase);
 CREATE TABLE idempotency (
   key TEXT PRIMARY KEY,
   body TEXT NOT NULL,
-  ${time('used_at')} NOT NULL,
+  ${timeColumn('used_at')} NOT NULL,
   ids TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE INDEX idempotency_used ON idempotency (used_at);
@@ -188,18 +188,18 @@ CREATE TABLE schedule (
   name TEXT NOT NULL UNIQUE,
   cron TEXT,
   zone TEXT,
-  ${span('every_ms')},
-  ${time('anchor_at')},
+  ${durationColumn('every_ms')},
+  ${timeColumn('anchor_at')},
   overlap TEXT NOT NULL CHECK (overlap IN ('skip', 'queue', 'allow')),
   catch_up TEXT NOT NULL CHECK (catch_up IN ('none', 'one', 'all')),
   job TEXT NOT NULL,
-  ${time('created_at')} NOT NULL,
-  ${time('paused_at')},
+  ${timeColumn('created_at')} NOT NULL,
+  ${timeColumn('paused_at')},
   paused_by TEXT,
-  ${time('next_at')},
-  ${time('last_at')},
+  ${timeColumn('next_at')},
+  ${timeColumn('last_at')},
   last_job TEXT,
-  ${count('waiting')} NOT NULL DEFAULT 0,
+  ${countColumn('waiting')} NOT NULL DEFAULT 0,
   CHECK ((cron IS NULL) = (zone IS NULL)),
   CHECK ((cron IS NULL) = (every_ms IS NOT NULL)),
   CHECK ((every_ms IS NULL) = (anchor_at IS NULL)),
@@ -211,8 +211,8 @@ CREATE INDEX schedule_waiting ON schedule (number) WHERE waiting > 0;
 /* The primary key makes a tick enqueue its job once: the row is kept, so that a clock set back repeats nothing. */
 CREATE TABLE tick (
   schedule INTEGER NOT NULL REFERENCES schedule ON DELETE CASCADE,
-  ${time('at')} NOT NULL,
-  ${flag('manual')} NOT NULL,
+  ${timeColumn('at')} NOT NULL,
+  ${flagColumn('manual')} NOT NULL,
   phase TEXT NOT NULL CHECK (phase IN ('waiting', 'open', 'closed')),
   job INTEGER,
   PRIMARY KEY (schedule, at, manual)
@@ -223,14 +223,14 @@ CREATE INDEX tick_waiting ON tick (schedule, at) WHERE phase = 'waiting';
 /* Jobs that were enqueued together have one row. It stands for as many event numbers as jobs, and its own is the last. */
 CREATE TABLE event (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
-  ${time('at')} NOT NULL,
+  ${timeColumn('at')} NOT NULL,
   kind TEXT NOT NULL,
   actor TEXT,
-  ${number('jobs')} NOT NULL DEFAULT 1,
-  ${number('first_job')},
+  ${numberColumn('jobs')} NOT NULL DEFAULT 1,
+  ${numberColumn('first_job')},
   id TEXT,
-  ${number('queue')},
-  ${count('attempt')},
+  ${numberColumn('queue')},
+  ${countColumn('attempt')},
   detail TEXT
 ) STRICT;
 
@@ -245,11 +245,11 @@ CREATE TABLE worker (
   hostname TEXT NOT NULL,
   concurrency INTEGER NOT NULL,
   queues TEXT,
-  ${time('started_at')} NOT NULL,
-  ${time('last_heartbeat')} NOT NULL,
-  ${count('beat')} NOT NULL DEFAULT 0,
-  ${flag('draining')} NOT NULL DEFAULT 0,
-  ${count('stop_order')} NOT NULL DEFAULT 0
+  ${timeColumn('started_at')} NOT NULL,
+  ${timeColumn('last_heartbeat')} NOT NULL,
+  ${countColumn('beat')} NOT NULL DEFAULT 0,
+  ${flagColumn('draining')} NOT NULL DEFAULT 0,
+  ${countColumn('stop_order')} NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE supervisor (
@@ -259,7 +259,7 @@ CREATE TABLE supervisor (
   host TEXT NOT NULL,
   boot TEXT NOT NULL,
   pid_namespace TEXT NOT NULL,
-  ${count('stop_order')} NOT NULL DEFAULT 0
+  ${countColumn('stop_order')} NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE counter (
@@ -287,9 +287,9 @@ CREATE TABLE rollup (
   tier INTEGER NOT NULL,
   at INTEGER NOT NULL,
   kind INTEGER NOT NULL,
-  ${figures('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'oldest_ms')},
-  ${histogram('wait')},
-  ${histogram('run')},
+  ${figureColumns('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'oldest_ms')},
+  ${histogramColumns('wait')},
+  ${histogramColumns('run')},
   PRIMARY KEY (tier, at, kind)
 ) STRICT, WITHOUT ROWID;
 

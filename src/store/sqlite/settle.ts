@@ -5,82 +5,82 @@ import { HOOK_QUEUE } from '../../core/hooks.ts';
 import type { JobSpec } from '../../core/job.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
-import { type EndedParent, parentEnded } from './dependencies.ts';
+import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { insert } from './insert.ts';
-import { recordOfAttempt, recordOfJob } from './record.ts';
-import { countAttempt, tally } from './rollups.ts';
-import { cancelJob } from './sql/acting.ts';
+import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
+import { countAttempt, newTally } from './rollups.ts';
 import * as sql from './sql/claims.ts';
+import { cancelJob } from './sql/job-actions.ts';
 
-interface Settled {
+interface SettleResult {
   answer: SettleAnswer;
   /** The number of dependencies that this end has met. */
-  unblocked: number;
+  metDependencies: number;
 }
 
-/** Settles an attempt inside a transaction. The event names `by`, or else the worker that holds the attempt. */
-export function settle(db: Connection, given: Settlement, by: string | null = null): Settled {
+/** Settles an attempt inside a transaction. The event names `actor`, or else the worker that holds the attempt. */
+export function settle(db: Connection, given: Settlement, actor: string | null = null): SettleResult {
   const attempt = db.get(sql.endingAttempt, given.claim.attempt);
-  const cancelled = attempt?.end_reason === 'cancelled';
+  const isCancelled = attempt?.end_reason === 'cancelled';
   if (given.why === 'never-started') {
-    const answer = release(db, given, cancelled, by);
-    return { answer, unblocked: answer === 'applied' ? unblock(db, given) : 0 };
+    const answer = undoAttempt(db, given, isCancelled, actor);
+    return { answer, metDependencies: answer === 'applied' ? unblock(db, given) : 0 };
   }
-  const settlement = cancelled ? withoutRetry(given) : given;
-  const answer = conclude(db, settlement, attempt, by);
-  if (answer !== 'applied') return { answer, unblocked: 0 };
-  const unblocked = unblock(db, settlement);
+  const settlement = isCancelled ? withoutRetry(given) : given;
+  const answer = settleAttempt(db, settlement, attempt, actor);
+  if (answer !== 'applied') return { answer, metDependencies: 0 };
+  const metDependencies = unblock(db, settlement);
   // Hooks come last, because the queues are not idle if the settlement has unblocked a job.
   addHooks(db, settlement);
-  return { answer, unblocked };
+  return { answer, metDependencies };
 }
 
 /** Unblocks the jobs that depend on this one, if it has ended. Returns how many dependencies were met. */
 function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
   const ended = db.get<EndedParent>(sql.endedJob, claim.job);
-  return ended === undefined ? 0 : parentEnded(db, ended, finishedAt).met;
+  return ended === undefined ? 0 : handleParentEnd(db, ended, finishedAt).met;
 }
 
-/** Returns the settlement with a cancellation instead of a retry, even if the attempt was ending for another reason. */
+/** Returns the settlement of an attempt that a user cancelled: the job is cancelled instead of retried. */
 function withoutRetry(settlement: Settlement): Settlement {
   const { to, attempts, crashes } = settlement.transition;
   // A stop makes an at-most-once job dead. If somebody cancelled it, it is cancelled instead.
-  const stopped = to === 'dead' && settlement.why === 'stopped';
-  if (to !== 'failed' && to !== 'released' && !stopped) return settlement;
+  const isStopped = to === 'dead' && settlement.why === 'stopped';
+  if (to !== 'failed' && to !== 'released' && !isStopped) return settlement;
   return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
 }
 
 /** Removes an attempt whose command never started, so that it leaves no trace in the history of the job. */
-function release(
+function undoAttempt(
   db: Connection,
   settlement: Settlement,
-  cancelled: boolean,
-  by: string | null,
+  isCancelled: boolean,
+  actor: string | null,
 ): SettleAnswer {
   const { claim, finishedAt } = settlement;
-  if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 0) {
-    const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
+  if (db.run(sql.undoAttempt, finishedAt, finishedAt, claim.job, claim.token) === 0) {
+    const before = db.get(sql.anyUndoneAttempt, claim.job, claim.token, claim.attempt);
     return before === undefined ? 'lost' : 'already-mine';
   }
-  if (cancelled) {
+  if (isCancelled) {
     db.run(cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
-    recordOfJob(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
-    const figures = tally(db);
-    figures.dropped(claim.job);
+    recordJobEvent(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
+    const figures = newTally(db);
+    figures.countDropped(claim.job);
     figures.write(finishedAt);
-  } else recordOfAttempt(db, attemptEndedEvent(settlement), claim.attempt, by);
-  db.run(sql.forgetAttempt, claim.attempt);
+  } else recordAttemptEvent(db, attemptEndedEvent(settlement), claim.attempt, actor);
+  db.run(sql.deleteAttempt, claim.attempt);
   return 'applied';
 }
 
-function conclude(
+function settleAttempt(
   db: Connection,
   settlement: Settlement,
   attempt: Row | undefined,
-  by: string | null,
+  actor: string | null,
 ): SettleAnswer {
   const { claim, transition, exitCode, output } = settlement;
-  const row = jobAfter(transition, settlement.finishedAt);
+  const row = rowAfter(transition, settlement.finishedAt);
   const applied = db.run(
     sql.settleJob,
     ...[row.state, row.phase, transition.attempts, transition.crashes, row.dueAt, row.finishedAt],
@@ -88,9 +88,9 @@ function conclude(
     ...[settlement.finishedAt, output.remainingBytes ?? output.bytes, claim.job, claim.token],
   );
   if (applied === 1) {
-    recordAttempt(db, settlement);
-    recordOfAttempt(db, attemptEndedEvent(settlement), claim.attempt, by);
-    // The attempt may be missing, because a repair saved only the job.
+    updateAttempt(db, settlement);
+    recordAttemptEvent(db, attemptEndedEvent(settlement), claim.attempt, actor);
+    // The attempt is missing if a repair saved only the job.
     if (attempt !== undefined) countAttempt(db, attempt, settlement);
     return 'applied';
   }
@@ -98,7 +98,7 @@ function conclude(
   return before?.why === settlement.why && before.exit_code === exitCode ? 'already-mine' : 'lost';
 }
 
-function recordAttempt(db: Connection, settlement: Settlement): void {
+function updateAttempt(db: Connection, settlement: Settlement): void {
   const { claim, output, leftBehind } = settlement;
   db.run(
     sql.settleAttempt,
@@ -111,7 +111,7 @@ function recordAttempt(db: Connection, settlement: Settlement): void {
 }
 
 /** Returns the new values of the job's row. */
-function jobAfter(transition: Transition, at: number) {
+function rowAfter(transition: Transition, at: number) {
   switch (transition.to) {
     case 'completed':
     case 'dead':

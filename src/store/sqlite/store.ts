@@ -1,11 +1,11 @@
 import type { Store } from '../store.ts';
-import { actingStore } from './acting.ts';
 import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { epochReader } from './epoch.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
+import { jobActionStore } from './job-actions.ts';
 import { jobStore } from './jobs.ts';
 import { queueStore } from './queues.ts';
 import { retentionStore } from './retention.ts';
@@ -13,7 +13,7 @@ import { scheduleStore } from './schedules.ts';
 import { workerStore } from './workers.ts';
 
 export function sqliteStore(db: Connection): Store {
-  const { epoch, origin, forget } = epochReader(db);
+  const { epoch, origin, forgetEpoch } = epochReader(db);
   return {
     // These two are read when they are asked for, because a file of another version may lack them.
     get epoch() {
@@ -23,7 +23,7 @@ export function sqliteStore(db: Connection): Store {
       return origin();
     },
     ...jobStore(db),
-    ...actingStore(db),
+    ...jobActionStore(db),
     ...claimStore(db),
     ...workerStore(db),
     ...queueStore(db),
@@ -31,7 +31,7 @@ export function sqliteStore(db: Connection): Store {
     ...eventStore(db),
     ...figureStore(db),
     ...retentionStore(db),
-    ...careStore(db, forget),
-    as: (actor) => sqliteStore({ ...db, actor }),
+    ...careStore(db, forgetEpoch),
+    withActor: (actor) => sqliteStore({ ...db, actor }),
   };
 }

@@ -15,11 +15,11 @@ export interface SavedTable {
   nameColumns: string[];
   /** The columns that hold JSON, and whether it is an array or an object. */
   json: Record<string, 'array' | 'object'>;
-  /** Columns that hold packed counts. Beside each are the shortest and the longest of the times that were counted. */
-  counts?: string[];
+  /** The columns that hold packed counts. For each there are columns with the shortest and the longest counted time. */
+  histogramColumns?: string[];
 }
 
-function saved(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
+function savedTable(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
   return {
     name,
     key: key.split(' '),
@@ -31,43 +31,45 @@ function saved(name: string, key: string, more: Partial<SavedTable> = {}): Saved
   };
 }
 
-/** The tables that make up the queue, in an order in which their rows can be inserted. A test lists the other ones. */
-export const SAVED: SavedTable[] = [
-  saved('setting', 'key', { nameColumns: ['key'] }),
-  saved('queue', 'number', { nameColumns: ['name'] }),
-  saved('job', 'number', {
+/** The tables that make up the queue, in an order in which their rows can be inserted. */
+export const SAVED_TABLES: SavedTable[] = [
+  savedTable('setting', 'key', { nameColumns: ['key'] }),
+  savedTable('queue', 'number', { nameColumns: ['name'] }),
+  savedTable('job', 'number', {
     refs: { queue: 'queue', attempt: 'attempt' },
     nameColumns: ['id'],
     json: JSON_COLUMNS,
   }),
-  saved('attempt', 'number', { refs: { job: 'job' }, json: { left_behind: 'array' } }),
-  saved('output', 'attempt', { refs: { attempt: 'attempt' } }),
-  saved('stdin', 'job', { refs: { job: 'job' } }),
-  saved('dependency', 'child parent', { refs: { child: 'job', parent: 'job' } }),
-  saved('idempotency', 'key', { nameColumns: ['key'], json: { ids: 'array' } }),
-  saved('schedule', 'number', { nameColumns: ['name'], json: { job: 'object' } }),
-  saved('tick', 'schedule at manual', { refs: { schedule: 'schedule', job: 'job' } }),
-  saved('event', 'number', { refs: { queue: 'queue', first_job: 'job' }, json: { detail: 'object' } }),
+  savedTable('attempt', 'number', { refs: { job: 'job' }, json: { left_behind: 'array' } }),
+  savedTable('output', 'attempt', { refs: { attempt: 'attempt' } }),
+  savedTable('stdin', 'job', { refs: { job: 'job' } }),
+  savedTable('dependency', 'child parent', { refs: { child: 'job', parent: 'job' } }),
+  savedTable('idempotency', 'key', { nameColumns: ['key'], json: { ids: 'array' } }),
+  savedTable('schedule', 'number', { nameColumns: ['name'], json: { job: 'object' } }),
+  savedTable('tick', 'schedule at manual', { refs: { schedule: 'schedule', job: 'job' } }),
+  savedTable('event', 'number', { refs: { queue: 'queue', first_job: 'job' }, json: { detail: 'object' } }),
   // An import adds figures only to a store that has none. Otherwise the same jobs would count twice.
-  saved('rollup_kind', 'number', { refs: { queue: 'queue' } }),
-  saved('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' }, counts: ['wait', 'run'] }),
+  savedTable('rollup_kind', 'number', { refs: { queue: 'queue' } }),
+  savedTable('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' }, histogramColumns: ['wait', 'run'] }),
 ];
 
 /** Returns the first column that does not hold the expected JSON array or object, or a valid histogram. */
 export function unreadableColumn(table: SavedTable, row: Record<string, unknown>): string | undefined {
   const json = Object.entries(table.json).find(
-    ([column, kind]) => row[column] != null && kindOf(row[column]) !== kind,
+    ([column, kind]) => row[column] != null && jsonTypeOf(row[column]) !== kind,
   );
-  return json?.[0] ?? table.counts?.find((column) => row[column] != null && !isHistogram(column, row));
+  return (
+    json?.[0] ?? table.histogramColumns?.find((column) => row[column] != null && !isHistogram(column, row))
+  );
 }
 
-/** No CHECK does this, because every settlement would pay for it. */
+/** Checks the counts and their limits. The schema has no CHECK for this, because it would slow down every settlement. */
 function isHistogram(column: string, row: Record<string, unknown>): boolean {
   const [least, most] = [row[`${column}_least`], row[`${column}_most`]];
   return isPacked(row[column], BUCKET_COUNT) && typeof least === 'number' && least <= Number(most);
 }
 
-function kindOf(text: unknown): string {
+function jsonTypeOf(text: unknown): string {
   try {
     const value: unknown = JSON.parse(String(text));
     return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;

@@ -3,24 +3,24 @@ import { KEPT_FIELDS } from '../../core/field-list.ts';
 import { printedFieldNames } from '../../core/job-object.ts';
 import { isJson } from './job-columns.ts';
 
-const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
+const isoTime = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
 /** Fields that are not columns of the view `jobs`, because they depend on living processes. */
 const NOT_STORED: readonly string[] = ['pid', 'waiting_for'];
 
 /** The expressions for columns of the view `jobs` that are not simply the value of a field. */
-const SPECIAL: Record<string, string> = {
+const SPECIAL_COLUMNS: Record<string, string> = {
   queue: 'q.name',
   depends_on: `coalesce((SELECT json_group_array(iif(value ->> 'on' = 'ok', value ->> 'id', json(value)))
     FROM json_each(j.depends_on)), '[]')`,
   unique_key: 'j.unique_key',
   stdin: '(SELECT CAST(bytes AS TEXT) FROM stdin WHERE stdin.job = j.number)',
   stdin_bytes: "coalesce(j.start ->> 'stdinBytes', 0)",
-  created_at: iso('j.created_at'),
-  updated_at: iso('j.updated_at'),
-  next_run_at: `iif(j.phase = 'blocked', NULL, ${iso('j.due_at')})`,
-  started_at: iso('j.started_at'),
-  finished_at: iso('j.finished_at'),
+  created_at: isoTime('j.created_at'),
+  updated_at: isoTime('j.updated_at'),
+  next_run_at: `iif(j.phase = 'blocked', NULL, ${isoTime('j.due_at')})`,
+  started_at: isoTime('j.started_at'),
+  finished_at: isoTime('j.finished_at'),
   signal: `CASE WHEN j.exit_code > 128 THEN '["SIGHUP","SIGINT","SIGQUIT","SIGILL","SIGTRAP","SIGABRT","SIGBUS","SIGFPE","SIGKILL",
     "SIGUSR1","SIGSEGV","SIGUSR2","SIGPIPE","SIGALRM","SIGTERM","SIGSTKFLT","SIGCHLD","SIGCONT","SIGSTOP","SIGTSTP",
     "SIGTTIN","SIGTTOU","SIGURG","SIGXCPU","SIGXFSZ","SIGVTALRM","SIGPROF","SIGWINCH","SIGIO","SIGPWR","SIGSYS"]'
@@ -46,8 +46,8 @@ CREATE VIEW dlq_jobs AS SELECT * FROM jobs WHERE state = 'dead';
 
 CREATE VIEW workers AS
 SELECT id, pid, hostname,
-  ${iso('started_at')} AS started_at,
-  ${iso('last_heartbeat')} AS last_heartbeat,
+  ${isoTime('started_at')} AS started_at,
+  ${isoTime('last_heartbeat')} AS last_heartbeat,
   CASE WHEN draining = 1 OR stop_order > 0 THEN 'draining'
     WHEN EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.worker_id = worker.id) THEN 'busy'
     ELSE 'idle' END AS status,
@@ -59,11 +59,11 @@ CREATE VIEW config AS SELECT key, value FROM setting;
 
 CREATE VIEW schedules AS
 SELECT name, cron, zone AS timezone, every_ms, overlap, catch_up, paused_at IS NOT NULL AS paused,
-  ${iso('paused_at')} AS paused_at, paused_by,
-  ${iso('next_at')} AS next_run_at,
-  ${iso('last_at')} AS last_run_at,
+  ${isoTime('paused_at')} AS paused_at, paused_by,
+  ${isoTime('next_at')} AS next_run_at,
+  ${isoTime('last_at')} AS last_run_at,
   last_job AS last_job_id, waiting,
-  ${iso('created_at')} AS created_at,
+  ${isoTime('created_at')} AS created_at,
   job ->> 'command' AS command, job -> 'argv' AS argv, coalesce(job ->> 'queue', 'default') AS queue
 FROM schedule;
 `;
@@ -73,7 +73,7 @@ function jobColumns(): string {
   const names = printedFieldNames().filter((name) => !NOT_STORED.includes(name));
   const columns = names.map((name) => {
     const field = KEPT_FIELDS.find((one) => one.name === name);
-    const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
+    const value = SPECIAL_COLUMNS[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
     return `${value} AS ${name}`;
   });
   return columns.join(',\n  ');
@@ -82,7 +82,7 @@ function jobColumns(): string {
 function expressionOf(field: NamedField): string {
   const column = field.in ?? field.column;
   const stored = column ? `j.${column} ${isJson(field) ? '->' : '->>'} '${field.key}'` : `j.${field.name}`;
-  if (field.type!.format === 'date-time') return iso(stored);
+  if (field.type!.format === 'date-time') return isoTime(stored);
   const unset = field.type!.type === 'boolean' ? false : field.default;
   return unset == null || field.plain ? stored : `coalesce(${stored}, ${literal(unset)})`;
 }

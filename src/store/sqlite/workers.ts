@@ -1,22 +1,23 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { StopMark, WorkerStore } from '../contract/workers.ts';
 import type { Connection } from './connection.ts';
-import { record } from './record.ts';
+import { recordEvent } from './record-events.ts';
 import { toRegistered, toStopMark, toWorker } from './rows.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 
 export function workerStore(db: Connection): WorkerStore {
-  const removed = (rows: number, workerId: string): boolean => {
-    if (rows > 0) record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
+  /** Records the end of a worker if its row was deleted. Tells whether it was. */
+  const recordStopped = (rows: number, workerId: string): boolean => {
+    if (rows > 0) recordEvent(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
     return rows > 0;
   };
   return {
-    register: (worker, used = 0) =>
+    register: (worker, lastUsedAttempt = 0) =>
       db.write('register', () => {
-        if (used > Number(db.get(lastAttempt)?.number ?? 0)) {
-          db.run(sql.forgetLastAttempt);
-          db.run(sql.setLastAttempt, used);
+        if (lastUsedAttempt > Number(db.get(lastAttempt)?.number ?? 0)) {
+          db.run(sql.deleteLastAttempt);
+          db.run(sql.setLastAttempt, lastUsedAttempt);
         }
         const { id, pid, host, hostname, concurrency, queues } = worker;
         db.run(
@@ -26,26 +27,26 @@ export function workerStore(db: Connection): WorkerStore {
           ...[worker.startedAt, worker.startedAt, worker.supervisor],
         );
         const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
-        record(db, { kind: 'worker-ready', detail }, id);
+        recordEvent(db, { kind: 'worker-ready', detail }, id);
       }),
     beat: (workerId, draining, now) =>
       db.write('beat', () => {
         db.checkFile();
         if (db.run(sql.beatWorker, now, draining ? 1 : 0, workerId) === 0) return null;
-        return { order: ordered(db, workerId) };
+        return { order: stopOrderOf(db, workerId) };
       }),
-    ordered: (workerId) => db.read(() => ordered(db, workerId)),
+    stopOrderOf: (workerId) => db.read(() => stopOrderOf(db, workerId)),
     unregister: (workerId) =>
-      db.write('unregister', () => removed(db.run(sql.deleteWorker, workerId), workerId)),
+      db.write('unregister', () => recordStopped(db.run(sql.deleteWorker, workerId), workerId)),
     handOver: (workerId, heirs) =>
       db.write('handOver', () =>
-        removed(db.run(sql.deleteHolder, workerId, JSON.stringify(heirs)), workerId),
+        recordStopped(db.run(sql.deleteWithHeir, workerId, JSON.stringify(heirs)), workerId),
       ),
     workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', () => {
         db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
-        return lastStop(db);
+        return lastStopMark(db);
       }),
     unregisterSupervisor: (id) =>
       db.write('unregisterSupervisor', () => {
@@ -70,12 +71,12 @@ export function workerStore(db: Connection): WorkerStore {
   };
 }
 
-function ordered(db: Connection, workerId: string): StopOrder | null {
+function stopOrderOf(db: Connection, workerId: string): StopOrder | null {
   const row = db.get(sql.stopOrder, workerId);
   return row === undefined ? null : (STOP_ORDERS[(row.stop_order as number) - 1] ?? null);
 }
 
-function lastStop(db: Connection): StopMark | null {
+function lastStopMark(db: Connection): StopMark | null {
   const row = db.get(sql.stopMark);
   return row === undefined ? null : toStopMark(row);
 }

@@ -72,7 +72,7 @@ export function events(api: () => Api): void {
       await add(first, { id: 'before', command: 'true', ...later });
       await until(() => before.seen.length > 0, 'it was seen');
       process.kill(first.server.pid, 'SIGKILL');
-      await until(() => before.over, 'the stream has ended');
+      await until(() => before.isOver, 'the stream has ended');
       await box.run(['enqueue', '--id', 'between', '--delay', '1d', 'true']);
       const second = await serve(box);
       const after = await second.events(before.seen.at(-1)!.id);

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { Answer, Call, Site } from '../../support/http.ts';
+import type { Answer, CallOptions, Site } from '../../support/http.ts';
 import { type Sandbox, until } from '../../support/queuectl.ts';
 
 /** One server with one worker, shared by all topics. Each topic uses its own ids and queues. */
@@ -29,7 +29,7 @@ export async function ok(
 export async function refused(
   site: Site,
   [method, path]: [string, string],
-  how: Call,
+  how: CallOptions,
   expected: [status: number, code: string],
 ): Promise<Answer> {
   const answer = await site.call(method, path, how);

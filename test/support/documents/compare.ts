@@ -1,9 +1,9 @@
 /** Compares the output that a page shows with the output that the program prints. */
 
-const ANY = '…';
+const ELLIPSIS = '…';
 
-/** Patterns of text that differs between runs, and their placeholders. The order matters: AGO matches DURATION. */
-const VARYING: [pattern: RegExp, name: string][] = [
+/** Patterns of text that differs between runs, and their placeholders. The order matters: AGO matches the placeholder DURATION. */
+const VARYING_TEXTS: [pattern: RegExp, name: string][] = [
   [/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?/g, 'TIME'],
   [/\b\d[0-9a-z]{12}\b/g, 'ID'],
   [/\b[0-9a-f]{12}\b(?:\s+\d+\b)?/g, 'WORKER'],
@@ -16,8 +16,8 @@ const VARYING: [pattern: RegExp, name: string][] = [
   [/\s+/g, ' '],
 ];
 
-export function normalise(line: string): string {
-  return VARYING.reduce((text, [pattern, name]) => text.replace(pattern, name), line).trim();
+export function withPlaceholders(line: string): string {
+  return VARYING_TEXTS.reduce((text, [pattern, name]) => text.replace(pattern, name), line).trim();
 }
 
 /** Returns the output, without the notes in it if the page shows no notes. */
@@ -26,11 +26,11 @@ export function withoutHiddenNotes(shown: string[], actual: string[]): string[] 
   return shown.some(isNote) ? actual : actual.filter((line) => !isNote(line));
 }
 
-/** Returns whether the output has the shape that the page shows, apart from ids, times and the like. */
+/** Tells whether the output is the one that the page shows, apart from ids, times and the like. */
 export function matches(shown: string[], actual: string[]): boolean {
   const [first, ...rest] = shown;
   if (first === undefined) return actual.length === 0;
-  if (first === ANY)
+  if (first === ELLIPSIS)
     return Array.from({ length: actual.length + 1 }, (_, skipped) => skipped).some((skipped) =>
       matches(rest, actual.slice(skipped)),
     );
@@ -39,25 +39,25 @@ export function matches(shown: string[], actual: string[]): boolean {
 
 /** Compares two lines. Each may be shortened with `…`: on the page by hand, and in the output by a column's width. */
 function lineMatches(shown: string, actual: string): boolean {
-  return patternOf(shown).test(normalise(actual)) || patternOf(actual).test(normalise(shown));
+  return patternOf(shown).test(withPlaceholders(actual)) || patternOf(actual).test(withPlaceholders(shown));
 }
 
 function patternOf(line: string): RegExp {
-  const parts = normalise(line).split(ANY);
+  const parts = withPlaceholders(line).split(ELLIPSIS);
   return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`);
 }
 
 /** Returns the output for the page, with `…` instead of lines that the page leaves out. */
 export function newOutput(shown: string[], actual: string[]): string[] {
-  if (!shown.includes(ANY)) return actual;
-  const wanted = shown.filter((line) => line !== ANY);
+  if (!shown.includes(ELLIPSIS)) return actual;
+  const wanted = shown.filter((line) => line !== ELLIPSIS);
   const kept = alignment(wanted, actual);
   const result: string[] = [];
   actual.forEach((line, at) => {
     if (kept.has(at)) result.push(line);
-    else if (result.at(-1) !== ANY) result.push(ANY);
+    else if (result.at(-1) !== ELLIPSIS) result.push(ELLIPSIS);
   });
-  return result.length > 0 ? result : [ANY];
+  return result.length > 0 ? result : [ELLIPSIS];
 }
 
 /** Pairs the wanted lines in order with the most similar output lines. Returns the indexes of those output lines. */
@@ -86,4 +86,4 @@ function similarity(a: string, b: string): number {
   return common / Math.max(one.size, other.size, 1);
 }
 
-const words = (line: string): Set<string> => new Set(normalise(line).split(/\W+/).filter(Boolean));
+const words = (line: string): Set<string> => new Set(withPlaceholders(line).split(/\W+/).filter(Boolean));

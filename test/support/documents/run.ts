@@ -6,17 +6,17 @@ import { startShell } from './shell.ts';
 
 const ROOT = resolve(import.meta.dir, '../../..');
 /** Pages that scripts generate. Other tests check that they are up to date. */
-const GENERATED = ['docs/commands.md', 'docs/configuration.md', 'docs/screens.md'];
+const GENERATED_PAGES = ['docs/commands.md', 'docs/configuration.md', 'docs/screens.md'];
 
 /** Returns the pages that are written by hand. */
-export function pages(): string[] {
+export function handwrittenPages(): string[] {
   const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
   return ['README.md', ...docs.map((name) => `docs/${name}`)]
-    .filter((page) => !GENERATED.includes(page))
+    .filter((page) => !GENERATED_PAGES.includes(page))
     .sort();
 }
 
-export const readText = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+export const readPageText = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
 export interface Problem {
   where: string;
@@ -26,7 +26,7 @@ export interface Problem {
   printed?: string;
 }
 
-/** Runs the commands of a page in order. Returns the differences from what the page shows. */
+/** Runs the commands of a page in order. Returns the commands whose exit code or output differs from the page. */
 export async function runPage(page: string): Promise<Problem[]> {
   return (await tryPage(page)).problems;
 }
@@ -34,14 +34,14 @@ export async function runPage(page: string): Promise<Problem[]> {
 /** Runs a page and writes the real output into it where that differs. Returns the commands with a wrong exit code. */
 export async function updatePage(page: string): Promise<Problem[]> {
   const { problems, outputs } = await tryPage(page);
-  const before = readText(page);
+  const before = readPageText(page);
   const after = withOutputs(before, outputs);
   if (after !== before) writeFileSync(join(ROOT, page), after);
   return problems.filter(({ exit }) => exit !== undefined);
 }
 
 async function tryPage(page: string): Promise<{ problems: Problem[]; outputs: Map<Step, string[]> }> {
-  const { steps } = readPage(readText(page));
+  const { steps } = readPage(readPageText(page));
   const problems: Problem[] = [];
   const outputs = new Map<Step, string[]>();
   if (steps.length === 0) return { problems, outputs };

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { processesWith, send } from '../processes.ts';
+import { processesWith, sendSignal } from '../processes.ts';
 import { EXECUTABLE, until } from '../queuectl.ts';
 import { matches, withoutHiddenNotes } from './compare.ts';
 import type { Step } from './page.ts';
@@ -19,7 +19,7 @@ const SHOWN_HOST = 'vm';
 const SHOWN_PORT = '7780';
 
 /** Reads commands from descriptor 3, and prints the exit code of each between two record separators. */
-const LOOP = `
+const COMMAND_LOOP = `
 code=0
 while IFS= read -r -d '' command <&3; do
   (exit $code)
@@ -46,7 +46,7 @@ export async function startShell(): Promise<Shell> {
     ...{ SHELL: '/bin/bash', LANG: 'C.UTF-8', TERM: 'xterm', TZ: 'UTC', NO_COLOR: '1', PAGER: 'cat' },
   };
   const terminal = join(import.meta.dir, '../terminal.py');
-  const args = [terminal, String(ROWS), String(COLUMNS), 'bash', '--norc', '--noprofile', '-c', LOOP];
+  const args = [terminal, String(ROWS), String(COLUMNS), 'bash', '--norc', '--noprofile', '-c', COMMAND_LOOP];
   const child = spawn('python3', args, { cwd: home, env, stdio: ['pipe', 'pipe', 'inherit', 'pipe'] });
   const commands = child.stdio[3] as Writable;
   let text = '';
@@ -70,9 +70,9 @@ export async function startShell(): Promise<Shell> {
 
   return {
     async run({ line, command, shown }) {
-      const strict = shown === null ? [...ON_FAILURE, command, 'trap - ERR', '(exit $failed)'] : [command];
+      const script = shown === null ? [...ON_FAILURE, command, 'trap - ERR', '(exit $failed)'] : [command];
       text = '';
-      commands.write(`${strict.join('\n').replaceAll(SHOWN_PORT, String(port))}\0`);
+      commands.write(`${script.join('\n').replaceAll(SHOWN_PORT, String(port))}\0`);
       const what = `line ${line}: ${command} has ended`;
       const [, before, code] = await until(() => /^([\s\S]*?)\x1e(\d+)\x1e/.exec(text), what, RUN_LIMIT_MS);
       let output = tidy(before!);
@@ -89,7 +89,7 @@ export async function startShell(): Promise<Shell> {
       commands.end();
       const remaining = (): number[] => processesWith(`HOME=${home}`);
       await until(() => {
-        send(remaining(), 'SIGKILL');
+        sendSignal(remaining(), 'SIGKILL');
         return remaining().length === 0;
       }, 'nothing of the page runs');
       await closed;

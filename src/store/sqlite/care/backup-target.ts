@@ -9,11 +9,11 @@ import { CHOOSE_ANOTHER_NAME, isThere, refuseExisting, refuseUnwritable } from '
 import type { CopyOptions } from '../../contract/file-care.ts';
 import { fileId } from '../live-files.ts';
 import { headOf } from './odd-file.ts';
-import { checkOwner, PART_SUFFIXES, refuseUnsafeDrafts, unsafeParts } from './owner.ts';
+import { checkSafety, PART_SUFFIXES, refuseUnsafeDrafts, safetyProblems } from './owner.ts';
 import { epochsOf } from './peek.ts';
 import { takeStore } from './swap.ts';
 
-const PART = /-(wal|shm|journal)$/;
+const PART_SUFFIX = /-(wal|shm|journal)$/;
 
 /** Throws unless a backup may be written to this file. Returns the epoch of the backup that it replaces, or null. */
 export async function checkTarget(
@@ -30,31 +30,31 @@ export async function checkTarget(
   if (!force) for (const end of PART_SUFFIXES) refuseExisting(target + end);
   const replaced = force ? await replacedEpoch(target) : null;
   // Another user who can write to FILE.d could redirect the outputs with links.
-  if (withOutput) checkOwner(target, anyOwner);
+  if (withOutput) checkSafety(target, anyOwner);
   return replaced;
 }
 
-const beside = (target: string): string[] => PART_SUFFIXES.map((end) => target + end).filter(isThere);
+const existingParts = (target: string): string[] => PART_SUFFIXES.map((end) => target + end).filter(isThere);
 
-/** Throws if this is a database in use, a part of a database, or not a file or link. Not even `--force` replaces these. */
+/** Throws if this is a database in use, a part of a database, or neither a regular file nor a link. Not even `--force` replaces these. */
 function refuseStore(target: string, location: string): void {
   const stat = lstatSync(target, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink())
     throw new QueueError('usage', `${target} is not a regular file`, CHOOSE_ANOTHER_NAME);
-  const whole = target.replace(PART, '');
-  for (const one of new Set([target, whole])) {
+  const mainFile = target.replace(PART_SUFFIX, '');
+  for (const one of new Set([target, mainFile])) {
     if (existsSync(one) && (fileId(one) === fileId(location) || pidsWithOpen(realpathSync(one)).length > 0))
       throw new QueueError('usage', `${one} is a database that is in use`, CHOOSE_ANOTHER_NAME);
   }
-  if (whole !== target) refuseDatabase(whole);
+  if (mainFile !== target) refuseDatabase(mainFile);
 }
 
 /** Throws if this is the name of a part of a database, because SQLite removes such a file when it creates the database. */
 function refusePart(target: string): void {
-  if (PART.test(target))
+  if (PART_SUFFIX.test(target))
     throw new QueueError(
       'usage',
-      `${target} has the name of a file that belongs to ${target.replace(PART, '')}`,
+      `${target} has the name of a file that belongs to ${target.replace(PART_SUFFIX, '')}`,
       CHOOSE_ANOTHER_NAME,
     );
 }
@@ -97,16 +97,16 @@ function isDatabase(path: string): boolean {
  * - The old backup may have been used as a store by a process that was killed. So its WAL is folded into it first, and it is
  *   locked until it has lost its name.
  * - If SQLite cannot read the old backup, its WAL is removed first, because the new backup must never have that WAL beside it.
- * - In a directory such as /tmp SQLite must not open the old backup, which is replaced only if no WAL or journal is beside it.
+ * - In a directory such as /tmp SQLite must not open the old backup, which is replaced only if no -wal, -shm or -journal is beside it.
  */
 export async function replaceDatabase(draft: string, target: string, anyOwner: boolean): Promise<void> {
-  const exposed = !anyOwner && unsafeParts(target).length > 0;
+  const isExposed = !anyOwner && safetyProblems(target).length > 0;
   // The WAL of another user is neither read nor removed.
-  if (beside(target).length > 0) checkOwner(target, anyOwner);
-  const isStore = !exposed && isDatabase(target) && !lstatSync(target).isSymbolicLink();
+  if (existingParts(target).length > 0) checkSafety(target, anyOwner);
+  const isStore = !isExposed && isDatabase(target) && !lstatSync(target).isSymbolicLink();
   const old = isStore ? await takeStore(target) : null;
   try {
-    for (const one of beside(target)) rmSync(one);
+    for (const one of existingParts(target)) rmSync(one);
     crashPoint('cleared-backup');
     // After a power cut the old WAL must not be beside the new backup.
     sync(dirname(target));

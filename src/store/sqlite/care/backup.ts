@@ -4,25 +4,25 @@ import { crashPoint } from '../../../core/crash-point.ts';
 import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
 import { putInPlace } from '../../../files/save-as.ts';
-import type { Copied, CopyOptions } from '../../contract/file-care.ts';
+import type { CopyOptions, CopyResult } from '../../contract/file-care.ts';
 import type { Store } from '../../store.ts';
 import { checkTarget, replaceDatabase } from './backup-target.ts';
 import { copySqlite, withCopy } from './copy.ts';
-import { unsafeParts } from './owner.ts';
+import { safetyProblems } from './owner.ts';
 
-export async function copyTo<T>(
+export async function writeBackup<T>(
   location: string,
   file: string,
   options: CopyOptions,
   renew: (copy: Store) => Promise<T>,
-): Promise<Copied<T>> {
+): Promise<CopyResult<T>> {
   const target = resolve(file);
-  const replaced = await checkTarget(target, location, options);
+  const replacedEpoch = await checkTarget(target, location, options);
   const draft = newDraft(target);
   try {
     crashPoint('before-backup');
     await copySqlite(location, draft);
-    const made = await withCopy(draft, renew);
+    const renewResult = await withCopy(draft, renew);
     syncFile(draft);
     crashPoint('in-backup');
     if (options.force) await replaceDatabase(draft, target, options.anyOwner);
@@ -30,8 +30,13 @@ export async function copyTo<T>(
     crashPoint('after-backup');
     syncFile(target);
     // Another user who can write to FILE.d could redirect the removal of its outputs with links.
-    const isSafe = options.anyOwner || unsafeParts(target).length === 0;
-    return { file: target, bytes: statSync(target).size, made, replaced: isSafe ? replaced : null };
+    const isSafe = options.anyOwner || safetyProblems(target).length === 0;
+    return {
+      file: target,
+      bytes: statSync(target).size,
+      renewResult,
+      replacedEpoch: isSafe ? replacedEpoch : null,
+    };
   } finally {
     removeDraft(draft);
   }

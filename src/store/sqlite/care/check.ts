@@ -4,11 +4,11 @@ import { QueueError } from '../../../core/errors.ts';
 import { type InvalidSetting, readSettings } from '../../../core/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { type Connection, connect } from '../connection.ts';
-import { translate } from '../failures.ts';
-import { expectedSchema, SCHEMA_VERSION, version } from '../migrate.ts';
+import { translateError } from '../failures.ts';
+import { expectedSchema, readVersion, SCHEMA_VERSION } from '../migrate.ts';
 import { readSettings as storedSettings } from '../queues.ts';
 import * as sql from '../sql/care.ts';
-import { SAVED, unreadableColumn } from '../tables.ts';
+import { SAVED_TABLES, unreadableColumn } from '../tables.ts';
 import { refuseNoStore } from './odd-file.ts';
 import { withReadOnly } from './peek.ts';
 
@@ -24,18 +24,18 @@ export async function checkSqlite(location: string): Promise<StoreCheck> {
     return await withReadOnly(path, async (connection) => ({
       path,
       problems: await problemsOf(connection),
-      invalid: await invalidSettings(connection),
+      invalidSettings: await readInvalidSettings(connection),
     }));
   } catch (error) {
-    const known = translate(error, path);
+    const known = translateError(error, path);
     if (known instanceof QueueError && known.code === 'store-corrupt')
-      return { path, problems: [known.message], invalid: [] };
+      return { path, problems: [known.message], invalidSettings: [] };
     throw known;
   }
 }
 
 /** Tells whether nothing is wrong with the store and it can be written. */
-export async function isSoundSqlite(location: string): Promise<boolean> {
+export async function isSoundStore(location: string): Promise<boolean> {
   try {
     const { path, problems } = await checkSqlite(location);
     if (problems.length > 0 || statSync(path).size === 0) return false;
@@ -54,7 +54,7 @@ export async function isSoundSqlite(location: string): Promise<boolean> {
 /** Returns the problems as of one moment, each in one line. Workers may be running meanwhile. */
 export function problemsOf(connection: Connection): Promise<string[]> {
   return connection.read(() => {
-    const found = version(connection);
+    const found = readVersion(connection);
     const problems = firstColumn(connection, sql.integrityCheck).filter((line) => line !== 'ok');
     for (const row of connection.all(sql.foreignKeyCheck))
       problems.push(`${row.table} ${row.rowid} refers to a missing ${row.parent}`);
@@ -66,12 +66,12 @@ export function problemsOf(connection: Connection): Promise<string[]> {
         rule,
         () => firstColumn(connection, query),
       ]),
-      ['all figures have valid histograms', () => oddFigures(connection)],
+      ['all figures have valid histograms', () => invalidFigures(connection)],
     ];
     for (const [rule, find] of rules) {
       try {
         const rows = find();
-        if (rows.length > 0) problems.push(`violated: ${rule} (${firstOf(rows)})`);
+        if (rows.length > 0) problems.push(`violated: ${rule} (${summarizeRows(rows)})`);
       } catch (error) {
         problems.push(`could not check that ${rule}: ${(error as Error).message}`);
       }
@@ -81,7 +81,7 @@ export function problemsOf(connection: Connection): Promise<string[]> {
 }
 
 /** Returns the invalid settings, or none if the file cannot be read, which is reported elsewhere. */
-async function invalidSettings(connection: Connection): Promise<InvalidSetting[]> {
+async function readInvalidSettings(connection: Connection): Promise<InvalidSetting[]> {
   try {
     return readSettings(await connection.read(() => storedSettings(connection))).invalid;
   } catch {
@@ -97,9 +97,9 @@ function schemaProblems(connection: Connection): string[] {
   ];
 }
 
-/** SQLite cannot read packed counts, so this rule is not among the INVARIANTS. */
-function oddFigures(connection: Connection): string[] {
-  const table = SAVED.find(({ name }) => name === 'rollup')!;
+/** Returns the figures with an invalid histogram. SQLite cannot read packed counts, so this is not among the INVARIANTS. */
+function invalidFigures(connection: Connection): string[] {
+  const table = SAVED_TABLES.find(({ name }) => name === 'rollup')!;
   const odd: string[] = [];
   for (const row of connection.each(sql.histograms))
     if (unreadableColumn(table, row) !== undefined) odd.push(`${row.tier} ${row.at} ${row.kind}`);
@@ -110,9 +110,9 @@ function oddFigures(connection: Connection): string[] {
 export function schemaDifferences(connection: Connection): { missing: string[]; foreign: string[] } {
   const found = connection.all(sql.schemaObjects).map((row) => JSON.stringify(row));
   const expected = expectedSchema();
-  const namesIn = (these: string[], others: string[]): string[] =>
+  const namesOnlyIn = (these: string[], others: string[]): string[] =>
     these.filter((one) => !others.includes(one)).map((one) => String(JSON.parse(one).name));
-  return { missing: namesIn(expected, found), foreign: namesIn(found, expected) };
+  return { missing: namesOnlyIn(expected, found), foreign: namesOnlyIn(found, expected) };
 }
 
 /** Returns the first column of each row. */
@@ -120,7 +120,7 @@ export function firstColumn(connection: Connection, query: string): string[] {
   return connection.all(query).map((row) => String(Object.values(row)[0]));
 }
 
-function firstOf(rows: string[]): string {
+function summarizeRows(rows: string[]): string {
   const shown = rows.slice(0, ROWS_PER_RULE).join(', ');
   return rows.length > ROWS_PER_RULE ? `${shown} and ${rows.length - ROWS_PER_RULE} more` : shown;
 }

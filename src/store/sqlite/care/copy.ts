@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
-import { translate } from '../failures.ts';
-import { migrate, refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
+import { translateError } from '../failures.ts';
+import { migrate, readVersion, refuseUnreleased, SCHEMA_VERSION } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
 import { firstColumn, schemaDifferences } from './check.ts';
-import { makeFile } from './hold.ts';
+import { createPrivateFile } from './hold.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { withReadOnly } from './peek.ts';
 
@@ -22,19 +22,19 @@ export async function copySqlite(from: string, to: string): Promise<void> {
     refuseOddFile(path);
     await withReadOnly(path, (source) => copyChecked(source, to), dirname(to));
   } catch (error) {
-    throw translate(error, resolve(from));
+    throw translateError(error, resolve(from));
   }
 }
 
 async function copyChecked(source: Connection, to: string): Promise<void> {
-  if ((await source.read(() => refuseUnreleased(source, version(source)))) === 0)
+  if ((await source.read(() => refuseUnreleased(source, readVersion(source)))) === 0)
     throw new QueueError('not-a-database', `${source.path} is empty, not a queuectl database`);
   refuseDamaged(source);
-  makeFile(to);
+  createPrivateFile(to);
   try {
     await source.copyInto(to);
   } catch (error) {
-    throw translate(error, dirname(dirname(to)));
+    throw translateError(error, dirname(dirname(to)));
   }
 }
 
@@ -52,14 +52,14 @@ async function openCopy(path: string): Promise<Store> {
   const connection = await connect(path);
   try {
     // The check for damage evaluates the constraints in the file, so a foreign schema is refused first.
-    if (version(connection) === SCHEMA_VERSION) refuseForeignSchema(connection);
+    if (readVersion(connection) === SCHEMA_VERSION) refuseForeignSchema(connection);
     refuseDamaged(connection);
     await migrate(connection);
     refuseForeignSchema(connection);
     return sqliteStore(connection);
   } catch (error) {
     connection.close();
-    throw translate(error, path);
+    throw translateError(error, path);
   }
 }
 

@@ -10,7 +10,7 @@ import type { OpenedStore } from '../../open.ts';
 const FILE_CHANGE_MS = 50;
 const FILE_POLL_MS = 1;
 /** Workers and servers that use a removed file notice that and end within this time, unless they are suspended. */
-const NOTICE_MS = 10_000;
+const NOTICE_LIMIT_MS = 10_000;
 const HOLDERS_POLL_MS = 100;
 const OPEN_TRIES = 3;
 
@@ -27,14 +27,14 @@ export async function openWithCurrentFiles(
     const db = existsSync(location) ? realpathSync(location) : null;
     if (db === null) return open();
     await refuseSecondName(db);
-    const found = await settleFiles(db);
-    const haveChanged = (): boolean => found !== null && identify(db).join() !== found.join();
+    const oldFiles = await waitForStableFiles(db);
+    const haveChanged = (): boolean => oldFiles !== null && identitiesOf(db).join() !== oldFiles.join();
     try {
       const opened = await open();
       if (!haveChanged()) return opened;
-      const made = identify(db);
+      const newFiles = identitiesOf(db);
       await opened.store.close();
-      removeMadeFiles(db, found!, made);
+      removeNewFiles(db, oldFiles!, newFiles);
     } catch (error) {
       const isRemoved = error instanceof QueueError && error.code === 'store-files-removed';
       if (tries >= OPEN_TRIES || !(isRemoved || haveChanged())) throw error;
@@ -42,13 +42,13 @@ export async function openWithCurrentFiles(
   }
 }
 
-/** If others still have removed files open, removes the files that were made instead of those, but no -wal with contents. */
-function removeMadeFiles(db: string, found: FileIdentities, made: FileIdentities): void {
-  if (removedHolders(db).length === 0) return;
-  const [wal, shm] = identify(db);
+/** Removes the new -wal and -shm if other processes still have the old, removed ones open. Keeps a -wal with contents. */
+function removeNewFiles(db: string, oldFiles: FileIdentities, newFiles: FileIdentities): void {
+  if (holdersOfRemovedFiles(db).length === 0) return;
+  const [wal, shm] = identitiesOf(db);
   const isEmpty = statSync(`${db}-wal`, { throwIfNoEntry: false })?.size === 0;
-  if (shm === made[1] && shm !== found[1]) removeOwn(`${db}-shm`, db);
-  if (wal === made[0] && wal !== found[0] && isEmpty) removeOwn(`${db}-wal`, db);
+  if (shm === newFiles[1] && shm !== oldFiles[1]) removeIfOwned(`${db}-shm`, db);
+  if (wal === newFiles[0] && wal !== oldFiles[0] && isEmpty) removeIfOwned(`${db}-wal`, db);
 }
 
 /**
@@ -80,12 +80,12 @@ async function countNames(db: string): Promise<number> {
     const before = statSync(db);
     const ownLinks = countOwnLinks(db);
     const after = statSync(db);
-    // Otherwise a name was created or removed meanwhile.
+    // If the two differ, a name was created or removed meanwhile, and the links are counted again.
     if (before.ino === after.ino && before.nlink === after.nlink) return after.nlink - ownLinks;
   }
 }
 
-/** Throws if the store must not even be read: through a second name or with new files, an old state would be read. */
+/** Throws if even a reader would see an old state, because the store has a second name or its -wal or -shm was removed. */
 export async function refuseReading(location: string): Promise<void> {
   if (!existsSync(location)) return;
   const db = realpathSync(location);
@@ -98,7 +98,7 @@ export async function refuseReading(location: string): Promise<void> {
  * to save the contents of such files, which it can do only while nobody has created new ones.
  */
 function refuseRemovedFiles(db: string): void {
-  const holders = removedHolders(db);
+  const holders = holdersOfRemovedFiles(db);
   if (holders.length === 0) return;
   const pids = holders.join(' ');
   throw new QueueError(
@@ -116,26 +116,26 @@ function refuseRemovedFiles(db: string): void {
  * lost. With a new -shm, old and new processes would write into one -wal without a common lock. Returns the files with which to
  * open the database, or null if any will do.
  */
-async function settleFiles(db: string): Promise<FileIdentities | null> {
-  const found = identify(db);
-  if (!isIncomplete(found, db)) return found[0] === null ? null : found;
+async function waitForStableFiles(db: string): Promise<FileIdentities | null> {
+  const oldFiles = identitiesOf(db);
+  if (!isIncomplete(oldFiles, db)) return oldFiles[0] === null ? null : oldFiles;
   for (let waited = 0; waited < FILE_CHANGE_MS; waited += FILE_POLL_MS) {
     await pause(FILE_POLL_MS);
-    const now = identify(db);
-    if (!isIncomplete(now, db) || now.join() !== found.join()) return settleFiles(db);
+    const newFiles = identitiesOf(db);
+    if (!isIncomplete(newFiles, db) || newFiles.join() !== oldFiles.join()) return waitForStableFiles(db);
   }
-  const end = performance.now() + NOTICE_MS;
-  while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_POLL_MS);
+  const end = performance.now() + NOTICE_LIMIT_MS;
+  while (holdersOfRemovedFiles(db).length > 0 && performance.now() < end) await pause(HOLDERS_POLL_MS);
   refuseRemovedFiles(db);
   // This -shm describes a -wal that is gone, and no process has it open any more.
-  if (found[0] === null && identify(db).join() === found.join()) removeOwn(`${db}-shm`, db);
+  if (oldFiles[0] === null && identitiesOf(db).join() === oldFiles.join()) removeIfOwned(`${db}-shm`, db);
   return null;
 }
 
 /** The identities of the -wal and the -shm file, or null. The creation time differs if an inode number is reused. */
 type FileIdentities = [wal: string | null, shm: string | null];
 
-function identify(db: string): FileIdentities {
+function identitiesOf(db: string): FileIdentities {
   const one = (path: string): string | null => {
     const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
     return stat === undefined ? null : `${stat.ino}:${stat.birthtimeNs}`;
@@ -167,12 +167,12 @@ function isLocked(inode: number): boolean {
 }
 
 /** Returns the other processes that have a removed -wal or -shm file of this database open. */
-function removedHolders(db: string): number[] {
+function holdersOfRemovedFiles(db: string): number[] {
   return pidsWithOpen(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
 }
 
-/** Removes a file if it belongs to the owner of the database. Files of others are refused elsewhere. */
-function removeOwn(path: string, db: string): void {
+/** Removes a file if it belongs to the owner of the database. `refuseUnsafe` refuses files of others. */
+function removeIfOwned(path: string, db: string): void {
   try {
     if (lstatSync(path).uid === statSync(db).uid) rmSync(path);
   } catch {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { abandonedDrafts, sweepDrafts } from '../../../files/drafts.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { FileCare } from '../../contract/file-care.ts';
-import { copyTo } from './backup.ts';
+import { writeBackup } from './backup.ts';
 import { refuseOverwriting } from './backup-target.ts';
 import { checkSqlite } from './check.ts';
 import { refuseReading } from './current-files.ts';
@@ -13,8 +13,8 @@ import { databasePath, replaceStore } from './replace.ts';
 import { finishSwaps, hiddenNames } from './swap.ts';
 
 export const sqliteCare: FileCare = {
-  stateOf: (location) => stateBeside(databasePath(location)),
-  copy: copyTo,
+  stateDirectoryOf: (location) => stateBeside(databasePath(location)),
+  copy: writeBackup,
   replace: replaceStore,
   async check(location) {
     await refuseReading(location);

@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { copyBytes } from '../../../files/write-all.ts';
 import { type Connection, connect } from '../connection.ts';
-import { translate } from '../failures.ts';
+import { translateError } from '../failures.ts';
 import { fileId } from '../live-files.ts';
 
 /** A store that nobody else can use, so that its file can be read and replaced. */
 export interface HeldStore {
   /** Tells whether SQLite has locked the file and folded the WAL into it. Otherwise SQLite cannot read the file, and the WAL is left. */
-  folded: boolean;
+  isFolded: boolean;
   /** Tells whether the path still leads to this file. */
   isCurrent(): boolean;
   /** Copies the bytes of the file, damaged or not, and of a WAL that is left. */
@@ -37,40 +37,40 @@ export async function holdSqlite(path: string): Promise<HeldStore> {
 
 /** Creates an empty file and locks it, so that nobody else can use it when it gets another name. */
 export async function holdNewSqlite(path: string): Promise<HeldStore> {
-  makeFile(path);
+  createPrivateFile(path);
   return holdOnce(path);
 }
 
 async function holdOnce(path: string): Promise<HeldStore> {
   const file = fileId(path);
-  const raw = open(path);
+  const descriptor = openRaw(path);
   let connection: Connection | null;
   try {
-    connection = await connectAndHold(path, fstatSync(raw).size);
+    connection = await connectAndHold(path, fstatSync(descriptor).size);
   } catch (error) {
-    closeSync(raw);
+    closeSync(descriptor);
     throw error;
   }
-  const folded = connection !== null;
+  const isFolded = connection !== null;
   return {
-    folded,
+    isFolded,
     isCurrent: () => fileId(path) === file,
     copyTo(target) {
-      copyBytes(raw, target);
-      if (!folded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
+      copyBytes(descriptor, target);
+      if (!isFolded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
     },
     unlock() {
       connection?.close();
-      closeSync(raw);
+      closeSync(descriptor);
     },
   };
 }
 
-function open(path: string): number {
+function openRaw(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw translate(error, path);
+    throw translateError(error, path);
   }
 }
 
@@ -90,11 +90,11 @@ async function connectAndHold(path: string, size: number): Promise<Connection | 
 }
 
 /** Creates the file of a draft before SQLite does, so that nobody else can read it even for a moment. */
-export function makeFile(path: string): void {
+export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     // The error names the directory of the target, because users do not know the names of drafts.
-    throw translate(error, dirname(dirname(path)));
+    throw translateError(error, dirname(dirname(path)));
   }
 }

@@ -6,15 +6,15 @@ import { formatBytes } from '../../../core/numbers.ts';
 import { namesIn } from '../../../files/names-in.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { Inspection } from '../../contract/file-care.ts';
-import { translate } from '../failures.ts';
-import { refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
+import { translateError } from '../failures.ts';
+import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
-import { isSqliteSound, OLDEST_SQLITE } from '../sqlite-version.ts';
+import { isSafeSqliteVersion, OLDEST_SQLITE } from '../sqlite-version.ts';
 import { firstColumn } from './check.ts';
 import { refuseReading } from './current-files.ts';
-import { fileSystemOf } from './network.ts';
-import { headOf, refuseNoStore, wasOurs } from './odd-file.ts';
-import { unsafeParts } from './owner.ts';
+import { fileSystemOf } from './file-system.ts';
+import { hasTracesOfStore, headOf, refuseNoStore } from './odd-file.ts';
+import { safetyProblems } from './owner.ts';
 import { withReadOnly } from './peek.ts';
 import { databasePath } from './replace.ts';
 import { modeOf } from './safe-path.ts';
@@ -24,7 +24,7 @@ const FULL_DISK_BYTES = 16 * 1024 ** 2;
 const LARGE_WAL_BYTES = 64 * 1024 ** 2;
 const SYNCHRONOUS_FULL = 2;
 
-/** Collects findings about a store without changing anything. `whole` reads all of it. */
+/** Collects findings about a store without changing anything. With `whole`, it reads the whole file. */
 export async function inspectSqlite(location: string, whole: boolean): Promise<Inspection> {
   const path = databasePath(location);
   const exists = existsSync(path);
@@ -33,24 +33,25 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<I
   let contents: Finding[] = [];
   let isReadable = false;
   try {
-    access = permissions(resolve(location), path, exists);
+    access = permissionFindings(resolve(location), path, exists);
     await refuseReading(location);
-    if (exists || wasOurs(path)) {
+    if (exists || hasTracesOfStore(path)) {
       const facts = await factsOf(path, whole);
-      contents = findings(facts);
+      contents = contentFindings(facts);
       isReadable = facts.schema === SCHEMA_VERSION;
     }
   } catch (error) {
-    const { message, hint } = translate(error, path) as QueueError;
+    const { message, hint } = translateError(error, path) as QueueError;
     if (exists) contents = [fail('database', message, hint)];
     else store = fail('store', message, hint);
   }
-  return { path, isReadable, engine: sqlite(), files: [store, ...disks(path), ...access], contents };
+  const files = [store, ...diskFindings(path), ...access];
+  return { path, isReadable, engine: sqliteFinding(), files, contents };
 }
 
-function sqlite(): Finding {
+function sqliteFinding(): Finding {
   const version = process.versions.sqlite ?? 'unknown';
-  if (isSqliteSound(version)) return ok('sqlite', version);
+  if (isSafeSqliteVersion(version)) return ok('sqlite', version);
   return fail(
     'sqlite',
     `${version} can corrupt a database in WAL mode; ${OLDEST_SQLITE} or newer is needed`,
@@ -58,7 +59,7 @@ function sqlite(): Finding {
   );
 }
 
-function disks(path: string): Finding[] {
+function diskFindings(path: string): Finding[] {
   // The store need not exist yet.
   let directory = dirname(path);
   while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
@@ -67,7 +68,7 @@ function disks(path: string): Finding[] {
   const freeBytes = Number(bavail) * Number(bsize);
   const disk = `${formatBytes(freeBytes)} free`;
   return [
-    fileSystem.network
+    fileSystem.isNetwork
       ? warn(
           'file system',
           `${fileSystem.name}: SQLite is only safe on local disks`,
@@ -82,13 +83,13 @@ function disks(path: string): Finding[] {
   ];
 }
 
-function permissions(asked: string, path: string, exists: boolean): Finding[] {
-  const found = unsafeParts(asked).map((one) => fail('permissions', one.problem, one.fix));
+function permissionFindings(givenPath: string, path: string, exists: boolean): Finding[] {
+  const findings = safetyProblems(givenPath).map((one) => fail('permissions', one.problem, one.fix));
   for (const one of readableByOthers(path))
-    found.push(
+    findings.push(
       warn('permissions', `other users can read ${one}`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
     );
-  if (found.length > 0) return found;
+  if (findings.length > 0) return findings;
   return exists ? [ok('permissions', 'no other user can read, write or replace the files')] : [];
 }
 
@@ -103,7 +104,7 @@ function readableByOthers(path: string): string[] {
   });
 }
 
-interface Facts {
+interface StoreFacts {
   schema: number;
   isWal: boolean;
   synchronous: number;
@@ -116,23 +117,23 @@ interface Facts {
 const WRITE_VERSION_AT = 18;
 const WAL_VERSION = 2;
 
-function factsOf(path: string, whole: boolean): Promise<Facts> {
+function factsOf(path: string, whole: boolean): Promise<StoreFacts> {
   refuseNoStore(path);
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
   // If there is a WAL, this process may have the database open, and closing a descriptor would drop its locks. Then only SQLite
   // opens the file, and returns the mode.
-  const saysWal =
+  const headerShowsWal =
     walBytes === undefined ? headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL_VERSION : null;
   return withReadOnly(path, (connection) => ({
-    schema: refuseUnreleased(connection, version(connection)),
-    isWal: saysWal ?? firstColumn(connection, 'PRAGMA journal_mode')[0] === 'wal',
+    schema: refuseUnreleased(connection, readVersion(connection)),
+    isWal: headerShowsWal ?? firstColumn(connection, 'PRAGMA journal_mode')[0] === 'wal',
     synchronous: connection.pragma('synchronous'),
     walBytes: walBytes ?? 0,
     problems: whole ? firstColumn(connection, sql.quickCheck).filter((line) => line !== 'ok') : undefined,
   }));
 }
 
-function findings(facts: Facts): Finding[] {
+function contentFindings(facts: StoreFacts): Finding[] {
   const { schema, problems, walBytes } = facts;
   return [
     facts.isWal
@@ -148,7 +149,7 @@ function findings(facts: Facts): Finding[] {
           'find that process with fuser or lsof, and stop it',
         )
       : ok('wal', formatBytes(walBytes)),
-    ...(problems === undefined ? [] : [quickCheck(problems)]),
+    ...(problems === undefined ? [] : [quickCheckFinding(problems)]),
     schema === SCHEMA_VERSION
       ? ok('schema', `version ${schema}`)
       : warn(
@@ -159,7 +160,7 @@ function findings(facts: Facts): Finding[] {
   ];
 }
 
-function quickCheck(problems: string[]): Finding {
+function quickCheckFinding(problems: string[]): Finding {
   return problems.length === 0
     ? ok('quick check', 'no problems found')
     : fail('quick check', problems.slice(0, 3).join('; '), 'queuectl db check; queuectl db repair');

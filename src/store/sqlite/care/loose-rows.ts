@@ -4,96 +4,97 @@ import * as care from '../sql/care.ts';
 import type { SavedTable } from '../tables.ts';
 import {
   cellAt,
-  cellsOf,
-  childrenOf,
+  cellOffsets,
+  childPagesOf,
   freePages,
   holdsRows,
   openPages,
   PAGE_BYTES,
   type PageFile,
+  readWholeRow,
   type Value,
   valuesOf,
-  wholeOf,
 } from './pages.ts';
 
-/** Describes what the rows of a table look like. */
-export interface Shape {
+/** The columns of a table, by which its rows are recognized in the pages of a damaged file. */
+export interface TableShape {
   table: string;
   /** The columns in the order in which they are stored. */
   columns: { name: string; type: string; required: boolean; fallback: Value }[];
-  /** The smallest number of columns. Rows written before a migration may have no more. */
-  least: number;
+  /** Rows that were written before a migration may have only this many columns. */
+  minColumns: number;
   /** Tells whether rows have a row number. `alias` is the column that shows it, if there is one. */
   numbered: boolean;
   alias: string | null;
   /** The columns that tell two rows apart. */
   key: string[];
   /** Of two versions of a row, the newer one has the higher values in these columns. */
-  age: string[];
+  ageColumns: string[];
 }
 
-/** The columns of `Shape.age`, by table. Other tables have none. */
-const AGE: Record<string, string[]> = {
+/** The values of `ageColumns` by table. Other tables have none. */
+const AGE_COLUMNS: Record<string, string[]> = {
   job: ['updated_at', 'token'],
   attempt: ['finished_at', 'token'],
   schedule: ['last_at'],
 };
 
 /** Reads the shape of a table from an undamaged store. */
-export function shapeOf(db: Connection, { name, key }: SavedTable): Shape {
+export function shapeOf(db: Connection, { name, key }: SavedTable): TableShape {
   const columns = db.all(care.columnsOf, name);
   const numbered = db.get(care.isWithoutNumbers, name) === undefined;
   const keyed = columns.filter((one) => one.pk !== 0).sort((a, b) => Number(a.pk) - Number(b.pk));
   const [first] = keyed;
   return {
     table: name,
-    least: originalColumnCounts().get(name) ?? columns.length,
+    minColumns: originalColumnCounts().get(name) ?? columns.length,
     columns: (numbered ? columns : [...keyed, ...columns.filter((one) => one.pk === 0)]).map((one) => ({
       name: String(one.name),
       type: String(one.type),
       required: one.notnull === 1,
-      fallback: constant(one.dflt_value as string | null),
+      fallback: parseDefault(one.dflt_value as string | null),
     })),
     numbered,
     alias: numbered && keyed.length === 1 && first!.type === 'INTEGER' ? String(first!.name) : null,
     key,
-    age: AGE[name] ?? [],
+    ageColumns: AGE_COLUMNS[name] ?? [],
   };
 }
 
 /** Parses the default of a column, which is an integer or a text in this schema. */
-function constant(sql: string | null): Value {
+function parseDefault(sql: string | null): Value {
   if (sql === null) return null;
   return /^-?\d+$/.test(sql) ? Number(sql) : sql.slice(1, -1);
 }
 
 export interface FoundRow {
   row: Row;
-  /** Tells whether the tree of the table does not lead to the row. It may then be an old version of a row, or a deleted row. */
+  /** True if the tree of the table does not lead to the row, which may then be an old version or a deleted row. */
   loose: boolean;
 }
 
-/** The position of a row in the file. */
+/** The position of a row in the file, and its values in `ageColumns`. */
 interface FoundCell {
   page: number;
   at: number;
-  age: number[];
+  ages: number[];
   loose: boolean;
 }
 
 /** Opens a file to find rows page by page. `roots` holds the number of the first page of each tree, by name. */
-export function looseRows(path: string, roots: Map<string, number>) {
+export function openRowFinder(path: string, roots: Map<string, number>) {
   const pages = openPages(path);
   const free = freePages(pages) ?? new Set();
   const owners = ownersOf(pages, roots, free);
   return {
-    /** Returns one row for each key: a row in the tree of the table or else the newest. Skips free pages and rows that do not `fit`. */
-    of: (shape: Shape, fit: (found: FoundRow) => boolean) => newest(pages, free, owners, shape, fit),
+    /** Returns one row for each key: the one in the tree of the table, or else the newest. Skips free pages and rows that do not `fit`. */
+    rowsOf: (shape: TableShape, fit: (found: FoundRow) => boolean) =>
+      newestRows(pages, free, owners, shape, fit),
     close: () => pages.close(),
   };
 }
 
-export type LooseRows = ReturnType<typeof looseRows>;
+export type RowFinder = ReturnType<typeof openRowFinder>;
 
 /** Returns the name of the tree to which each page belongs, as far as the trees can be walked. */
 function ownersOf(pages: PageFile, roots: Map<string, number>, free: Set<number>): Map<number, string> {
@@ -104,22 +105,22 @@ function ownersOf(pages: PageFile, roots: Map<string, number>, free: Set<number>
       const page = owners.has(number) || free.has(number) ? null : pages.read(number);
       if (page === null) continue;
       owners.set(number, name);
-      rest.push(...childrenOf(page, number));
-      for (const at of cellsOf(page, number)) {
+      rest.push(...childPagesOf(page, number));
+      for (const at of cellOffsets(page, number)) {
         const cell = cellAt(page, number, at);
         if (cell?.overflow == null) continue;
-        for (const one of wholeOf(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
+        for (const one of readWholeRow(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
       }
     }
   }
   return owners;
 }
 
-function* newest(
+function* newestRows(
   pages: PageFile,
   free: Set<number>,
   owners: Map<number, string>,
-  shape: Shape,
+  shape: TableShape,
   fit: (found: FoundRow) => boolean,
 ): Iterable<FoundRow> {
   const found = new Map<string, FoundCell>();
@@ -128,10 +129,11 @@ function* newest(
     const loose = owners.get(number) !== shape.table;
     const page = free.has(number) ? null : pages.read(number);
     if (page === null || !holdsRows(page, number, shape.numbered)) continue;
-    for (const at of cellsOf(page, number)) {
+    for (const at of cellOffsets(page, number)) {
       const read = rowAt(pages, page, number, at, shape, loose ? isUnowned : () => true);
       if (read === null || !fit({ row: read.row, loose })) continue;
-      const one = { page: number, at, loose, age: shape.age.map((column) => Number(read.row[column] ?? 0)) };
+      const ages = shape.ageColumns.map((column) => Number(read.row[column] ?? 0));
+      const one = { page: number, at, loose, ages };
       const key = JSON.stringify(shape.key.map((column) => read.row[column]));
       const other = found.get(key);
       if (other === undefined || compare(one, other) < 0) found.set(key, one);
@@ -151,7 +153,7 @@ function* newest(
 /** Sorts the rows in the tree of the table first, then newer rows before older ones. */
 function compare(one: FoundCell, other: FoundCell): number {
   if (one.loose !== other.loose) return one.loose ? 1 : -1;
-  for (const [i, age] of one.age.entries()) if (age !== other.age[i]) return other.age[i]! - age;
+  for (const [i, age] of one.ages.entries()) if (age !== other.ages[i]) return other.ages[i]! - age;
   return 0;
 }
 
@@ -160,20 +162,24 @@ function rowAt(
   page: Buffer,
   number: number,
   at: number,
-  shape: Shape,
-  usable: (page: number) => boolean,
+  shape: TableShape,
+  isUsable: (page: number) => boolean,
 ): { row: Row; pages: number[] } | null {
   const cell = cellAt(page, number, at);
   if (cell === null || cell.length > pages.count * PAGE_BYTES) return null;
-  const whole = wholeOf(pages, cell, usable);
+  const whole = readWholeRow(pages, cell, isUsable);
   const values = whole === null ? null : valuesOf(whole.bytes);
-  const row = values === null ? null : shaped(values, cell.rowid, shape);
+  const row = values === null ? null : toRow(values, cell.rowid, shape);
   return row === null ? null : { row, pages: whole!.pages };
 }
 
 /** Returns the values by column name, or null if they do not fit the table. */
-function shaped(values: Value[], rowid: number | null, { columns, alias, least }: Shape): Row | null {
-  if (values.length < least || values.length > columns.length) return null;
+function toRow(
+  values: Value[],
+  rowid: number | null,
+  { columns, alias, minColumns }: TableShape,
+): Row | null {
+  if (values.length < minColumns || values.length > columns.length) return null;
   const row: Row = {};
   for (const [i, column] of columns.entries()) {
     const value = i < values.length ? values[i]! : column.fallback;

@@ -18,15 +18,15 @@ const SMALLEST_DATABASE_BYTES = 512;
 
 /**
  * Throws if SQLite must not open this file. SQLite would wait for a pipe, treat a file of one byte as an empty database, and
- * create a new queue in a database that was truncated to nothing. A file that was just `created` may be empty.
+ * create a new queue in a database that was truncated to nothing. A new file (`isNew`) may be empty.
  */
-export function refuseOddFile(path: string, created = false): void {
+export function refuseOddFile(path: string, isNew = false): void {
   const stat = statSync(path);
   refuseNonFile(path, stat);
-  if (created || stat.size >= SMALLEST_DATABASE_BYTES) return;
+  if (isNew || stat.size >= SMALLEST_DATABASE_BYTES) return;
   // An empty file is accepted if there was no store, or if another process is just writing it.
-  if (stat.size === 0 && !(wasOurs(path) && !grows(path))) return;
-  throw wasOurs(path)
+  if (stat.size === 0 && !(hasTracesOfStore(path) && !waitForGrowth(path))) return;
+  throw hasTracesOfStore(path)
     ? new QueueError('store-corrupt', `${path} is damaged: the file is truncated`)
     : new QueueError('not-a-database', `${path} is not a queuectl database`);
 }
@@ -65,7 +65,7 @@ export function refuseNoStore(path: string): void {
 
 /** Returns the error for a database file that does not exist. */
 export function missingError(path: string): QueueError {
-  return wasOurs(path)
+  return hasTracesOfStore(path)
     ? new QueueError(
         'store-unavailable',
         `${path} is missing, although ${path}.d exists`,
@@ -75,20 +75,20 @@ export function missingError(path: string): QueueError {
 }
 
 /** Tells whether a state directory or a -wal shows that a store was at this path. */
-export function wasOurs(path: string): boolean {
+export function hasTracesOfStore(path: string): boolean {
   return (
     existsSync(stateBeside(path).attempts) ||
     (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
   );
 }
 
-/** Waits half a second at most for an empty file to grow. Tells whether it has grown. */
-function grows(path: string): boolean {
+/** Waits until an empty file has grown, for at most half a second. Tells whether it has. */
+function waitForGrowth(path: string): boolean {
   for (let i = 0; i < 25 && statSync(path).size === 0; i++) pauseSync(20);
   return statSync(path).size > 0;
 }
 
-/** Returns the first bytes. Closing the file drops SQLite's locks, so this process must not have it open as a database. */
+/** Returns the first bytes of a file. Closing the file drops SQLite's locks, so this process must not have it open as a database. */
 export function headOf(path: string, length: number): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -33,17 +33,17 @@ export function openPages(path: string): PageFile {
   };
 }
 
-const startOf = (number: number): number => (number === 1 ? HEADER_BYTES : 0);
+const headerOffset = (number: number): number => (number === 1 ? HEADER_BYTES : 0);
 
 /** Tells whether the cells of this page are rows of a table with row numbers (`numbered`) or of a table without. */
 export function holdsRows(page: Buffer, number: number, numbered: boolean): boolean {
-  const kind = page[startOf(number)];
+  const kind = page[headerOffset(number)];
   return numbered ? kind === LEAF_TABLE : kind === LEAF_INDEX || kind === INTERIOR_INDEX;
 }
 
 /** Returns the offsets of the cells in a page, without those that are impossible. */
-export function cellsOf(page: Buffer, number: number): number[] {
-  const start = startOf(number);
+export function cellOffsets(page: Buffer, number: number): number[] {
+  const start = headerOffset(number);
   const kind = page[start]!;
   if (![INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE].includes(kind)) return [];
   const first = start + (kind < LEAF_INDEX ? 12 : 8);
@@ -57,10 +57,10 @@ export function cellsOf(page: Buffer, number: number): number[] {
 }
 
 /** Returns the numbers of the pages below an interior page, or none for other pages. */
-export function childrenOf(page: Buffer, number: number): number[] {
-  const start = startOf(number);
+export function childPagesOf(page: Buffer, number: number): number[] {
+  const start = headerOffset(number);
   if (page[start] !== INTERIOR_TABLE && page[start] !== INTERIOR_INDEX) return [];
-  return [page.readUInt32BE(start + 8), ...cellsOf(page, number).map((at) => page.readUInt32BE(at))];
+  return [page.readUInt32BE(start + 8), ...cellOffsets(page, number).map((at) => page.readUInt32BE(at))];
 }
 
 export interface Cell {
@@ -76,14 +76,14 @@ export interface Cell {
 
 /** Reads a cell. Returns null if it is not a row, or does not fit into its page. */
 export function cellAt(page: Buffer, number: number, at: number): Cell | null {
-  const kind = page[startOf(number)]!;
-  const size = varint(page, kind === INTERIOR_INDEX ? at + 4 : at);
+  const kind = page[headerOffset(number)]!;
+  const size = readVarint(page, kind === INTERIOR_INDEX ? at + 4 : at);
   if (kind === INTERIOR_TABLE || size === null) return null;
-  const rowid = kind === LEAF_TABLE ? varint(page, size.next) : null;
+  const rowid = kind === LEAF_TABLE ? readVarint(page, size.next) : null;
   if (kind === LEAF_TABLE && rowid === null) return null;
   const length = size.value;
   const from = rowid?.next ?? size.next;
-  const localLength = localBytes(length, kind === LEAF_TABLE);
+  const localLength = localLengthOf(length, kind === LEAF_TABLE);
   const overflows = localLength < length;
   if (from + localLength + (overflows ? 4 : 0) > PAGE_BYTES) return null;
   return {
@@ -94,52 +94,53 @@ export function cellAt(page: Buffer, number: number, at: number): Cell | null {
   };
 }
 
-function localBytes(length: number, table: boolean): number {
-  const most = table ? PAGE_BYTES - 35 : Math.floor(((PAGE_BYTES - 12) * 64) / 255) - 23;
+/** Returns how many bytes of a row of this length are in its own page, as the file format defines. */
+function localLengthOf(length: number, isTable: boolean): number {
+  const most = isTable ? PAGE_BYTES - 35 : Math.floor(((PAGE_BYTES - 12) * 64) / 255) - 23;
   if (length <= most) return length;
   const least = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
   const fitted = least + ((length - least) % (PAGE_BYTES - 4));
   return fitted <= most ? fitted : least;
 }
 
-/** Returns a whole row and its overflow pages. Returns null if their chain is broken or leads to a page that is not `usable`. */
-export function wholeOf(
+/** Returns a whole row and its overflow pages. Returns null if their chain is broken or leads to a page that is not usable. */
+export function readWholeRow(
   pages: PageFile,
   cell: Cell,
-  usable: (page: number) => boolean,
+  isUsable: (page: number) => boolean,
 ): { bytes: Buffer; pages: number[] } | null {
   const parts = [cell.local];
-  const passed: number[] = [];
+  const visited: number[] = [];
   let next = cell.overflow ?? 0;
   for (let missing = cell.length - cell.local.length; missing > 0; ) {
-    const page = passed.includes(next) || !usable(next) ? null : pages.read(next);
+    const page = visited.includes(next) || !isUsable(next) ? null : pages.read(next);
     if (page === null) return null;
-    passed.push(next);
+    visited.push(next);
     const part = page.subarray(4, 4 + Math.min(missing, PAGE_BYTES - 4));
     parts.push(part);
     missing -= part.length;
     next = page.readUInt32BE(0);
   }
   // The last page of a row has no next page.
-  return next === 0 ? { bytes: Buffer.concat(parts), pages: passed } : null;
+  return next === 0 ? { bytes: Buffer.concat(parts), pages: visited } : null;
 }
 
 export type Value = string | number | Uint8Array | null;
 
 /** Returns the columns of a row, or null if the bytes are not a row. The lengths must add up exactly. */
 export function valuesOf(bytes: Buffer): Value[] | null {
-  const header = varint(bytes, 0);
+  const header = readVarint(bytes, 0);
   if (header === null || header.value > bytes.length) return null;
   const values: Value[] = [];
   let body = header.value;
   let at = header.next;
   while (at < header.value) {
-    const type = varint(bytes, at);
+    const type = readVarint(bytes, at);
     if (type === null || type.next > header.value) return null;
     at = type.next;
     const length = lengthOf(type.value);
     if (length === null || body + length > bytes.length) return null;
-    const value = valueIn(type.value, bytes.subarray(body, body + length));
+    const value = decodeValue(type.value, bytes.subarray(body, body + length));
     if (value === undefined) return null;
     values.push(value);
     body += length;
@@ -157,7 +158,7 @@ function lengthOf(type: number): number | null {
 }
 
 /** Decodes a value. Returns undefined for a number that is too large, or a text that is not UTF-8. */
-function valueIn(type: number, bytes: Buffer): Value | undefined {
+function decodeValue(type: number, bytes: Buffer): Value | undefined {
   if (type === 0) return null;
   if (type === REAL_TYPE) return bytes.readDoubleBE(0);
   if (type === ZERO_TYPE || type === ZERO_TYPE + 1) return type - ZERO_TYPE;
@@ -194,7 +195,7 @@ export function freePages(pages: PageFile): Set<number> | null {
 }
 
 /** Reads a number of variable length, high bytes first. Returns null if it is cut off or too large. */
-function varint(bytes: Buffer, at: number): { value: number; next: number } | null {
+function readVarint(bytes: Buffer, at: number): { value: number; next: number } | null {
   let value = 0;
   for (let i = 0; i < 8; i++) {
     const byte = bytes[at + i];

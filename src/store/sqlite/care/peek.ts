@@ -4,35 +4,35 @@ import { DatabaseSync } from 'node:sqlite';
 import { orNull } from '../../../core/or-null.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
-import { translate } from '../failures.ts';
+import { translateError } from '../failures.ts';
 import { isOpenHere } from '../live-files.ts';
-import { SCHEMA_VERSION, version } from '../migrate.ts';
+import { readVersion, SCHEMA_VERSION } from '../migrate.ts';
 import { sqliteStore } from '../store.ts';
 import { refuseOddFile } from './odd-file.ts';
-import { unsafeParts } from './owner.ts';
-import { openAlone, openPrivateCopy } from './private-copy.ts';
+import { safetyProblems } from './owner.ts';
+import { openPrivateCopy, openSingleFile } from './private-copy.ts';
 
-/** Reads the epoch and the origin of a store of any version. Returns null if the file is empty. */
+/** Reads the epoch and the origin of a store of this or an older version. Returns null if the file is empty. */
 export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
   refuseOddFile(path);
   return withReadOnly(path, (connection) => {
-    if (version(connection) === 0) return null;
+    if (readVersion(connection) === 0) return null;
     const { epoch, origin } = sqliteStore(connection);
     return { epoch, origin };
   });
 }
 
-/** Opens a database to read from it, and closes it after `work`. Leaves no files. A private copy is made in `scratch`. */
+/** Opens a database to read from it, and closes it after `work`. Leaves no files. If a private copy is needed, it is made in `copyDirectory`. */
 export async function withReadOnly<T>(
   path: string,
   work: (connection: Connection) => T | Promise<T>,
-  scratch?: string,
+  copyDirectory?: string,
 ): Promise<T> {
-  const connection = await connect(path, { open: (one) => openToRead(one, scratch) });
+  const connection = await connect(path, { open: (one) => openToRead(one, copyDirectory) });
   try {
     return await work(connection);
   } catch (error) {
-    throw translate(error, path);
+    throw translateError(error, path);
   } finally {
     connection.close();
   }
@@ -44,10 +44,10 @@ export async function peekSqlite(location: string): Promise<Store | null> {
   refuseOddFile(path);
   const connection = await connect(path, { open: openToRead });
   try {
-    if (version(connection) === SCHEMA_VERSION) return sqliteStore(connection);
+    if (readVersion(connection) === SCHEMA_VERSION) return sqliteStore(connection);
   } catch (error) {
     connection.close();
-    throw translate(error, path);
+    throw translateError(error, path);
   }
   connection.close();
   return null;
@@ -55,11 +55,11 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 
 /**
  * Opens a database without changing its files. If there is a WAL, a process uses the database or has died, and the WAL is read,
- * too. Otherwise the file is complete and is opened alone, because SQLite would create a WAL beside it, or remove the one beside
+ * too. Otherwise the complete database is in one file, and SQLite reads only that, because SQLite would create a WAL beside it, or remove the one beside
  * an empty file. If other users could put files beside the database, a private copy is opened.
  */
-function openToRead(path: string, scratch?: string): DatabaseSync {
-  if (unsafeParts(path).length > 0 && !isOpenHere(path)) return openPrivateCopy(path, scratch);
+function openToRead(path: string, copyDirectory?: string): DatabaseSync {
+  if (safetyProblems(path).length > 0 && !isOpenHere(path)) return openPrivateCopy(path, copyDirectory);
   const readsWal = existsSync(`${path}-wal`) && statSync(path).size > 0;
-  return readsWal ? new DatabaseSync(path, { readOnly: true }) : openAlone(path);
+  return readsWal ? new DatabaseSync(path, { readOnly: true }) : openSingleFile(path);
 }

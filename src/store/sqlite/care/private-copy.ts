@@ -6,32 +6,32 @@ import { pathToFileURL } from 'node:url';
 import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { copyBytes } from '../../../files/write-all.ts';
-import { foreign } from './safe-path.ts';
+import { ownerProblem } from './safe-path.ts';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-const ROOT = 0;
-const TRIES = 10;
+const ROOT_UID = 0;
+const COPY_TRIES = 10;
 const RETRY_PAUSE_MS = 50;
 
 /**
  * Opens a private copy of a database, to read from it. SQLite finds the parts of a database by name, so it must not open one where
- * other users can put a -wal or a -journal beside it. The copy is made in the directory `scratch` and is unlinked when this
+ * other users can put a -wal or a -journal beside it. The copy is made in `copyDirectory` and is unlinked when this
  * returns. A -journal is never copied, because SQLite removes files that a journal names.
  */
-export function openPrivateCopy(path: string, scratch = tmpdir()): DatabaseSync {
-  const directory = mkdtempSync(join(scratch, 'queuectl-copy-'));
+export function openPrivateCopy(path: string, copyDirectory = tmpdir()): DatabaseSync {
+  const directory = mkdtempSync(join(copyDirectory, 'queuectl-copy-'));
   try {
     const copy = join(directory, 'copy.db');
-    const hasWal = copyWhole(path, copy);
+    const hasWal = copyWithWal(path, copy);
     if (hasWal) foldWal(copy);
-    return openAlone(copy);
+    return openSingleFile(copy);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
 /** Opens a database that is complete in one file. SQLite does not look for other files beside it. */
-export function openAlone(path: string): DatabaseSync {
+export function openSingleFile(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.search = '?immutable=1';
   return new DatabaseSync(url, { readOnly: true });
@@ -47,24 +47,25 @@ function foldWal(copy: string): void {
 }
 
 /** Copies the database and its -wal as of one moment. Returns whether a -wal was copied. */
-function copyWhole(path: string, copy: string): boolean {
+function copyWithWal(path: string, copy: string): boolean {
   for (let tries = 1; ; tries++) {
     const db = openPart(path)!;
     const wal = openPart(`${path}-wal`);
     try {
       const files = wal === null ? [db] : [db, wal];
       if (wal !== null) refuseForeign(`${path}-wal`, fstatSync(wal), fstatSync(db));
-      const before = files.map(stampOf).join();
+      const stamps = files.map(stampOf).join();
       // SQLite treats an empty database as a new one, and would remove its -wal.
       const hasWal = wal !== null && fstatSync(wal).size > 0 && fstatSync(db).size > 0;
       copyBytes(db, copy);
       if (hasWal) copyBytes(wal, `${copy}-wal`);
-      if (files.map(stampOf).join() === before) return hasWal;
+      if (files.map(stampOf).join() === stamps) return hasWal;
     } finally {
       closeSync(db);
       if (wal !== null) closeSync(wal);
     }
-    if (tries === TRIES) throw new QueueError('store-busy', `${path} is being written by another process`);
+    if (tries === COPY_TRIES)
+      throw new QueueError('store-busy', `${path} is being written by another process`);
     pauseSync(RETRY_PAUSE_MS);
   }
 }
@@ -86,8 +87,8 @@ function openPart(path: string): number | null {
 /** Throws unless the -wal belongs to the owner of the database, to this user or to root. */
 function refuseForeign(path: string, wal: Stats, db: Stats): void {
   const uid = process.getuid?.() ?? wal.uid;
-  if ([db.uid, uid, ROOT].includes(wal.uid)) return;
-  const { problem, fix } = foreign(path, wal, uid, 'another user created this file. Move it elsewhere');
+  if ([db.uid, uid, ROOT_UID].includes(wal.uid)) return;
+  const { problem, fix } = ownerProblem(path, wal, uid, 'another user created this file. Move it elsewhere');
   throw new QueueError('not-permitted', problem, fix);
 }
 

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
-import type { Repair, RepairSteps } from '../../contract/file-care.ts';
-import { isSoundSqlite } from './check.ts';
+import type { RepairResult, RepairSteps } from '../../contract/file-care.ts';
+import { isSoundStore } from './check.ts';
 import { withCopy } from './copy.ts';
 import { refuseSecondName } from './current-files.ts';
 import { missingError } from './odd-file.ts';
-import { checkOwner } from './owner.ts';
+import { checkSafety } from './owner.ts';
 import { repairSqlite } from './repair.ts';
 import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
 
@@ -16,13 +16,13 @@ export async function repairStore(
   location: string,
   anyOwner: boolean,
   steps: RepairSteps,
-): Promise<Repair | null> {
+): Promise<RepairResult | null> {
   if (!existsSync(location)) throw missingError(resolve(location));
   const db = realpathSync(location);
-  checkOwner(resolve(location), anyOwner);
+  checkSafety(resolve(location), anyOwner);
   await refuseSecondName(db);
   refuseWhileUsed(db);
-  if (await isSoundSqlite(db)) {
+  if (await isSoundStore(db)) {
     await finishKilledSwap(db);
     return null;
   }

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import { SETTING_KEYS } from '../../../core/settings.ts';
 import { countOf } from '../../../core/words.ts';
-import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
+import type { RepairReport, RepairSteps } from '../../contract/file-care.ts';
 import { type Connection, connect, type Row } from '../connection.ts';
-import { EPOCH } from '../epoch.ts';
-import { recount } from '../load.ts';
+import { EPOCH_PATTERN } from '../epoch.ts';
+import { recomputeDerived } from '../load.ts';
 import { HOLD_REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
 import { readSettings } from '../queues.ts';
@@ -13,23 +13,23 @@ import { columnOutOfRange, intoRange, LARGEST_NUMBER } from '../ranges.ts';
 import { toClaimedJob } from '../rows.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
-import { SAVED, type SavedTable, unreadableColumn } from '../tables.ts';
+import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../tables.ts';
 import { problemsOf } from './check.ts';
-import { type HeldStore, makeFile } from './hold.ts';
+import { createPrivateFile, type HeldStore } from './hold.ts';
 import { type FoundRow, shapeOf } from './loose-rows.ts';
 import { PART_SUFFIXES } from './owner.ts';
 import { type DamagedCopy, openDamagedCopy } from './salvage.ts';
 
 /**
- * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read. The
- * epoch is kept if it is known, so that processes that are still running are found by their cookies.
+ * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read, or no
+ * job without the trees. The epoch is kept if it is known, so that processes that are still running are found by their cookies.
  */
 export async function repairSqlite(
   damaged: HeldStore,
   draft: string,
   steps: Steps,
-): Promise<Repaired | null> {
-  makeFile(draft);
+): Promise<RepairReport | null> {
+  createPrivateFile(draft);
   const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;
   try {
@@ -38,7 +38,7 @@ export async function repairSqlite(
     if (source === null) return null;
     try {
       const repaired = await connection.write('migrate', () => saveAll(connection, source, steps));
-      if (source.noTrees && repaired.jobs === 0) return null;
+      if (source.lacksTrees && repaired.jobs === 0) return null;
       return { ...repaired, problems: await problemsOf(connection) };
     } finally {
       source.close();
@@ -50,105 +50,109 @@ export async function repairSqlite(
 }
 
 type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
-type Saving = Omit<Repaired, 'problems'>;
+type PartialReport = Omit<RepairReport, 'problems'>;
 
 /** A repair in progress. */
 interface RepairProgress {
   db: Connection;
   source: DamagedCopy;
-  saving: Saving;
+  report: PartialReport;
   /** The jobs in the id index of the damaged database, each as `NUMBER ID`. */
-  indexed: Set<string>;
+  indexedJobs: Set<string>;
 }
 
-function saveAll(db: Connection, source: DamagedCopy, steps: Steps): Saving {
-  const saving: Saving = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [source.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
+function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialReport {
+  const report: PartialReport = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
+  const epoch = [source.column(care.epoch)[0], steps.knownEpoch()].find((one) =>
+    EPOCH_PATTERN.test(one ?? ''),
+  );
   if (epoch != null) db.run(care.setEpoch, epoch);
-  const indexed = new Set(source.noTrees ? [] : source.column(care.jobsByIndex));
-  const progress = { db, source, saving, indexed };
-  for (const table of SAVED) saveTable(progress, table);
-  if (source.noTrees) saving.lost.push('the contents of destroyed pages');
-  const nameless = db.run(care.forgetNameless);
-  if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
-  recount(db);
-  saving.jobs = saving.saved.job ?? 0;
-  for (const one of missingOf(progress)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
+  const indexedJobs = new Set(source.lacksTrees ? [] : source.column(care.jobsByIndex));
+  const progress = { db, source, report, indexedJobs };
+  for (const table of SAVED_TABLES) saveTable(progress, table);
+  if (source.lacksTrees) report.lost.push('the contents of destroyed pages');
+  const nameless = db.run(care.deleteNamelessFigures);
+  if (nameless > 0) report.lost.push(`${nameless} statistics whose queue and name are missing`);
+  recomputeDerived(db);
+  report.jobs = report.saved.job ?? 0;
+  for (const one of missingJobs(progress)) report.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
   // A running job whose attempt is gone is settled as lost. Workers find the processes of the others by their cookies.
   const settleLost = steps.settleLost(readSettings(db));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
-  db.run(care.forgetUnfinished);
-  db.run(care.countRuns);
-  db.run(care.countWaiting);
-  return saving;
+  db.run(care.deleteUnfinishedAttempts);
+  db.run(care.recountRuns);
+  db.run(care.recountWaiting);
+  return report;
 }
 
 /** Returns the jobs that are in the id index of the damaged database and have not been saved. */
-function missingOf({ db, indexed }: RepairProgress): Set<string> {
-  const missing = new Set(indexed);
+function missingJobs({ db, indexedJobs }: RepairProgress): Set<string> {
+  const missing = new Set(indexedJobs);
   for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
   return missing;
 }
 
 function saveTable(progress: RepairProgress, table: SavedTable): void {
-  const { db, source, saving } = progress;
+  const { db, source, report } = progress;
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
-  const save = (row: Row): string | null => flawOf(table, row) ?? tryInsert(db, insert, columns, row, table);
-  saving.saved[table.name] = 0;
-  let gaps = source.noTrees;
-  const gap = (why: string): void => {
-    gaps = true;
-    saving.lost.push(why);
+  const save = (row: Row): string | null =>
+    rowProblem(table, row) ?? tryInsert(db, insert, columns, row, table);
+  report.saved[table.name] = 0;
+  let hasGaps = source.lacksTrees;
+  const addGap = (why: string): void => {
+    hasGaps = true;
+    report.lost.push(why);
   };
   const keep = (found: Row): void => {
     const { row, changed } = intoRange(table.name, found);
-    if (changed.length > 0) saving.lost.push(`${nameOf(table, row)}: ${changed.join(', ')} out of range`);
+    if (changed.length > 0) report.lost.push(`${nameOf(table, row)}: ${changed.join(', ')} out of range`);
     const problem = save(changed.length > 0 ? heldRow(table, row) : row);
-    if (problem === null) saving.saved[table.name]!++;
-    else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
+    if (problem === null) report.saved[table.name]!++;
+    else if (problem !== 'there already') report.lost.push(`${nameOf(table, row)}: ${problem}`);
   };
-  source.rows(table.name, table.key, { keep, gap });
-  if (gaps || (table.name === 'job' && missingOf(progress).size > 0)) saveLoose(progress, table, save);
+  source.rows(table.name, table.key, { keep, addGap });
+  if (hasGaps || (table.name === 'job' && missingJobs(progress).size > 0)) saveByPage(progress, table, save);
 }
 
 /** Saves rows that are found page by page. Loose rows may be old or deleted, so loose jobs must be in the id index, if it is readable. */
-function saveLoose(
-  { db, source, saving, indexed }: RepairProgress,
+function saveByPage(
+  { db, source, report, indexedJobs }: RepairProgress,
   table: SavedTable,
   save: (row: Row) => string | null,
 ): void {
   const { name } = table;
   const isCurrent = ({ row, loose }: FoundRow): boolean =>
-    !loose || name !== 'job' || indexed.size === 0 || indexed.has(`${row.number} ${row.id}`);
+    !loose || name !== 'job' || indexedJobs.size === 0 || indexedJobs.has(`${row.number} ${row.id}`);
   const fit = (found: FoundRow): boolean => isCurrent(found) && belongsTo(db, name, found.row);
   let refused = 0;
-  for (const { row, loose } of source.loose(shapeOf(db, table), fit)) {
+  for (const { row, loose } of source.rowsByPage(shapeOf(db, table), fit)) {
     const problem = columnOutOfRange(name, row) === undefined ? save(row) : 'out of range';
-    if (problem === null) saving.saved[name]!++;
+    if (problem === null) report.saved[name]!++;
     else if (problem !== 'there already') refused++;
-    if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
+    if (problem === null && loose) report.loose[name] = (report.loose[name] ?? 0) + 1;
   }
   if (refused > 0)
-    saving.lost.push(`${name}: ${countOf(refused, 'row')} found page by page did not pass the checks`);
+    report.lost.push(`${name}: ${countOf(refused, 'row')} found page by page did not pass the checks`);
 }
 
 /** Tells whether a row belongs to this table. Rows of some tables look like those of another. */
 function belongsTo(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
   if (table === 'setting') return SETTING_KEYS.some((one) => one === key);
-  const query = care.FITS[table];
+  const query = care.FITTING_ROW[table];
   const length = (part: Row[string] | undefined): number => (part instanceof Uint8Array ? part.length : 0);
   if (query === undefined) return true;
   return db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined;
 }
 
-/** Returns the row of a changed job as held if the job is waiting, so that its owner can check it. Returns other rows unchanged. */
+/** Returns the row of a waiting job as held, so that its owner can check it. Returns other rows unchanged. */
 function heldRow({ name }: SavedTable, row: Row): Row {
   const isWaiting = name === 'job' && ['ready', 'waiting', 'blocked'].includes(String(row.phase));
   return isWaiting ? { ...row, phase: 'held', last_error: HOLD_REASON } : row;
 }
 
-function flawOf(table: SavedTable, row: Row): string | null {
+/** Returns why the row must not be saved, or null. */
+function rowProblem(table: SavedTable, row: Row): string | null {
   const column = unreadableColumn(table, row);
   if (column !== undefined) return `its ${column} is unreadable`;
   const numbers = [...(table.numbered ? ['number'] : []), ...Object.keys(table.refs)];
@@ -156,6 +160,7 @@ function flawOf(table: SavedTable, row: Row): string | null {
   return odd === undefined ? null : `its ${odd} is out of range`;
 }
 
+/** Returns why the row could not be inserted, or null if it was. */
 function tryInsert(
   db: Connection,
   insert: string,

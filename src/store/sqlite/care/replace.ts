@@ -3,24 +3,24 @@ import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
-import type { Replaced, ReplaceSteps } from '../../contract/file-care.ts';
+import type { ReplaceResult, ReplaceSteps } from '../../contract/file-care.ts';
 import { copySqlite, withCopy } from './copy.ts';
 import { refuseSecondName } from './current-files.ts';
-import { checkOwner } from './owner.ts';
+import { checkSafety } from './owner.ts';
 import { peekSqlite } from './peek.ts';
-import { fillName, refuseWhileUsed, swap, takeName, takeStore } from './swap.ts';
+import { fillReservedName, refuseWhileUsed, reserveName, swap, takeStore } from './swap.ts';
 
 export async function replaceStore<T>(
   location: string,
   file: string,
   anyOwner: boolean,
   steps: ReplaceSteps<T>,
-): Promise<Replaced<T> | null> {
+): Promise<ReplaceResult<T> | null> {
   const db = databasePath(location);
   const source = resolve(file);
-  refuseMissing(source, db);
+  refuseWrongSource(source, db);
   await refuseForeignFile(source);
-  checkOwner(resolve(location), anyOwner);
+  checkSafety(resolve(location), anyOwner);
   await refuseSecondName(db);
   refuseWhileUsed(db);
   if (!(await steps.begin(existsSync(location)))) return null;
@@ -28,13 +28,13 @@ export async function replaceStore<T>(
   const draft = newDraft(db);
   try {
     await copySqlite(source, draft);
-    const made = await withCopy(draft, steps.renew);
+    const renewResult = await withCopy(draft, steps.renew);
     syncFile(draft);
-    if (existsSync(db)) steps.ready();
-    return { file: source, db, made, kept: await moveIntoPlace(draft, db, steps) };
+    if (existsSync(db)) steps.onReady();
+    return { file: source, db, renewResult, kept: await moveIntoPlace(draft, db, steps) };
   } finally {
     // A draft that still exists has not become the store.
-    steps.ended(!existsSync(draft));
+    steps.onEnded(!existsSync(draft));
     removeDraft(draft);
   }
 }
@@ -47,18 +47,18 @@ export function databasePath(location: string): string {
 /** Moves the draft to the path of the store. Returns the new path of the old store, or null if there was none. */
 async function moveIntoPlace<T>(draft: string, db: string, steps: ReplaceSteps<T>): Promise<string | null> {
   const old = await takeStore(db);
-  const held = old ?? (await takeName(db));
+  const held = old ?? (await reserveName(db));
   try {
-    steps.held();
+    steps.onHeld();
     if (old !== null) return swap(draft, db, old, { word: 'before', now: steps.now() });
-    fillName(draft, db, steps.now());
+    fillReservedName(draft, db, steps.now());
     return null;
   } finally {
     held.unlock();
   }
 }
 
-function refuseMissing(source: string, db: string): void {
+function refuseWrongSource(source: string, db: string): void {
   if (!existsSync(source)) throw new QueueError('no-such-file', `${source} does not exist`);
   if (existsSync(db) && realpathSync(source) === db)
     throw new QueueError(
@@ -68,7 +68,7 @@ function refuseMissing(source: string, db: string): void {
     );
 }
 
-/** Throws if the file is not a queuectl database, before the user is asked whether to replace the store. */
+/** Throws if the file cannot be opened as a queuectl database. */
 async function refuseForeignFile(source: string): Promise<void> {
   try {
     await (await peekSqlite(source))?.close();

@@ -2,12 +2,12 @@ import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { shellQuote } from '../../../core/shell-quote.ts';
 
-export interface Unsafe {
+export interface SafetyProblem {
   problem: string;
   fix: string;
 }
 
-const ROOT = 0;
+const ROOT_UID = 0;
 const STICKY = 0o1000;
 const MOST_LINKS = 40;
 
@@ -16,13 +16,13 @@ const MOST_LINKS = 40;
  * directory and link on the path must belong to this user or to root, and nobody else may write to a directory. The path may
  * lead through a sticky directory such as /tmp, in which others cannot move the files of this user, but must not end in it.
  */
-export function unsafePathParts(asked: string, uid: number): Unsafe[] {
-  const found = new Map<string, Unsafe>();
-  const note = (path: string, unsafe: Unsafe | null): void => {
+export function pathProblems(givenPath: string, uid: number): SafetyProblem[] {
+  const found = new Map<string, SafetyProblem>();
+  const addProblem = (path: string, unsafe: SafetyProblem | null): void => {
     if (unsafe !== null && !found.has(path)) found.set(path, unsafe);
   };
   let directory = '/';
-  let rest = namesOf(asked);
+  let rest = namesOf(givenPath);
   for (let links = 0; rest.length > 0; ) {
     const name = rest.shift()!;
     if (name === '..') {
@@ -30,14 +30,14 @@ export function unsafePathParts(asked: string, uid: number): Unsafe[] {
       continue;
     }
     const path = join(directory, name);
-    const holder = lstatSync(directory);
+    const parent = lstatSync(directory);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     const isLink = stat?.isSymbolicLink() ?? false;
-    note(directory, unsafeDirectory(directory, holder, uid));
-    if (stat !== undefined && (isLink || isSticky(holder)) && !isTrusted(stat.uid, uid))
-      note(path, foreign(path, stat, uid));
-    else if (rest.length === 0 && !isLink && isSticky(holder) && canOthersWrite(holder, uid))
-      note(directory, besideOthers(path, holder, uid));
+    addProblem(directory, directoryProblem(directory, parent, uid));
+    if (stat !== undefined && (isLink || isSticky(parent)) && !isTrusted(stat.uid, uid))
+      addProblem(path, ownerProblem(path, stat, uid));
+    else if (rest.length === 0 && !isLink && isSticky(parent) && canOthersWrite(parent, uid))
+      addProblem(directory, sharedDirectoryProblem(path, parent, uid));
     if (stat === undefined) break;
     if (!isLink) directory = path;
     else {
@@ -55,9 +55,9 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-function unsafeDirectory(path: string, stat: Stats, uid: number): Unsafe | null {
-  if (!isTrusted(stat.uid, uid)) return foreign(path, stat, uid);
-  return canOthersWrite(stat, uid) && !isSticky(stat) ? writableByOthers(path, stat, uid) : null;
+function directoryProblem(path: string, stat: Stats, uid: number): SafetyProblem | null {
+  if (!isTrusted(stat.uid, uid)) return ownerProblem(path, stat, uid);
+  return canOthersWrite(stat, uid) && !isSticky(stat) ? writableProblem(path, stat, uid) : null;
 }
 
 function isSticky(stat: Stats): boolean {
@@ -69,12 +69,12 @@ function canOthersWrite(stat: Stats, uid: number): boolean {
   return (stat.mode & 0o002) !== 0 || !isPrivateGroup(stat.gid, uid);
 }
 
-/** Trusts this user and root. In a user namespace, the machine's root has the user id of all unknown users. */
+/** Trusts this user and root. In a user namespace, the machine's root has the user id of all unmapped users. */
 function isTrusted(owner: number, uid: number): boolean {
-  return owner === uid || owner === ROOT || isUnknown(owner);
+  return owner === uid || owner === ROOT_UID || isUnmapped(owner);
 }
 
-function isUnknown(owner: number): boolean {
+function isUnmapped(owner: number): boolean {
   try {
     if (Number(readFileSync('/proc/sys/kernel/overflowuid', 'latin1')) !== owner) return false;
     const ranges = fieldsOf('/proc/self/uid_map', /\s+/).map((fields) => fields.map(Number));
@@ -93,7 +93,8 @@ function isPrivateGroup(gid: number, uid: number): boolean {
   if (process.platform !== 'linux' || process.getgid?.() !== gid) return false;
   try {
     const users = fieldsOf('/etc/passwd', ':').map(([name, , id, group]) => ({ name, id, group }));
-    const isOwn = ({ id }: { id: string | undefined }): boolean => id === String(uid) || id === String(ROOT);
+    const isOwn = ({ id }: { id: string | undefined }): boolean =>
+      id === String(uid) || id === String(ROOT_UID);
     const ownNames = new Set(users.filter(isOwn).map((user) => user.name));
     const group = fieldsOf('/etc/group', ':').filter((fields) => fields[2] === String(gid));
     const members = group.flatMap((fields) => (fields[3] ?? '').split(',').filter((name) => name !== ''));
@@ -113,36 +114,36 @@ function fieldsOf(file: string, separator: string | RegExp): string[][] {
   return lines.filter((line) => line !== '').map((line) => line.trim().split(separator));
 }
 
-export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: string): Unsafe {
+export function ownerProblem(path: string, { uid: owner }: Stats, uid: number, fix?: string): SafetyProblem {
   return {
     problem: `${path} belongs to user ${owner}, but queuectl is running as user ${uid}`,
     fix: fix ?? `run queuectl as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,
   };
 }
 
-export function writableByOthers(path: string, stat: Stats, uid: number): Unsafe {
+export function writableProblem(path: string, stat: Stats, uid: number): SafetyProblem {
   const problem = `other users can write to ${path} (mode ${modeOf(stat)})`;
-  if (stat.uid === uid || uid === ROOT) return { problem, fix: `chmod go-w ${word(path)}` };
+  if (stat.uid === uid || uid === ROOT_UID) return { problem, fix: `chmod go-w ${shellWord(path)}` };
   return { problem, fix: 'use your own directory, for example queuectl --db ~/queue.db …' };
 }
 
 /** Reports that others can put a -wal or a -journal beside the file, which SQLite would read. They cannot replace the file. */
-function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
+function sharedDirectoryProblem(path: string, parent: Stats, uid: number): SafetyProblem {
   const directory = dirname(path);
-  const problem = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
-  if (holder.uid === uid && uid !== ROOT) return { problem, fix: `chmod go-w ${word(directory)}` };
-  const ownDirectory = freeDirectory(path, uid);
+  const problem = `${path} is in a directory where other users can create files (mode ${modeOf(parent)})`;
+  if (parent.uid === uid && uid !== ROOT_UID) return { problem, fix: `chmod go-w ${shellWord(directory)}` };
+  const ownDirectory = unusedDirectoryName(path, uid);
   const moved = join(ownDirectory, basename(path));
-  const make = `mkdir -m 700 ${word(ownDirectory)}`;
+  const make = `mkdir -m 700 ${shellWord(ownDirectory)}`;
   const parts = ['', '-wal', '-shm', '-journal', '.d']
     .map((end) => path + end)
     .filter((one) => isOwn(one, uid));
   if (parts.length === 0)
-    return { problem, fix: `use your own directory: ${make} && queuectl --db ${word(moved)} …` };
-  const move = `mv ${parts.map(word).join(' ')} ${word(`${ownDirectory}/`)}`;
+    return { problem, fix: `use your own directory: ${make} && queuectl --db ${shellWord(moved)} …` };
+  const move = `mv ${parts.map(shellWord).join(' ')} ${shellWord(`${ownDirectory}/`)}`;
   return {
     problem,
-    fix: `while nothing uses the database, move it to your own directory: ${make} && ${move}. Then use it there: queuectl --db ${word(moved)} …`,
+    fix: `while nothing uses the database, move it to your own directory: ${make} && ${move}. Then use it there: queuectl --db ${shellWord(moved)} …`,
   };
 }
 
@@ -151,7 +152,7 @@ function isOwn(path: string, uid: number): boolean {
 }
 
 /** Returns the name of a directory that does not exist yet. */
-function freeDirectory(path: string, uid: number): string {
+function unusedDirectoryName(path: string, uid: number): string {
   const stem = join(dirname(path), basename(path, extname(path)));
   const names = [stem, `${stem}-queue`, `${stem}-${uid}`];
   const isFree = (name: string): boolean =>
@@ -164,6 +165,6 @@ export function modeOf(stat: Stats): string {
 }
 
 /** Returns the path as one word for a shell, without quotes if it needs none. */
-function word(path: string): string {
+function shellWord(path: string): string {
   return /^[\w./+@-]+$/.test(path) ? path : shellQuote(path);
 }

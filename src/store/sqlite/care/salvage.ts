@@ -4,11 +4,11 @@ import { orNull } from '../../../core/or-null.ts';
 import { type Row, withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
-import { hasJobs, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
+import { hasJobTable, rootPages, rowsAfter, rowsInOrder } from '../sql/care.ts';
 import type { HeldStore } from './hold.ts';
-import { type FoundRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
+import { type FoundRow, openRowFinder, type RowFinder, type TableShape } from './loose-rows.ts';
 import { PART_SUFFIXES } from './owner.ts';
-import { childrenOf, PAGE_BYTES } from './pages.ts';
+import { childPagesOf, PAGE_BYTES } from './pages.ts';
 
 const HEADER_BYTES = 100;
 /** The search for the next readable row number ends at this distance. */
@@ -17,16 +17,16 @@ const LONGEST_GAP = 2 ** 48;
 /** Takes every row that can be read, and descriptions of the places where rows may be missing. */
 export interface RowSink {
   keep(row: Row): void;
-  gap(why: string): void;
+  addGap(why: string): void;
 }
 
 /** A copy of a damaged database, opened as well as possible. */
 export interface DamagedCopy {
   rows(table: string, key: string[], sink: RowSink): void;
   /** Finds rows page by page, whether or not a tree leads to them. Those to which a tree leads come first. */
-  loose(shape: Shape, fit: (found: FoundRow) => boolean): Iterable<FoundRow>;
+  rowsByPage(shape: TableShape, fit: (found: FoundRow) => boolean): Iterable<FoundRow>;
   /** Tells whether neither the tree of jobs nor that of queues could be read. */
-  noTrees: boolean;
+  lacksTrees: boolean;
   /** Returns the first column of a query, or no values if it fails. */
   column(query: string): string[];
   /** Describes how the copy had to be opened. */
@@ -41,30 +41,34 @@ export interface DamagedCopy {
 export function openDamagedCopy(damaged: HeldStore, copy: string): DamagedCopy | null {
   const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
     ['as it is', () => {}],
-    ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER_BYTES)],
-    ['with a new schema', (file) => patch(file, freshPages(copy, false), PAGE_BYTES), true],
-    ['with the new schema of a copy', (file) => patch(file, freshPages(copy, true), PAGE_BYTES), true],
+    ['with a new header', (file) => overwrite(file, freshPages(copy, false), HEADER_BYTES)],
+    ['with a new schema', (file) => overwrite(file, freshPages(copy, false), PAGE_BYTES), true],
+    ['with the new schema of a copy', (file) => overwrite(file, freshPages(copy, true), PAGE_BYTES), true],
   ];
-  for (const noTrees of [false, true]) {
+  for (const lacksTrees of [false, true]) {
     for (const [how, mend, guessed] of ways) {
       for (const end of ['', ...PART_SUFFIXES]) rmSync(copy + end, { force: true });
       damaged.copyTo(copy);
       mend(copy);
-      const db = tryOpen(copy, noTrees);
+      const db = tryOpen(copy, lacksTrees);
       if (db === null) continue;
-      if (noTrees) return { ...readersOf(db, copy, guessed), how: `${how}, page by page`, noTrees };
-      return { ...readersOf(db, copy), how, noTrees };
+      if (lacksTrees) return { ...readersOf(db, copy, guessed), how: `${how}, page by page`, lacksTrees };
+      return { ...readersOf(db, copy), how, lacksTrees };
     }
   }
   return null;
 }
 
-function tryOpen(path: string, noTrees: boolean): DatabaseSync | null {
+function tryOpen(path: string, lacksTrees: boolean): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(path);
     // With a wrong schema, the first rows of both tables look wrong. One of them is enough, because the other may be damaged.
-    if (noTrees ? !db.prepare(hasJobs).get() : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name'))
+    if (
+      lacksTrees
+        ? !db.prepare(hasJobTable).get()
+        : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name')
+    )
       throw new Error('no queue');
     return db;
   } catch {
@@ -78,21 +82,21 @@ function looksLike(db: DatabaseSync, table: string, column: string): boolean {
   return typeof row?.[column] === 'string';
 }
 
-/** Returns the pages of a fresh store that hold its schema, by number. With `copied`, they are laid out as in a backup, by VACUUM. */
-function freshPages(copy: string, copied: boolean): Map<number, Buffer> {
+/** Returns the pages of a fresh store that hold its schema, by number. With `asBackup`, VACUUM has laid them out as in a backup. */
+function freshPages(copy: string, asBackup: boolean): Map<number, Buffer> {
   const files = [`${copy}.fresh`, `${copy}.copied`];
   for (const file of files) rmSync(file, { force: true });
   const db = freshDatabase(files[0]!);
   db.prepare('VACUUM INTO ?').run(files[1]!);
   db.close();
-  const bytes = readFileSync(files[copied ? 1 : 0]!);
+  const bytes = readFileSync(files[asBackup ? 1 : 0]!);
   for (const file of files) rmSync(file, { force: true });
   const page = (number: number): Buffer => bytes.subarray((number - 1) * PAGE_BYTES, number * PAGE_BYTES);
-  return new Map([1, ...childrenOf(page(1), 1)].map((number) => [number, page(number)]));
+  return new Map([1, ...childPagesOf(page(1), 1)].map((number) => [number, page(number)]));
 }
 
-/** Overwrites the header, or all pages of the schema. Keeps the size of the file and empties the list of free pages. */
-function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
+/** Overwrites the header, or all pages of the schema if `bytes` is a whole page. Keeps the file's size and empties the list of free pages. */
+function overwrite(path: string, pages: Map<number, Buffer>, bytes: number): void {
   const start = Buffer.from(pages.get(1)!.subarray(0, bytes));
   start.writeUInt32BE(Math.max(pages.size, Math.floor(statSync(path).size / PAGE_BYTES)), 28);
   start.writeUInt32BE(0, 32);
@@ -106,21 +110,21 @@ function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
 }
 
 /** Returns the functions of a DamagedCopy. If its schema is only `guessed`, rows are found page by page alone. */
-function readersOf(db: DatabaseSync, copy: string, guessed = false): Omit<DamagedCopy, 'how' | 'noTrees'> {
+function readersOf(db: DatabaseSync, copy: string, guessed = false): Omit<DamagedCopy, 'how' | 'lacksTrees'> {
   const all = (query: string): Row[] => orNull(() => db.prepare(query).all() as Row[]) ?? [];
   // Pages are read from the file itself, so the WAL is folded into it.
   all('PRAGMA wal_checkpoint(TRUNCATE)');
-  let pages: LooseRows | null = null;
+  let pages: RowFinder | null = null;
   return {
-    loose(shape, fit) {
-      const known = guessed ? [] : all(roots);
-      pages ??= looseRows(copy, new Map(known.map((row) => [String(row.name), Number(row.rootpage)])));
-      return pages.of(shape, fit);
+    rowsByPage(shape, fit) {
+      const known = guessed ? [] : all(rootPages);
+      pages ??= openRowFinder(copy, new Map(known.map((row) => [String(row.name), Number(row.rootpage)])));
+      return pages.rowsOf(shape, fit);
     },
     rows(table, key, sink) {
       if (guessed) return;
-      if (key.length === 1 && key[0] !== 'key') byNumber(db, table, key[0]!, sink);
-      else fromBothEnds(db, table, key, sink);
+      if (key.length === 1 && key[0] !== 'key') readByNumber(db, table, key[0]!, sink);
+      else readFromBothEnds(db, table, key, sink);
     },
     column: (query) => (guessed ? [] : all(query).map((row) => String(Object.values(row)[0]))),
     close() {
@@ -135,7 +139,7 @@ const ROWS_PER_READ = 200;
 const MOST_UNNUMBERED = 1_000_000;
 
 /** Reads rows in the order of their numbers. After an unreadable page it continues with the next row that it can read. */
-function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: RowSink): void {
+function readByNumber(db: DatabaseSync, table: string, key: string, { keep, addGap }: RowSink): void {
   const after = (number: number, limit: number): Row[] => {
     const statement = db.prepare(rowsAfter(table, key, limit));
     try {
@@ -146,7 +150,7 @@ function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: R
       return (statement.all(number) as Row[]).map(withoutBigInts);
     }
   };
-  const readable = (number: number): boolean => orNull(() => after(number, 1)) !== null;
+  const isReadable = (number: number): boolean => orNull(() => after(number, 1)) !== null;
   for (let at = 0; ; ) {
     let rows: Row[] = [];
     for (const limit of [ROWS_PER_READ, 1]) {
@@ -156,9 +160,9 @@ function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: R
         break;
       } catch (error) {
         if (limit > 1) continue;
-        const next = nextReadable(at, readable);
+        const next = nextReadable(at, isReadable);
         const end = next === null ? '' : ` up to ${next}`;
-        gap(`${table} after ${key} ${at}${end}: ${(error as Error).message}`);
+        addGap(`${table} after ${key} ${at}${end}: ${(error as Error).message}`);
         if (next === null) return;
         at = next;
       }
@@ -167,7 +171,7 @@ function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: R
     // A damaged tree may form a loop.
     const last = Number(rows.at(-1)?.[key] ?? at);
     if (rows.length > 0 && !(last > at)) {
-      gap(`${table} after ${key} ${at}: out of order`);
+      addGap(`${table} after ${key} ${at}: out of order`);
       return;
     }
     at = last;
@@ -175,9 +179,9 @@ function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: R
 }
 
 /** Finds the next number from which rows can be read: by doubling steps, then by bisection. */
-function nextReadable(at: number, readable: (number: number) => boolean): number | null {
+function nextReadable(at: number, isReadable: (number: number) => boolean): number | null {
   let step = 1;
-  while (!readable(at + step)) {
+  while (!isReadable(at + step)) {
     step *= 2;
     if (step > LONGEST_GAP) return null;
   }
@@ -185,14 +189,14 @@ function nextReadable(at: number, readable: (number: number) => boolean): number
   let high = step;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (readable(at + middle)) high = middle;
+    if (isReadable(at + middle)) high = middle;
     else low = middle;
   }
   return at + high;
 }
 
 /** Reads rows from the first one on, and after an error from the last one back. */
-function fromBothEnds(db: DatabaseSync, table: string, key: string[], { keep, gap }: RowSink): void {
+function readFromBothEnds(db: DatabaseSync, table: string, key: string[], { keep, addGap }: RowSink): void {
   for (const direction of ['ASC', 'DESC'] as const) {
     try {
       let read = 0;
@@ -202,7 +206,7 @@ function fromBothEnds(db: DatabaseSync, table: string, key: string[], { keep, ga
       }
       return;
     } catch (error) {
-      gap(`${table}: ${(error as Error).message}`);
+      addGap(`${table}: ${(error as Error).message}`);
     }
   }
 }

@@ -22,7 +22,7 @@ export function refuseWhileUsed(db: string): void {
 /** The suffixes of the files that are moved with a database, because they hold a part of its contents. */
 const MOVED_SUFFIXES = ['-wal', '-journal'];
 
-/** Locks the store for everybody else, and completes or undoes a swap that was killed. Returns null if there is no store. */
+/** Locks everybody else out of the store, and completes or undoes killed swaps. Returns null if there is no store. */
 export async function takeStore(db: string): Promise<HeldStore | null> {
   if (!existsSync(db)) {
     finishSwaps(db, false);
@@ -31,7 +31,7 @@ export async function takeStore(db: string): Promise<HeldStore | null> {
   try {
     returnWal(db);
     const held = await holdSqlite(db);
-    finishSwaps(db, held.folded);
+    finishSwaps(db, held.isFolded);
     return held;
   } catch (error) {
     if (error instanceof QueueError && error.code === 'store-busy') refuseWhileUsed(db);
@@ -52,7 +52,7 @@ function returnWal(db: string): void {
  * Takes the name of a store that does not exist, before anything beside it is touched. It creates an empty file that nobody
  * else can open. Throws if another process has created a queue meanwhile.
  */
-export async function takeName(db: string): Promise<HeldStore> {
+export async function reserveName(db: string): Promise<HeldStore> {
   const draft = newDraft(db);
   const held = await holdNewSqlite(draft);
   try {
@@ -69,7 +69,7 @@ export async function takeName(db: string): Promise<HeldStore> {
   }
 }
 
-/** Completes a swap that was killed, if there is one. */
+/** Completes or undoes the swaps that were killed, if there are any. */
 export async function finishKilledSwap(db: string): Promise<void> {
   if (hiddenNames(db).length > 0) (await takeStore(db))?.unlock();
 }
@@ -83,16 +83,16 @@ export function swap(
   draft: string,
   db: string,
   held: HeldStore,
-  kept: { word: string; now: number },
+  keptName: { word: string; now: number },
 ): string {
-  const aside = asideName(`${db}.${kept.word}-${stampOf(kept.now)}`);
-  const hidden = hiddenOf(aside);
+  const keptPath = unusedKeptPath(`${db}.${keptName.word}-${timestampOf(keptName.now)}`);
+  const hidden = hiddenPathOf(keptPath);
   crashPoint('swap-taken');
-  if (!held.folded) refuseWhileUsed(db);
+  if (!held.isFolded) refuseWhileUsed(db);
   refuseReplaced(db, held);
   linkSync(db, hidden);
   crashPoint('swap-linked');
-  if (!held.folded) moveParts(db, hidden);
+  if (!held.isFolded) moveParts(db, hidden);
   crashPoint('swap-cleared');
   // After a power cut the old WAL must not be beside the new store.
   sync(dirname(db)); // fault-control: sync-before-rename
@@ -100,16 +100,16 @@ export function swap(
   renameSync(draft, db);
   crashPoint('swap-replaced');
   syncFile(db);
-  reveal(hidden, aside);
+  reveal(hidden, keptPath);
   crashPoint('swap-kept');
   sync(dirname(db));
-  return aside;
+  return keptPath;
 }
 
-/** Moves the draft to a name that `takeName` has taken. */
-export function fillName(draft: string, db: string, now: number): void {
+/** Moves the draft to a name that `reserveName` has taken. */
+export function fillReservedName(draft: string, db: string, now: number): void {
   // There may be a WAL whose database is gone.
-  moveParts(db, asideName(`${db}.before-${stampOf(now)}`));
+  moveParts(db, unusedKeptPath(`${db}.before-${timestampOf(now)}`));
   crashPoint('swap-swept');
   sync(dirname(db));
   renameSync(draft, db);
@@ -123,23 +123,23 @@ function refuseReplaced(db: string, held: HeldStore): void {
     throw new QueueError('store-busy', `another process has replaced ${db} in the meantime`);
 }
 
-function stampOf(now: number): string {
+function timestampOf(now: number): string {
   return new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
 /**
  * Completes or undoes the swaps that were killed. If the old store still has its name, the swap is undone: a store that SQLite
- * cannot read gets its WAL back, and one that SQLite has opened without the WAL (`folded`) does not. Otherwise the old store
+ * cannot read gets its WAL back, and one that SQLite has opened without the WAL (`isFolded`) does not. Otherwise the old store
  * gets its new name. The caller has locked the store or has it open, so nobody else is in the middle of a swap.
  */
-export function finishSwaps(db: string, folded: boolean): void {
+export function finishSwaps(db: string, isFolded: boolean): void {
   const directory = dirname(db);
   for (const name of hiddenNames(db)) {
     const hidden = join(directory, name);
-    const aside = freeName(join(directory, name.slice(1)), isThere);
-    if (!isSameFile(hidden, db)) reveal(hidden, aside);
+    const keptPath = unusedPath(join(directory, name.slice(1)), isThere);
+    if (!isSameFile(hidden, db)) reveal(hidden, keptPath);
     else {
-      moveOwnParts(hidden, folded ? aside : db);
+      moveOwnParts(hidden, isFolded ? keptPath : db);
       unlinkSync(hidden);
     }
   }
@@ -147,7 +147,7 @@ export function finishSwaps(db: string, folded: boolean): void {
 
 /** Returns the hidden names that killed swaps left. */
 export function hiddenNames(db: string): string[] {
-  return namesIn(dirname(db)).filter((name) => isHiddenName(db, name) && isOwn(join(dirname(db), name)));
+  return namesIn(dirname(db)).filter((name) => isHiddenName(db, name) && isOwnFile(join(dirname(db), name)));
 }
 
 function isHiddenName(db: string, name: string): boolean {
@@ -165,9 +165,9 @@ export function countOwnLinks(db: string): number {
 }
 
 /** Gives a hidden store its new name. Another process that opens the store may do the same at this moment. */
-function reveal(hidden: string, aside: string): void {
-  moveOwnParts(hidden, aside);
-  renameIfThere(hidden, aside);
+function reveal(hidden: string, keptPath: string): void {
+  moveOwnParts(hidden, keptPath);
+  renameIfThere(hidden, keptPath);
 }
 
 function renameIfThere(from: string, to: string): void {
@@ -192,7 +192,7 @@ function moveOwnParts(from: string, to: string): void {
 }
 
 /** Tells whether this is a regular file of this user, because others can create files and links with such names. */
-function isOwn(path: string): boolean {
+function isOwnFile(path: string): boolean {
   const owner = ownerOf(path);
   return owner !== null && owner === (process.getuid?.() ?? owner);
 }
@@ -208,19 +208,19 @@ function isSameFile(a: string, b: string): boolean {
   return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
-function hiddenOf(aside: string): string {
-  return join(dirname(aside), `.${basename(aside)}`);
+function hiddenPathOf(keptPath: string): string {
+  return join(dirname(keptPath), `.${basename(keptPath)}`);
 }
 
 /** Returns a free name for a store with all its parts, hidden or not. */
-function asideName(name: string): string {
+function unusedKeptPath(name: string): string {
   const ends = ['', ...MOVED_SUFFIXES];
-  return freeName(name, (one) =>
-    [one, hiddenOf(one)].some((path) => ends.some((end) => isThere(path + end))),
+  return unusedPath(name, (one) =>
+    [one, hiddenPathOf(one)].some((path) => ends.some((end) => isThere(path + end))),
   );
 }
 
-function freeName(name: string, isTaken: (name: string) => boolean): string {
+function unusedPath(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
   for (let n = 2; isTaken(free); n++) free = `${name}.${n}`;
   return free;

@@ -1,4 +1,4 @@
-import { outsideRows, RANGES } from '../ranges.ts';
+import { outOfRangeRowsSql, RANGES } from '../ranges.ts';
 
 /* These statements may read whole tables, unlike those of the other parts. */
 
@@ -10,8 +10,8 @@ export const origin = "SELECT value FROM meta WHERE key = 'origin'";
 export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
   ON CONFLICT DO UPDATE SET value = excluded.value`;
 export const newEpoch = "UPDATE meta SET value = lower(hex(randomblob(6))) WHERE key = 'epoch'";
-export const forgetWorkers = 'DELETE FROM worker';
-export const forgetSupervisors = 'DELETE FROM supervisor';
+export const deleteWorkers = 'DELETE FROM worker';
+export const deleteSupervisors = 'DELETE FROM supervisor';
 
 export const integrityCheck = 'PRAGMA integrity_check(50)';
 export const foreignKeyCheck = 'PRAGMA foreign_key_check';
@@ -20,7 +20,7 @@ export const foreignKeyCheck = 'PRAGMA foreign_key_check';
 export const INVARIANTS: Record<string, string> = {
   'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
     AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
-  'numbers and times are within their ranges': Object.keys(RANGES).map(outsideRows).join(' UNION ALL '),
+  'numbers and times are within their ranges': Object.keys(RANGES).map(outOfRangeRowsSql).join(' UNION ALL '),
   'the counters match the rows': `SELECT queue || ' ' || state AS row FROM (
       SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
       EXCEPT SELECT queue, state, jobs, bytes FROM counter)
@@ -52,34 +52,35 @@ export const histograms = `SELECT tier, at, kind, wait, wait_least, wait_most, r
 export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
 export const columnsOf = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)';
 export const isWithoutNumbers = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
-export const tables = "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
-export const roots = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';
-export const hasJobs = "SELECT 1 FROM sqlite_schema WHERE name = 'job'";
+export const tableColumnCounts =
+  "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
+export const rootPages = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';
+export const hasJobTable = "SELECT 1 FROM sqlite_schema WHERE name = 'job'";
 export const insertRow = (table: string, columns: string[]): string =>
   `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
 export const jobIds = 'SELECT number, id FROM job';
 /** Reads the number and id of every job from the index of ids alone. */
 export const jobsByIndex = "SELECT number || ' ' || id FROM job INDEXED BY sqlite_autoindex_job_1";
-/** Checks by its size whether a salvaged stdin or output belongs to its job or attempt, because rows of both tables look alike. */
-export const FITS: Record<string, string> = {
+/** Finds the job or attempt that a salvaged stdin or output of this size fits, because rows of both tables look alike. */
+export const FITTING_ROW: Record<string, string> = {
   stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
   output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',
 };
-const RUNNING = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
+const RUNNING_JOBS = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
   JOIN queue ON queue.number = job.queue WHERE phase = 'running'`;
-export const runningWithoutAttempt = `${RUNNING} AND NOT EXISTS (SELECT 1 FROM attempt
+export const runningWithoutAttempt = `${RUNNING_JOBS} AND NOT EXISTS (SELECT 1 FROM attempt
   WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
 /** Deletes unfinished attempts of jobs that no longer run: the end of the job was salvaged, that of the attempt was not. */
-export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
+export const deleteUnfinishedAttempts = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
   (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
 export const anyFigure = 'SELECT 1 FROM rollup_kind LIMIT 1';
-export const forgetNameless = 'DELETE FROM rollup WHERE kind NOT IN (SELECT number FROM rollup_kind)';
-export const forgetCounters = 'DELETE FROM counter';
-export const countJobs = `INSERT INTO counter (queue, state, jobs, bytes)
+export const deleteNamelessFigures = 'DELETE FROM rollup WHERE kind NOT IN (SELECT number FROM rollup_kind)';
+export const deleteCounters = 'DELETE FROM counter';
+export const recountJobs = `INSERT INTO counter (queue, state, jobs, bytes)
   SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state`;
 /** Counts the open dependencies. A lost dependency counts as met, because it is unknown how its parent ended. */
-export const countBlockers = `UPDATE job SET blockers =
+export const recountBlockers = `UPDATE job SET blockers =
   (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
   WHERE depends_on IS NOT NULL OR blockers > 0`;
 export const fixBlockedPhases = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' ELSE 'waiting' END
@@ -90,9 +91,9 @@ export const endedParents = `SELECT DISTINCT dependency.parent AS number, coales
   FROM dependency JOIN job AS child ON child.number = dependency.child
   LEFT JOIN job AS parent ON parent.number = dependency.parent
   WHERE dependency.phase = 'open' AND coalesce(parent.phase, 'ended') = 'ended'`;
-export const countRuns = `UPDATE job SET runs = max(runs, (SELECT max(ordinal) FROM attempt WHERE attempt.job = job.number))
+export const recountRuns = `UPDATE job SET runs = max(runs, (SELECT max(ordinal) FROM attempt WHERE attempt.job = job.number))
   WHERE number IN (SELECT job FROM attempt)`;
-export const countWaiting = `UPDATE schedule SET waiting =
+export const recountWaiting = `UPDATE schedule SET waiting =
   (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`;
 
 export const rowsAfter = (table: string, key: string, limit: number): string =>
@@ -107,7 +108,7 @@ export const highestNumber = (
 export const rowByName = (table: string, columns: string[]): string =>
   `SELECT * FROM ${table} WHERE ${columns.map((column) => `${column} = ?`).join(' AND ')}`;
 export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
-export const runningAbove = `${RUNNING} AND job.number > ?`;
+export const runningAbove = `${RUNNING_JOBS} AND job.number > ?`;
 
 function notJson(column: string, kind: 'array' | 'object'): string {
   return `(${column} IS NOT NULL AND iif(json_valid(${column}), json_type(${column}), '') <> '${kind}')`;

@@ -8,6 +8,7 @@ export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms,
   (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
 export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
 export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE number = ?';
+/** Makes due jobs of a queue ready, in the order of their due times. */
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
   (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT ?)`;
 export const readyHeads = `SELECT number, priority FROM job
@@ -25,8 +26,8 @@ export const holdBadJob = `UPDATE job SET phase = 'held', state = iif(state = 'f
   finished_at = NULL, due_at = coalesce(due_at, ?), last_error = ? WHERE number = ?`;
 export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE job.number = ?`;
-/** Undoes an attempt. The job gets back the start and the duration of the attempt before it. */
-export const releaseJob = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, due_at = ?, updated_at = ?,
+/** Undoes the start of an attempt. The job gets back the start and the duration of the attempt before it. */
+export const undoAttempt = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, due_at = ?, updated_at = ?,
   worker_id = NULL, attempt = NULL,
   started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
   duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
@@ -38,10 +39,10 @@ export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, cra
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
   output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ? WHERE number = ?`;
 export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
-export const forgetAttempt = 'DELETE FROM attempt WHERE number = ?';
+export const deleteAttempt = 'DELETE FROM attempt WHERE number = ?';
 export const settledAttempt =
   'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
-export const releasedBefore = `SELECT 1 FROM job WHERE number = ? AND token = ?
+export const anyUndoneAttempt = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
 /** Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
 export const busyQueues = `SELECT name FROM queue WHERE
@@ -50,7 +51,7 @@ export const busyQueues = `SELECT name FROM queue WHERE
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
     OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed')))`;
 export const endedJob = "SELECT number, id, state AS end FROM job WHERE number = ? AND phase = 'ended'";
-export const settledQueueLimit =
+export const queueLimitOfJob =
   'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
 export const endingAttempt = `SELECT end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
@@ -64,7 +65,7 @@ export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE n
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?'; // fault-control: adopt-attempt-token
 export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE phase = 'running'`;
-export const endings = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
+export const endReasons = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
   WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
 export const setting = 'SELECT value FROM setting WHERE key = ?';

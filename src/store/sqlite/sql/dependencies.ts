@@ -27,12 +27,12 @@ export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SAT
 const STILL_BLOCKED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
 export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
   WHERE ${STILL_BLOCKED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;
-export const explainHeld = `UPDATE job SET last_error = ?
+export const explainHold = `UPDATE job SET last_error = ?
   WHERE ${STILL_BLOCKED} AND phase = 'held' AND policy ->> 'onParentFailure' = 'hold'`;
 export const cancelBlocked = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
   last_error = ? WHERE ${STILL_BLOCKED} AND phase IN ('blocked', 'held')
   AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel' RETURNING number, id, queue`;
-export const dropBlockers = `UPDATE job SET blockers = blockers - 1 WHERE ${STILL_BLOCKED}`;
+export const decrementBlockers = `UPDATE job SET blockers = blockers - 1 WHERE ${STILL_BLOCKED}`;
 export const failDependencies = "UPDATE dependency SET phase = 'failed' WHERE parent = ? AND phase = 'open'";
 /** Reopens the dependencies of a job on parents that have not ended. */
 export const reopenParents = `UPDATE dependency SET phase = 'open'
@@ -48,6 +48,7 @@ export const blockAgain = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(
   WHERE id = ?`;
 export const blockChild = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(phase = 'held', 'held', 'blocked')
   WHERE number = ?`;
-export const parentsFrom =
+/** Reads the parents of all jobs from a number on. */
+export const parentsOfJobsFrom =
   'SELECT child, json_group_array(parent) AS parents FROM dependency WHERE child >= ? GROUP BY child';
 export const idOfJob = 'SELECT id FROM job WHERE number = ?';

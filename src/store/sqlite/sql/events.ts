@@ -22,7 +22,7 @@ export const eventsOfJob = `SELECT event.number - iif(jobs > 1, first_job + jobs
   ORDER BY event.number DESC LIMIT ?`;
 /** Reads the sequence instead of max(number), because the last event may have been pruned. */
 export const lastEventNumber = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
-export const eventFrom =
+export const firstEventFrom =
   'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= ? ORDER BY number LIMIT 1';
 export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
 export const deleteEvents = 'DELETE FROM event WHERE number <= ?';

@@ -9,7 +9,7 @@ export const nameExists = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
 export const countKinds =
   "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
 export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
-export const openRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
+export const insertRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
 export const countJobs = `INSERT INTO rollup (tier, at, kind, enqueued, dropped) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET enqueued = enqueued + excluded.enqueued, dropped = dropped + excluded.dropped`;
 export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
@@ -17,12 +17,12 @@ export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at =
 export const countAttempt = (outcome: string): string => `UPDATE rollup SET ${outcome} = ${outcome} + 1,
   ${withTime('wait', '?1', '?2')}, ${withTime('run', '?3', '?4')} WHERE tier = ?5 AND at = ?6 AND kind = ?7`;
 const withTime = (
-  of: string,
+  histogram: string,
   ms: string,
   packed: string,
-): string => `${of}_ms = ${of}_ms + coalesce(${ms}, 0),
-  ${of}_least = min(coalesce(${of}_least, ${ms}), coalesce(${ms}, ${of}_least)),
-  ${of}_most = max(coalesce(${of}_most, ${ms}), coalesce(${ms}, ${of}_most)), ${of} = coalesce(${packed}, ${of})`;
+): string => `${histogram}_ms = ${histogram}_ms + coalesce(${ms}, 0),
+  ${histogram}_least = min(coalesce(${histogram}_least, ${ms}), coalesce(${ms}, ${histogram}_least)),
+  ${histogram}_most = max(coalesce(${histogram}_most, ${ms}), coalesce(${ms}, ${histogram}_most)), ${histogram} = coalesce(${packed}, ${histogram})`;
 export const countWaiting = `INSERT INTO rollup (tier, at, kind, oldest_ms) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET oldest_ms = max(oldest_ms, excluded.oldest_ms)`;
 
@@ -46,8 +46,8 @@ export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
   (SELECT min(due_at) FROM job WHERE phase = 'ready' AND due_at > created_at AND job.queue = queue.number) AS late,
   (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
   FROM line CROSS JOIN queue ON queue.number = line.queue GROUP BY queue.number ORDER BY name`;
-export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
-export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
+export const anyOldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
+export const deleteOldRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
   (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
 
 /** Reads the newest attempts. A time is null where the figures do not count it either. */

@@ -6,25 +6,28 @@ const JOB_VALUES = `(${'?, '.repeat(FIELD_COLUMNS.length + 5)}'pending')`;
 export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
 /** Jobs are inserted in batches of these sizes, because one statement for each job would cost more. */
 export const JOBS_AT_ONCE = [500, 50];
-export const insertJobs = byRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
+export const insertJobs = cachedByRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
 /** Inserts jobs that need no other columns, with half as many values to bind. */
 const INSERT_PLAIN = `INSERT INTO job (${PLAIN_COLUMNS}, created_at, updated_at, due_at, state, phase)`;
 const PLAIN_VALUES = `(${'?, '.repeat(PLAIN_COLUMNS.length + 3)}'pending', 'ready')`;
-export const insertPlainJobs = byRows((rows) => `${INSERT_PLAIN} VALUES ${repeated(PLAIN_VALUES, rows)}`);
+export const insertPlainJobs = cachedByRows(
+  (rows) => `${INSERT_PLAIN} VALUES ${repeated(PLAIN_VALUES, rows)}`,
+);
 export const insertedNumber = 'SELECT last_insert_rowid() AS number';
 /** Counts all jobs added to a queue at once. A trigger would run for each job. */
 export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)
   ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + excluded.jobs`;
-export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
+export const freeExpiredSlot =
+  'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
 export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
 export const insertStdin = 'INSERT INTO stdin (job, bytes) SELECT number, ? FROM job WHERE id = ?';
 export const countStdin = 'UPDATE job SET bytes = ? WHERE id = ?';
 export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
-export const freeKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
+export const freeExpiredKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
 export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-export const keepAnswer = 'UPDATE idempotency SET ids = ? WHERE key = ?';
-export const answerOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
+export const storeIdsOfKey = 'UPDATE idempotency SET ids = ? WHERE key = ?';
+export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
 
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';
@@ -45,7 +48,7 @@ export const list = {
 export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
   coalesce(finished_at, updated_at) AS at FROM job INDEXED BY job_dead CROSS JOIN queue ON queue.number = job.queue
   WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
-export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
+export const idsStartingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
 /** Finds the last number of a scan that starts below a number. */
 export const scanEnd = {
   byQueueAndState:
@@ -54,16 +57,16 @@ export const scanEnd = {
     WHERE ${SET_ASIDE} AND phase = ? AND queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
 };
-export const newestJob = 'SELECT max(number) AS number FROM job';
-/** Counts jobs. `extra` is the same as in `list`. */
-const counted = (where: string, index = ''): string =>
+export const newestJobNumber = 'SELECT max(number) AS number FROM job';
+const countSql = (where: string, index = ''): string =>
   `SELECT count(*) AS jobs FROM (SELECT 1 FROM job${index} WHERE ${where} LIMIT ?)`;
+/** Counts jobs up to a limit. `extra` is the same as in `list`. */
 export const countJobs = {
-  all: (extra: string) => counted(`job.number < ?${extra}`),
-  byName: (extra: string) => counted(`job.name = ? AND job.number < ?${extra}`),
-  byQueueAndState: (extra: string) => counted(`job.queue = ? AND state = ? AND job.number < ?${extra}`),
+  all: (extra: string) => countSql(`job.number < ?${extra}`),
+  byName: (extra: string) => countSql(`job.name = ? AND job.number < ?${extra}`),
+  byQueueAndState: (extra: string) => countSql(`job.queue = ? AND state = ? AND job.number < ?${extra}`),
   bySetAside: (extra: string) =>
-    counted(
+    countSql(
       `${SET_ASIDE} AND phase = ? AND job.queue = ? AND state = ? AND job.number < ?${extra}`,
       ' INDEXED BY job_set_aside',
     ),
@@ -73,7 +76,7 @@ export const counts =
 const countSetAside = (where: string): string =>
   `(SELECT count(*) FROM job INDEXED BY job_set_aside WHERE ${SET_ASIDE} AND ${where} AND job.queue = queue.number`;
 /** Counts the jobs that are not due, held or blocked. `later` includes the retries. It reads two indexes without other jobs. */
-export const setAside = `SELECT name, ${countSetAside("phase = 'held'")}) AS held, ${countSetAside("phase = 'blocked'")}) AS blocked,
+export const setAsideCounts = `SELECT name, ${countSetAside("phase = 'held'")}) AS held, ${countSetAside("phase = 'blocked'")}) AS blocked,
   ${countSetAside("phase = 'waiting' AND state = 'failed'")} AND due_at > ?) AS retrying,
   (SELECT count(*) FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at > ?) AS later
   FROM queue WHERE number IN (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
@@ -97,11 +100,11 @@ function repeated(values: string, rows: number): string {
 }
 
 /** Builds each statement once, when it is first needed. */
-function byRows(make: (rows: number) => string): (rows: number) => string {
-  const made = new Map<number, string>();
+function cachedByRows(build: (rows: number) => string): (rows: number) => string {
+  const statements = new Map<number, string>();
   return (rows) => {
-    const text = made.get(rows) ?? make(rows);
-    made.set(rows, text);
+    const text = statements.get(rows) ?? build(rows);
+    statements.set(rows, text);
     return text;
   };
 }

@@ -12,14 +12,14 @@ export const deleteKinds = 'DELETE FROM rollup_kind WHERE queue = ?';
 export const deleteQueue = `DELETE FROM queue WHERE number = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number)`;
 /** Writes the queue's name into its events, because its number may be reused. */
-export const nameInEvents = `UPDATE event SET queue = NULL, detail = json_set(coalesce(detail, '{}'), '$.queue', ?)
+export const writeNameIntoEvents = `UPDATE event SET queue = NULL, detail = json_set(coalesce(detail, '{}'), '$.queue', ?)
   WHERE queue = ?`;
 export const deleteCounters = 'DELETE FROM counter WHERE queue = ?';
-export const pauseQueue = 'UPDATE queue SET paused_at = ?, paused_by = ? WHERE number = ?';
-export const limitQueue = 'UPDATE queue SET concurrency = ? WHERE number = ?';
-export const rateQueue =
+export const setPause = 'UPDATE queue SET paused_at = ?, paused_by = ? WHERE number = ?';
+export const setConcurrency = 'UPDATE queue SET concurrency = ? WHERE number = ?';
+export const setRate =
   'UPDATE queue SET rate = ?, rate_ms = ?, tokens = NULL, tokens_at = NULL WHERE number = ?';
-export const ageQueue = 'UPDATE queue SET aging_ms = ? WHERE number = ?';
+export const setAging = 'UPDATE queue SET aging_ms = ? WHERE number = ?';
 export const settings = 'SELECT key, value FROM setting';
 export const putSetting =
   'INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';

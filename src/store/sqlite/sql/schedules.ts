@@ -15,7 +15,7 @@ const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick CROSS JOIN job ON job.number =
 const RELEASABLE = `FROM schedule WHERE waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
 export const nextTick = `SELECT (SELECT min(next_at) FROM schedule WHERE next_at IS NOT NULL) AS next_at,
   EXISTS (SELECT 1 ${RELEASABLE}) AS releasable`;
-export const releasable = `${SELECT_SCHEDULE} ${RELEASABLE}`;
+export const releasableSchedules = `${SELECT_SCHEDULE} ${RELEASABLE}`;
 export const dueSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE next_at IS NOT NULL AND next_at <= ?`;
 export const moveSchedule = `UPDATE schedule SET next_at = ?
   WHERE number = ? AND next_at IS ? AND waiting = ? AND paused_at IS NULL`;
@@ -24,7 +24,7 @@ export const closeTicks = `UPDATE tick INDEXED BY tick_open SET phase = 'closed'
 export const anyOpenTick = "SELECT 1 FROM tick WHERE phase = 'open' AND schedule = ? LIMIT 1";
 export const waitingTicks = "SELECT at FROM tick WHERE phase = 'waiting' AND schedule = ? ORDER BY at";
 export const insertTick = `INSERT INTO tick (schedule, at, manual, phase) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-export const openTick = `UPDATE tick SET phase = ?, job = ? WHERE schedule = ? AND at = ? AND manual = ?`;
-export const tickFired = 'UPDATE schedule SET last_at = ?, last_job = ? WHERE number = ?';
-export const countWaiting = 'UPDATE schedule SET waiting = ? WHERE number = ?';
-export const forgetTicks = `DELETE FROM tick WHERE schedule = ? AND at < ? AND phase = 'closed'`;
+export const updateTick = `UPDATE tick SET phase = ?, job = ? WHERE schedule = ? AND at = ? AND manual = ?`;
+export const storeLastTick = 'UPDATE schedule SET last_at = ?, last_job = ? WHERE number = ?';
+export const setWaiting = 'UPDATE schedule SET waiting = ? WHERE number = ?';
+export const deleteOldTicks = `DELETE FROM tick WHERE schedule = ? AND at < ? AND phase = 'closed'`;

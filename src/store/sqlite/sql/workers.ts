@@ -1,4 +1,4 @@
-export const forgetLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
+export const deleteLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
 export const setLastAttempt = "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempt', ?)";
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
@@ -7,7 +7,7 @@ export const beatWorker = 'UPDATE worker SET beat = beat + 1, last_heartbeat = ?
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = ?';
 export const deleteWorker = `DELETE FROM worker WHERE id = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
-export const deleteHolder = `DELETE FROM worker WHERE id = ? AND EXISTS (SELECT 1 FROM worker AS heir
+export const deleteWithHeir = `DELETE FROM worker WHERE id = ? AND EXISTS (SELECT 1 FROM worker AS heir
   WHERE heir.id IN (SELECT value FROM json_each(?)) AND heir.id <> worker.id AND heir.draining = 0 AND heir.stop_order = 0)`; // fault-control: running-heir
 const SELECT_PROCESS = `SELECT id, pid, start_time AS startTime, host, boot, pid_namespace AS pidNamespace,
   stop_order AS stopOrder`;

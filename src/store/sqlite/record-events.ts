@@ -3,25 +3,30 @@ import type { Connection } from './connection.ts';
 import * as sql from './sql/events.ts';
 
 /** Records an event that belongs to no job. */
-export function record(db: Connection, { kind, detail }: NewEvent, actor = db.actor): void {
+export function recordEvent(db: Connection, { kind, detail }: NewEvent, actor = db.actor): void {
   db.run(sql.recordEvent, db.now(), kind, actor, json(detail));
 }
 
-export function recordOfQueue(db: Connection, { kind, detail }: NewEvent, queue: number): void {
+export function recordQueueEvent(db: Connection, { kind, detail }: NewEvent, queue: number): void {
   db.run(sql.recordQueueEvent, db.now(), kind, db.actor, queue, json(detail));
 }
 
-export function recordOfJob(db: Connection, { kind, detail }: NewEvent, id: string): void {
+export function recordJobEvent(db: Connection, { kind, detail }: NewEvent, id: string): void {
   db.run(sql.recordJobEvent, db.now(), kind, db.actor, json(detail), id);
 }
 
 /** Records an event of a job whose queue is known. The job's row is not read and may be gone. */
-export function recordOfKnown(db: Connection, { kind, detail }: NewEvent, id: string, queue: number): void {
+export function recordKnownJobEvent(
+  db: Connection,
+  { kind, detail }: NewEvent,
+  id: string,
+  queue: number,
+): void {
   db.run(sql.recordKnown, db.now(), kind, db.actor, id, queue, json(detail));
 }
 
 /** Records an event of an attempt. Without an actor it names the worker that holds the attempt. */
-export function recordOfAttempt(
+export function recordAttemptEvent(
   db: Connection,
   { kind, detail }: NewEvent,
   attempt: number,
@@ -35,25 +40,25 @@ function json(detail: EventDetail | undefined): string | null {
 }
 
 /** Records the enqueueing of jobs. Jobs with consecutive numbers share one row. */
-export function enqueuedLog(db: Connection) {
+export function newEnqueueLog(db: Connection) {
   // `queue` is null if the jobs are in several queues.
-  let open: { first: number; last: number; id: string; queue: number | null } | null = null;
+  let batch: { first: number; last: number; id: string; queue: number | null } | null = null;
   const end = (): void => {
-    if (open === null) return;
-    const { first, last, id, queue } = open;
+    if (batch === null) return;
+    const { first, last, id, queue } = batch;
     const jobs = last - first + 1;
     db.run(sql.recordEnqueued, jobs, db.now(), db.actor, jobs, first, jobs === 1 ? id : null, queue);
-    open = null;
+    batch = null;
   };
   return {
     add(number: number, id: string, queue: number): void {
-      if (open !== null && open.last === number - 1) {
-        open.last = number;
-        if (open.queue !== queue) open.queue = null;
+      if (batch !== null && batch.last === number - 1) {
+        batch.last = number;
+        if (batch.queue !== queue) batch.queue = null;
         return;
       }
       end();
-      open = { first: number, last: number, id, queue };
+      batch = { first: number, last: number, id, queue };
     },
     end,
   };

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
-import { wasOurs } from './care/odd-file.ts';
+import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
 import { migrate, SCHEMA_VERSION } from './migrate.ts';
 import { sqliteStore } from './store.ts';
@@ -21,7 +21,7 @@ export async function openEmpty(
     created: false,
     missing: true,
     schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION },
-    warning: wasOurs(path)
+    warning: hasTracesOfStore(path)
       ? `${path} is missing, although ${path}.d exists; to restore a backup: queuectl restore FILE`
       : null,
   };

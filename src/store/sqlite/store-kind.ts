@@ -7,7 +7,7 @@ import { openSqlite } from './open.ts';
 export const SQLITE: StoreKind = {
   open: async (location, options) => {
     if (options.ifMissing === 'empty' && isMissing(location))
-      return (await import('./empty.ts')).openEmpty(location, options);
+      return (await import('./open-empty.ts')).openEmpty(location, options);
     return openWithCurrentFiles(location, () => openSqlite(location, options));
   },
   peek: async (location) => (await import('./care/peek.ts')).peekSqlite(location),

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 
-/** Network file systems, on which SQLite is not safe, by the kernel's magic numbers. */
-const NETWORK: Record<number, string> = {
+/** File systems on which SQLite is not safe, by the kernel's magic numbers. What is behind FUSE is unknown. */
+const NETWORK_FILE_SYSTEMS: Record<number, string> = {
   26985: 'NFS',
   20859: 'SMB',
   4283649346: 'CIFS',
@@ -9,7 +9,7 @@ const NETWORK: Record<number, string> = {
   16914839: '9p',
   1702057286: 'FUSE',
 };
-const LOCAL: Record<number, string> = {
+const LOCAL_FILE_SYSTEMS: Record<number, string> = {
   61267: 'ext4',
   16914836: 'tmpfs',
   1481003842: 'xfs',
@@ -19,7 +19,10 @@ const LOCAL: Record<number, string> = {
 };
 
 /** Returns the name of a file system, or null if it is unknown, and whether it is a network file system. */
-export function fileSystemOf(directory: string): { name: string | null; network: boolean } {
+export function fileSystemOf(directory: string): { name: string | null; isNetwork: boolean } {
   const type = Number(statfsSync(directory).type) >>> 0;
-  return { name: NETWORK[type] ?? LOCAL[type] ?? null, network: type in NETWORK };
+  return {
+    name: NETWORK_FILE_SYSTEMS[type] ?? LOCAL_FILE_SYSTEMS[type] ?? null,
+    isNetwork: type in NETWORK_FILE_SYSTEMS,
+  };
 }

@@ -5,9 +5,9 @@ import type { Model } from './model.ts';
 /** Expects that the store holds what the model holds: every job, its holder and claim, and the counters. */
 export async function expectSame(model: Model, store: Store): Promise<void> {
   const jobs = [...model.jobs.values()].sort((a, b) => b.number - a.number);
-  const real = await store.list({}, { limit: 100 });
+  const listed = await store.list({}, { limit: 100 });
   deepEqual(
-    real.map((job) => [
+    listed.map((job) => [
       ...[job.id, job.queue, job.state, job.held, job.blocked, job.attempts, job.crashes],
       ...[job.dueAt, job.finishedAt, job.workerId],
     ]),
@@ -16,10 +16,10 @@ export async function expectSame(model: Model, store: Store): Promise<void> {
       ...[job.attempts, job.crashes, job.dueAt, job.finishedAt, job.worker],
     ]),
   );
-  for (const job of real) ok((job.durationMs ?? 0) >= 0);
+  for (const job of listed) ok((job.durationMs ?? 0) >= 0);
 
   const running = jobs.filter((job) => job.phase === 'running');
-  const claims = await store.running();
+  const claims = await store.runningJobs();
   deepEqual(
     claims.map((job) => [job.id, job.claim.token, job.claim.attempt, job.endReason]).sort(),
     running

@@ -1,11 +1,11 @@
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 
-/** Changes jobs on request. A job that can no longer be changed is left as it is and is not among the changed ids. */
-export interface ActingStore {
+/** Changes jobs on request. A job that cannot be changed in its current state is left as it is. */
+export interface JobActionStore {
   /**
-   * Makes jobs of the given states pending, with no attempts charged and due now. Never touches a running job. Returns the
-   * ids it changed.
+   * Makes jobs of the states `from` pending, due now and with no attempts charged. Never changes a running job. Returns
+   * the ids of the changed jobs.
    *
    * - A job waits again for a parent that is unfinished again.
    * - A job takes its unique key again, and is left alone if another job has it. A key with a time limit is not taken again.
@@ -15,24 +15,25 @@ export interface ActingStore {
   /** Returns the id of the job whose unique key prevents a retry of this job from the states `from`, or null if none does. */
   keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
-   * Removes jobs of the given states with their attempts. Never removes a running job. Returns what it removed. For a
+   * Removes jobs of the states `from` with their attempts. Never removes a running job. Returns what it removed. For a
    * dependent job, a removed parent counts as failed, even if the job wanted its parent to fail.
    */
   remove(ids: string[], from: readonly State[], now: number): Promise<RemovedJobs>;
-  /** Cancels jobs that do not run at once. For a running job it stores the request, and the worker that holds the job ends it. */
+  /** Immediately cancels jobs that are not running. For a running job it stores the request, and the worker that holds the job stops it. */
   cancel(ids: string[], now: number): Promise<CancelledJobs>;
-  /** Keeps jobs from being claimed, even when they are due. Returns the ids it changed. */
+  /** Keeps waiting jobs from being claimed, even when they are due. Returns the ids of the changed jobs. */
   hold(ids: string[], now: number): Promise<string[]>;
   /** Releases held jobs. Returns the ids that were held. */
   release(ids: string[], now: number): Promise<string[]>;
-  /** Changes jobs that neither run nor have ended. Returns the ids it changed. Never gives an at-most-once job a `maxRetries` above 1. */
+  /** Changes jobs that neither run nor have ended, except an at-most-once job if `maxRetries` is above 1. Returns the ids of the changed jobs. */
   edit(ids: string[], changes: JobChanges, now: number): Promise<string[]>;
 }
 
 export interface RemovedJobs {
   ids: string[];
+  /** The numbers of the removed attempts. */
   attempts: number[];
-  /** The ids of the dependent jobs that this cancelled. */
+  /** The ids of the dependent jobs that were cancelled because of the removal. */
   dependents: string[];
 }
 

@@ -1,5 +1,6 @@
 import { EDITABLE_FIELDS } from '../job-columns.ts';
-export const freeSlotFor = `UPDATE job SET unique_slot = NULL
+/** Frees the unique key of a job if the time limit of the job that has it is over. */
+export const freeExpiredSlotOfJob = `UPDATE job SET unique_slot = NULL
   WHERE unique_slot = (SELECT unique_key FROM job WHERE id = ?) AND unique_until <= ?`;
 /** Matches the other job that has the unique key. A key with a time limit is not taken again. */
 const HAS_KEY =
@@ -16,7 +17,7 @@ export const keyHolder = `SELECT other.id FROM job CROSS JOIN job AS other ON ${
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
 export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))
   RETURNING number, queue`;
-export const phaseOfJob = 'SELECT number, phase, state, attempt, depends_on FROM job WHERE id = ?';
+export const jobSummary = 'SELECT number, phase, state, attempt, depends_on FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
   last_error = ? WHERE number = ? AND phase NOT IN ('running', 'ended')`;
 export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE number = ? AND finished_at IS NULL`;

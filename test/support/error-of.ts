@@ -1,7 +1,7 @@
 import { QueueError } from '../../src/core/errors.ts';
 
 /** Returns the QueueError that the action throws. Fails if it throws anything else or nothing. */
-export function caught(action: () => unknown): QueueError {
+export function errorOf(action: () => unknown): QueueError {
   let value: unknown;
   try {
     value = action();
