@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { resolveSettings } from '../core/stored-settings.ts';
-import { removeOutputs } from '../exec/running-commands.ts';
+import { removeAttemptDirectories } from '../exec/running-commands.ts';
 import { attemptsIn, copyOutput } from '../state/kept-output.ts';
 import { placeOf } from '../state/place.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
@@ -37,7 +37,7 @@ export async function backup(
     const counts = await renewCopy(app, copy);
     return { ...(await copyOutputs(copy, from, options.withOutput ? backupState : null)), ...counts };
   });
-  if (replaced !== null && replaced !== app.store.epoch) removeOutputs(backupState, replaced);
+  if (replaced !== null && replaced !== app.store.epoch) removeAttemptDirectories(backupState, replaced);
   return { ...written, ...made };
 }
 

@@ -28,7 +28,7 @@ export async function startOwnWorker(app: App, wanted: WorkerStart | undefined):
     concurrency: given.concurrency ?? 1,
     queues: given.queues ?? null,
     drain: given.drain ?? false,
-    openFiles: null,
+    openFileLimit: null,
     since: null,
   };
   const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));

@@ -1,4 +1,4 @@
-import { observe, type Sighting, untilOver } from '../exec/adopt.ts';
+import { observeOrGate, type Sighting, untilOver } from '../exec/observe-attempt.ts';
 import { NO_GROUP, processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
 import { recordedAt } from '../state/record.ts';
@@ -8,7 +8,7 @@ import type { Adoption, Attempt, StartedCommand, Verdict } from './attempt.ts';
 /** Takes over a command that is not a child of this process. It watches the command, and reads from the record how it ended. */
 export function takeOver({ job, place }: Attempt, adoption: Adoption): StartedCommand | Verdict {
   const { cookie } = place;
-  const seen = observe(place);
+  const seen = observeOrGate(place);
   switch (seen.kind) {
     case 'never-started': {
       // After a restart, or if all directories of attempts were removed, a missing record proves nothing.

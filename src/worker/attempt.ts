@@ -4,7 +4,7 @@ import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import type { UserLimits } from '../exec/frame.ts';
+import type { UserSettings } from '../exec/frame.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
 import type { Target } from '../exec/processes.ts';
 import type { Exit } from '../exec/start.ts';
@@ -20,7 +20,7 @@ import { waitForExit } from './waiting.ts';
 export interface AttemptContext {
   readonly app: App;
   readonly settings: Settings;
-  readonly user: UserLimits;
+  readonly user: UserSettings;
   /** Shows workers in other pid namespaces that a command of this worker is alive. */
   readonly lifeline: Lifeline | null;
   readonly emit: Emit;

@@ -48,7 +48,7 @@ async function takeAndEnd(app: App, claim: Claim): Promise<void> {
   const context = {
     app,
     settings: await currentSettings(app),
-    user: { umask: 0o077, openFiles: null },
+    user: { umask: 0o077, openFileLimit: null },
     lifeline: null,
     emit: () => {},
     order: null,

@@ -5,7 +5,7 @@ import { HOOK_QUEUE } from '../core/hooks.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
-import { trimAll } from '../exec/trim.ts';
+import { trimAllAttempts } from '../exec/trim.ts';
 import { type Host, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import { tellChange } from '../state/wake.ts';
@@ -25,7 +25,7 @@ export async function register(given: App, options: WorkerOptions, emit: Emit): 
   const settings = await currentSettings(app);
   const stopFile = stopFileOf(app.stateDirectory, process.env);
   // The output of a running command may have filled the disk.
-  const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+  const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
   await withRetries(() => addToStore(app, options, host, startedAt), { freeSpace, tell });
   await withRetries(() => keepSeal(app), { freeSpace, tell });
   tellChange(app.stateDirectory);
@@ -40,7 +40,11 @@ export async function register(given: App, options: WorkerOptions, emit: Emit): 
     stopFile,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
     lifeline: await makeLifeline(app.stateDirectory, id),
-    user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
+    user: {
+      umask: process.umask(),
+      openFileLimit: options.openFileLimit,
+      cleanEnv: options.cleanEnv ?? false,
+    },
     order: null,
     signalledAt: Number.NEGATIVE_INFINITY,
   };

@@ -12,7 +12,7 @@ export async function start({ context, job, place }: Attempt): Promise<StartedCo
     return { outcome: { why: 'spawn-error', message } };
   }
   const whole = await withRetries(() => withStdin(context.app, job));
-  const since = processes.now();
+  const since = processes.earliestStart();
   const begun = await startCommand(place, whole, context.user, context.lifeline);
   switch (begun.kind) {
     case 'gate-lost':

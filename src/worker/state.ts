@@ -18,7 +18,7 @@ export interface WorkerOptions {
   queues: string[] | null;
   /** The worker stops when no job is left to do. */
   drain: boolean;
-  openFiles: string | null;
+  openFileLimit: string | null;
   /** Gives every job a clean environment. */
   cleanEnv?: boolean;
   /** The worker obeys a stop file that is newer than this: the start of its supervisor, or null for its own start. */

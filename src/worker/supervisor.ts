@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import { CRASH_AT } from '../exec/environment.ts';
+import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { startSelf } from '../exec/self.ts';
-import { type ProgramStart, startedBefore } from '../exec/started.ts';
+import { type ProgramStart, startedBefore } from '../exec/stop-mark.ts';
 import { thisHost } from '../state/host.ts';
 import { onWake } from '../state/wake.ts';
 import { hasOrphans } from './liveness.ts';
@@ -161,7 +161,7 @@ async function replace(
     return end.reject(new QueueError('worker-failed', `the workers exited before they were ready (${how})`));
   }
   // The replacement of a worker that was killed at a crash point has no crash point.
-  delete process.env[CRASH_AT];
+  delete process.env[CRASH_AT_VARIABLE];
   options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting a replacement`);
   const timer = setTimeout(async () => {
     restarts.delete(timer);
@@ -186,7 +186,7 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   // If two workers died at once, only one is started.
   if (children.size > 0) return;
   supervisor.caretakers++;
-  delete process.env[CRASH_AT];
+  delete process.env[CRASH_AT_VARIABLE];
   options.log('a running job has lost its worker; starting another worker to take over the job');
   launch(supervisor, 0);
 }

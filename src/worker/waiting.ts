@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../core/job.ts';
-import { hasEnded } from '../exec/adopt.ts';
+import { hasEnded } from '../exec/observe-attempt.ts';
 import type { Exit } from '../exec/start.ts';
 import type { Attempt, StartedCommand } from './attempt.ts';
 import { type Ending, endAttempt } from './ending.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import { trimAll } from '../exec/trim.ts';
+import { trimAllAttempts } from '../exec/trim.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { onWake } from '../state/wake.ts';
 import { settleAndClaim } from './claiming.ts';
@@ -109,7 +109,7 @@ async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Prom
     if (!isTemporary(error)) return giveUp(error);
     worker.emit({ type: 'worker-error', workerId: worker.id, message: (error as Error).message });
     // The output of a running command may have filled the disk.
-    await trimAll(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
+    await trimAllAttempts(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
     if (worker.order !== null) await worker.alone(() => leaveWithoutStore(worker)).catch(giveUp);
     worker.throttle.slowDown();
   }

@@ -8,7 +8,7 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 function run(place: Place, command: string, argv: string[] | null = null) {
-  const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv });
+  const args = frameArguments({ record: place.record, umask: 0o022, openFileLimit: null, command, argv });
   return spawnSync('/bin/sh', args, { encoding: 'utf8' });
 }
 
@@ -54,7 +54,7 @@ describe('the frame', () => {
       const args = frameArguments({
         record: place.record,
         umask: 0o022,
-        openFiles: null,
+        openFileLimit: null,
         command: 'kill -TERM 0',
         argv: null,
       });
@@ -69,7 +69,7 @@ describe('the frame', () => {
       const args = frameArguments({
         record: place.record,
         umask: 0o027,
-        openFiles: '100',
+        openFileLimit: '100',
         command: 'env; trap; umask; ulimit -Sn; echo $#',
         argv: null,
       });

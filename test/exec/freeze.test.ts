@@ -27,7 +27,7 @@ function withFrame(
       const args = frameArguments({
         record: place.record,
         umask: 0o022,
-        openFiles: null,
+        openFileLimit: null,
         command,
         argv: null,
       });
@@ -51,7 +51,7 @@ describe('freezeCommand', () => {
     withFrame('until test -e go; do :; done', async (place, frame) => {
       const target = { group: frame, cookie: place.cookie };
       expect(await freezeCommand(target, hasEnded(place))).toBe(true);
-      expect(processes.stateOf(processes.childOf(frame)!, frame)).toBe('stopped');
+      expect(processes.stateOf(processes.newestChildOf(frame)!, frame)).toBe('stopped');
     }),
   );
 
@@ -59,7 +59,7 @@ describe('freezeCommand', () => {
     'finds nothing to stop after the command has ended',
     withFrame('exit 3', async (place, frame) => {
       const target = { group: frame, cookie: place.cookie };
-      await until(() => processes.childOf(frame) === null, 'the command has ended');
+      await until(() => processes.newestChildOf(frame) === null, 'the command has ended');
       expect(await freezeCommand(target, hasEnded(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 3, signalled: false });
     }),
@@ -77,9 +77,9 @@ describe('freezeCommand', () => {
   test(
     'lets a frame that was stopped after its command record the end',
     withFrame('sleep 0.3', async (place, frame) => {
-      await until(() => processes.childOf(frame) !== null, 'the command runs');
+      await until(() => processes.newestChildOf(frame) !== null, 'the command runs');
       process.kill(frame, 'SIGSTOP');
-      await until(() => processes.childOf(frame) === null, 'the command has ended');
+      await until(() => processes.newestChildOf(frame) === null, 'the command has ended');
       expect(hasEnded(place)()).toBe(false);
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 0 });
@@ -90,10 +90,10 @@ describe('freezeCommand', () => {
     'lets a shell end whose program has ended',
     withFrame('sleep 0.3', async (place, frame) => {
       // A plain command runs in a subshell of the frame, which is stopped here while its program ends.
-      const subshell = await until(() => processes.childOf(frame), 'the subshell runs');
-      await until(() => processes.childOf(subshell) !== null, 'the program runs');
+      const subshell = await until(() => processes.newestChildOf(frame), 'the subshell runs');
+      await until(() => processes.newestChildOf(subshell) !== null, 'the program runs');
       process.kill(subshell, 'SIGSTOP');
-      await until(() => processes.childOf(subshell) === null, 'the program has ended');
+      await until(() => processes.newestChildOf(subshell) === null, 'the program has ended');
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 0, signalled: false });
     }),
@@ -102,8 +102,8 @@ describe('freezeCommand', () => {
   test(
     'stops the program that a shell waits for, not only the shell',
     withFrame('sleep 60', async (place, frame) => {
-      const subshell = await until(() => processes.childOf(frame), 'the subshell runs');
-      const program = await until(() => processes.childOf(subshell), 'the program runs');
+      const subshell = await until(() => processes.newestChildOf(frame), 'the subshell runs');
+      const program = await until(() => processes.newestChildOf(subshell), 'the program runs');
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect([processes.stateOf(subshell), processes.stateOf(program)]).toEqual(['stopped', 'stopped']);
     }),
@@ -116,7 +116,7 @@ describe('freezeCommand', () => {
       await until(() => existsSync(lines) && statSync(lines).size > 0, 'the command is at work');
       process.kill(-frame, 'SIGSTOP');
       const stopped = () =>
-        [frame, processes.childOf(frame)!].every((pid) => processes.stateOf(pid) === 'stopped');
+        [frame, processes.newestChildOf(frame)!].every((pid) => processes.stateOf(pid) === 'stopped');
       await until(stopped, 'every process is stopped');
       const { size } = statSync(lines);
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
@@ -127,7 +127,7 @@ describe('freezeCommand', () => {
   test(
     'leaves processes alone that have left the session',
     withFrame('setsid sleep 60 & sleep 60', async (place, frame) => {
-      const shell = await until(() => processes.childOf(frame), 'the shell runs');
+      const shell = await until(() => processes.newestChildOf(frame), 'the shell runs');
       const outsider = await until(
         () =>
           processes
@@ -135,7 +135,7 @@ describe('freezeCommand', () => {
             .find((one) => one.group === one.pid && one.pid !== frame),
         'a process has left the session',
       );
-      await until(() => processes.childInSession(shell), 'the other sleep runs');
+      await until(() => processes.newestChildInSession(shell), 'the other sleep runs');
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect(processes.stateOf(shell)).toBe('stopped');
       expect(processes.stateOf(outsider.pid)).not.toBe('stopped');

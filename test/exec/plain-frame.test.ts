@@ -44,7 +44,7 @@ const COMMANDS = [
   'env',
 ];
 
-const FIXED = { umask: 0o027, openFiles: '100', argv: null };
+const FIXED = { umask: 0o027, openFileLimit: '100', argv: null };
 const WAYS = {
   plain: (record: string, command: string) => frameArguments({ ...FIXED, record, command }),
   // A command that is not plain gets a shell of its own. Its text is replaced by the command to test.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { Found, Target } from '../../src/exec/processes.ts';
+import type { FoundProcess, Target } from '../../src/exec/processes.ts';
 import { createScan } from '../../src/exec/scan.ts';
 
-const FOUND: Found = { pid: 7, group: 7, startTime: '1', stopped: false };
+const FOUND: FoundProcess = { pid: 7, group: 7, startTime: '1', stopped: false };
 
-function countingScan(find: (attempt: Target) => Found[] = () => []) {
+function countingScan(find: (attempt: Target) => FoundProcess[] = () => []) {
   const passes: number[] = [];
   const scan = createScan((attempts) => {
     passes.push(attempts.length);

@@ -140,10 +140,10 @@ test('the lifeline of a killed worker is removed, and that of a live worker stay
       ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),
     );
     const path = ({ name }: Lifeline): string => join(app.stateDirectory.lifelines, name);
-    closeSync(killed!.file);
+    closeSync(killed!.fd);
     await pruner(app, 'second').runOnce();
     expect(existsSync(path(killed!))).toBe(true);
     await pruner(app, 'first').runOnce();
     expect([existsSync(path(killed!)), existsSync(path(alive!))]).toEqual([false, true]);
-    closeSync(alive!.file);
+    closeSync(alive!.fd);
   }));

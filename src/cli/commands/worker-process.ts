@@ -31,7 +31,7 @@ export default defineCommand({
       concurrency: Number(input.one('concurrency') ?? 1),
       queues: queues.length === 0 ? null : queues,
       drain: input.has('drain'),
-      openFiles: input.one('open-files') ?? null,
+      openFileLimit: input.one('open-files') ?? null,
       cleanEnv: input.has('clean-env'),
       since: Number(input.one('since')) || null,
     };

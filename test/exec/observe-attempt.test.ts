@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { observe, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
+import { observeOrGate, untilOver } from '../../src/exec/observe-attempt.ts';
 import { processes } from '../../src/exec/processes.ts';
 import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
@@ -24,7 +24,13 @@ function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
 /** Starts a frame in a session of its own, as a worker would. */
 async function start(place: Place, command: string): Promise<number> {
   makePlace(place);
-  const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
+  const args = frameArguments({
+    record: place.record,
+    umask: 0o022,
+    openFileLimit: null,
+    command,
+    argv: null,
+  });
   const env = { ...process.env, QUEUECTL_RUN: place.cookie };
   const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore' });
   await until(() => /^(running|ended)$/.test(readRecord(place)?.kind ?? ''), 'the record is written');
@@ -73,9 +79,9 @@ describe('adoption', () => {
       const pid = await start(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
       const written = readFileSync(place.record);
       writeFileSync(place.record, '');
-      expect(observe(place)).toEqual({ kind: 'alive', pid });
+      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid });
       rmSync(place.record);
-      expect(observe(place)).toEqual({ kind: 'alive', pid });
+      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid });
       writeFileSync(place.record, written);
       writeFileSync(go, '');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6, signalled: false });

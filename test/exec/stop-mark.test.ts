@@ -3,28 +3,28 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { processes } from '../../src/exec/processes.ts';
 import {
-  orderNow,
+  currentStopMark,
   programStart,
-  STARTED,
+  STARTED_VARIABLE,
   startedBefore,
   startText,
-  untilAfter,
-} from '../../src/exec/started.ts';
+  untilClockAfter,
+} from '../../src/exec/stop-mark.ts';
 import { until } from '../support/queuectl.ts';
 
 const boot = processes.bootId();
 
 test('the ancestors of a process are identified by pid and start time', () => {
-  const names = orderNow().by;
+  const names = currentStopMark().by;
   expect(names[0]).toBe(`${process.pid}:${processes.startTime(process.pid)}`);
   expect(names[1]).toBe(`${process.ppid}:${processes.startTime(process.ppid)}`);
 });
 
 test('the start of a program is read once and passed on through the environment', () => {
   const own = programStart({});
-  expect(own.born).toBeLessThanOrEqual(own.reached);
-  expect(own.reached).toBeLessThanOrEqual(processes.clock());
-  const environment: NodeJS.ProcessEnv = { [STARTED]: startText(own), OTHER: '1' };
+  expect(own.born).toBeLessThanOrEqual(own.readClockAt);
+  expect(own.readClockAt).toBeLessThanOrEqual(processes.clock());
+  const environment: NodeJS.ProcessEnv = { [STARTED_VARIABLE]: startText(own), OTHER: '1' };
   expect(programStart(environment)).toEqual(own);
   expect(environment).toEqual({ OTHER: '1' });
 });
@@ -35,20 +35,20 @@ const order = {
   ...{ boot, at, by: ['7:1'] },
   programs: { pidNamespace, running: ['7:1', '8:2'], forked: ['9:3'] },
 };
-const start = { process: '8:2', born: at - 100, reached: at - 50 };
+const start = { process: '8:2', born: at - 100, readClockAt: at - 50 };
 
 test('startedBefore decides which programs had started when the order was given', () => {
   expect(startedBefore(start, order)).toBe(true);
   // This program had to wait for the processor for a long time.
-  expect(startedBefore({ ...start, reached: at + 4000 }, order)).toBe(true);
+  expect(startedBefore({ ...start, readClockAt: at + 4000 }, order)).toBe(true);
   // The shell had forked the process, but it was not the program yet.
-  const fork = { process: '9:3', born: at, reached: at + 900 };
+  const fork = { process: '9:3', born: at, readClockAt: at + 900 };
   expect(startedBefore(fork, order)).toBe(true);
   // The first is a subshell that became the program later, and the second was not listed.
-  expect(startedBefore({ ...fork, reached: at + 2000 }, order)).toBe(false);
+  expect(startedBefore({ ...fork, readClockAt: at + 2000 }, order)).toBe(false);
   expect(startedBefore({ ...fork, process: '10:1' }, order)).toBe(false);
   // This is the shell that gave the order and then became the program.
-  expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, order)).toBe(false);
+  expect(startedBefore({ ...start, process: '7:1', readClockAt: at + 5 }, order)).toBe(false);
   // The first order is of another boot, and the time of the second one has not come yet.
   expect(startedBefore(start, { ...order, boot: 'another' })).toBe(false);
   expect(startedBefore(start, { ...order, at: processes.clock() + 60_000 })).toBe(false);
@@ -63,16 +63,16 @@ for (const [what, programs] of Object.entries({
     const { programs: _, ...rest } = order;
     const unlisted = programs === undefined ? rest : { ...rest, programs };
     expect(startedBefore(start, unlisted)).toBe(true);
-    expect(startedBefore({ ...start, born: at, reached: at + 900 }, unlisted)).toBe(true);
-    expect(startedBefore({ ...start, born: at + 10, reached: at + 20 }, unlisted)).toBe(false);
-    expect(startedBefore({ ...start, reached: at + 2000 }, unlisted)).toBe(false);
-    expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, unlisted)).toBe(false);
+    expect(startedBefore({ ...start, born: at, readClockAt: at + 900 }, unlisted)).toBe(true);
+    expect(startedBefore({ ...start, born: at + 10, readClockAt: at + 20 }, unlisted)).toBe(false);
+    expect(startedBefore({ ...start, readClockAt: at + 2000 }, unlisted)).toBe(false);
+    expect(startedBefore({ ...start, process: '7:1', readClockAt: at + 5 }, unlisted)).toBe(false);
   });
 
 test.skipIf(process.platform !== 'linux')(
   'an order lists its program and forks that are not programs yet',
   async () => {
-    const { running } = orderNow().programs!;
+    const { running } = currentStopMark().programs!;
     expect(running).toContain(`${process.pid}:${processes.startTime(process.pid)}`);
     // Starts a subshell that does not end, and a program beside it.
     const script = '(while :; do :; done) & echo $!; exec sleep 1000';
@@ -80,13 +80,16 @@ test.skipIf(process.platform !== 'linux')(
     try {
       const pid = Number(String((await once(shell.stdout, 'data'))[0]));
       const [fork, other] = [pid, shell.pid!].map((one) => `${one}:${processes.startTime(one)}`);
-      const found = processes.programs(0)!;
+      const found = processes.queuectlProcesses(0)!;
       expect(found.forked).toContain(fork!);
       expect(found.forked).not.toContain(other!);
       expect(found.running).not.toContain(fork!);
-      expect(processes.programs(processes.clock() + 10)!.forked).not.toContain(fork!);
+      expect(processes.queuectlProcesses(processes.clock() + 10)!.forked).not.toContain(fork!);
       process.kill(pid, 'SIGSTOP');
-      await until(() => processes.programs(0)!.running.includes(fork!), 'a stopped fork is a program');
+      await until(
+        () => processes.queuectlProcesses(0)!.running.includes(fork!),
+        'a stopped fork is a program',
+      );
       process.kill(pid, 'SIGKILL');
     } finally {
       shell.kill('SIGKILL');
@@ -94,8 +97,8 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('untilAfter waits until no new process can be as old as the order', async () => {
+test('untilClockAfter waits until no new process can be as old as the order', async () => {
   const at = processes.clock();
-  await untilAfter(at);
+  await untilClockAfter(at);
   expect(processes.clock()).toBeGreaterThan(at);
 });
