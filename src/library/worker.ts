@@ -29,7 +29,7 @@ export async function startOwnWorker(app: App, wanted: WorkerStart | undefined):
     queues: given.queues ?? null,
     drain: given.drain ?? false,
     openFileLimit: null,
-    since: null,
+    stopFileSince: null,
   };
   const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
   // A caller that ignores `done` must not be ended by its rejection.

@@ -14,11 +14,15 @@ import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
 import { withRetries } from './temporary-errors.ts';
 
-/** Registers a worker in the store. Waits as long as temporary errors prevent that. */
-export async function register(given: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
+/** Registers a worker in the store and creates the files that it needs. Waits as long as temporary errors prevent that. */
+export async function register(
+  callerApp: App,
+  options: WorkerOptions,
+  emit: Emit,
+): Promise<RegisteredWorker> {
   const { id } = options;
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
-  const app = { ...given, warn: withoutRepeats(tell) };
+  const app = { ...callerApp, warn: withoutRepeats(tell) };
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);
@@ -40,7 +44,7 @@ export async function register(given: App, options: WorkerOptions, emit: Emit): 
     stopFile,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
     lifeline: await makeLifeline(app.stateDirectory, id),
-    user: {
+    userSettings: {
       umask: process.umask(),
       openFileLimit: options.openFileLimit,
       cleanEnv: options.cleanEnv ?? false,

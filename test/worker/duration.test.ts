@@ -21,7 +21,7 @@ function withMovedClock(hours: number, adopt: boolean, check: (durations: number
     const clock = { now: () => NOW + step, monotonic: () => performance.now() };
     const context = {
       app: { store, stateDirectory, clock, random: () => 0, newId: String },
-      ...{ emit: () => {}, lifeline: null, user: { umask: 0o077, openFileLimit: null } },
+      ...{ emit: () => {}, lifeline: null, userSettings: { umask: 0o077, openFileLimit: null } },
       ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
     };
     try {

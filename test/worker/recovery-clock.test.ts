@@ -34,7 +34,7 @@ function withObserver(body: (observer: Observer) => Promise<void>): Promise<void
       ...{ app, id: 'w2', host: HERE, order: null, live: new Map(), ended: [], emit: () => {} },
       settings: resolveSettings(new Map([['lease', `${LEASE_MS}ms`]])),
       recovery: { ...newRecovery(), clock: (monotonic: number) => monotonic },
-      ...{ throttle: { noRoom() {} }, loops: { work: { now() {} } } },
+      ...{ throttle: { limitSlots() {} }, loops: { work: { runNow() {} } } },
     } as unknown as WorkerState;
     try {
       await store.register(newWorker('w1'));

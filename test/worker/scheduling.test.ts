@@ -7,7 +7,7 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { toIso } from '../../src/core/time.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Store } from '../../src/store/store.ts';
-import { fireDue, newScheduling } from '../../src/worker/scheduling.ts';
+import { fireDueTicks, newScheduling } from '../../src/worker/scheduling.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -49,7 +49,7 @@ class World {
   scheduler() {
     const emit = (event: WorkerEvent): void => void this.events.push(event);
     const worker = { app: this.app, emit, id: 'w1', scheduling: newScheduling() };
-    return { runOnce: () => fireDue(worker) };
+    return { runOnce: () => fireDueTicks(worker) };
   }
 
   add(over: Partial<ScheduleSpec> = {}) {

@@ -13,7 +13,7 @@ import { programStart, STARTED_VARIABLE, startText } from '../../exec/stop-mark.
 import { trimAllAttempts } from '../../exec/trim.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { refuseForeignProc } from '../../state/host.ts';
-import { briefStore } from '../../worker/brief-store.ts';
+import { perCallStore } from '../../worker/per-call-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
@@ -89,7 +89,7 @@ export default defineCommand({
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
     void sweep(app, context.location, log);
-    const store = briefStore(app.store.epoch, async () => {
+    const store = perCallStore(app.store.epoch, async () => {
       const options = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), options)).store;
     });
