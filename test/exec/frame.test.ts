@@ -63,7 +63,7 @@ describe('the frame', () => {
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 143, signalled: true });
     }));
 
-  test('gives the command neither its own variables nor its traps', () =>
+  test('gives the command the umask and the limit of open files, but neither its own variables nor its traps', () =>
     inPlace((place) => {
       const env = { PATH: process.env.PATH ?? '', c: 'c', r: 'r', code: 'code', PWD: process.cwd() };
       const args = frameArguments({
@@ -78,20 +78,20 @@ describe('the frame', () => {
       expect(stdout).toBe(`${plain}0027\n100\n0\n`);
     }));
 
-  test('runs a program without a shell, never a builtin of the same name', () =>
+  test('runs a program without a shell, which would interpret its arguments', () =>
     inPlace((place) => {
       const result = run(place, '', ['printf', '%s|', '$(id)', '; rm x', '*', '']);
       expect(result.stdout).toBe('$(id)|; rm x|*||');
       expect(result.status).toBe(0);
     }));
 
-  test('does not find a builtin that is not a program', () =>
+  test('does not run a shell builtin as a program', () =>
     inPlace((place) => {
       expect(run(place, '', ['exit', '3']).status).toBe(127);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 127 });
     }));
 
-  test('writes a record of fixed width', () =>
+  test('writes a record of 19 bytes, its fixed width', () =>
     inPlace((place) => {
       run(place, 'exit 255');
       expect(readFileSync(place.record, 'latin1')).toHaveLength(19);

@@ -29,7 +29,7 @@ function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   });
 }
 
-/** Starts a frame as if in another pid namespace: without a cookie, and with another name for the same pipe. */
+/** Starts a frame as if in another pid namespace: without a cookie, and with a name of that namespace for the same pipe. */
 function startUnseen({ directory, place, lifeline }: Scene, command: string): number {
   linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
   const args = frameArguments({
@@ -68,7 +68,7 @@ describe('a lifeline', () => {
       process.kill(-pid, 'SIGKILL');
     }));
 
-  test('is removed when nothing holds it, but not before its worker could open it', () =>
+  test('is removed when nothing holds it, but not while it is young', () =>
     inScene(async ({ directory, lifeline }) => {
       const path = join(directory, 'lifelines', lifeline.name);
       utimesSync(path, LONG_AGO, LONG_AGO);

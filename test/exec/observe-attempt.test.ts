@@ -11,18 +11,18 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-let next = 1;
+let nextAttempt = 1;
 
 function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(stateDirectory(directory), `test${process.pid}`, next++);
+    const place = placeOf(stateDirectory(directory), `test${process.pid}`, nextAttempt++);
     await work(place);
   });
 }
 
 /** Starts a frame in a session of its own, as a worker would. */
-async function start(place: Place, command: string): Promise<number> {
+async function startFrame(place: Place, command: string): Promise<number> {
   makePlace(place);
   const args = frameArguments({
     record: place.record,
@@ -37,16 +37,16 @@ async function start(place: Place, command: string): Promise<number> {
   return child.pid!;
 }
 
-describe('adoption', () => {
+describe('observing an attempt', () => {
   test('waits for a live command and returns its exit code', () =>
     inPlace(async (place) => {
-      const pid = await start(place, 'sleep 0.3; exit 7');
+      const pid = await startFrame(place, 'sleep 0.3; exit 7');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 7, signalled: false });
     }));
 
   test('returns the exit code of a command that has already ended, from its record', () =>
     inPlace(async (place) => {
-      await start(place, 'exit 4');
+      await startFrame(place, 'exit 4');
       await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
       expect(await untilOver(place)).toMatchObject({ kind: 'ended', code: 4 });
     }));
@@ -58,9 +58,9 @@ describe('adoption', () => {
       expect(readRecord(place)).toEqual({ kind: 'gated' });
     }));
 
-  test('returns lost for a frame that was killed during its command', () =>
+  test('returns lost if the frame and its command were killed', () =>
     inPlace(async (place) => {
-      const pid = await start(place, 'sleep 1000');
+      const pid = await startFrame(place, 'sleep 1000');
       process.kill(-pid, 'SIGKILL');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
     }));
@@ -68,7 +68,7 @@ describe('adoption', () => {
   test('returns lost if the pid in the record belongs to another process now', () =>
     inPlace(async (place) => {
       makePlace(place);
-      // The test process lives, but it is not a frame of that attempt.
+      // The test process is alive, but it is not the frame of that attempt.
       writeFileSync(place.record, `${String(process.pid).padEnd(10)} run  \n`);
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
     }));
@@ -76,18 +76,18 @@ describe('adoption', () => {
   test('returns alive while the process lives, even if its record is missing or empty', () =>
     inPlace(async (place) => {
       const go = `${place.directory}.go`;
-      const pid = await start(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
-      const written = readFileSync(place.record);
+      const pid = await startFrame(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
+      const savedRecord = readFileSync(place.record);
       writeFileSync(place.record, '');
       expect(observeOrGate(place)).toEqual({ kind: 'alive', pid });
       rmSync(place.record);
       expect(observeOrGate(place)).toEqual({ kind: 'alive', pid });
-      writeFileSync(place.record, written);
+      writeFileSync(place.record, savedRecord);
       writeFileSync(go, '');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6, signalled: false });
     }));
 
-  test('returns never started if the record could not be written, as on a full disk', () =>
+  test('returns never started if the record is empty, as after a start on a full disk', () =>
     inPlace(async (place) => {
       makePlace(place);
       writeFileSync(place.record, '');
@@ -102,11 +102,11 @@ describe('adoption', () => {
     }));
 });
 
-describe('ending', () => {
-  test('reaches processes that ignore SIGTERM or left the group', () =>
+describe('endProcesses', () => {
+  test('ends processes that ignore SIGTERM or have left the group', () =>
     inPlace(async (place) => {
       const command = `trap '' TERM; setsid sh -c 'trap "" TERM; while :; do sleep 0.05; done' & while :; do sleep 0.05; done`;
-      const group = await start(place, command);
+      const group = await startFrame(place, command);
       const target = { group, cookie: place.cookie };
       await until(
         () => new Set(processes.find(target).map((one) => one.group)).size >= 2,

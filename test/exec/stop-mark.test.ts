@@ -14,13 +14,13 @@ import { until } from '../support/queuectl.ts';
 
 const boot = processes.bootId();
 
-test('the ancestors of a process are identified by pid and start time', () => {
+test('a mark names this process and its parent by pid and start time', () => {
   const names = currentStopMark().by;
   expect(names[0]).toBe(`${process.pid}:${processes.startTime(process.pid)}`);
   expect(names[1]).toBe(`${process.ppid}:${processes.startTime(process.ppid)}`);
 });
 
-test('the start of a program is read once and passed on through the environment', () => {
+test('the start of a program is passed on through a variable, which is removed when it is read', () => {
   const own = programStart({});
   expect(own.born).toBeLessThanOrEqual(own.readClockAt);
   expect(own.readClockAt).toBeLessThanOrEqual(processes.clock());
@@ -31,36 +31,36 @@ test('the start of a program is read once and passed on through the environment'
 
 const at = processes.clock() - 5000;
 const pidNamespace = processes.pidNamespace();
-const order = {
+const mark = {
   ...{ boot, at, by: ['7:1'] },
   programs: { pidNamespace, running: ['7:1', '8:2'], forked: ['9:3'] },
 };
 const start = { process: '8:2', born: at - 100, readClockAt: at - 50 };
 
-test('startedBefore decides which programs had started when the order was given', () => {
-  expect(startedBefore(start, order)).toBe(true);
-  // This program had to wait for the processor for a long time.
-  expect(startedBefore({ ...start, readClockAt: at + 4000 }, order)).toBe(true);
-  // The shell had forked the process, but it was not the program yet.
+test('startedBefore decides which programs had started at the time of the mark', () => {
+  expect(startedBefore(start, mark)).toBe(true);
+  // This program is listed, but had to wait for the processor for a long time.
+  expect(startedBefore({ ...start, readClockAt: at + 4000 }, mark)).toBe(true);
+  // The shell had forked this process, which had not executed the program yet.
   const fork = { process: '9:3', born: at, readClockAt: at + 900 };
-  expect(startedBefore(fork, order)).toBe(true);
-  // The first is a subshell that became the program later, and the second was not listed.
-  expect(startedBefore({ ...fork, readClockAt: at + 2000 }, order)).toBe(false);
-  expect(startedBefore({ ...fork, process: '10:1' }, order)).toBe(false);
-  // This is the shell that gave the order and then became the program.
-  expect(startedBefore({ ...start, process: '7:1', readClockAt: at + 5 }, order)).toBe(false);
-  // The first order is of another boot, and the time of the second one has not come yet.
-  expect(startedBefore(start, { ...order, boot: 'another' })).toBe(false);
-  expect(startedBefore(start, { ...order, at: processes.clock() + 60_000 })).toBe(false);
+  expect(startedBefore(fork, mark)).toBe(true);
+  // The first program is a subshell that executed queuectl later. The second one is not listed.
+  expect(startedBefore({ ...fork, readClockAt: at + 2000 }, mark)).toBe(false);
+  expect(startedBefore({ ...fork, process: '10:1' }, mark)).toBe(false);
+  // This is the shell that requested the stop and then executed the program.
+  expect(startedBefore({ ...start, process: '7:1', readClockAt: at + 5 }, mark)).toBe(false);
+  // The first mark is of another boot, and the second one is in the future.
+  expect(startedBefore(start, { ...mark, boot: 'another' })).toBe(false);
+  expect(startedBefore(start, { ...mark, at: processes.clock() + 60_000 })).toBe(false);
 });
 
 for (const [what, programs] of Object.entries({
   'of an older version': undefined,
-  'where processes are not listed': null,
+  'without a list of processes': null,
   'of another pid namespace': { pidNamespace: 'another', running: ['8:2'], forked: ['8:2'] },
 }))
-  test(`an order ${what} is compared by the age of the process`, () => {
-    const { programs: _, ...rest } = order;
+  test(`a mark ${what} is compared with the age of the process`, () => {
+    const { programs: _, ...rest } = mark;
     const unlisted = programs === undefined ? rest : { ...rest, programs };
     expect(startedBefore(start, unlisted)).toBe(true);
     expect(startedBefore({ ...start, born: at, readClockAt: at + 900 }, unlisted)).toBe(true);
@@ -70,7 +70,7 @@ for (const [what, programs] of Object.entries({
   });
 
 test.skipIf(process.platform !== 'linux')(
-  'an order lists its program and forks that are not programs yet',
+  'a mark lists processes of this executable, and forks that have not executed a program yet',
   async () => {
     const { running } = currentStopMark().programs!;
     expect(running).toContain(`${process.pid}:${processes.startTime(process.pid)}`);
@@ -88,7 +88,7 @@ test.skipIf(process.platform !== 'linux')(
       process.kill(pid, 'SIGSTOP');
       await until(
         () => processes.queuectlProcesses(0)!.running.includes(fork!),
-        'a stopped fork is a program',
+        'the stopped fork is listed as running',
       );
       process.kill(pid, 'SIGKILL');
     } finally {
@@ -97,7 +97,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('untilClockAfter waits until no new process can be as old as the order', async () => {
+test('untilClockAfter waits until the clock has passed a time', async () => {
   const at = processes.clock();
   await untilClockAfter(at);
   expect(processes.clock()).toBeGreaterThan(at);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createThrottle } from '../../src/worker/throttle.ts';
 
-test('slots shrink to the number of jobs that could start, and grow again while starts succeed', () => {
+test('slots shrink to the number of jobs that could start, and grow again with time', () => {
   let now = 0;
   const throttle = createThrottle(
     () => {},
