@@ -17,7 +17,7 @@ import {
 import { basename, join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { writeHotJournal } from './hostile-files.ts';
+import { writeHotJournal } from './hot-journal.ts';
 
 /** Each exploit is tried this many times. QUEUECTL_SECURITY_TRIES=50 is the full test. */
 const TRIES = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1);
