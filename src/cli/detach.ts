@@ -38,7 +38,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   const child = startSelf([...args, ...internalFlags], {
     stdio: ['ignore', log, log],
     detached: true,
-    extraVariables: { [STARTED_VARIABLE]: startText(start) },
+    variables: { [STARTED_VARIABLE]: startText(start) },
   });
   closeSync(log);
   let ended: string | null = null;

@@ -74,7 +74,7 @@ export const linux: Processes = {
     for (let pid = process.pid; pid > 0; ) {
       const procStat = stat(pid);
       if (procStat === null) break;
-      found.push({ name: `${pid}:${procStat.startTime}`, born: bornAt(procStat) });
+      found.push({ name: nameOf(pid, procStat), born: bornAt(procStat) });
       pid = procStat.parent;
     }
     return found;
@@ -138,11 +138,7 @@ function queuectlProcesses(forkedSince: number): QueuectlProcesses | null {
     const isQueuectl = procStat.comm === PROGRAM_NAME || runsThisExecutable(pid) === true;
     // A stopped fork may execute its program any time later, so it is listed with the processes that have no time limit.
     if (isQueuectl || isFork)
-      found.push({
-        name: `${pid}:${procStat.startTime}`,
-        born,
-        isRunning: isQueuectl || isStopped(procStat),
-      });
+      found.push({ name: nameOf(pid, procStat), born, isRunning: isQueuectl || isStopped(procStat) });
   }
   found.sort((a, b) => b.born - a.born);
   const names = (isRunning: boolean): string[] =>
@@ -218,6 +214,8 @@ function childrenOf(pid: number): number[] {
 function isStopped({ state }: ProcStat): boolean {
   return state === 'T' || state === 't';
 }
+
+const nameOf = (pid: number, { startTime }: ProcStat): string => `${pid}:${startTime}`;
 
 /** Returns when a process was created, in milliseconds on the clock that all processes of this boot share. */
 function bornAt({ startTime }: ProcStat): number {

@@ -48,7 +48,6 @@ export interface Target {
   since?: number;
 }
 
-/** The value of `Target.group` if the group is not known. */
 export const NO_GROUP = -1;
 
 export interface Carrier {
@@ -77,7 +76,7 @@ export interface FoundProcess {
   pid: number;
   group: number;
   startTime: string;
-  /** Tells whether a signal such as SIGSTOP has stopped the process. */
+  /** Whether a signal such as SIGSTOP has stopped the process. */
   stopped: boolean;
 }
 

@@ -25,10 +25,7 @@ export function runningCommandOf(place: Place): RunningCommand | null {
   return isOutOfSight(place) ? { process: null } : null;
 }
 
-/**
- * Returns a command that may be running, of an attempt that has a directory and whose name is not in `known`, or null if there
- * is none.
- */
+/** Returns a command that may be running, of an attempt that has a directory and is not named in `known`, or null if there is none. */
 export function runningCommandIn(state: StateDirectory, known: ReadonlySet<string>): RunningCommand | null {
   const carried = carriedNames(state);
   for (const place of placesIn(state)) {

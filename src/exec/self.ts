@@ -15,30 +15,23 @@ const FEW_THREADS = {
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
-/** Replaces this process by the same program with fewer threads, unless it has few already. Only the compiled program on Linux needs it. */
-export function restartWithFewThreads(extraVariables: NodeJS.ProcessEnv): void {
+/** Restarts this process with fewer threads and more variables, unless it has few threads. Only the compiled program on Linux needs it. */
+export function restartWithFewThreads(variables: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
   process.execve?.(namedSelf(), [PROGRAM_NAME, ...process.argv.slice(2)], {
     ...withoutRuntimeVariables(process.env),
     ...FEW_THREADS,
-    ...extraVariables,
+    ...variables,
   });
 }
 
-/** Starts this program again with other arguments. */
+/** Starts this program as another process, with these arguments and with more variables. */
 export function startSelf(
   args: string[],
-  {
-    extraVariables,
-    ...options
-  }: { stdio: StdioOptions; detached?: boolean; extraVariables?: NodeJS.ProcessEnv },
+  { variables, ...options }: { stdio: StdioOptions; detached?: boolean; variables?: NodeJS.ProcessEnv },
 ): ChildProcess {
   const [file, ownArguments] = selfCommand();
-  const env: NodeJS.ProcessEnv = {
-    ...withoutRuntimeVariables(process.env),
-    ...FEW_THREADS,
-    ...extraVariables,
-  };
+  const env: NodeJS.ProcessEnv = { ...withoutRuntimeVariables(process.env), ...FEW_THREADS, ...variables };
   // A worker started by a job is not one of the job's processes.
   delete env.QUEUECTL_RUN;
   crashPoint('before-start');

@@ -60,11 +60,8 @@ export async function startCommand(
       const errors = job.splitOutput
         ? remember(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
         : output;
-      files = {
-        output,
-        errors,
-        input: job.stdin === null ? 'ignore' : remember(openStdin(place, job.stdin)),
-      };
+      const input = job.stdin === null ? 'ignore' : remember(openStdin(place, job.stdin));
+      files = { output, errors, input };
     } catch {
       // Our own files cannot be written, which is not the fault of the job.
       return { kind: 'no-room' };
@@ -93,13 +90,12 @@ export async function startCommand(
   }
 }
 
-/** Writes the standard input to a file and opens it. A pipe would need a process that writes to it. */
+/** Writes the standard input to a file, opens it and removes its name. A pipe would need a process that writes to it. */
 function openStdin(place: Place, text: string): number {
   crashPoint('before-stdin');
   writeFileSync(place.stdin, text, { mode: 0o600, flag: 'wx' });
   crashPoint('after-stdin');
   const file = openSync(place.stdin, 'r');
-  // An open file needs no name.
   unlinkSync(place.stdin);
   return file;
 }

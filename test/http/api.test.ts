@@ -17,7 +17,7 @@ import {
   testStopping,
   testWorkersAndCounts,
 } from './api/administration.ts';
-import { type Api, addJobs, DUE_TOMORROW, expectOk, expectRefused } from './api/calls.ts';
+import { type Api, addJobs, expectOk, expectRefused, TOMORROW } from './api/calls.ts';
 import { testEvents } from './api/events.ts';
 import { testJobs } from './api/jobs.ts';
 import { testLists } from './api/lists.ts';
@@ -55,7 +55,7 @@ test(
   'without its store a server is alive but not ready, and recovers when the store is back',
   inSandbox(async (ownBox) => {
     const site = await serve(ownBox);
-    await addJobs(site, { id: 'kept', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'kept', command: 'true', ...TOMORROW });
     const file = join(ownBox.home, 'queue.db');
     renameSync(file, `${file}.away`);
     expect((await site.call('GET', '/healthz')).status).toBe(200);
@@ -78,7 +78,7 @@ test(
   'after its store was replaced, the server reads, follows and changes the new one',
   inSandbox(async (ownBox) => {
     const site = await serve(ownBox);
-    await addJobs(site, { id: 'saved', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'saved', command: 'true', ...TOMORROW });
     const file = join(ownBox.home, 'queue.db');
     const copy = join(ownBox.directory, 'copy.db');
     expect((await ownBox.run(['backup', copy])).code).toBe(0);
@@ -94,7 +94,7 @@ test(
     // A client that reconnects gets the events of the new store.
     await until(() => oldStream.over, 'the stream of the old store ends');
     const stream = await site.events(oldStream.seen.at(-1)?.id ?? 1000);
-    await addJobs(site, { id: 'new', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'new', command: 'true', ...TOMORROW });
     expect(await ids()).toEqual(['new', 'saved']);
     await until(() => stream.seen.some(({ data }) => data.job_id === 'new'), 'the event arrives');
     const jobs = await ownBox.json<{ id: string }[]>(['list']);
@@ -104,13 +104,13 @@ test(
 );
 
 const manyJobs = (name: string, jobs: number): object[] =>
-  Array.from({ length: jobs }, (_, i) => ({ id: `${name}-${i}`, command: 'true', ...DUE_TOMORROW }));
+  Array.from({ length: jobs }, (_, i) => ({ id: `${name}-${i}`, command: 'true', ...TOMORROW }));
 
 test.skipIf(process.platform !== 'linux')(
   'a server still has a lock on its store after running doctor',
   inSandbox(async (ownBox) => {
     const site = await serve(ownBox);
-    await addJobs(site, { id: 'there', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'there', command: 'true', ...TOMORROW });
     const inode = statSync(join(ownBox.home, 'queue.db')).ino;
     const locks = (): number =>
       readFileSync('/proc/locks', 'latin1')

@@ -5,7 +5,7 @@ import { mostConnections } from '../../src/http/connections.ts';
 import { bucket } from '../../src/http/guard.ts';
 import { type Site, serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
-import { addJobs, DUE_TOMORROW, expectOk, expectRefused } from './api/calls.ts';
+import { addJobs, expectOk, expectRefused, TOMORROW } from './api/calls.ts';
 
 /** Opens connections that send `first` and then nothing. `open` returns how many are still open. */
 function openIdleConnections(site: Site, count: number, first = ''): { sockets: Socket[]; open(): number } {
@@ -37,7 +37,7 @@ test('idle connections do not block other clients, because most of them are clos
       for (const socket of sockets) socket.destroy();
     }
     // A stream of a client with a valid token stays open.
-    await addJobs(site, { id: 'seen', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'seen', command: 'true', ...TOMORROW });
     await until(() => stream.seen.length > 0, 'the stream goes on');
     expect(stream.over).toBe(false);
     stream.close();
@@ -83,7 +83,7 @@ test(
   'too many changes are refused without effect, and reads are still answered',
   inSandbox(async (box) => {
     const site = await serve(box, '--max-rate', '1');
-    const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${i}`, command: 'true', ...DUE_TOMORROW }));
+    const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${i}`, command: 'true', ...TOMORROW }));
     // An array may have more jobs than the bucket holds. Otherwise it could never be added.
     await addJobs(site, jobs);
     const body = { id: 'more', command: 'true' };
@@ -100,7 +100,7 @@ test(
   'by default 30,000 jobs in consecutive arrays are accepted',
   inSandbox(async (box) => {
     const site = await serve(box);
-    const body = Array.from({ length: 1000 }, () => ({ command: 'true', ...DUE_TOMORROW }));
+    const body = Array.from({ length: 1000 }, () => ({ command: 'true', ...TOMORROW }));
     for (let i = 0; i < 30; i++) await addJobs(site, body);
     expect((await expectOk(site, 'GET', '/api/v1/stats')).jobs.pending).toBe(30_000);
   }),
@@ -110,7 +110,7 @@ test(
   'at most 16 operations run at a time, and another can start when one ends',
   inSandbox(async (box) => {
     const site = await serve(box);
-    await addJobs(site, { id: 'a', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'a', command: 'true', ...TOMORROW });
     const body = {
       action: 'hold',
       ids: ['a', ...Array.from({ length: 1000 }, (_, i) => `n${i}`)],
@@ -138,7 +138,7 @@ test(
     const site = await serve(box);
     await addJobs(
       site,
-      [1, 2, 3, 4].map((i) => ({ id: `o${i}`, command: 'true', ...DUE_TOMORROW })),
+      [1, 2, 3, 4].map((i) => ({ id: `o${i}`, command: 'true', ...TOMORROW })),
     );
     const recorded = async (operation: string) =>
       (await box.run(['events', '--json'])).stdout

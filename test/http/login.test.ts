@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connectTo, type Site, serve } from '../support/http.ts';
 import { inSandbox, until } from '../support/queuectl.ts';
-import { addJobs, DUE_TOMORROW, expectOk, expectRefused } from './api/calls.ts';
+import { addJobs, expectOk, expectRefused, TOMORROW } from './api/calls.ts';
 
 const logIn = (site: Site): Promise<{ session: string; role: string }> =>
   expectOk(site, 'POST', '/api/v1/session', undefined, 201);
@@ -21,7 +21,7 @@ test(
     const second = await logIn(site);
     expect(first.role).toBe('full');
     expect(first.session).not.toBe(second.session);
-    const body = { id: 'a', command: 'true', ...DUE_TOMORROW };
+    const body = { id: 'a', command: 'true', ...TOMORROW };
     expect((await site.call('POST', '/api/v1/jobs', { body, token: first.session })).status).toBe(201);
     const streams = await Promise.all(
       [first.session, second.session, site.token].map((token) => site.events(null, token)),
@@ -32,7 +32,7 @@ test(
     expect((await site.call('DELETE', '/api/v1/session', { token: first.session })).status).toBe(204);
     await expectDenied(site, first.session, 'session-ended');
     await until(() => streams[0]!.over, 'its stream ends');
-    await addJobs(site, { id: 'b', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'b', command: 'true', ...TOMORROW });
     await until(() => streams.slice(1).every((one) => one.seen.length > 0), 'the others go on');
     expect(streams.map((one) => one.over)).toEqual([true, false, false]);
     expect((await site.call('GET', '/api/v1/jobs', { token: second.session })).status).toBe(200);
@@ -114,7 +114,7 @@ test(
     await expectAccess();
     writeFileSync(file, text);
     await expectAccess();
-    await addJobs(site, { id: 'a', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'a', command: 'true', ...TOMORROW });
     await until(() => stream.seen.length > 0, 'the stream goes on');
     expect(stream.over).toBe(false);
     stream.close();

@@ -7,7 +7,7 @@ import { MASK } from '../../src/core/mask.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';
-import { addJobs, DUE_TOMORROW, expectOk, expectRefused } from './api/calls.ts';
+import { addJobs, expectOk, expectRefused, TOMORROW } from './api/calls.ts';
 
 const SECRET = 'hunter2-7f3a91';
 const env = { DB_PASSWORD: SECRET, PATH: '/bin' };
@@ -18,8 +18,8 @@ test(
   inSandbox(async (box) => {
     const site = await serve(box);
     const stream = await site.events(0);
-    expect((await addJobs(site, { id: 'x', command: 'true', env, ...DUE_TOMORROW })).env).toEqual(masked);
-    const [one] = await addJobs(site, [{ id: 'y', command: 'true', env, ...DUE_TOMORROW }]);
+    expect((await addJobs(site, { id: 'x', command: 'true', env, ...TOMORROW })).env).toEqual(masked);
+    const [one] = await addJobs(site, [{ id: 'y', command: 'true', env, ...TOMORROW }]);
     expect(one.env).toEqual(masked);
     const schedule = { name: 'x', every: '1d', job: { command: 'true', env } };
     expect((await expectOk(site, 'POST', '/api/v1/schedules', schedule, 201)).job.env).toEqual(masked);

@@ -42,7 +42,7 @@ export const addJobs = (site: Site, job: object): Promise<Json> =>
   expectOk(site, 'POST', '/api/v1/jobs', job, 201);
 
 /** The fields of a job that no worker starts during a test. */
-export const DUE_TOMORROW = { delay: '1d' };
+export const TOMORROW = { delay: '1d' };
 
 export const pathOfJob = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}`;
 

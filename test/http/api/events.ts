@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type Stream, serve } from '../../support/http.ts';
 import { inSandbox, until } from '../../support/queuectl.ts';
-import { type Api, addJobs, DUE_TOMORROW, expectOk, expectRefused, pathOfJob, untilJob } from './calls.ts';
+import { type Api, addJobs, expectOk, expectRefused, pathOfJob, TOMORROW, untilJob } from './calls.ts';
 
 const eventNumbers = (stream: Stream): number[] => stream.seen.map((one) => one.id);
 const consecutive = (from: number, to: number): number[] =>
@@ -37,7 +37,7 @@ export function testEvents(api: () => Api): void {
     const ids = Array.from({ length: 1000 }, (_, i) => `missed-${i}`);
     await addJobs(
       site,
-      ids.map((id) => ({ id, command: 'true', queue: 'missed', ...DUE_TOMORROW })),
+      ids.map((id) => ({ id, command: 'true', queue: 'missed', ...TOMORROW })),
     );
     // These actions cause more events than the server keeps in memory.
     const actions = [...Array.from({ length: 5 }, () => ['hold', 'release']).flat(), 'cancel', 'delete'];
@@ -72,19 +72,19 @@ export function testEvents(api: () => Api): void {
     inSandbox(async (box) => {
       const first = await serve(box);
       const before = await first.events();
-      await addJobs(first, { id: 'before', command: 'true', ...DUE_TOMORROW });
+      await addJobs(first, { id: 'before', command: 'true', ...TOMORROW });
       await until(() => before.seen.length > 0, 'it was seen');
       process.kill(first.server.pid, 'SIGKILL');
       await until(() => before.over, 'the stream has ended');
       await box.run(['enqueue', '--id', 'between', '--delay', '1d', 'true']);
       const second = await serve(box);
       const after = await second.events(before.seen.at(-1)!.id);
-      await addJobs(second, { id: 'after', command: 'true', ...DUE_TOMORROW });
+      await addJobs(second, { id: 'after', command: 'true', ...TOMORROW });
       await until(() => after.seen.length >= 2, 'both were seen');
       expect(after.seen.map(({ data }) => data.job_id)).toEqual(['between', 'after']);
       // An event number above those of the store is from another store, so the stream starts with the next event.
       const foreign = await second.events(1_000_000);
-      await addJobs(second, { id: 'at last', command: 'true', ...DUE_TOMORROW });
+      await addJobs(second, { id: 'at last', command: 'true', ...TOMORROW });
       await until(() => foreign.seen.length > 0, 'it was seen');
       expect(foreign.seen[0]!.data.job_id).toBe('at last');
     }),
@@ -143,7 +143,7 @@ export function testEvents(api: () => Api): void {
     const start = (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     const jobPath = pathOfJob('acted');
     const rows: [method: string, path: string, body: unknown, kind: string][] = [
-      ['POST', '/api/v1/jobs', { id: 'acted', command: 'true', queue: 'acted', ...DUE_TOMORROW }, 'enqueued'],
+      ['POST', '/api/v1/jobs', { id: 'acted', command: 'true', queue: 'acted', ...TOMORROW }, 'enqueued'],
       ['PATCH', jobPath, { priority: 1 }, 'edited'],
       ['POST', `${jobPath}/hold`, undefined, 'held'],
       ['POST', `${jobPath}/release`, undefined, 'released'],

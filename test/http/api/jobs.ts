@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Api } from './calls.ts';
-import { addJobs, DUE_TOMORROW, expectOk, expectRefused, pathOfJob, untilJob } from './calls.ts';
+import { addJobs, expectOk, expectRefused, pathOfJob, TOMORROW, untilJob } from './calls.ts';
 
 /** Any visible text can be an id. In a path, it is escaped. */
 const ODD_IDS = [
@@ -21,14 +21,14 @@ const ODD_IDS = [
 export function testJobs(api: () => Api): void {
   test('posting an object returns an object, and posting an array returns an array in the same order', async () => {
     const { site } = api();
-    const one = await addJobs(site, { id: 'one', command: 'true', ...DUE_TOMORROW });
+    const one = await addJobs(site, { id: 'one', command: 'true', ...TOMORROW });
     expect(one).toMatchObject({ id: 'one', command: 'true', state: 'pending', queue: 'default' });
     const many = await addJobs(
       site,
-      ['c', 'a', 'b'].map((id) => ({ id: `many-${id}`, argv: ['echo', id], ...DUE_TOMORROW })),
+      ['c', 'a', 'b'].map((id) => ({ id: `many-${id}`, argv: ['echo', id], ...TOMORROW })),
     );
     expect(many.map((job: { id: string }) => job.id)).toEqual(['many-c', 'many-a', 'many-b']);
-    expect(await addJobs(site, [{ command: 'true', ...DUE_TOMORROW }])).toHaveLength(1);
+    expect(await addJobs(site, [{ command: 'true', ...TOMORROW }])).toHaveLength(1);
   });
 
   test('every field is accepted, and a returned job can be sent again', async () => {
@@ -103,7 +103,7 @@ export function testJobs(api: () => Api): void {
   test('the same Idempotency-Key adds a job once, and is refused with a different body', async () => {
     const { site } = api();
     const headers = { 'idempotency-key': 'order 42' };
-    const body = { command: 'echo once', queue: 'idem', ...DUE_TOMORROW };
+    const body = { command: 'echo once', queue: 'idem', ...TOMORROW };
     const jobsPath = '/api/v1/jobs';
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
@@ -133,19 +133,19 @@ export function testJobs(api: () => Api): void {
   test('the retry delays of a job can be read, and a job with one attempt has none', async () => {
     const { site } = api();
     const own = { backoff: 'linear', retry_delay: '10s', backoff_max: '25s', jitter: 0.5, max_retries: 4 };
-    await addJobs(site, { id: 'waits-long', command: 'true', ...own, ...DUE_TOMORROW });
+    await addJobs(site, { id: 'waits-long', command: 'true', ...own, ...TOMORROW });
     expect(await expectOk(site, 'GET', '/api/v1/jobs/waits-long/retries')).toEqual({
       delays_ms: [10_000, 20_000, 25_000],
       jitter: 0.5,
     });
-    await addJobs(site, { id: 'waits-not', command: 'true', max_retries: 1, ...DUE_TOMORROW });
+    await addJobs(site, { id: 'waits-not', command: 'true', max_retries: 1, ...TOMORROW });
     expect((await expectOk(site, 'GET', '/api/v1/jobs/waits-not/retries')).delays_ms).toEqual([]);
   });
 
   for (const id of ODD_IDS) {
     test(`a job with the id ${id} can be read, edited, cancelled and deleted`, async () => {
       const { site } = api();
-      await addJobs(site, { id, command: 'true', queue: 'odd', ...DUE_TOMORROW });
+      await addJobs(site, { id, command: 'true', queue: 'odd', ...TOMORROW });
       expect((await expectOk(site, 'GET', pathOfJob(id))).id).toBe(id);
       expect(await expectOk(site, 'GET', `${pathOfJob(id)}/attempts`)).toEqual([]);
       expect((await expectOk(site, 'GET', `${pathOfJob(id)}/explain`)).id).toBe(id);
@@ -162,7 +162,7 @@ export function testJobs(api: () => Api): void {
 
   test('PATCH changes the editable fields of a waiting job and refuses the others', async () => {
     const { site } = api();
-    await addJobs(site, { id: 'patched', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'patched', command: 'true', ...TOMORROW });
     const changes = {
       ...{ command: 'echo new', queue: 'patched', priority: -3, run_at: '2098-01-01T00:00:00.000Z' },
       ...{ timeout_ms: 1234, max_retries: 9, tags: { k: 'v' }, name: 'n' },
@@ -181,7 +181,7 @@ export function testJobs(api: () => Api): void {
   test('release, retry and cancel are refused in a wrong state, and every action on a deleted job is', async () => {
     const { site } = api();
     const path = pathOfJob('moved');
-    await addJobs(site, { id: 'moved', command: 'true', ...DUE_TOMORROW });
+    await addJobs(site, { id: 'moved', command: 'true', ...TOMORROW });
     await expectRefused(site, ['POST', `${path}/release`], {}, [409, 'wrong-state']);
     await expectOk(site, 'POST', `${path}/hold`);
     expect((await expectOk(site, 'GET', `${path}/explain`)).reasons[0]).toContain('held');

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Site } from '../../support/http.ts';
-import { type Api, addJobs, DUE_TOMORROW, expectOk, expectRefused, pathOfJob, untilJob } from './calls.ts';
+import { type Api, addJobs, expectOk, expectRefused, pathOfJob, TOMORROW, untilJob } from './calls.ts';
 
 const listIds = async (site: Site, query: string): Promise<string[]> =>
   (await expectOk(site, 'GET', `/api/v1/jobs?queue=listed&${query}`)).jobs.map(
@@ -10,7 +10,7 @@ const listIds = async (site: Site, query: string): Promise<string[]> =>
 export function testLists(api: () => Api): void {
   test('every filter finds its jobs', async () => {
     const { site } = api();
-    const common = { queue: 'listed', ...DUE_TOMORROW };
+    const common = { queue: 'listed', ...TOMORROW };
     await addJobs(site, { id: 'l-name', command: 'true', name: 'Mail', ...common });
     await addJobs(site, { id: 'l-tags', command: 'true', tags: { team: 'a', 'x=y': '1' }, ...common });
     await addJobs(site, { id: 'l-high', command: 'true', priority: 9, ...common });
@@ -72,7 +72,7 @@ export function testLists(api: () => Api): void {
       id: `p-${i}`,
       command: 'true',
       queue: 'paged',
-      ...DUE_TOMORROW,
+      ...TOMORROW,
     }));
     await addJobs(site, all);
     for (const limit of [1, 7, 19, 57, 58]) {
@@ -89,7 +89,7 @@ export function testLists(api: () => Api): void {
         seen.push(...page.jobs.map((job) => job.id));
         cursor = page.next_cursor;
         if (i % 5 === 0)
-          await addJobs(site, { id: `new-${limit}-${i}`, command: 'true', queue: 'paged', ...DUE_TOMORROW });
+          await addJobs(site, { id: `new-${limit}-${i}`, command: 'true', queue: 'paged', ...TOMORROW });
       }
       const known = seen.filter((id) => id.startsWith('p-'));
       expect(known).toEqual(all.map((job) => job.id).toReversed());
@@ -109,7 +109,7 @@ export function testLists(api: () => Api): void {
           command: 'true',
           queue: 'crowd',
           name: 'crowd',
-          ...DUE_TOMORROW,
+          ...TOMORROW,
         })),
       );
     expect(await countOf('queue=crowd')).toEqual({ value: 11_000, capped: false });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Site } from '../../support/http.ts';
 import { until } from '../../support/queuectl.ts';
-import { type Api, addJobs, DUE_TOMORROW, expectOk, expectRefused, pathOfJob, untilJob } from './calls.ts';
+import { type Api, addJobs, expectOk, expectRefused, pathOfJob, TOMORROW, untilJob } from './calls.ts';
 
 const OPERATIONS_PATH = '/api/v1/operations';
 
@@ -14,7 +14,7 @@ async function operate(site: Site, body: object) {
   }, 'the operation has ended');
 }
 
-const manyJobs = (queue: string, jobs: number, more: object = DUE_TOMORROW): object[] =>
+const manyJobs = (queue: string, jobs: number, more: object = TOMORROW): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${queue}-${i}`, command: 'true', queue, ...more }));
 
 export function testOperations(api: () => Api): void {
@@ -110,7 +110,7 @@ export function testOperations(api: () => Api): void {
       'the job ran again',
     );
     const changes = { max_retries: 2 };
-    await addJobs(site, manyJobs('opedit', 1, { ...DUE_TOMORROW, ...more }));
+    await addJobs(site, manyJobs('opedit', 1, { ...TOMORROW, ...more }));
     await expectRefused(site, ['PATCH', pathOfJob('opedit-0')], { body: changes }, [400, 'invalid-job']);
     await expectRefused(
       site,
@@ -126,7 +126,7 @@ export function testOperations(api: () => Api): void {
   test('an operation can be stopped, and its changes stay', async () => {
     const { site } = api();
     for (let i = 0; i < 8; i++)
-      await addJobs(site, manyJobs(`opstop${i}`, 1000, { ...DUE_TOMORROW, name: 'opstop' }));
+      await addJobs(site, manyJobs(`opstop${i}`, 1000, { ...TOMORROW, name: 'opstop' }));
     const { id } = await expectOk(
       site,
       'POST',

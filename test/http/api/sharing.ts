@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { until } from '../../support/queuectl.ts';
-import { type Api, addJobs, DUE_TOMORROW, expectOk } from './calls.ts';
+import { type Api, addJobs, expectOk, TOMORROW } from './calls.ts';
 
 /** The path of a page that is so expensive that parallel requests for it share one answer. */
 const PAGE_PATH = '/api/v1/jobs?queue=shared&tag=a%3Db&limit=1000';
@@ -32,7 +32,7 @@ export function testSharedAnswers(api: () => Api): void {
     command: 'true',
     queue: 'shared',
     tags: { a: 'b' },
-    ...DUE_TOMORROW,
+    ...TOMORROW,
   });
 
   test(
