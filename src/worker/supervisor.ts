@@ -52,7 +52,7 @@ interface SupervisorState {
   readonly end: PromiseWithResolvers<void>;
   /** The order that this supervisor has passed on to its workers, after a signal or a stop during its start. */
   order: WorkerOrder | null;
-  /** When the last signal arrived, by the monotonic clock. */
+  /** When the last signal that counted arrived, by the monotonic clock. */
   signalledAt: number;
   everReady: boolean;
   falseStarts: number;
