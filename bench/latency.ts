@@ -63,11 +63,11 @@ function rows([whole, alone, frame]: Summary[]): Row[] {
 
 function framed(lab: Lab, stamp: string, mark: string): Timed {
   const record = join(lab.directory, 'p4-record');
-  const openFiles = processes.inheritedOpenFiles();
+  const openFileLimit = processes.inheritedOpenFileLimit();
   const args = frameArguments({
     record,
     umask: process.umask(),
-    openFiles,
+    openFileLimit,
     command: '',
     argv: [stamp, mark],
   });

@@ -98,6 +98,10 @@ function cLoop(lab: Lab, tool: string, args: string[]): number {
 
 /** Returns the arguments of the worker's frame. The loop does the minimum: no directory per job, nothing is removed. */
 function frame(lab: Lab, command: string): string[] {
-  const fixed = { record: 'RECORD', umask: process.umask(), openFiles: processes.inheritedOpenFiles() };
+  const fixed = {
+    record: 'RECORD',
+    umask: process.umask(),
+    openFileLimit: processes.inheritedOpenFileLimit(),
+  };
   return [lab.fresh('p2-frames'), ...frameArguments({ ...fixed, command, argv: null })];
 }

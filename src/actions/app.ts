@@ -3,7 +3,7 @@ import { QueueError } from '../core/errors.ts';
 import { idMaker } from '../core/id.ts';
 import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
-import { endAtOnce } from '../exec/end.ts';
+import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { type IfMissing, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

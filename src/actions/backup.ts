@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { resolveSettings } from '../core/stored-settings.ts';
-import { removeOutputs } from '../exec/running-commands.ts';
+import { removeAttemptDirectories } from '../exec/running-commands.ts';
 import { attemptsIn, copyOutput } from '../state/kept-output.ts';
 import { placeOf } from '../state/place.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
@@ -42,7 +42,8 @@ export async function backup(
       return { ...(await copyOutputs(copy, from, options.withOutput ? backupState : null)), ...counts };
     },
   );
-  if (replacedEpoch !== null && replacedEpoch !== app.store.epoch) removeOutputs(backupState, replacedEpoch);
+  if (replacedEpoch !== null && replacedEpoch !== app.store.epoch)
+    removeAttemptDirectories(backupState, replacedEpoch);
   return { ...written, ...renewResult };
 }
 

@@ -60,7 +60,7 @@ function checkLeftovers(found: Leftover[]): Finding {
 }
 
 function checkOpenFiles(): Finding {
-  const limit = processes.inheritedOpenFiles();
+  const limit = processes.inheritedOpenFileLimit();
   if (limit === null) return ok('open files', 'unknown');
   const found = /^\d+$/.test(limit) ? `limit of ${formatCount(Number(limit))} per job` : limit;
   return Number(limit) < MIN_FILES ? warn('open files', found, 'ulimit -n 1024') : ok('open files', found);

@@ -1,7 +1,7 @@
 import { pause } from '../core/clock.ts';
 import { FINAL_STATES } from '../core/job.ts';
 import { signalAttempt, targetOf } from '../exec/kill.ts';
-import { isForeign } from '../exec/lifeline.ts';
+import { runsInOtherNamespace } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
@@ -24,7 +24,7 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
     const place = placeOfAttempt(app, attempt.number);
     if (processes.showsOwnPids() && signalAttempt(targetOf(place), signal) > 0) return;
     // Only a worker of the other pid namespace can end the job, so the job is cancelled.
-    if (isForeign(readRecord(place))) {
+    if (runsInOtherNamespace(readRecord(place))) {
       await cancelJobs(app, [id]);
       return;
     }

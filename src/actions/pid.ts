@@ -1,5 +1,5 @@
 import type { Job } from '../core/job.ts';
-import { isForeign } from '../exec/lifeline.ts';
+import { runsInOtherNamespace } from '../exec/lifeline.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
 import type { App } from './app.ts';
@@ -10,5 +10,5 @@ export async function pidOf(app: App, { id, state }: Job): Promise<number | null
   const attempt = (await app.store.attempts(id)).at(-1);
   if (attempt === undefined || attempt.finishedAt !== null) return null;
   const record = readRecord(placeOfAttempt(app, attempt.number));
-  return record?.kind === 'running' && !isForeign(record) ? record.pid : null;
+  return record?.kind === 'running' && !runsInOtherNamespace(record) ? record.pid : null;
 }

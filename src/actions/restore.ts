@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
-import { removeOutputs } from '../exec/running-commands.ts';
+import { removeAttemptDirectories } from '../exec/running-commands.ts';
 import { moveOutputs } from '../state/kept-output.ts';
 import { forgetRestoring, noteRestoring } from '../state/restoring.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
@@ -70,7 +70,7 @@ export async function restore(
     onHeld: () => refuseRunningCommands(stateDirectory),
     onEnded(isReplaced) {
       if (noted === null) return;
-      if (!isReplaced) removeOutputs(stateDirectory, noted);
+      if (!isReplaced) removeAttemptDirectories(stateDirectory, noted);
       forgetRestoring(stateDirectory, noted);
     },
   });

@@ -2,7 +2,7 @@ import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
-import { orderNow, untilAfter } from '../exec/started.ts';
+import { currentStopMark, untilClockAfter } from '../exec/stop-mark.ts';
 import { wake } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
@@ -49,13 +49,13 @@ async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string
   const supervisors = new Set<string>();
   for (const one of await activeWorkers(app)) workers.add(one.id);
   for (const one of await activeSupervisors(app)) supervisors.add(one.id);
-  const mark = orderNow();
+  const mark = currentStopMark();
   await app.store.orderAll(order, mark);
   wake(app.stateDirectory);
   for (const one of await activeWorkers(app)) if (one.order !== null) workers.add(one.id);
   for (const one of await activeSupervisors(app)) if (one.order !== null) supervisors.add(one.id);
   // A worker that a script starts after this command must not be mistaken for one that was starting before.
-  await untilAfter(mark.at);
+  await untilClockAfter(mark.at);
   // A supervisor may be replacing its only worker just now, so there are at least as many workers as supervisors.
   return { ids: [...workers, ...supervisors], workers: Math.max(workers.size, supervisors.size) };
 }

@@ -1,5 +1,5 @@
 import { signalAttempt, targetOf } from '../exec/kill.ts';
-import { type Found, processes, type Target } from '../exec/processes.ts';
+import { type FoundProcess, processes, type Target } from '../exec/processes.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import type { Acted } from './act.ts';
@@ -34,11 +34,11 @@ async function targetsOf(app: App): Promise<Map<string, Target>> {
 }
 
 /** Returns the processes that a running job has on this machine. */
-export async function processesOf(app: App, id: string): Promise<Found[]> {
+export async function processesOf(app: App, id: string): Promise<FoundProcess[]> {
   const target = (await targetsOf(app)).get(id);
   return target === undefined ? [] : processes.find(target);
 }
 
-export function isSuspended(processes: Found[]): boolean {
+export function isSuspended(processes: FoundProcess[]): boolean {
   return processes.length > 0 && processes.every((one) => one.stopped);
 }

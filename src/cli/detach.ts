@@ -5,7 +5,7 @@ import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
 import { startSelf } from '../exec/self.ts';
-import { type ProgramStart, STARTED, startText } from '../exec/started.ts';
+import { type ProgramStart, STARTED_VARIABLE, startText } from '../exec/stop-mark.ts';
 import type { Context } from './command.ts';
 import { createLog, logPath } from './worker-log.ts';
 
@@ -16,7 +16,7 @@ export interface DetachOptions {
   id: string;
   count: number;
   /** The user's limit of open files. It is read before detaching, because queuectl raises its own limit. */
-  openFiles: string | null;
+  openFileLimit: string | null;
   start: ProgramStart;
   /** True if the workers stop when no work is left. */
   drain: boolean;
@@ -24,17 +24,21 @@ export interface DetachOptions {
 
 /** Starts the same command in the background in a new session. Returns 0 when its workers are ready, or throws. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
-  const { id, count, openFiles, start, drain } = options;
+  const { id, count, openFileLimit, start, drain } = options;
   const { io } = context;
   const file = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
-  const internalFlags = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
+  const internalFlags = [
+    '--supervisor',
+    id,
+    ...(openFileLimit === null ? [] : ['--open-files', openFileLimit]),
+  ];
   const child = startSelf([...args, ...internalFlags], {
     stdio: ['ignore', log, log],
     detached: true,
-    more: { [STARTED]: startText(start) },
+    variables: { [STARTED_VARIABLE]: startText(start) },
   });
   closeSync(log);
   /** Null while the background process runs, 'ok' after exit code 0, else the reason of its end. */

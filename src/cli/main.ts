@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { takeName } from '../exec/name.ts';
+import { setProcessName } from '../exec/process-name.ts';
 import { run } from './run.ts';
 
-takeName();
+setProcessName();
 
 // Results were written synchronously (cli/io.ts) and logs were flushed, so nothing is cut off. A worker that leaves
 // jobs running must not wait for them.

@@ -1,7 +1,7 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_RESULT_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
-import { CRASH_AT } from '../exec/environment.ts';
+import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { canonicalFlags } from './canonical-flags.ts';
@@ -27,7 +27,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let app: OpenedApp | null = null;
   let returnsJobExitCode = false;
   try {
-    const point = environment[CRASH_AT];
+    const point = environment[CRASH_AT_VARIABLE];
     if (point) (await import('./crash.ts')).crashAt(point);
     if (args[0] === COMPLETE_COMMAND) {
       const { complete } = await import('./complete.ts');

@@ -20,9 +20,9 @@ export async function showHelp(
     comment: painted('dim'),
   });
   if (paged && io.tty && text.split('\n').length > io.height) {
-    const { page, pagerOf } = await import('../exec/pager.ts');
-    const pager = pagerOf(environment);
-    if (pager !== null && page(text, pager, environment)) return;
+    const { pagerCommand, showInPager } = await import('../exec/pager.ts');
+    const pager = pagerCommand(environment);
+    if (pager !== null && showInPager(text, pager, environment)) return;
   }
   io.out(text);
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Lets a person change a text in an editor. Returns null if the editor failed, so nothing is to be changed. */
+/** Lets a person change a text in an editor. Returns the new text, or null if the editor failed. */
 export function editText(text: string, editor: string): string | null {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-edit-'));
   const file = join(directory, 'job.json');

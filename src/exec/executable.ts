@@ -5,7 +5,7 @@ export function runsThisExecutable(pid: number): boolean | null {
   return isThisExecutable(`/proc/${pid}/exe`);
 }
 
-/** Tells whether this path leads to the executable of this process. Returns null if the system does not tell. */
+/** Tells whether a path leads to the executable of this process. Returns null if the system does not tell. */
 export function isThisExecutable(path: string): boolean | null {
   try {
     const other = statSync(path);

@@ -2,34 +2,34 @@ import { pause } from '../core/clock.ts';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Place } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
-import { type Found, NO_GROUP, processes, type Target } from './processes.ts';
+import { type FoundProcess, NO_GROUP, processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
 const POLL_MS = 50;
-/** A process that was forked during a scan is in the next scan, so only two empty scans in a row prove that none is left. */
+/** Only this many empty scans in a row prove that no process is left, because a process forked during a scan is only in the next one. */
 const EMPTY_SCANS = 2;
 
-/** Sends a signal to all processes of an attempt and, after the grace period, SIGKILL until none is left. */
+/** Sends a signal to all processes of an attempt and, after the grace period, SIGKILL until none is left that we may signal. */
 export async function endProcesses(
   target: Target,
   graceMs: number,
-  first: NodeJS.Signals = 'SIGTERM',
+  firstSignal: NodeJS.Signals = 'SIGTERM',
 ): Promise<void> {
-  const lookAgain = watch(target);
-  let remaining = await lookAgain();
+  const findRemaining = watchProcesses(target);
+  let remaining = await findRemaining();
   if (remaining.length > 0) {
-    signalAll(remaining, target, first);
+    signalAll(remaining, target, firstSignal);
     // A stopped process handles its signal only after it is continued.
     signalAll(remaining, target, 'SIGCONT');
   }
   const deadline = performance.now() + graceMs;
   while (remaining.length > 0 && performance.now() < deadline) {
     await pause(POLL_MS);
-    remaining = await lookAgain();
+    remaining = await findRemaining();
   }
-  for (let empty = remaining.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
-    remaining = await lookAgain();
-    empty = remaining.length === 0 ? empty + 1 : 0;
+  for (let emptyScans = remaining.length === 0 ? 1 : 0; emptyScans < EMPTY_SCANS; ) {
+    remaining = await findRemaining();
+    emptyScans = remaining.length === 0 ? emptyScans + 1 : 0;
     signalAll(remaining, target, 'SIGKILL');
     if (remaining.length > 0) await pause(POLL_MS / 5);
   }
@@ -40,21 +40,21 @@ export async function endProcesses(
  * attempt until it ends, even if the frame that identified it is gone. Processes that we may not signal, such as setuid
  * programs of another user, are left out, because they could run for ever.
  */
-function watch(target: Target): () => Promise<Found[]> {
-  const seen = new Map<number, Found>();
+function watchProcesses(target: Target): () => Promise<FoundProcess[]> {
+  const seen = new Map<number, FoundProcess>();
   return async () => {
     const found = await scan(target); // fault-control: end-scan
-    const now = new Set(found.map((one) => one.pid));
+    const foundPids = new Set(found.map((one) => one.pid));
     for (const one of found) seen.set(one.pid, one);
     for (const [pid, { startTime }] of seen) {
-      const alive = now.has(pid) || processes.startTime(pid) === startTime;
+      const alive = foundPids.has(pid) || processes.startTime(pid) === startTime;
       if (!alive || signalErrorOf(pid) === 'EPERM') seen.delete(pid);
     }
     return [...seen.values()];
   };
 }
 
-/** Returns the error code with which a signal to a process or group would fail, or null if it would not. */
+/** Returns the error code with which a signal to a process, or to a group (`-pid`), would fail, or null if it would be sent. */
 function signalErrorOf(pid: number): string | null {
   try {
     process.kill(pid, 0);
@@ -64,13 +64,13 @@ function signalErrorOf(pid: number): string | null {
   }
 }
 
-/** Returns the target of an attempt. The group is known only while the record shows a running command. */
+/** Returns what identifies the processes of an attempt. The group is known only while the record shows a running command. */
 export function targetOf(place: Place): Target {
   const record = readRecord(place);
   return { group: record?.kind === 'running' ? record.pid : NO_GROUP, cookie: place.cookie };
 }
 
-/** Tells whether a process is left in a group, by one system call. */
+/** Tells whether a process that we may signal is left in a group. This takes only one system call. */
 export function groupExists(group: number): boolean {
   return signalErrorOf(-group) === null;
 }
@@ -83,12 +83,13 @@ export function signalAttempt(target: Target, signal: NodeJS.Signals): number {
 }
 
 /** Signals the group if one of its processes was found, and each found process that has left the group. */
-function signalAll(found: Found[], target: Target, signal: NodeJS.Signals): void {
-  if (found.some((one) => one.group === target.group)) send(-target.group, signal);
-  for (const one of found) if (one.group !== target.group) send(one.pid, signal);
+function signalAll(found: FoundProcess[], target: Target, signal: NodeJS.Signals): void {
+  if (found.some((one) => one.group === target.group)) sendSignal(-target.group, signal);
+  for (const one of found) if (one.group !== target.group) sendSignal(one.pid, signal);
 }
 
-export function send(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal to a process, or to a group (`-pid`), if that is possible. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   crashPoint('before-signal');
   try {
     process.kill(pid, signal);

@@ -11,16 +11,16 @@ import { NO_GROUP, processes } from './processes.ts';
 
 /** A named pipe that a worker and its frames hold open. Other pid namespaces can see that, but not the processes. */
 export interface Lifeline {
-  /** Consists of the pid namespace and the id of the worker. The record of every attempt that holds the lifeline has the name. */
+  /** Consists of the pid namespace and the id of the worker. The record of every attempt that holds the lifeline contains it. */
   name: string;
-  file: number;
+  fd: number;
 }
 
-/** A younger lifeline is not removed, because its worker may not have opened it yet. */
-const YOUNG_MS = 60_000;
+/** A lifeline younger than this is not removed, because its worker may not have opened it yet. */
+const MIN_AGE_MS = 60_000;
 const execute = promisify(execFile);
 
-/** Makes a lifeline. Returns null if that fails, or if there are no pid namespaces. Then only the process table counts. */
+/** Makes a lifeline. Returns null if that fails, or if there are no pid namespaces. Then others have only the process table. */
 export async function makeLifeline(state: StateDirectory, workerId: string): Promise<Lifeline | null> {
   const namespace = ownNamespace();
   if (namespace === null) return null;
@@ -32,14 +32,14 @@ export async function makeLifeline(state: StateDirectory, workerId: string): Pro
     crashPoint('in-lifeline');
     await execute('mkfifo', ['-m', '600', path]);
     crashPoint('after-lifeline');
-    return { name, file: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) };
+    return { name, fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) };
   } catch {
     return null;
   }
 }
 
-/** Tells whether an attempt started in another pid namespace. */
-export function isForeign(record: AttemptRecord | null): boolean {
+/** Tells whether the record shows a running command whose lifeline is of another pid namespace. */
+export function runsInOtherNamespace(record: AttemptRecord | null): boolean {
   if (record?.kind !== 'running' || record.lifeline === null) return false;
   return record.lifeline.split('-')[0] !== ownNamespace();
 }
@@ -47,18 +47,18 @@ export function isForeign(record: AttemptRecord | null): boolean {
 /** Tells whether an attempt may be alive in a pid namespace that we cannot see. A finished attempt holds no lifeline. */
 export function isOutOfSight(place: Place): boolean {
   const record = readRecord(place);
-  if (record?.kind !== 'running' || record.lifeline === null || !isForeign(record)) return false;
+  if (record?.kind !== 'running' || record.lifeline === null || !runsInOtherNamespace(record)) return false;
   // The processes of a namespace inside ours are visible here.
   if (processes.find({ cookie: place.cookie, group: NO_GROUP }).length > 0) return false;
   return isHeld(join(place.state.lifelines, record.lifeline)); // fault-control: foreign-lifeline
 }
 
-/** Removes the lifelines that no process holds any more. */
+/** Removes the lifelines that no process holds any more, except young ones. */
 export function sweepLifelines({ lifelines }: StateDirectory, now: number): void {
   for (const name of namesIn(lifelines)) {
     const path = join(lifelines, name);
     try {
-      if (Math.abs(now - lstatSync(path).mtimeMs) < YOUNG_MS || isHeld(path)) continue;
+      if (Math.abs(now - lstatSync(path).mtimeMs) < MIN_AGE_MS || isHeld(path)) continue;
       crashPoint('before-sweep-lifeline');
       unlinkSync(path);
     } catch {
@@ -67,18 +67,19 @@ export function sweepLifelines({ lifelines }: StateDirectory, now: number): void
   }
 }
 
-/** Tells whether a process has a pipe open for reading. Otherwise opening the pipe for writing fails. */
+/** Tells whether a process has a pipe open for reading, or may have. If none has, opening the pipe for writing fails with ENXIO. */
 function isHeld(path: string): boolean {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
     return true;
   } catch (error) {
-    // A missing pipe was removed by a sweep, because nobody held it.
+    // A missing pipe was removed by a sweep, because no process held it.
     const { code } = error as NodeJS.ErrnoException;
     return code !== 'ENXIO' && code !== 'ENOENT';
   }
 }
 
+/** Returns the number of this pid namespace, or null if the system has no pid namespaces. */
 function ownNamespace(): string | null {
   return /\d+/.exec(processes.pidNamespace())?.[0] ?? null;
 }

@@ -5,20 +5,20 @@ import { isOver, type ProcStat, stat } from '../files/proc-stat.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import { cookieMatches, nameIn } from '../state/cookie.ts';
 import { runsThisExecutable } from './executable.ts';
-import { recordIn } from './frame.ts';
-import { NAME } from './name.ts';
-import type { Ancestor, Found, Processes, Programs, Target } from './processes.ts';
+import { recordPathIn } from './frame.ts';
+import { PROGRAM_NAME } from './process-name.ts';
+import type { Ancestor, FoundProcess, Processes, QueuectlProcesses, Target } from './processes.ts';
 
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
 
-/** The process list is read until it has no new process, because a listed one may have forked. This is the maximum. */
+/** The process list is read until it has no new process, because a listed one may have forked, but at most this many times. */
 const MAX_READS = 30;
 
 /** The flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC in the kernel). */
 const FORKED_WITHOUT_EXEC = 0x40;
-/** At most this many processes are listed, newest first. Programs that are just starting are among them. */
-const MAX_PROGRAMS = 1000;
+/** At most this many processes are in each list of `QueuectlProcesses`. The newest are listed, because they may be just starting. */
+const MAX_LISTED = 1000;
 
 export const linux: Processes = {
   ...processIdentity,
@@ -31,33 +31,34 @@ export const linux: Processes = {
   find: (attempt) => findAll([attempt]).get(attempt.cookie)!,
   findAll,
   // The system may round the uptime to whole seconds, up or down.
-  now: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
-  childOf: (pid) => childrenOf(pid).findLast((child) => linux.stateOf(child, pid) !== 'over') ?? null,
-  childInSession(pid) {
+  earliestStart: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
+  newestChildOf: (pid) => childrenOf(pid).findLast((child) => linux.stateOf(child, pid) !== 'over') ?? null,
+  newestChildInSession(pid) {
     const session = stat(pid)?.session;
-    const isOne = (child: number): boolean =>
+    const isInSession = (child: number): boolean =>
       linux.stateOf(child, pid) !== 'over' && stat(child)?.session === session;
-    return childrenOf(pid).findLast(isOne) ?? null;
+    return childrenOf(pid).findLast(isInSession) ?? null;
   },
   stateOf(pid, parent) {
-    const about = stat(pid);
-    if (about === null || isOver(about) || (parent ?? about.parent) !== about.parent) return 'over';
-    if (isStopped(about)) return 'stopped';
-    return about.state === 'R' ? 'running' : 'sleeping';
+    const procStat = stat(pid);
+    if (procStat === null || isOver(procStat) || (parent ?? procStat.parent) !== procStat.parent)
+      return 'over';
+    if (isStopped(procStat)) return 'stopped';
+    return procStat.state === 'R' ? 'running' : 'sleeping';
   },
-  ranMs(pid) {
+  cpuMs(pid) {
     const text = maybeRead(`/proc/${pid}/schedstat`);
     return text === null ? null : Number(text.split(' ')[0]) / 1e6;
   },
   frameOf(cookie) {
     const record = `/attempts/${nameIn(cookie)}/rec`;
     const isFrame = (pid: number): boolean => {
-      // The cookie is checked first, because few processes have one.
-      const about = hasCookie(pid, cookie) ? stat(pid) : null;
-      if (about === null || about.session !== pid || isOver(about)) return false;
-      // A process that the command started in a session of its own is not the frame.
+      // The cookie is checked first, because few processes have the right one.
+      const procStat = hasCookie(pid, cookie) ? stat(pid) : null;
+      if (procStat === null || procStat.session !== pid || isOver(procStat)) return false;
+      // Only the frame has the record in its arguments. Other processes of the command can lead sessions, too.
       const args = (maybeRead(`/proc/${pid}/cmdline`) ?? '').split('\0');
-      return recordIn(args)?.endsWith(record) === true;
+      return recordPathIn(args)?.endsWith(record) === true;
     };
     return allPids().find(isFrame) ?? null;
   },
@@ -71,27 +72,27 @@ export const linux: Processes = {
   lineage() {
     const found: Ancestor[] = [];
     for (let pid = process.pid; pid > 0; ) {
-      const about = stat(pid);
-      if (about === null) break;
-      found.push({ name: `${pid}:${about.startTime}`, born: bornAt(about) });
-      pid = about.parent;
+      const procStat = stat(pid);
+      if (procStat === null) break;
+      found.push({ name: nameOf(pid, procStat), born: bornAt(procStat) });
+      pid = procStat.parent;
     }
     return found;
   },
-  programs,
-  inheritedOpenFiles() {
-    // The runtime has raised the limit of this process by now. The parent still has the limit that the user set.
+  queuectlProcesses,
+  inheritedOpenFileLimit() {
+    // The runtime has raised the limit of this process by earliestStart. The parent still has the limit that the user set.
     const limits = maybeRead(`/proc/${process.ppid}/limits`);
     return /^Max open files +(\S+)/m.exec(limits ?? '')?.[1] ?? null;
   },
-  ignoresAtStart(signal) {
+  ignoresSignal(signal) {
     const mask = /^SigIgn:\s*([0-9a-f]+)/m.exec(maybeRead('/proc/self/status') ?? '')?.[1] ?? '0';
     return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
   },
 };
 
-function findAll(attempts: readonly Target[]): Map<string, Found[]> {
-  const found = new Map<string, Found[]>(attempts.map(({ cookie }) => [cookie, []]));
+function findAll(attempts: readonly Target[]): Map<string, FoundProcess[]> {
+  const found = new Map<string, FoundProcess[]>(attempts.map(({ cookie }) => [cookie, []]));
   const byName = new Map(attempts.map((one) => [nameIn(one.cookie), one]));
   const byFrame = new Map(attempts.filter(({ group }) => group > 0).map((one) => [one.group, one]));
   const since = Math.min(...attempts.map((one) => one.since ?? 0));
@@ -99,12 +100,12 @@ function findAll(attempts: readonly Target[]): Map<string, Found[]> {
   for (let look = 0; look < MAX_READS; look++) {
     const fresh = allPids().filter((pid) => !seen.has(pid));
     if (fresh.length === 0) break;
-    const leads = new Map<Target, boolean>();
+    const frameIsAlive = new Map<Target, boolean>();
     for (const pid of fresh) {
       seen.add(pid);
-      const about = stat(pid);
+      const procStat = stat(pid);
       // A process that is older than every frame belongs to none of them.
-      if (about === null || isOver(about) || Number(about.startTime) < since) continue;
+      if (procStat === null || isOver(procStat) || Number(procStat.startTime) < since) continue;
       // A process that ends its own job does not end itself.
       if (pid === process.pid) continue;
       const carried = cookieOf(pid) ?? '';
@@ -112,35 +113,38 @@ function findAll(attempts: readonly Target[]): Map<string, Found[]> {
       const attempt =
         named !== undefined && cookieMatches(carried, named.cookie, () => isOwn(pid))
           ? named
-          : ofSession(pid, byFrame.get(about.session), leads);
+          : attemptOfSession(pid, byFrame.get(procStat.session), frameIsAlive);
       if (attempt !== undefined)
-        found
-          .get(attempt.cookie)!
-          .push({ pid, group: about.group, startTime: about.startTime, stopped: about.state === 'T' });
+        found.get(attempt.cookie)!.push({
+          pid,
+          group: procStat.group,
+          startTime: procStat.startTime,
+          stopped: procStat.state === 'T',
+        });
     }
   }
   return found;
 }
 
-function programs(since: number): Programs | null {
+function queuectlProcesses(forkedSince: number): QueuectlProcesses | null {
   if (!linux.showsOwnPids()) return null;
-  const found: { name: string; born: number; runs: boolean }[] = [];
+  const found: { name: string; born: number; isRunning: boolean }[] = [];
   for (const pid of allPids()) {
     // The flag is read first. Once `exec` has cleared it, the link leads to the new executable.
-    const about = stat(pid);
-    if (about === null || isOver(about)) continue;
-    const born = bornAt(about);
-    const isFork = (about.flags & FORKED_WITHOUT_EXEC) !== 0 && born >= since;
-    const runs = about.comm === NAME || runsThisExecutable(pid) === true;
-    // A stopped fork does nothing until it is continued, however long that takes.
-    if (runs || isFork)
-      found.push({ name: `${pid}:${about.startTime}`, born, runs: runs || isStopped(about) });
+    const procStat = stat(pid);
+    if (procStat === null || isOver(procStat)) continue;
+    const born = bornAt(procStat);
+    const isFork = (procStat.flags & FORKED_WITHOUT_EXEC) !== 0 && born >= forkedSince;
+    const isQueuectl = procStat.comm === PROGRAM_NAME || runsThisExecutable(pid) === true;
+    // A stopped fork may execute its program any time later, so it is listed with the processes that have no time limit.
+    if (isQueuectl || isFork)
+      found.push({ name: nameOf(pid, procStat), born, isRunning: isQueuectl || isStopped(procStat) });
   }
   found.sort((a, b) => b.born - a.born);
-  const names = (runs: boolean): string[] =>
+  const names = (isRunning: boolean): string[] =>
     found
-      .filter((one) => one.runs === runs)
-      .slice(0, MAX_PROGRAMS)
+      .filter((one) => one.isRunning === isRunning)
+      .slice(0, MAX_LISTED)
       .map((one) => one.name);
   return { running: names(true), forked: names(false) };
 }
@@ -161,24 +165,24 @@ function cookieOf(pid: number): string | undefined {
 }
 
 /**
- * Returns the attempt in whose session a process is. The process has cleared its environment, or we may not read it. While the
- * frame leads its session, all processes of the session belong to the attempt. When the frame is gone, its pid may lead
- * another session. Then the process belongs to the attempt only if it has the output file open.
+ * Returns the attempt if a process in the session of its frame belongs to it. The process has cleared its environment, or we may
+ * not read it. While the frame is alive, all processes of the session belong to the attempt. When the frame is gone, another
+ * session may have its pid. Then the process belongs to the attempt only if it has a file of the attempt open.
  */
-function ofSession(
+function attemptOfSession(
   pid: number,
   attempt: Target | undefined,
-  leads: Map<Target, boolean>,
+  frameIsAlive: Map<Target, boolean>,
 ): Target | undefined {
   if (attempt === undefined) return undefined;
   const { cookie, group } = attempt;
-  const leading = leads.get(attempt) ?? hasCookie(group, cookie);
-  leads.set(attempt, leading);
-  return leading || holdsOutput(pid, cookie) ? attempt : undefined;
+  const isAlive = frameIsAlive.get(attempt) ?? hasCookie(group, cookie);
+  frameIsAlive.set(attempt, isAlive);
+  return isAlive || hasFileOpen(pid, cookie) ? attempt : undefined;
 }
 
-/** Tells whether a process has a file of the attempt open. Only this user can read such files, so nobody can forge them. */
-function holdsOutput(pid: number, cookie: string): boolean {
+/** Tells whether a process has a private file of the attempt open. Other users cannot open or create such files. */
+function hasFileOpen(pid: number, cookie: string): boolean {
   const directory = `/attempts/${nameIn(cookie)}/`;
   try {
     return readdirSync(`/proc/${pid}/fd`)
@@ -194,13 +198,13 @@ function isPrivate(file: string): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
-/** Tells whether all user ids of a process are those of this user. That is not so for setuid programs of other users. */
+/** Tells whether all user ids of a process are those of this user. That is not so for setuid queuectlProcesses of other users. */
 function isOwn(pid: number): boolean {
   const ids = /^Uid:\s*(.*)$/m.exec(maybeRead(`/proc/${pid}/status`) ?? '')?.[1]?.split(/\s+/) ?? [];
   return ids.length > 0 && ids.every((id) => Number(id) === process.getuid?.());
 }
 
-/** Reads the list of children from the kernel, or the parent of every process if the kernel has no such list. */
+/** Returns the children of a process, oldest first. Reads the parent of every process if the kernel has no list of children. */
 function childrenOf(pid: number): number[] {
   const listed = maybeRead(`/proc/${pid}/task/${pid}/children`);
   if (listed !== null) return listed.split(' ').filter(Boolean).map(Number);
@@ -210,6 +214,8 @@ function childrenOf(pid: number): number[] {
 function isStopped({ state }: ProcStat): boolean {
   return state === 'T' || state === 't';
 }
+
+const nameOf = (pid: number, { startTime }: ProcStat): string => `${pid}:${startTime}`;
 
 /** Returns when a process was created, in milliseconds on the clock that all processes of this boot share. */
 function bornAt({ startTime }: ProcStat): number {

@@ -1,8 +1,8 @@
 import { processIdentity, ps } from '../files/process-identity.ts';
 import { nameIn } from '../state/cookie.ts';
-import type { Found, Processes } from './processes.ts';
+import type { FoundProcess, Processes } from './processes.ts';
 
-/** Uses `ps`, which shows no environments. So the processes of an attempt are those in the group of its frame. */
+/** Reads processes with `ps`, for systems without /proc. It shows no cookies, so an attempt's processes are those in its frame's group. */
 export const portable: Processes = {
   ...processIdentity,
   ageMs(pid) {
@@ -12,7 +12,7 @@ export const portable: Processes = {
   carries: (pid) => ps(['-o', 'pgid=', '-p', String(pid)]) === String(pid) && !isZombie(pid),
   find: (attempt) => portable.findAll([attempt]).get(attempt.cookie)!,
   findAll(attempts) {
-    const found = new Map<string, Found[]>(attempts.map(({ cookie }) => [cookie, []]));
+    const found = new Map<string, FoundProcess[]>(attempts.map(({ cookie }) => [cookie, []]));
     const byFrame = new Map(attempts.map(({ cookie, group }) => [group, cookie]));
     for (const line of (ps(['-A', '-o', 'pid=,pgid=,stat=,lstart=']) ?? '').split('\n')) {
       const [pid, pgid, state, ...lstart] = line.trim().split(/\s+/);
@@ -23,8 +23,8 @@ export const portable: Processes = {
     }
     return found;
   },
-  now: () => 0,
-  childOf(pid) {
+  earliestStart: () => 0,
+  newestChildOf(pid) {
     const lines = (ps(['-A', '-o', 'pid=,ppid=,stat=']) ?? '')
       .split('\n')
       .map((one) => one.trim().split(/\s+/));
@@ -32,15 +32,15 @@ export const portable: Processes = {
     return child === undefined ? null : Number(child[0]);
   },
   // `ps` does not show sessions on every system.
-  childInSession: () => null,
+  newestChildInSession: () => null,
   stateOf(pid, parent) {
-    const [found, state] = ps(['-o', 'ppid=,stat=', '-p', String(pid)])?.split(/\s+/) ?? [];
-    if (state === undefined || state.startsWith('Z') || Number(found) !== (parent ?? Number(found)))
+    const [ppid, state] = ps(['-o', 'ppid=,stat=', '-p', String(pid)])?.split(/\s+/) ?? [];
+    if (state === undefined || state.startsWith('Z') || Number(ppid) !== (parent ?? Number(ppid)))
       return 'over';
     if (state.startsWith('T')) return 'stopped';
     return state.startsWith('R') ? 'running' : 'sleeping';
   },
-  ranMs: () => null,
+  cpuMs: () => null,
   frameOf(cookie) {
     const record = `/attempts/${nameIn(cookie)}/rec `;
     const lines = (ps(['-A', '-ww', '-o', 'pid=,pgid=,stat=,command=']) ?? '').split('\n');
@@ -53,9 +53,9 @@ export const portable: Processes = {
   carriers: () => null,
   clock: () => Date.now(),
   lineage: () => [],
-  programs: () => null,
-  inheritedOpenFiles: () => null,
-  ignoresAtStart: () => false,
+  queuectlProcesses: () => null,
+  inheritedOpenFileLimit: () => null,
+  ignoresSignal: () => false,
 };
 
 function isZombie(pid: number): boolean {

@@ -10,7 +10,7 @@ import { targetOf } from './kill.ts';
 import { isOutOfSight } from './lifeline.ts';
 import { processes } from './processes.ts';
 
-/** Higher attempt numbers are mistakes. A store with a thousand attempts per second takes 30 years to reach this one. */
+/** Higher attempt numbers are ignored as mistakes. A store with 1,000 attempts per second takes 30 years to reach this one. */
 const MAX_ATTEMPT_NUMBER = 1e12;
 
 /** A command that may be running. `process` is one of its processes, or null if none is visible in this pid namespace. */
@@ -25,16 +25,16 @@ export function runningCommandOf(place: Place): RunningCommand | null {
   return isOutOfSight(place) ? { process: null } : null;
 }
 
-/** Returns a command that may be running, of an attempt that has a directory and is not in `known`; null if there is none. */
+/** Returns a command that may be running, of an attempt that has a directory and is not named in `known`, or null if there is none. */
 export function runningCommandIn(state: StateDirectory, known: ReadonlySet<string>): RunningCommand | null {
   const carried = carriedNames(state);
   for (const place of placesIn(state)) {
     if (known.has(place.name)) continue;
     const record = readRecord(place);
     const isCarried = carried?.has(place.name);
-    // There may be thousands of attempts, so few of them may cost a scan of all processes.
-    const over = record?.kind === 'ended' || record?.kind === 'gated';
-    if (over && (isCarried !== true || processes.frameOf(place.cookie) === null)) continue;
+    // `runningCommandOf` scans all processes. There may be thousands of attempts, so those that cannot be running are skipped.
+    const isOver = record?.kind === 'ended' || record?.kind === 'gated';
+    if (isOver && (isCarried !== true || processes.frameOf(place.cookie) === null)) continue;
     if (record?.kind !== 'running' && isCarried === false) continue;
     const found = runningCommandOf(place);
     if (found !== null) return found;
@@ -62,7 +62,7 @@ export function placesIn(state: StateDirectory): Place[] {
   });
 }
 
-/** Returns the highest attempt number that has a directory or a process, or 0 if there is none. */
+/** Returns the highest number of an epoch's attempts that have a directory or a process, or 0 if there is none. */
 export function lastAttemptIn(state: StateDirectory, epoch: string): number {
   const running = attemptsAmong([...(carriedNames(state) ?? [])], epoch);
   return [...attemptsIn(state, epoch), ...running]
@@ -70,8 +70,11 @@ export function lastAttemptIn(state: StateDirectory, epoch: string): number {
     .reduce((last, one) => Math.max(last, one), 0);
 }
 
-/** Removes the outputs of an epoch whose store is gone, except those of commands that are still running. */
-export function removeOutputs(state: StateDirectory, epoch: string): void {
+/**
+ * Removes the seal and the attempt directories of an epoch whose store is gone. Keeps the directories of attempts that still
+ * have a process, if the system can tell.
+ */
+export function removeAttemptDirectories(state: StateDirectory, epoch: string): void {
   removeSeal(state, epoch);
   const attempts = attemptsIn(state, epoch);
   if (attempts.length === 0) return;

@@ -1,30 +1,30 @@
-import { type Found, processes, type Target } from './processes.ts';
+import { type FoundProcess, processes, type Target } from './processes.ts';
 
-type FindAll = (attempts: readonly Target[]) => Map<string, Found[]>;
+type FindAll = (attempts: readonly Target[]) => Map<string, FoundProcess[]>;
 
-interface Question {
+interface ScanRequest {
   attempt: Target;
-  resolve(found: Found[]): void;
+  resolve(found: FoundProcess[]): void;
   reject(error: unknown): void;
 }
 
-/** After a pass that took longer than this, the next one waits for the same time, so that other work gets its turn. */
+/** After a pass that took longer than this, the next one waits as long as that pass took, so that other work gets its turn. */
 const SHORT_PASS_MS = 10;
 
 /** Returns a function that finds the processes of an attempt. One pass over the process table answers all pending calls. */
-export function createScan(findAll: FindAll): (attempt: Target) => Promise<Found[]> {
-  let questions: Question[] = [];
+export function createScan(findAll: FindAll): (attempt: Target) => Promise<FoundProcess[]> {
+  let pending: ScanRequest[] = [];
   let restUntil = 0;
 
-  const pass = (): void => {
-    const asked = questions;
-    questions = [];
+  const runPass = (): void => {
+    const requests = pending;
+    pending = [];
     const start = performance.now();
     try {
-      const found = findAll(asked.map((one) => one.attempt));
-      for (const { attempt, resolve } of asked) resolve(found.get(attempt.cookie) ?? []);
+      const found = findAll(requests.map((one) => one.attempt));
+      for (const { attempt, resolve } of requests) resolve(found.get(attempt.cookie) ?? []);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { reject } of requests) reject(error);
     }
     const end = performance.now();
     if (end - start > SHORT_PASS_MS) restUntil = end + (end - start);
@@ -32,13 +32,13 @@ export function createScan(findAll: FindAll): (attempt: Target) => Promise<Found
 
   return (attempt) =>
     new Promise((resolve, reject) => {
-      questions.push({ attempt, resolve, reject });
-      if (questions.length > 1) return;
+      pending.push({ attempt, resolve, reject });
+      if (pending.length > 1) return;
       const rest = restUntil - performance.now();
-      if (rest > 0) setTimeout(pass, rest);
-      else setImmediate(pass);
+      if (rest > 0) setTimeout(runPass, rest);
+      else setImmediate(runPass);
     });
 }
 
-/** Finds the processes of an attempt by a scan that it shares with every other attempt that is ending. */
+/** Finds the processes of an attempt. Calls that are made at the same time share one pass over the process table. */
 export const scan = createScan((attempts) => processes.findAll(attempts));

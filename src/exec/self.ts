@@ -1,11 +1,12 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { withoutRuntime } from './environment.ts';
+import { withoutRuntimeVariables } from './environment.ts';
 import { isThisExecutable } from './executable.ts';
-import { NAME } from './name.ts';
+import { PROGRAM_NAME } from './process-name.ts';
 
-const LINK = '/proc/self/exe';
+/** The kernel's link to the executable of this process. */
+const EXECUTABLE_LINK = '/proc/self/exe';
 
 /** Settings that avoid helper threads of the runtime. A worker that cannot create such a thread (ulimit -u) would abort. */
 const FEW_THREADS = {
@@ -14,41 +15,46 @@ const FEW_THREADS = {
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
-/** Replaces this process by the same program with fewer threads and with `more` variables. Only the compiled program needs it. */
-export function restartWithFewThreads(more: NodeJS.ProcessEnv): void {
+/** Restarts this process with fewer threads and more variables, unless it has few threads. Only the compiled program on Linux needs it. */
+export function restartWithFewThreads(variables: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
-  process.execve?.(namedSelf(), [NAME, ...process.argv.slice(2)], {
-    ...withoutRuntime(process.env),
+  process.execve?.(namedSelf(), [PROGRAM_NAME, ...process.argv.slice(2)], {
+    ...withoutRuntimeVariables(process.env),
     ...FEW_THREADS,
-    ...more,
+    ...variables,
   });
 }
 
-/** Starts this program again with other arguments. */
+/** Starts this program as another process, with these arguments and with more variables. */
 export function startSelf(
   args: string[],
-  { more, ...options }: { stdio: StdioOptions; detached?: boolean; more?: NodeJS.ProcessEnv },
+  { variables, ...options }: { stdio: StdioOptions; detached?: boolean; variables?: NodeJS.ProcessEnv },
 ): ChildProcess {
-  const [file, first] = self();
-  const env: NodeJS.ProcessEnv = { ...withoutRuntime(process.env), ...FEW_THREADS, ...more };
+  const [file, ownArguments] = selfCommand();
+  const env: NodeJS.ProcessEnv = { ...withoutRuntimeVariables(process.env), ...FEW_THREADS, ...variables };
   // A worker started by a job is not one of the job's processes.
   delete env.QUEUECTL_RUN;
   crashPoint('before-start');
-  const child = spawn(file, [...first, ...args], { ...options, env, ...(isCompiled() && { argv0: NAME }) });
+  const child = spawn(file, [...ownArguments, ...args], {
+    ...options,
+    env,
+    ...(isCompiled() && { argv0: PROGRAM_NAME }),
+  });
   crashPoint('after-start');
   return child;
 }
 
-/** Returns the path of this executable if it still leads there and has our name, or else the link of the kernel to it. */
+/** Returns the path of this executable if it still leads there and ends with our name, or else the kernel's link to it. */
 function namedSelf(): string {
   const path = process.execPath;
-  return basename(path) === NAME && isThisExecutable(path) ? path : LINK;
+  return basename(path) === PROGRAM_NAME && isThisExecutable(path) ? path : EXECUTABLE_LINK;
 }
 
-function self(): [string, string[]] {
+/** Returns the program and the first arguments of a command line that starts this program. */
+function selfCommand(): [string, string[]] {
   if (!isCompiled()) return [process.execPath, [process.argv[1] ?? '']];
   // The kernel's link is used, because after an upgrade the old path is another program, or none.
-  return [process.platform === 'linux' ? LINK : process.execPath, []];
+  return [process.platform === 'linux' ? EXECUTABLE_LINK : process.execPath, []];
 }
 
 function isCompiled(): boolean {

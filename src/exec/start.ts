@@ -6,45 +6,48 @@ import { signalNumber } from '../core/signals.ts';
 import { makePlace, outputPlaceIn, type Place } from '../state/place.ts';
 import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from '../state/record.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
-import { frameArguments, type UserLimits } from './frame.ts';
+import { frameArguments, type UserSettings } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
 import { processes } from './processes.ts';
 
 export type Start =
+  /** The frame runs, and `pid` is its pid. */
   | { kind: 'started'; pid: number; exit: Promise<Exit> }
   /** The directory of the attempt exists, because another worker took over the attempt before its command could start. */
   | { kind: 'gate-lost' }
-  /** The machine cannot run another process now. The same start may work later. */
+  /** The machine cannot run another process, or our files cannot be written. The same start may work later. */
   | { kind: 'no-room' }
+  /** The command cannot be started, for example because its working directory is missing. */
   | { kind: 'refused'; message: string };
 
-/** How a command ended, or why its frame did not start it. */
+/** How a command ended, or why its frame did not run it. */
 export type Exit = ExitCode | 'gate-lost' | 'no-room';
 
 export interface ExitCode {
   code: number;
-  /** The frame got a HUP, INT or TERM while the command ran. */
+  /** Whether the frame got a HUP, INT or TERM while the command ran. */
   signalled: boolean;
 }
 
 /** The interval between two checks whether the frame is gone, in case an exit event gets lost. */
 const WATCHDOG_MS = 5000; // fault-control: watchdog
+/** The exit code for a command that SIGKILL ended. */
 const KILLED_CODE = 137;
-/** The exit codes that a frame reports by a signal, because as its own exit codes they have another meaning. */
+/** The exit codes of a command that a frame reports by a signal, because as its own exit codes they have another meaning. */
 const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
 const NO_ROOM_ERRORS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
-/** Starts the job's command in a session of its own. The command writes its output directly to a file. */
+/** Starts the job's command in a session of its own. The command writes its output directly to files. */
 export async function startCommand(
   place: Place,
   job: ClaimedJob,
-  user: UserLimits,
+  settings: UserSettings,
   lifeline: Lifeline | null,
 ): Promise<Start> {
   const missing = missingDirectory(job.cwd) ?? missingVariable(job);
   if (missing !== null) return { kind: 'refused', message: missing };
   const opened: number[] = [];
-  const keep = (file: number): number => {
+  const remember = (file: number): number => {
     opened.push(file);
     return file;
   };
@@ -53,40 +56,41 @@ export async function startCommand(
     try {
       if (!makePlace(place)) return { kind: 'gate-lost' }; // fault-control: gate-place
       crashPoint('before-output');
-      const output = keep(openSync(place.output, 'ax', 0o600)); // fault-control: gate-output
+      const output = remember(openSync(place.output, 'ax', 0o600)); // fault-control: gate-output
       const errors = job.splitOutput
-        ? keep(openSync(outputPlaceIn(place.directory, 'stderr').output, 'ax', 0o600))
+        ? remember(openSync(outputPlaceIn(place.directory, 'stderr').output, 'ax', 0o600))
         : output;
-      files = { output, errors, input: job.stdin === null ? 'ignore' : keep(openStdin(place, job.stdin)) };
+      const input = job.stdin === null ? 'ignore' : remember(openStdin(place, job.stdin));
+      files = { output, errors, input };
     } catch {
-      // Our own directory cannot be written, which is not the fault of the job.
+      // Our own files cannot be written, which is not the fault of the job.
       return { kind: 'no-room' };
     }
     const { output, errors, input } = files;
-    const args = frameArguments({ ...job, ...user, record: place.record, lifeline: lifeline?.name });
+    const args = frameArguments({ ...job, ...settings, record: place.record, lifeline: lifeline?.name });
     crashPoint('before-spawn');
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
       env: jobEnvironment(
         process.env,
-        { ...job, cleanEnv: job.cleanEnv || user.cleanEnv === true },
+        { ...job, cleanEnv: job.cleanEnv || settings.cleanEnv === true },
         place.cookie,
       ),
       detached: true,
-      stdio: [input, output, errors, ...(lifeline === null ? [] : [lifeline.file])],
+      stdio: [input, output, errors, ...(lifeline === null ? [] : [lifeline.fd])],
     });
     crashPoint('after-spawn');
     // A worker that leaves its jobs running must not wait for them. Its own timers keep it alive.
     child.unref();
-    return await started(child, place);
+    return await startOf(child, place);
   } catch (error) {
-    return failed(error as NodeJS.ErrnoException);
+    return failedStart(error as NodeJS.ErrnoException);
   } finally {
     for (const file of opened) closeSync(file);
   }
 }
 
-/** Opens the standard input as a file, which needs no writer as a pipe does. Once it is open, the file needs no name. */
+/** Writes the standard input to a file, opens it and removes its name. A pipe would need a process that writes to it. */
 function openStdin(place: Place, text: string): number {
   crashPoint('before-stdin');
   writeFileSync(place.stdin, text, { mode: 0o600, flag: 'wx' });
@@ -109,29 +113,29 @@ function missingDirectory(cwd: string): string | null {
   }
 }
 
-function started(child: ChildProcess, place: Place): Promise<Start> | Start {
+function startOf(child: ChildProcess, place: Place): Promise<Start> | Start {
   const { pid } = child;
-  if (pid !== undefined) return { kind: 'started', pid, exit: exitOf(child, pid, place) };
-  return new Promise((resolve) => child.once('error', (error) => resolve(failed(error))));
+  if (pid !== undefined) return { kind: 'started', pid, exit: untilExit(child, pid, place) };
+  return new Promise((resolve) => child.once('error', (error) => resolve(failedStart(error))));
 }
 
-function failed({ code, message }: NodeJS.ErrnoException): Start {
+function failedStart({ code, message }: NodeJS.ErrnoException): Start {
   if (NO_ROOM_ERRORS.has(code ?? '')) return { kind: 'no-room' };
   const hint = code === 'E2BIG' ? ' (command and environment are too long)' : '';
   return { kind: 'refused', message: `cannot start the command: ${code ?? message}${hint}` };
 }
 
-function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
+function untilExit(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
   return new Promise((resolve) => {
-    let missing = 0;
+    let checksWithoutFrame = 0;
     const watchdog = setInterval(() => {
-      missing = processes.carries(pid, place.cookie) ? 0 : missing + 1;
+      checksWithoutFrame = processes.carries(pid, place.cookie) ? 0 : checksWithoutFrame + 1;
       // A command can overwrite its own record, so the record counts only when the frame is gone.
-      if (missing === 0) return;
+      if (checksWithoutFrame === 0) return;
       const record = readRecord(place);
       if (record?.kind === 'ended') finish(record);
-      // The frame was gone twice and left no exit code, so it was killed.
-      else if (missing === 2) finish({ code: KILLED_CODE, signalled: false });
+      // The frame was gone in two checks and left no exit code, so it was killed.
+      else if (checksWithoutFrame === 2) finish({ code: KILLED_CODE, signalled: false });
     }, WATCHDOG_MS);
     watchdog.unref();
     const finish = (exit: Exit): void => {
@@ -147,8 +151,8 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
 }
 
 /**
- * Returns what the end of the frame means. If its exit code is 75 or 76, it ran nothing, and the record shows why. If a command
- * ends with such a code, the frame ends by a signal instead. While the record shows a running command, another process sent that signal.
+ * Returns what the end of the frame means. If its exit code is 75 or 76, it ran nothing, and the code and the record show why. If
+ * a command ends with such a code, the frame records it and ends by a signal. The signal counts only if the record is missing.
  */
 function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
   if (code === 0) return { code, signalled: false };
@@ -156,13 +160,13 @@ function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exi
   const signalled = record?.kind === 'ended' && record.signalled;
   if (code === null) {
     if (record?.kind === 'ended') return record;
-    const meant = record === null ? SIGNALLED_CODES[signal] : undefined;
-    // A signal that arrives before the frame can trap it ends the frame before the gate.
+    const reportedCode = record === null ? SIGNALLED_CODES[signal] : undefined;
+    // A signal that arrives before the frame traps it ends the frame before the gate.
     const gated = record !== null && record.kind !== 'empty';
-    if (!gated && meant === undefined && existsSync(place.directory)) return 'no-room';
-    return { code: meant ?? 128 + signalNumber(signal), signalled };
+    if (!gated && reportedCode === undefined && existsSync(place.directory)) return 'no-room';
+    return { code: reportedCode ?? 128 + signalNumber(signal), signalled };
   }
   if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { code, signalled };
-  // If there is no record, or an empty one, the disk had no room for it.
+  // If the frame could not create the record, and there is none or an empty one, the disk had no room for it.
   return code === NO_ROOM_CODE || record === null || record.kind === 'empty' ? 'no-room' : 'gate-lost';
 }

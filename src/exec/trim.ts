@@ -6,30 +6,33 @@ import { gapOf, ignoreDirectoryError, outputSize, readGap, writeGap } from '../s
 import { type OutputPlace, outputPlaceIn } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 
-/** A file is trimmed when it uses more than its limit times this factor. */
-const SLACK = 1.5;
-const BLOCK = 4096;
+/** A file is trimmed when it uses more disk space than its limit times this factor. */
+const SLACK_FACTOR = 1.5;
+const BLOCK_BYTES = 4096;
 
 /** Trims the output of an attempt. If it is not split, there is no file for stderr. */
-export async function trimStreams(directory: string, limit: number): Promise<void> {
+export async function trimStreams(directory: string, limitBytes: number): Promise<void> {
   for (const stream of ['stdout', 'stderr'] as const)
-    await trimOutput(outputPlaceIn(directory, stream), limit);
+    await trimOutput(outputPlaceIn(directory, stream), limitBytes);
 }
 
-/** Punches a hole in the middle of a growing output file on Linux. Elsewhere it is shortened when the attempt ends. */
-export async function trimOutput(place: OutputPlace, limit: number): Promise<void> {
+/**
+ * Records a gap in the middle of an output file that is far over its limit and, on Linux, punches a hole there. On other
+ * systems the file is shortened when the attempt ends.
+ */
+export async function trimOutput(place: OutputPlace, limitBytes: number): Promise<void> {
   const { bytes, used } = outputSize(place);
-  if (used <= limit * SLACK) return;
-  const gap = gapOf(bytes, limit, readGap(place));
+  if (used <= limitBytes * SLACK_FACTOR) return;
+  const gap = gapOf(bytes, limitBytes, readGap(place));
   if (gap === null) return;
-  // The mark is on disk before a byte is gone, so that nobody reads the hole as output.
+  // The gap is on disk before a byte is gone, so that nobody reads the hole as output.
   try {
     writeGap(place, gap);
   } catch (error) {
     return ignoreDirectoryError(error);
   }
-  const start = Math.ceil(gap.from / BLOCK) * BLOCK;
-  const length = Math.floor(gap.to / BLOCK) * BLOCK - start;
+  const start = Math.ceil(gap.from / BLOCK_BYTES) * BLOCK_BYTES;
+  const length = Math.floor(gap.to / BLOCK_BYTES) * BLOCK_BYTES - start;
   if (length <= 0 || process.platform !== 'linux') return;
   crashPoint('before-punch');
   await punch(place.output, start, length);
@@ -49,10 +52,10 @@ function punch(path: string, start: number, length: number): Promise<void> {
   });
 }
 
-/** Trims the output of the attempts of all workers, because this can free space on a full disk. */
-export async function trimAll({ attempts }: StateDirectory, limit: number): Promise<void> {
+/** Trims the output of the attempts of all workers, which can free space on a full disk. */
+export async function trimAllAttempts({ attempts }: StateDirectory, limitBytes: number): Promise<void> {
   if (!existsSync(attempts)) return;
   for (const entry of readdirSync(attempts, { withFileTypes: true })) {
-    if (entry.isDirectory()) await trimStreams(`${attempts}/${entry.name}`, limit);
+    if (entry.isDirectory()) await trimStreams(`${attempts}/${entry.name}`, limitBytes);
   }
 }

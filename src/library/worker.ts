@@ -28,8 +28,8 @@ export async function startOwnWorker(app: App, wanted: WorkerStart | undefined):
     concurrency: given.concurrency ?? 1,
     queues: given.queues ?? null,
     drain: given.drain ?? false,
-    openFiles: null,
-    since: null,
+    openFileLimit: null,
+    stopFileSince: null,
   };
   const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
   // A caller that ignores `done` must not be ended by its rejection.

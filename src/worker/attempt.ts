@@ -4,14 +4,14 @@ import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import type { UserLimits } from '../exec/frame.ts';
+import type { UserSettings } from '../exec/frame.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
 import type { Target } from '../exec/processes.ts';
 import type { Exit } from '../exec/start.ts';
 import { type Place, placeOfAttempt } from '../state/place.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
-import { finish } from './deciding.ts';
+import { decideSettlement } from './deciding.ts';
 import { judge } from './judging.ts';
 import { start } from './starting.ts';
 import { waitForExit } from './waiting.ts';
@@ -20,7 +20,7 @@ import { waitForExit } from './waiting.ts';
 export interface AttemptContext {
   readonly app: App;
   readonly settings: Settings;
-  readonly user: UserLimits;
+  readonly userSettings: UserSettings;
   /** Shows workers in other pid namespaces that a command of this worker is alive. */
   readonly lifeline: Lifeline | null;
   readonly emit: Emit;
@@ -37,46 +37,48 @@ export interface Attempt {
   readonly place: Place;
   /** Null if this worker starts the command itself. */
   readonly adoption: Adoption | null;
-  /** The reasons for which the command is to be ended. The first one counts. */
+  /** The reasons for which the command is to be ended. Only the first one counts. */
   readonly requests: EndReason[];
-  /** Is called after each request. It does nothing until the command runs. */
+  /** Is called after each request. Does nothing until the command runs. */
   onRequest(): void;
 }
 
 /** The circumstances under which a worker takes over an attempt. */
 export interface Adoption {
-  /** The machine was restarted after the attempt had started. */
+  /** Whether the machine was rebooted after the former worker had registered. */
   rebooted: boolean;
-  /** The former worker was being stopped at its last heartbeat. */
+  /** Whether the former worker was being stopped. */
   stopping: boolean;
   /** The stored seal of the directory of all attempts. */
   seal: Seal | null;
 }
 
-/** A command that was started. It is running or has ended. */
+/** A command that was started or taken over. It is running or has ended. */
 export interface StartedCommand {
   target: Target;
   /** How long the command had run when this worker started or adopted it. 0 if that is unknown. */
   ageMs: number;
   /** Resolves when the command has ended, to null if it left no exit code. */
   exit: Promise<Exit | null>;
-  /** When the command ended, if that was before it was taken over. */
+  /** When the command ended, by the wall clock, if that was before it was taken over. */
   endedAt?: number | undefined;
-  /** The command ended while its former worker was being stopped. */
+  /** Whether the command ended before it was taken over, and its former worker was being stopped. */
   stopped?: boolean;
 }
 
 /** The result of judging how an attempt ended. */
 export interface Verdict {
   outcome: Outcome;
-  /** The directory of the attempt belongs to another worker, so it is left alone. */
+  /** Whether the directory of the attempt belongs to another worker, so that it must not be touched. */
   gateLost?: boolean;
+  /** The pids of processes that a successful command left running. */
   leftBehind?: number[];
+  /** The same as in `StartedCommand`. */
   endedAt?: number | undefined;
 }
 
 /** An attempt that has ended and waits to be settled. */
-export interface Finished {
+export interface FinishedAttempt {
   job: ClaimedJob;
   /** The directory of the attempt. Null if it belongs to another worker. */
   place: Place | null;
@@ -92,7 +94,7 @@ export interface LiveAttempt {
   /** Ends the command. Only the first reason counts. */
   end(reason: EndReason): void;
   /** Resolves when the attempt can be settled, to null if its claim was lost. */
-  done: Promise<Finished | null>;
+  done: Promise<FinishedAttempt | null>;
 }
 
 /** Runs one attempt up to the decision about its job. The worker settles it afterwards. */
@@ -112,20 +114,20 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: A
       attempt.requests.push(reason);
       attempt.onRequest();
     },
-    done: follow(attempt),
+    done: runSteps(attempt),
   };
 }
 
-/** Takes the steps of one attempt: start or take over, wait, judge, decide. */
-async function follow(attempt: Attempt): Promise<Finished | null> {
+/** Runs the steps of one attempt: start or take over, wait, judge, decide. */
+async function runSteps(attempt: Attempt): Promise<FinishedAttempt | null> {
   const { clock } = attempt.context.app;
-  const since = clock.monotonic();
-  const begun = attempt.adoption === null ? await start(attempt) : takeOver(attempt, attempt.adoption);
-  const verdict = 'outcome' in begun ? begun : await judge(attempt, begun, await waitForExit(attempt, begun));
+  const beganAt = clock.monotonic();
+  const first = attempt.adoption === null ? await start(attempt) : takeOver(attempt, attempt.adoption);
+  const verdict = 'outcome' in first ? first : await judge(attempt, first, await waitForExit(attempt, first));
   if (verdict === null) return null;
-  const finished = finish(attempt, verdict);
+  const finished = decideSettlement(attempt, verdict);
   // The duration is measured by the monotonic clock, because the wall clock may be changed. It stays unset if the age is unknown.
-  const ageMs = attempt.adoption === null ? 0 : 'outcome' in begun ? null : begun.ageMs || null;
-  if (ageMs !== null) finished.settlement.durationMs = Math.round(ageMs + clock.monotonic() - since);
+  const ageMs = attempt.adoption === null ? 0 : 'outcome' in first ? null : first.ageMs || null;
+  if (ageMs !== null) finished.settlement.durationMs = Math.round(ageMs + clock.monotonic() - beganAt);
   return finished;
 }

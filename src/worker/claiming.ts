@@ -1,6 +1,6 @@
 import { tellChange, wake } from '../state/wake.ts';
 import type { ClaimResult } from '../store/contract/claims.ts';
-import type { Finished } from './attempt.ts';
+import type { FinishedAttempt } from './attempt.ts';
 import { conclude } from './settling.ts';
 import { freeSlots, launch } from './slots.ts';
 import type { WorkerState } from './state.ts';
@@ -12,18 +12,19 @@ export async function settleAndClaim(worker: WorkerState): Promise<void> {
   while (!worker.over) {
     const settling = worker.ended.splice(0);
     if (settling.length === 0 && !(freeSlots(worker) > 0 && (await isSomethingDue(worker)))) return;
-    const result = await claim(worker, settling);
+    const result = await settleAndClaimOnce(worker, settling);
     for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
     for (const job of result.jobs) launch(worker, job, null);
     if (settling.length === 0 && result.jobs.length === 0) return;
     tellChange(stateDirectory);
+    // Other workers may take the jobs that the settlements unblocked, or for which they made room within a limit.
     if (result.hasUnblocked || (result.mayHaveMadeRoom && result.jobs.length < settling.length))
       wake(stateDirectory);
   }
 }
 
-/** Settles and claims in one transaction. If that fails, the settlements are kept for the next try. */
-async function claim(worker: WorkerState, settling: Finished[]): Promise<ClaimResult> {
+/** Settles and claims in one transaction. If that fails, keeps the settlements for the next try. */
+async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt[]): Promise<ClaimResult> {
   const { app, id, queues } = worker;
   // The number of free slots is read again, because a stop order may have arrived.
   const limit = freeSlots(worker);
@@ -36,11 +37,11 @@ async function claim(worker: WorkerState, settling: Finished[]): Promise<ClaimRe
   }
 }
 
-/** Tells whether a job is due now. If the next job is due later, sets a timer for it. */
+/** Tells whether a job is due now. If the next job is due later, sets the timer for it. Otherwise cancels that timer. */
 async function isSomethingDue({ app, queues, timers, loops }: WorkerState): Promise<boolean> {
   const now = app.clock.now();
   const due = await app.store.nextDue(queues, now);
   timers.due();
-  if (due !== null && due > now) timers.due = longTimeout(loops.work.now, due - now);
+  if (due !== null && due > now) timers.due = longTimeout(loops.work.runNow, due - now);
   return due !== null && due <= now;
 }

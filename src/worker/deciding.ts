@@ -1,16 +1,16 @@
 import { settlementOf } from '../actions/settlement.ts';
 import { describeOutcome } from '../core/outcome.ts';
 import { collectStreams } from '../state/split-output.ts';
-import type { Attempt, Finished, Verdict } from './attempt.ts';
+import type { Attempt, FinishedAttempt, Verdict } from './attempt.ts';
 
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
 /**
- * Decides what becomes of the job, and collects the values to store. If the attempt lost its gate to another worker,
- * that worker has its claim, so the store refuses this settlement. If the store accepts it, the directory was left by an
- * earlier attempt with the same number, and the job runs again under another number.
+ * Decides what becomes of the job, and collects the values to store. If the attempt lost its gate to another worker, that
+ * worker has the claim, so the store refuses the settlement. If the store accepts it nevertheless, the directory was left by
+ * an earlier attempt with the same number, and the job runs again with another number.
  */
-export function finish(attempt: Attempt, verdict: Verdict): Finished {
+export function decideSettlement(attempt: Attempt, verdict: Verdict): FinishedAttempt {
   const { job } = attempt;
   const { app, settings } = attempt.context;
   const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;

@@ -25,7 +25,7 @@ export async function endAttempt(
   context.emit({ type: 'attempt-ending', job, reason });
   const { app, settings } = context;
   const place = placeOfAttempt(app, job.claim.attempt);
-  const first = reason === 'cancelled' ? endSignalOf(place) : 'SIGTERM';
-  await endProcesses(target, settings['kill-grace'], first);
+  const firstSignal = reason === 'cancelled' ? endSignalOf(place) : 'SIGTERM';
+  await endProcesses(target, settings['kill-grace'], firstSignal);
   return 'ended';
 }

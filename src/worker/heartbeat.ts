@@ -7,7 +7,10 @@ import { keepSeal } from './seal.ts';
 import type { WorkerState } from './state.ts';
 import { stop } from './stopping.ts';
 
-/** Renews the heartbeat, reads the settings and the stop order, and takes over the jobs of workers that are gone. */
+/**
+ * Renews the heartbeat, reads the settings and the stop order, restores missing files of the state directory, and takes over
+ * the jobs of workers that are gone. Throws if this worker is no longer registered.
+ */
 export async function heartbeat(worker: WorkerState): Promise<void> {
   if (worker.over) return;
   const { app, id } = worker;
@@ -22,5 +25,5 @@ export async function heartbeat(worker: WorkerState): Promise<void> {
   await recover(worker);
   worker.lastCheckDone = leaving;
   if (answer.order !== null) stop(worker, answer.order, 'worker stop');
-  if (leaving) worker.loops.work.now();
+  if (leaving) worker.loops.work.runNow();
 }

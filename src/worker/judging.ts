@@ -18,24 +18,24 @@ const STOP_WAIT_MS = 500;
 const STOP_SPREAD_MS = 100; // fault-control: stop-spread
 const POLL_MS = 10;
 
-/** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if its claim was lost. */
+/** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if the claim was lost. */
 export async function judge(
   { context, job, requests }: Attempt,
   { target, stopped = false, endedAt }: StartedCommand,
-  { code, at, ending }: ObservedExit,
+  { exit, exitedAt, ending }: ObservedExit,
 ): Promise<Verdict | null> {
-  if (code === 'gate-lost') return { outcome: { why: 'never-started' }, gateLost: true };
-  if (code === 'no-room') return { outcome: { why: 'never-started' } };
+  if (exit === 'gate-lost') return { outcome: { why: 'never-started' }, gateLost: true };
+  if (exit === 'no-room') return { outcome: { why: 'never-started' } };
   const result = (await ending) ?? 'had-ended';
   if (result === 'claim-lost') return null;
-  if (result === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
-  const outcome = await outcomeOf(context, job, code, stopped);
+  if (result === 'ended') return { outcome: outcomeOfEnding(requests[0]!, exit) };
+  const outcome = await outcomeOf(context, job, exit, stopped);
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];
     return { outcome, leftBehind, endedAt };
   }
   await endProcesses(target, context.settings['kill-grace']);
-  return { outcome: failedInStop(context, outcome, at) ? { why: 'stopped' } : outcome, endedAt };
+  return { outcome: failedDuringStop(context, outcome, exitedAt) ? { why: 'stopped' } : outcome, endedAt };
 }
 
 /** Returns the outcome of a command that this worker ended. A command that exits with 0 on a stop is not run again. */
@@ -58,7 +58,7 @@ async function outcomeOf(
   return { why: 'exited', code: exit.code };
 }
 
-/** Tells whether the command may have ended because of a stop signal that queuectl did not send. */
+/** Tells whether the command may have ended because of a stop signal. */
 function looksStopped({ code, signalled }: ExitCode): boolean {
   return code !== 0 && (signalled || STOP_CODES.has(code));
 }
@@ -71,8 +71,8 @@ async function stopsSoon(context: AttemptContext): Promise<boolean> {
 }
 
 /** Tells whether a command failed just when its worker got a stop signal. A death by another signal is charged to the job. */
-function failedInStop({ signalledAt }: AttemptContext, outcome: Outcome, exitAt: number): boolean {
+function failedDuringStop({ signalledAt }: AttemptContext, outcome: Outcome, exitedAt: number): boolean {
   // A command that handles the signal may exit with any code, even before its frame can record the signal.
-  const apart = Math.abs(exitAt - signalledAt);
-  return outcome.why === 'exited' && outcome.code <= 128 && apart < STOP_SPREAD_MS;
+  const distanceMs = Math.abs(exitedAt - signalledAt);
+  return outcome.why === 'exited' && outcome.code <= 128 && distanceMs < STOP_SPREAD_MS;
 }

@@ -1,15 +1,16 @@
 import { presence } from '../actions/workers.ts';
 import { tellChange } from '../state/wake.ts';
 import { close } from './closing.ts';
-import { describeJobsLeft } from './drain.ts';
+import { describeJobsLeft } from './jobs-left.ts';
 import { hasOrphans } from './liveness.ts';
-import { ownSlots } from './slots.ts';
+import { usedSlots } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { isTemporary } from './temporary-errors.ts';
 
 /**
- * Stops the worker if no job would be left without a worker, or if its order is `leave`. Other workers may hand over jobs to
- * it until the store shows that it is leaving. So a heartbeat first stores that and checks once more for such jobs.
+ * Ends a worker that has a stop order, or that drains and is idle, if no job would be left without a worker. The order `leave`
+ * ends it in any case. Other workers may hand over jobs to it until the store shows that it is leaving. So a heartbeat first
+ * stores that and checks once more for such jobs.
  */
 export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   if (worker.over || worker.ended.length > 0) return;
@@ -21,15 +22,15 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
     worker.idle = jobsLeft !== null;
     if (!worker.idle) return;
   }
-  if (!worker.lastCheckDone) return worker.loops.beat.now(); // fault-control: last-look
+  if (!worker.lastCheckDone) return worker.loops.beat.runNow(); // fault-control: last-look
   if (
     worker.live.size === 0 ||
-    (worker.order === 'drain' && ownSlots(worker) === 0 && (await handOver(worker)))
+    (worker.order === 'drain' && usedSlots(worker) === 0 && (await handOver(worker)))
   )
     await unregister(worker, jobsLeft);
 }
 
-/** Hands adopted jobs over to a worker of this machine that keeps running. Returns false if there is none. */
+/** Hands adopted jobs over to the other workers of this machine that keep running. Returns false if there are none. */
 async function handOver(worker: WorkerState): Promise<boolean> {
   const { app, id, host, options } = worker;
   const heirs = (await app.store.workers()).filter(
@@ -42,6 +43,7 @@ async function handOver(worker: WorkerState): Promise<boolean> {
   return ids.length > 0 && app.store.handOver(id, ids);
 }
 
+/** Unregisters and ends the worker. The last worker also removes the stop file. */
 async function unregister(worker: WorkerState, jobsLeft: string | null): Promise<void> {
   if (worker.over) return;
   close(worker);
@@ -58,10 +60,13 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   worker.end.resolve();
 }
 
-/** Stops the worker while the store cannot be written. The next worker settles its attempts, whose exit codes are on disk. */
+/**
+ * Ends a worker without running attempts while the store cannot be written. The next worker settles the attempts that have
+ * ended, because their exit codes are on disk.
+ */
 export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
   if (worker.over || worker.live.size > 0) return;
-  // The store can still be read. With a drain order, no job may be left without a worker.
+  // The store may still be readable. With a drain order, no job may be left without a worker.
   if (worker.order === 'drain' && (await hasOrphans(worker.app, worker.host).catch(() => false))) return;
   close(worker);
   worker.end.resolve();

@@ -3,15 +3,15 @@ import { presence } from '../actions/workers.ts';
 import type { Host } from '../state/host.ts';
 import type { Worker } from '../store/contract/workers.ts';
 
-/** When each heartbeat last changed, by the observer's own clock, so that no wall clock matters. */
-export type Sightings = Map<string, { beat: number; since: number }>;
+/** The last heartbeat of each worker, by worker id, and when it was first seen, by the observer's own clock. */
+export type SeenHeartbeats = Map<string, { beat: number; since: number }>;
 
 /** Returns a clock to measure the heartbeats of others. It advances by at most a third of the lease between two readings. */
 export function observerClock(): (monotonic: number, leaseMs: number) => number {
   let last: number | null = null;
   let now = 0;
   return (monotonic, leaseMs) => {
-    // A locked store or a suspended machine delays the observed workers, too.
+    // A locked store or a suspended machine also delays the heartbeats of the observed workers.
     if (last !== null) now += Math.min(monotonic - last, leaseMs / 3);
     last = monotonic;
     return now;
@@ -30,21 +30,22 @@ export async function hasOrphans(app: App, host: Host): Promise<boolean> {
 export interface Observer {
   host: Host;
   leaseMs: number;
-  seen: Sightings;
+  /** Is changed by `isGone`. */
+  seen: SeenHeartbeats;
 }
 
-/** Tells whether a worker's process is gone, or its heartbeat has not changed for longer than the lease. */
+/** Tells whether a worker's process is gone, or its heartbeat has not changed for longer than the lease. Remembers the heartbeat. */
 export function isGone(worker: Worker, observer: Observer, now: number): boolean {
-  const known = observer.seen.get(worker.id);
-  if (known === undefined || known.beat !== worker.beat) {
+  const last = observer.seen.get(worker.id);
+  if (last === undefined || last.beat !== worker.beat) {
     observer.seen.set(worker.id, { beat: worker.beat, since: now });
     return presence(worker, observer.host) === 'gone'; // fault-control: lease-clock
   }
-  return presence(worker, observer.host) === 'gone' || now - known.since > observer.leaseMs;
+  return presence(worker, observer.host) === 'gone' || now - last.since > observer.leaseMs;
 }
 
-/** Forgets the sightings of workers that are no longer registered. */
-export function forgetOld(seen: Sightings, workers: Worker[]): void {
+/** Forgets the heartbeats of workers that are not in `workers` any more. */
+export function forgetUnregistered(seen: SeenHeartbeats, workers: Worker[]): void {
   const ids = new Set(workers.map((worker) => worker.id));
   for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id);
 }

@@ -6,21 +6,21 @@ import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import { runAttempt } from './attempt.ts';
-import { isGone, type Sightings } from './liveness.ts';
+import { isGone, type SeenHeartbeats } from './liveness.ts';
 import { clearPlace } from './settling.ts';
 
 const POLL_MS = 50;
 
 /**
- * Waits until running jobs have ended after a cancel request. A job whose worker is gone is taken over, ended and settled here,
- * so that a cancel works without a worker. A job whose processes cannot be seen from here is left to a worker that can see
- * them. Returns the ids of the cancelled jobs.
+ * Waits until running jobs have ended after a cancel request. Takes over, ends and settles a job whose worker is gone, so that
+ * a cancel works without a worker. Does not wait for a job without a worker whose processes are in another pid namespace.
+ * Returns the ids of the jobs that are now cancelled.
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const waitingFor = new Set(ids);
   const { lease } = await currentSettings(app);
-  const observer = { host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as Sightings };
+  const observer = { host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as SeenHeartbeats };
   for (;;) {
     const running = (await app.store.runningJobs()).filter((job) => waitingFor.has(job.id));
     for (const id of waitingFor) if (!running.some((job) => job.id === id)) waitingFor.delete(id);
@@ -32,7 +32,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
       if (job.workerId === null || alive.has(job.workerId)) continue;
       const place = placeOfAttempt(app, job.claim.attempt);
       if (isOutOfSight(place)) waitingFor.delete(job.id);
-      else await takeAndEnd(app, job.claim);
+      else await adoptAndEnd(app, job.claim);
     }
     await pause(POLL_MS);
   }
@@ -41,14 +41,15 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   return cancelled;
 }
 
-async function takeAndEnd(app: App, claim: Claim): Promise<void> {
+/** Adopts a job that is to be ended, waits for its end and settles it. Does nothing if another process has adopted it. */
+async function adoptAndEnd(app: App, claim: Claim): Promise<void> {
   refuseForeignProc();
   const job = await app.store.adopt(claim, `${process.pid}-cancel`);
   if (job === null) return;
   const context = {
     app,
     settings: await currentSettings(app),
-    user: { umask: 0o077, openFiles: null },
+    userSettings: { umask: 0o077, openFileLimit: null },
     lifeline: null,
     emit: () => {},
     order: null,

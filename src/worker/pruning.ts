@@ -4,59 +4,59 @@ import type { WorkerState } from './state.ts';
 
 const IDLE_INTERVAL_MS = 10_000;
 /** The pause between two batches, in which other writers can write. */
-const PAUSE_MS = 20;
+const BATCH_PAUSE_MS = 20;
 /** A long run is reported each time it has removed this many jobs. */
 const REPORTED_JOBS = 10_000;
-const SAMPLE_MS = 60_000;
+const SAMPLE_INTERVAL_MS = 60_000;
 
 /** The state of pruning between two batches. */
 export interface Pruning {
-  /** There may be more to remove. */
-  more: boolean;
-  /** The removed jobs that have not been reported yet. */
-  removed: { jobs: number; bytes: number };
-  /** When this worker last sampled the oldest waiting jobs. */
+  /** Whether there may be more to remove. */
+  mayHaveMore: boolean;
+  /** How many jobs, of how many bytes, were removed since the last report. */
+  unreported: { jobs: number; bytes: number };
+  /** When this worker last sampled the oldest waiting jobs, by the wall clock. */
   sampledAt: number;
 }
 
 export function newPruning(): Pruning {
-  return { more: false, removed: { jobs: 0, bytes: 0 }, sampledAt: 0 };
+  return { mayHaveMore: false, unreported: { jobs: 0, bytes: 0 }, sampledAt: 0 };
 }
 
 type PruningWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'settings' | 'pruning'>;
 
 /**
- * Removes at most one batch of data that is no longer retained, and samples the oldest waiting jobs once a minute. Only the
- * worker that was registered first does this.
+ * Removes one batch of jobs and events, idempotency keys, rollups and lifelines that are no longer needed, and samples the
+ * oldest waiting jobs once a minute. Does nothing unless this worker was registered first.
  */
 export async function prune(worker: PruningWorker): Promise<void> {
   const { app, id, pruning } = worker;
-  const [first] = await app.store.workers();
-  if (first?.id !== id) {
-    pruning.more = false;
+  const [firstWorker] = await app.store.workers();
+  if (firstWorker?.id !== id) {
+    pruning.mayHaveMore = false;
     return;
   }
-  if (!pruning.more) sweepLifelines(app.stateDirectory, app.clock.now());
+  if (!pruning.mayHaveMore) sweepLifelines(app.stateDirectory, app.clock.now());
   const batch = await pruneBatch(app, worker.settings);
   const now = app.clock.now();
-  pruning.more =
+  pruning.mayHaveMore =
     batch.jobs + batch.events > 0 ||
     (await app.store.forgetKeys(now)) > 0 ||
     (await app.store.forgetRollups(now)) > 0;
   report(worker, batch);
-  if (Math.abs(now - pruning.sampledAt) < SAMPLE_MS) return;
+  if (Math.abs(now - pruning.sampledAt) < SAMPLE_INTERVAL_MS) return;
   pruning.sampledAt = now;
   await app.store.sampleWaiting(now);
 }
 
 function report({ emit, id, pruning }: PruningWorker, batch: { jobs: number; bytes: number }): void {
-  const jobs = pruning.removed.jobs + batch.jobs;
-  pruning.removed = { jobs, bytes: pruning.removed.bytes + batch.bytes };
-  if (jobs === 0 || (pruning.more && jobs < REPORTED_JOBS)) return;
-  emit({ type: 'jobs-pruned', workerId: id, ...pruning.removed });
-  pruning.removed = { jobs: 0, bytes: 0 };
+  const jobs = pruning.unreported.jobs + batch.jobs;
+  pruning.unreported = { jobs, bytes: pruning.unreported.bytes + batch.bytes };
+  if (jobs === 0 || (pruning.mayHaveMore && jobs < REPORTED_JOBS)) return;
+  emit({ type: 'jobs-pruned', workerId: id, ...pruning.unreported });
+  pruning.unreported = { jobs: 0, bytes: 0 };
 }
 
 export function pruneDelayMs({ pruning }: Pick<WorkerState, 'pruning'>): number {
-  return pruning.more ? PAUSE_MS : IDLE_INTERVAL_MS;
+  return pruning.mayHaveMore ? BATCH_PAUSE_MS : IDLE_INTERVAL_MS;
 }

@@ -4,20 +4,20 @@ import { placeOfAttempt } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
-import { forgetOld, isGone, observerClock, type Sightings } from './liveness.ts';
-import { endAll, launch } from './slots.ts';
+import { forgetUnregistered, isGone, observerClock, type SeenHeartbeats } from './liveness.ts';
+import { endAllAttempts, launch } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
 /** The state of recovery between two heartbeats. */
 export interface Recovery {
-  readonly seen: Sightings;
+  readonly seen: SeenHeartbeats;
   readonly clock: ReturnType<typeof observerClock>;
-  /** The attempts that were reported as invisible from this pid namespace. Each is reported once. */
-  readonly unseen: Set<number>;
+  /** The numbers of the attempts that were reported as invisible from this pid namespace. Each is reported once. */
+  readonly reportedUnseen: Set<number>;
 }
 
 export function newRecovery(): Recovery {
-  return { seen: new Map(), clock: observerClock(), unseen: new Set() };
+  return { seen: new Map(), clock: observerClock(), reportedUnseen: new Set() };
 }
 
 /** Takes over the running jobs of workers that are gone, and unregisters those workers. Returns how many jobs it took over. */
@@ -30,16 +30,17 @@ export async function recover(worker: WorkerState): Promise<number> {
   const workers = await app.store.workers();
   const others = workers.filter((one) => one.id !== worker.id);
   const gone = others.filter((one) => isGone(one, { host, leaseMs, seen: recovery.seen }, now));
-  forgetOld(recovery.seen, others);
+  forgetUnregistered(recovery.seen, others);
 
   const alive = new Set(workers.filter((one) => !gone.includes(one)).map((one) => one.id));
   let adopted = 0;
   for (const job of running) {
     if (job.workerId === null || alive.has(job.workerId)) continue;
-    const before = workers.find((one) => one.id === job.workerId);
-    if (!(await adopt(worker, job, before))) continue;
+    const formerWorker = workers.find((one) => one.id === job.workerId);
+    if (!(await adopt(worker, job, formerWorker))) continue;
     adopted++;
-    // An attempt that has ended can be settled before the next one is taken over, so that even dying workers make progress.
+    // The worker can settle this attempt, if it has ended, before it takes over the next one. So even workers that die soon
+    // make progress.
     await new Promise((resolve) => setImmediate(resolve));
   }
   for (const one of gone) await app.store.unregister(one.id);
@@ -47,25 +48,32 @@ export async function recover(worker: WorkerState): Promise<number> {
   return adopted;
 }
 
-/** Takes over one job from its former worker. Returns false if another worker has taken it, or if it is invisible from here. */
-async function adopt(worker: WorkerState, job: ClaimedJob, before: Worker | undefined): Promise<boolean> {
+/**
+ * Takes over one job from its former worker, which is undefined if it is not registered any more. Returns false if another
+ * worker has taken the job, or if the job is invisible from this pid namespace.
+ */
+async function adopt(
+  worker: WorkerState,
+  job: ClaimedJob,
+  formerWorker: Worker | undefined,
+): Promise<boolean> {
   const { app, emit, host, recovery } = worker;
   const { attempt } = job.claim;
   // A job in a pid namespace that this worker cannot see is left to a worker of that namespace.
   if (isOutOfSight(placeOfAttempt(app, attempt))) {
-    if (!recovery.unseen.has(attempt)) emit({ type: 'attempt-unseen', job });
-    recovery.unseen.add(attempt);
+    if (!recovery.reportedUnseen.has(attempt)) emit({ type: 'attempt-unseen', job });
+    recovery.reportedUnseen.add(attempt);
     return false;
   }
   const adopted = await app.store.adopt(job.claim, worker.id);
   if (adopted === null) return false;
   const adoption: Adoption = {
-    rebooted: before?.host.id === host.id && before.host.boot !== host.boot,
-    stopping: before !== undefined && (before.draining || before.order !== null),
+    rebooted: formerWorker?.host.id === host.id && formerWorker.host.boot !== host.boot,
+    stopping: formerWorker !== undefined && (formerWorker.draining || formerWorker.order !== null),
     seal: await app.store.seal(),
   };
   emit({ type: 'attempt-adopted', job: adopted });
   launch(worker, adopted, adoption);
-  if (worker.order === 'force') endAll(worker, 'stopped');
+  if (worker.order === 'force') endAllAttempts(worker, 'stopped');
   return true;
 }

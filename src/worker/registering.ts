@@ -5,7 +5,7 @@ import { HOOK_QUEUE } from '../core/hooks.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
-import { trimAll } from '../exec/trim.ts';
+import { trimAllAttempts } from '../exec/trim.ts';
 import { type Host, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import { tellChange } from '../state/wake.ts';
@@ -14,18 +14,22 @@ import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
 import { withRetries } from './temporary-errors.ts';
 
-/** Registers a worker in the store. Waits as long as temporary errors prevent that. */
-export async function register(given: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
+/** Registers a worker in the store and creates the files that it needs. Waits as long as temporary errors prevent that. */
+export async function register(
+  callerApp: App,
+  options: WorkerOptions,
+  emit: Emit,
+): Promise<RegisteredWorker> {
   const { id } = options;
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
-  const app = { ...given, warn: withoutRepeats(tell) };
+  const app = { ...callerApp, warn: withoutRepeats(tell) };
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);
   const settings = await currentSettings(app);
   const stopFile = stopFileOf(app.stateDirectory, process.env);
   // The output of a running command may have filled the disk.
-  const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+  const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
   await withRetries(() => addToStore(app, options, host, startedAt), { freeSpace, tell });
   await withRetries(() => keepSeal(app), { freeSpace, tell });
   tellChange(app.stateDirectory);
@@ -40,7 +44,11 @@ export async function register(given: App, options: WorkerOptions, emit: Emit): 
     stopFile,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
     lifeline: await makeLifeline(app.stateDirectory, id),
-    user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
+    userSettings: {
+      umask: process.umask(),
+      openFileLimit: options.openFileLimit,
+      cleanEnv: options.cleanEnv ?? false,
+    },
     order: null,
     signalledAt: Number.NEGATIVE_INFINITY,
   };

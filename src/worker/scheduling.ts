@@ -23,59 +23,62 @@ const ID_TRIES = 5;
 export interface Scheduling {
   /** The time of the last round, by the monotonic clock. */
   lastRoundAt: number | null;
-  /** The highest difference between wall clock and monotonic clock. It is infinite at first, so the first round also rewinds. */
-  offset: number;
-  /** The schedules whose errors have been reported. */
-  readonly reported: Set<number>;
+  /**
+   * The highest difference between the wall clock and the monotonic clock since the wall clock was last set back. It is infinite
+   * at first, so that the first round handles a clock that was set back before.
+   */
+  clockOffset: number;
+  /** The numbers of the schedules whose errors have been reported. */
+  readonly reportedSchedules: Set<number>;
 }
 
 export function newScheduling(): Scheduling {
-  return { lastRoundAt: null, offset: Number.POSITIVE_INFINITY, reported: new Set() };
+  return { lastRoundAt: null, clockOffset: Number.POSITIVE_INFINITY, reportedSchedules: new Set() };
 }
 
 type SchedulingWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'scheduling'>;
 
-/** Fires the due schedules, even if all slots are busy. Returns whether it enqueued a job. */
-export async function tick(worker: WorkerState): Promise<boolean> {
+/** Enqueues the jobs of due ticks, even if all slots are busy, and sets the timer for the next tick. Returns whether it enqueued a job. */
+export async function fireSchedules(worker: WorkerState): Promise<boolean> {
   if (worker.over || worker.order !== null) return false;
   const { app, loops, timers } = worker;
-  const { enqueued, nextAt } = await fireDue(worker);
+  const { enqueued, nextAt } = await fireDueTicks(worker);
   timers.tick();
-  if (nextAt !== null) timers.tick = longTimeout(loops.work.now, Math.max(0, nextAt - app.clock.now()));
+  if (nextAt !== null) timers.tick = longTimeout(loops.work.runNow, Math.max(0, nextAt - app.clock.now()));
   // Other workers are woken for the new job, because this one may be busy or not serve its queue.
   if (enqueued > 0) wake(app.stateDirectory);
   return enqueued > 0;
 }
 
-/** Enqueues the jobs of the due ticks and returns the next tick. The store ensures that only one worker enqueues each job. */
-export async function fireDue(
+/** Enqueues the jobs of the due ticks and returns when to do so again. The store ensures that only one worker enqueues each job. */
+export async function fireDueTicks(
   worker: SchedulingWorker,
 ): Promise<{ enqueued: number; nextAt: number | null }> {
   const { app, scheduling } = worker;
   const now = app.clock.now();
   const monotonic = app.clock.monotonic();
-  // A tick since the last round is only late, not missed. That time is measured by the monotonic clock, which nobody can set.
+  // A tick since the last round is only late, not missed. The time since then is measured by the monotonic clock, which nobody can set.
   const awakeSince = now - Math.max(GRACE_MS, monotonic - (scheduling.lastRoundAt ?? monotonic));
   let enqueued = 0;
-  if (now - monotonic < scheduling.offset - CLOCK_STEP_MS) {
+  if (now - monotonic < scheduling.clockOffset - CLOCK_STEP_MS) {
     for (const schedule of await app.store.schedules())
       enqueued += await fireSchedule(worker, schedule, () => decideRewind(schedule, now), now);
-    scheduling.offset = now - monotonic;
+    scheduling.clockOffset = now - monotonic;
   }
-  scheduling.offset = Math.max(scheduling.offset, now - monotonic);
+  scheduling.clockOffset = Math.max(scheduling.clockOffset, now - monotonic);
   scheduling.lastRoundAt = monotonic;
 
-  const first = await app.store.nextTick();
-  if (first === null || first > now) return { enqueued, nextAt: first };
+  const nextTick = await app.store.nextTick();
+  if (nextTick === null || nextTick > now) return { enqueued, nextAt: nextTick };
   for (const schedule of await app.store.dueSchedules(now))
     enqueued += await fireSchedule(worker, schedule, () => decideFiring(schedule, awakeSince, now), now);
   const nextAt = await app.store.nextTick();
   return { enqueued, nextAt: nextAt === null || nextAt > now ? nextAt : now + RETRY_MS };
 }
 
-/** Carries out the plan from `decide`. Returns how many jobs it enqueued. An error in the schedule is reported and not thrown. */
+/** Carries out the plan from `decide`. Returns how many jobs it enqueued. Reports an error in the schedule instead of throwing it. */
 async function fireSchedule(
-  { app, emit, id, scheduling: { reported } }: SchedulingWorker,
+  { app, emit, id, scheduling: { reportedSchedules } }: SchedulingWorker,
   schedule: Schedule,
   decide: () => Promise<FiringPlan | null>,
   now: number,
@@ -89,16 +92,17 @@ async function fireSchedule(
     return fired.filter((tick) => tick.job !== null).length;
   } catch (error) {
     if (!(error instanceof QueueError && SCHEDULE_ERRORS.has(error.code))) throw error;
-    if (!reported.has(schedule.number))
+    if (!reportedSchedules.has(schedule.number))
       emit({ type: 'worker-error', workerId: id, message: `schedule ${schedule.name}: ${error.message}` });
-    reported.add(schedule.number);
+    reportedSchedules.add(schedule.number);
     return 0;
   }
 }
 
-/** A firing without the job and the job ids, which are new with every try. */
+/** A firing without its job and without job ids. New ids are generated for every try. */
 type FiringPlan = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
 
+/** The codes of errors that the schedule itself causes. */
 const SCHEDULE_ERRORS = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
 
 async function fire(app: App, plan: FiringPlan, now: number): Promise<FiredTick[]> {
@@ -133,9 +137,11 @@ async function decideFiring(schedule: Schedule, awakeSince: number, now: number)
   return { schedule, ticks, nextAt: times.after(now) };
 }
 
-/** Decides whether a schedule moves back to an earlier next tick, because the clock was set back. No tick is enqueued twice. */
+/**
+ * Decides whether a schedule moves back to an earlier next tick, because the clock was set back. Otherwise a clock that was a
+ * year ahead for a moment would stop the schedule for a year. Returns null if the next tick stays.
+ */
 async function decideRewind(schedule: Schedule, now: number): Promise<FiringPlan | null> {
-  // Otherwise a clock that was a year ahead for a moment would stop the schedule for a year.
   if (schedule.nextAt === null || schedule.nextAt <= now) return null;
   const nextAt = (await fireTimes(schedule.timing)).after(now);
   return nextAt !== null && nextAt < schedule.nextAt ? { schedule, ticks: [], nextAt } : null;

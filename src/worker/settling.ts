@@ -1,20 +1,20 @@
 import { removePlace } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import type { SettleAnswer } from '../store/contract/claims.ts';
-import type { Finished } from './attempt.ts';
+import type { FinishedAttempt } from './attempt.ts';
 import type { WorkerState } from './state.ts';
 
-/** Finishes a settled attempt: removes its directory, wakes other workers for its hooks, and emits the event. */
-export function conclude(worker: WorkerState, finished: Finished, answer: SettleAnswer): void {
+/** Finishes a settled attempt: removes its directory, wakes other workers for its hooks, and emits the event. A lost claim only emits. */
+export function conclude(worker: WorkerState, finished: FinishedAttempt, answer: SettleAnswer): void {
   const { app, emit, throttle } = worker;
   const { job, outcome, settlement } = finished;
   if (answer === 'lost') {
     emit({ type: 'claim-lost', job });
     return;
   }
-  if (outcome.why !== 'never-started') throttle.recovered();
+  if (outcome.why !== 'never-started') throttle.resetPauses();
   clearPlace(finished);
-  // Other workers look for the hooks, because this one may be leaving or have too few free slots.
+  // Other workers are woken, because this one may be leaving or have too few free slots.
   if (settlement.hooks.length > 0) wake(app.stateDirectory);
   const { transition, finishedAt, error } = settlement;
   const durationMs = settlement.durationMs ?? Math.max(0, finishedAt - (job.startedAt ?? finishedAt));
@@ -22,9 +22,9 @@ export function conclude(worker: WorkerState, finished: Finished, answer: Settle
 }
 
 /** Removes the directory of a settled attempt, unless it holds long output or a gate that is still needed. */
-export function clearPlace({ place, outcome, settlement, adopted }: Finished): void {
+export function clearPlace({ place, outcome, settlement, adopted }: FinishedAttempt): void {
   // The former worker of an adopted attempt may be frozen just before the start, so the gate stays.
-  const gate = outcome.why === 'never-started' && adopted;
-  const file = settlement.output.bytes > 0 && settlement.output.kept === null;
-  if (place !== null && !gate && !file) removePlace(place);
+  const needsGate = outcome.why === 'never-started' && adopted;
+  const hasLongOutput = settlement.output.bytes > 0 && settlement.output.kept === null;
+  if (place !== null && !needsGate && !hasLongOutput) removePlace(place);
 }

@@ -5,26 +5,26 @@ import { startCommand } from '../exec/start.ts';
 import type { Attempt, StartedCommand, Verdict } from './attempt.ts';
 import { withRetries } from './temporary-errors.ts';
 
-/** Starts the command of an attempt. Returns a verdict if it could not be started. */
+/** Starts the command of an attempt. Returns a verdict if the command cannot or must not be started. */
 export async function start({ context, job, place }: Attempt): Promise<StartedCommand | Verdict> {
   if (!mayStart(job)) {
     const message = `not started again because the job is at-most-once; first failure: ${job.lastError ?? 'unknown error'}`;
     return { outcome: { why: 'spawn-error', message } };
   }
-  const whole = await withRetries(() => withStdin(context.app, job));
-  const since = processes.now();
-  const begun = await startCommand(place, whole, context.user, context.lifeline);
-  switch (begun.kind) {
+  const jobWithStdin = await withRetries(() => withStdin(context.app, job));
+  const since = processes.earliestStart();
+  const result = await startCommand(place, jobWithStdin, context.userSettings, context.lifeline);
+  switch (result.kind) {
     case 'gate-lost':
       return { outcome: { why: 'never-started' }, gateLost: true };
     case 'no-room':
       return { outcome: { why: 'never-started' } };
     case 'refused':
-      return { outcome: { why: 'spawn-error', message: begun.message } };
+      return { outcome: { why: 'spawn-error', message: result.message } };
     case 'started': {
-      context.emit({ type: 'attempt-started', job, pid: begun.pid });
-      const target = { group: begun.pid, cookie: place.cookie, since };
-      return { target, ageMs: 0, exit: begun.exit };
+      context.emit({ type: 'attempt-started', job, pid: result.pid });
+      const target = { group: result.pid, cookie: place.cookie, since };
+      return { target, ageMs: 0, exit: result.exit };
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import type { Host } from '../state/host.ts';
-import type { AttemptContext, Finished, LiveAttempt } from './attempt.ts';
+import type { AttemptContext, FinishedAttempt, LiveAttempt } from './attempt.ts';
 import type { Pruning } from './pruning.ts';
 import type { Recovery } from './recovery.ts';
 import type { Scheduling } from './scheduling.ts';
@@ -16,13 +16,14 @@ export interface WorkerOptions {
   concurrency: number;
   /** The queues to serve. Null means every queue. */
   queues: string[] | null;
-  /** The worker stops when no job is left to do. */
+  /** Whether the worker stops when no job is left to do. */
   drain: boolean;
-  openFiles: string | null;
-  /** Gives every job a clean environment. */
+  /** The soft limit of open files for commands. Null leaves it unchanged. */
+  openFileLimit: string | null;
+  /** Whether every job gets a clean environment. */
   cleanEnv?: boolean;
   /** The worker obeys a stop file that is newer than this: the start of its supervisor, or null for its own start. */
-  since: number | null;
+  stopFileSince: number | null;
 }
 
 /** A worker after its registration. */
@@ -46,23 +47,24 @@ export interface WorkerState extends RegisteredWorker {
   /** The running attempts by number, including adopted ones. */
   readonly live: Map<number, LiveAttempt>;
   /** The attempts that have ended and wait to be settled. */
-  readonly ended: Finished[];
+  readonly ended: FinishedAttempt[];
   readonly throttle: Throttle;
   readonly recovery: Recovery;
   readonly scheduling: Scheduling;
   readonly pruning: Pruning;
-  /** Runs heartbeats and departures one at a time, because a worker must not leave while a heartbeat adopts jobs. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Runs heartbeats and the worker's leaving one at a time, because a worker must not leave while a heartbeat adopts jobs. */
+  readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Is resolved when the worker has ended, and rejected if it failed. */
   readonly end: PromiseWithResolvers<void>;
   settings: Settings;
   order: StopOrder | null;
   signalledAt: number;
-  /** The other workers of its supervisor are being stopped, too, even if the store does not show it yet. */
+  /** Whether the other workers of its supervisor are being stopped, too, even if the store does not show it yet. */
   siblingsStop: boolean;
-  /** A worker with --drain has found no job left to do. */
+  /** Whether a worker with --drain has found no job left to do. */
   idle: boolean;
-  /** The last heartbeat has stored that this worker is leaving, and has then checked for jobs without a worker. */
+  /** Whether the last heartbeat has stored that this worker is leaving, and has then checked for jobs without a worker. */
   lastCheckDone: boolean;
-  /** The worker is ending or has ended. Nothing may start anything more. */
+  /** Whether the worker is ending or has ended. Then none of its parts may start anything more. */
   over: boolean;
 }

@@ -4,22 +4,21 @@ import { orNull } from '../core/or-null.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import { storeLocation } from '../store/location.ts';
 
-const NAME = '.stop_workers';
+const FILE_NAME = '.stop_workers';
 
-/** A file that requests all workers to stop. Anyone who can create the file can do so. */
+/** A file that requests all workers to drain. Anyone who can create the file can stop them, even without queuectl. */
 export interface StopFile {
-  /** Tells whether the file is newer than the start of a worker. An older file was meant for earlier workers. */
+  /** Tells whether the file exists and is newer than this time. An older file was meant for earlier workers. */
   isNewerThan(startedAt: number): boolean;
-  /** Removes the file. The last worker that leaves does this. */
   remove(): void;
 }
 
-/** Looks for the file in the state directory, and for the default store also in the directory of the database. */
+/** Returns the stop file of a store. It is in the state directory or, for the default store, in the directory of the database. */
 export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv): StopFile {
   const { QUEUECTL_HOME } = environment;
-  const byDefault = storeLocation(undefined, QUEUECTL_HOME ? { QUEUECTL_HOME } : {});
-  const home = belongsTo(byDefault, state) ? [dirname(byDefault)] : [];
-  const files = [state.path, ...home].map((directory) => join(directory, NAME));
+  const defaultDatabase = storeLocation(undefined, QUEUECTL_HOME ? { QUEUECTL_HOME } : {});
+  const homes = isStateOf(state, defaultDatabase) ? [dirname(defaultDatabase)] : [];
+  const files = [state.path, ...homes].map((directory) => join(directory, FILE_NAME));
   return {
     isNewerThan: (startedAt) =>
       files.some((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > startedAt),
@@ -29,6 +28,6 @@ export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv
   };
 }
 
-function belongsTo(database: string, { path }: StateDirectory): boolean {
+function isStateOf({ path }: StateDirectory, database: string): boolean {
   return orNull(() => stateBeside(realpathSync(database)).path === path) ?? false;
 }

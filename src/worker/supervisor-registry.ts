@@ -7,22 +7,25 @@ import { isTemporary, withRetries } from './temporary-errors.ts';
 
 const REGISTER_TIMEOUT_MS = 3000;
 
-/** Waits until a supervisor can register. Throws if that takes too long, because nobody would notice it in the background. */
+/** Waits until a supervisor can register. Throws if that takes too long, because nobody would see a delay in the background. */
 export async function untilRegistrable(app: App, id: string, freeSpace: () => Promise<void>): Promise<void> {
   const tryOnce = async (): Promise<void> => {
-    await register(app, id);
+    await registerSupervisor(app, id);
     await app.store.unregisterSupervisor(id);
   };
   try {
     await withRetries(tryOnce, { freeSpace, limitMs: REGISTER_TIMEOUT_MS });
   } catch (error) {
-    // The supervisor itself will write any other error to its log.
+    // Any other error also occurs in the supervisor, which writes it to its log.
     if (isTemporary(error)) throw error;
   }
 }
 
-/** Removes the supervisors of this machine that have died, and registers this one. Returns the last stop order to all. */
-export async function register(app: App, id: string): Promise<StopMark | null> {
+/**
+ * Removes the supervisors of this machine that have died, and registers this one. Returns the mark of the last `worker stop`
+ * of all workers, or null if there was none.
+ */
+export async function registerSupervisor(app: App, id: string): Promise<StopMark | null> {
   const host = thisHost(app.stateDirectory);
   for (const other of await app.store.supervisors()) {
     if (presence(other, host) === 'gone') await app.store.unregisterSupervisor(other.id);

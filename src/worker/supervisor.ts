@@ -2,20 +2,22 @@ import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import { CRASH_AT } from '../exec/environment.ts';
+import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { startSelf } from '../exec/self.ts';
-import { type ProgramStart, startedBefore } from '../exec/started.ts';
+import { type ProgramStart, startedBefore } from '../exec/stop-mark.ts';
 import { thisHost } from '../state/host.ts';
 import { onWake } from '../state/wake.ts';
 import { hasOrphans } from './liveness.ts';
-import { register } from './supervisor-registry.ts';
+import { registerSupervisor } from './supervisor-registry.ts';
 import { withRetries } from './temporary-errors.ts';
 
 export interface SupervisorOptions {
   id: string;
+  /** The number of workers. */
   count: number;
+  /** The start of this program, which is compared with the last `worker stop`. */
   start: ProgramStart;
-  /** The supervisor was started under nohup, so a closing terminal does not stop it. */
+  /** Whether the supervisor was started under nohup, so that a closing terminal does not stop it. */
   ignoreHangup: boolean;
   workerArguments: string[];
   log(line: string): void;
@@ -26,13 +28,13 @@ export interface SupervisorOptions {
 /** The orders that a supervisor writes to the standard input of its workers, one per line. */
 export type WorkerOrder = 'drain' | 'force';
 /** A worker prints this on its standard output once it looks for jobs. */
-export const READY = 'ready';
+export const READY_LINE = 'ready';
 
 /** The first replacement of a worker starts at once. The delays of the next ones double between these two. */
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
 /** A worker that ran for longer than this is replaced at once. */
-const STEADY_MS = 10_000;
+const STEADY_RUN_MS = 10_000;
 /** The supervisor gives up after this many workers that ended before any worker was ready. */
 const MAX_FALSE_STARTS = 5;
 /** Signals within this time count as one, because programs such as `timeout` signal the process and then its group. */
@@ -45,19 +47,22 @@ interface SupervisorState {
   readonly app: App;
   readonly options: SupervisorOptions;
   readonly children: Set<ChildProcess>;
+  /** The timers of delayed replacements. */
   readonly restarts: Set<NodeJS.Timeout>;
   readonly end: PromiseWithResolvers<void>;
   /** The order that this supervisor has passed on to its workers, after a signal or a stop during its start. */
   order: WorkerOrder | null;
+  /** When the last signal that counted arrived, by the monotonic clock. */
   signalledAt: number;
   everReady: boolean;
   falseStarts: number;
-  /** A worker has died and none was started after it, so a job may have no worker. */
+  /** Whether a worker has died and none was started after it, so that a job may have no worker. */
   orphansPossible: boolean;
+  /** The number of workers that were started for orphaned jobs. */
   caretakers: number;
 }
 
-/** Keeps `count` workers running until they are done or ordered to stop. The first signal drains, the second one forces. */
+/** Keeps `count` workers running until they are done or ordered to stop. The first signal drains them, the second one stops their jobs. */
 export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
   const supervisor: SupervisorState = {
     app,
@@ -75,11 +80,14 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   listenToSignals(supervisor);
   // A restart may be delayed by seconds. A stop order must not wait for that, so the wake file is watched.
   const unwatch = onWake(app.stateDirectory, async () => {
-    if (supervisor.restarts.size > 0 && (await orderOf(supervisor)) !== null) dropRestarts(supervisor);
+    if (supervisor.restarts.size > 0 && (await storedOrder(supervisor)) !== null) dropRestarts(supervisor);
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
-  const lastStop = await withRetries(() => register(app, options.id), { freeSpace: options.freeSpace, tell });
-  if (lastStop !== null && startedBefore(options.start, lastStop)) {
+  const lastStopMark = await withRetries(() => registerSupervisor(app, options.id), {
+    freeSpace: options.freeSpace,
+    tell,
+  });
+  if (lastStopMark !== null && startedBefore(options.start, lastStopMark)) {
     options.log("stopping because of 'queuectl worker stop' during startup");
     supervisor.order = 'drain'; // fault-control: early-stop
   }
@@ -116,7 +124,7 @@ function obeySignal(supervisor: SupervisorState, signal: string): void {
   dropRestarts(supervisor);
 }
 
-/** Starts a worker process, and replaces it if it dies. */
+/** Starts a worker process, and replaces it if it dies. `delayMs` is the delay before a replacement. */
 function launch(supervisor: SupervisorState, delayMs: number): void {
   const { app, options, children } = supervisor;
   const startedAt = app.clock.monotonic();
@@ -131,17 +139,18 @@ function launch(supervisor: SupervisorState, delayMs: number): void {
     supervisor.everReady = true;
     supervisor.falseStarts = 0;
   });
-  const over = async (code: number | null, signal: string | null): Promise<void> => {
+  const onEnd = async (code: number | null, signal: string | null): Promise<void> => {
     if (!children.delete(child)) return;
     if (code === 0) return endWhenDone(supervisor);
     supervisor.orphansPossible = true;
-    const next = app.clock.monotonic() - startedAt > STEADY_MS ? 0 : delayMs;
-    await replace(supervisor, child, signal ?? `exit code ${code}`, next, ready);
+    const nextDelayMs = app.clock.monotonic() - startedAt > STEADY_RUN_MS ? 0 : delayMs;
+    await replace(supervisor, child, signal ?? `exit code ${code}`, nextDelayMs, ready);
   };
-  child.once('exit', over);
-  child.once('error', (error) => over(null, error.message));
+  child.once('exit', onEnd);
+  child.once('error', (error) => onEnd(null, error.message));
 }
 
+/** Starts a replacement after a delay, unless the supervisor is stopping. Gives up if workers cannot start any more. */
 async function replace(
   supervisor: SupervisorState,
   child: ChildProcess,
@@ -155,13 +164,13 @@ async function replace(
     return endWhenDone(supervisor);
   }
   // If a newer version has migrated the store, workers of this version cannot start any more.
-  const newer = ready ? null : await newerSchema(supervisor);
-  if (newer !== null) return end.reject(newer);
+  const error = ready ? null : await newerSchemaError(supervisor);
+  if (error !== null) return end.reject(error);
   if (!supervisor.everReady && ++supervisor.falseStarts >= MAX_FALSE_STARTS) {
     return end.reject(new QueueError('worker-failed', `the workers exited before they were ready (${how})`));
   }
   // The replacement of a worker that was killed at a crash point has no crash point.
-  delete process.env[CRASH_AT];
+  delete process.env[CRASH_AT_VARIABLE];
   options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting a replacement`);
   const timer = setTimeout(async () => {
     restarts.delete(timer);
@@ -171,31 +180,35 @@ async function replace(
   restarts.add(timer);
 }
 
+/** Cancels the delayed replacements, and ends the supervisor if no worker is left. */
 function dropRestarts(supervisor: SupervisorState): void {
   for (const timer of supervisor.restarts) clearTimeout(timer);
   supervisor.restarts.clear();
   void endWhenDone(supervisor);
 }
 
-/** Ends when no worker is left. If a running job has lost its worker, starts a worker for that job instead. */
+/** Ends the supervisor if no worker is left. If a running job has lost its worker, starts a worker for that job instead. */
 async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   const { options, children, restarts, end } = supervisor;
   if (children.size > 0 || restarts.size > 0) return;
-  const mayCare = supervisor.orphansPossible && supervisor.caretakers < MAX_CARETAKERS;
-  if (!mayCare || !(await leavesOrphans(supervisor))) return end.resolve();
-  // If two workers died at once, only one is started.
+  const mayStartCaretaker = supervisor.orphansPossible && supervisor.caretakers < MAX_CARETAKERS;
+  if (!mayStartCaretaker || !(await leavesOrphans(supervisor))) return end.resolve();
+  // If two workers died at the same time, only one is started for their jobs.
   if (children.size > 0) return;
   supervisor.caretakers++;
-  delete process.env[CRASH_AT];
+  delete process.env[CRASH_AT_VARIABLE];
   options.log('a running job has lost its worker; starting another worker to take over the job');
   launch(supervisor, 0);
 }
 
-/** Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. */
+/**
+ * Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. If so, stores the order of
+ * this supervisor.
+ */
 async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   const { app, options } = supervisor;
   try {
-    if ((await orderOf(supervisor)) === 'leave') return false;
+    if ((await storedOrder(supervisor)) === 'leave') return false;
     if (!(await hasOrphans(app, thisHost(app.stateDirectory)))) return false;
     // The worker that is started for the job reads the order and claims no other job.
     if (supervisor.order !== null) await app.store.order([options.id], supervisor.order);
@@ -205,17 +218,18 @@ async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   }
 }
 
-/** Returns the stop order in the store, or null. After a stop order no worker is replaced. */
-async function orderOf({ app, options }: SupervisorState): Promise<StopOrder | null> {
+/** Returns the stop order for this supervisor in the store. Returns null if there is none, or if the store cannot be read. */
+async function storedOrder({ app, options }: SupervisorState): Promise<StopOrder | null> {
   const supervisors = await app.store.supervisors().catch(() => []);
   return supervisors.find((one) => one.id === options.id)?.order ?? null;
 }
 
 async function isStopping(supervisor: SupervisorState): Promise<boolean> {
-  return supervisor.order !== null || (await orderOf(supervisor)) !== null;
+  return supervisor.order !== null || (await storedOrder(supervisor)) !== null;
 }
 
-async function newerSchema({ app }: SupervisorState): Promise<unknown> {
+/** Returns the error if a newer version of queuectl has migrated the store, or null. */
+async function newerSchemaError({ app }: SupervisorState): Promise<unknown> {
   const error: unknown = await app.store.check().catch((reason) => reason);
   return error instanceof QueueError && error.code === 'newer-schema' ? error : null;
 }

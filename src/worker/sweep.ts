@@ -8,13 +8,13 @@ const MIN_AGE_MS = 86_400_000;
 /** Pending events are handled after this many directories, so that a signal does not wait for the whole sweep. */
 const DIRECTORIES_PER_TURN = 200;
 
-/** Removes old attempt directories that are no longer needed, such as those of deleted jobs. Returns how many. */
+/** Removes old attempt directories of this store that are no longer needed, such as those of deleted jobs. Returns how many. */
 export async function sweepAttempts(app: App): Promise<number> {
   const root = app.stateDirectory.attempts;
   let removed = 0;
-  let looked = 0;
+  let checked = 0;
   for (const name of readdirSync(root)) {
-    if (++looked % DIRECTORIES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (++checked % DIRECTORIES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
     const found = attemptOf(name);
     if (found?.epoch !== app.store.epoch) continue;
     const { attempt } = found;

@@ -1,7 +1,7 @@
 import { pause } from '../core/clock.ts';
 
 /** The pause between two tries. */
-const PAUSE_MS = 1000;
+const RETRY_PAUSE_MS = 1000;
 const TEMPORARY_CODES = ['store-busy', 'disk-full', 'ENOSPC'];
 
 /** Tells whether an error is temporary: the store is busy, or the disk is full. */
@@ -14,7 +14,7 @@ const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoExceptio
 export interface RetryOptions {
   /** Is called before the next try if the disk is full. */
   freeSpace?(): Promise<void>;
-  /** Is called with the message of a temporary error, unless it is the same as before. */
+  /** Is called with the message of a temporary error, unless the previous error had the same message. */
   tell?(message: string): void;
   /** After this time, temporary errors are thrown, too. By default there is no limit. */
   limitMs?: number;
@@ -23,18 +23,18 @@ export interface RetryOptions {
 /** Repeats the work while it fails with a temporary error. Throws any other error. */
 export async function withRetries<T>(work: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
   const { freeSpace, tell, limitMs = Number.POSITIVE_INFINITY } = options;
-  const end = performance.now() + limitMs;
+  const deadline = performance.now() + limitMs;
   let lastMessage = '';
   for (;;) {
     try {
       return await work();
     } catch (error) {
       const { message } = error as Error;
-      if (!isTemporary(error) || performance.now() >= end) throw error;
+      if (!isTemporary(error) || performance.now() >= deadline) throw error;
       if (message !== lastMessage) tell?.(message);
       lastMessage = message;
       if (codeOf(error) !== 'store-busy') await freeSpace?.();
-      await pause(PAUSE_MS);
+      await pause(RETRY_PAUSE_MS);
     }
   }
 }

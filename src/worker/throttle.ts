@@ -1,32 +1,33 @@
 import { longTimeout } from './timer.ts';
 
-/** The pauses after temporary errors (store busy, disk full, no process can be created), one after the other. */
-const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
-/** The number of slots doubles after this time without a failed start. */
-const GROW_MS = 2000;
+/** The lengths of successive pauses after temporary errors (store busy, disk full, no process can be created). */
+const PAUSES_MS = [100, 250, 500, 1000, 2000, 5000];
+/** The limit of slots doubles each time this much time has passed without a failed start. */
+const DOUBLING_MS = 2000;
 
 /** Slows a worker down after temporary errors. */
 export interface Throttle {
   /** The worker claims no jobs while this is true. */
   readonly paused: boolean;
+  /** Starts a pause, unless there is one already. */
   slowDown(): void;
   /** Makes the next pause short again, after a success. */
-  recovered(): void;
-  /** Slows down and limits the slots to the running attempts, because the machine could not start another command. */
-  noRoom(running: number): void;
-  /** Returns how many of `most` slots can be used now. */
-  slots(most: number): number;
+  resetPauses(): void;
+  /** Starts a pause and limits the slots to the running attempts, because the machine could not start another command. */
+  limitSlots(running: number): void;
+  /** Returns how many of `concurrency` slots can be used now. */
+  slots(concurrency: number): number;
 }
 
-/** Creates a throttle. Repeated errors make the pauses longer, and `again` is called after each pause. */
-export function createThrottle(again: () => void, monotonic: () => number): Throttle {
+/** Creates a throttle. Repeated errors make the pauses longer, and `onResume` is called after each pause. */
+export function createThrottle(onResume: () => void, monotonic: () => number): Throttle {
   let pauses = 0;
   let paused = false;
-  let limit = Number.POSITIVE_INFINITY;
+  let slotLimit = Number.POSITIVE_INFINITY;
   let limitedAt = 0;
-  const slots = (most: number): number => {
-    const doublings = Math.floor((monotonic() - limitedAt) / GROW_MS);
-    return Math.min(most, limit * 2 ** doublings);
+  const slots = (concurrency: number): number => {
+    const doublings = Math.floor((monotonic() - limitedAt) / DOUBLING_MS);
+    return Math.min(concurrency, slotLimit * 2 ** doublings);
   };
   return {
     get paused() {
@@ -38,16 +39,16 @@ export function createThrottle(again: () => void, monotonic: () => number): Thro
       longTimeout(
         () => {
           paused = false;
-          again();
+          onResume();
         },
-        PAUSE_MS[Math.min(pauses++, PAUSE_MS.length - 1)]!,
+        PAUSES_MS[Math.min(pauses++, PAUSES_MS.length - 1)]!,
       );
     },
-    recovered() {
+    resetPauses() {
       pauses = 0;
     },
-    noRoom(running) {
-      limit = Math.max(1, Math.min(running, slots(running)));
+    limitSlots(running) {
+      slotLimit = Math.max(1, Math.min(running, slots(running)));
       limitedAt = monotonic();
       this.slowDown();
     },

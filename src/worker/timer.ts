@@ -1,13 +1,13 @@
 /** The longest delay of a timer. JavaScript runtimes fire a longer one at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts a timer of any length and returns a function that cancels it. The timer does not keep the process alive. */
 export function longTimeout(callback: () => void, ms: number): () => void {
   let timer: NodeJS.Timeout;
   const arm = (remainingMs: number): void => {
     timer = setTimeout(
-      () => (remainingMs > LONGEST_MS ? arm(remainingMs - LONGEST_MS) : callback()),
-      Math.min(remainingMs, LONGEST_MS),
+      () => (remainingMs > LONGEST_TIMER_MS ? arm(remainingMs - LONGEST_TIMER_MS) : callback()),
+      Math.min(remainingMs, LONGEST_TIMER_MS),
     );
     timer.unref();
   };
@@ -19,12 +19,12 @@ export interface Loop {
   /** Schedules the first run after a delay. */
   start(): void;
   /** Runs at once, or once more after the current run. */
-  now(): void;
+  runNow(): void;
   stop(): void;
 }
 
-/** Runs `runOnce` repeatedly, never two at a time. `delayMs` is called after each run. */
-export function loop(runOnce: () => Promise<void>, delayMs: () => number): Loop {
+/** Creates a loop that runs `runOnce` repeatedly, never twice at the same time. `delayMs` returns the delay before the next run. */
+export function createLoop(runOnce: () => Promise<void>, delayMs: () => number): Loop {
   let timer: NodeJS.Timeout | undefined;
   let busy = false;
   let again = false;
@@ -49,7 +49,7 @@ export function loop(runOnce: () => Promise<void>, delayMs: () => number): Loop 
   };
   return {
     start,
-    now: () => void run(),
+    runNow: () => void run(),
     stop() {
       stopped = true;
       clearTimeout(timer);
@@ -57,7 +57,7 @@ export function loop(runOnce: () => Promise<void>, delayMs: () => number): Loop 
   };
 }
 
-/** Returns a function that runs the functions it gets one after the other. */
+/** Returns a function that runs the functions passed to it one after the other. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

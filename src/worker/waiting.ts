@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../core/job.ts';
-import { hasEnded } from '../exec/adopt.ts';
+import { hasEnded } from '../exec/observe-attempt.ts';
 import type { Exit } from '../exec/start.ts';
 import type { Attempt, StartedCommand } from './attempt.ts';
 import { type Ending, endAttempt } from './ending.ts';
@@ -7,9 +7,10 @@ import { longTimeout } from './timer.ts';
 
 /** The observed end of a command. */
 export interface ObservedExit {
-  code: Exit | null;
-  /** The time of the end by the monotonic clock. */
-  at: number;
+  /** Null if the command left no exit code. */
+  exit: Exit | null;
+  /** When this worker noticed the end, by the monotonic clock. */
+  exitedAt: number;
   /** The result of ending the command, if that was requested. */
   ending: Promise<Ending> | undefined;
 }
@@ -18,9 +19,9 @@ export interface ObservedExit {
 export async function waitForExit(attempt: Attempt, command: StartedCommand): Promise<ObservedExit> {
   const { context, job, place, requests } = attempt;
   const { target } = command;
-  let over = false;
-  const isOver = (): boolean => over || hasEnded(place, target.group);
-  const asked: { ending?: Promise<Ending> } = {};
+  let exitNoticed = false;
+  const isOver = (): boolean => exitNoticed || hasEnded(place, target.group);
+  const request: { ending?: Promise<Ending> } = {};
   // If a reason cannot be committed, the worker has to fail at once and not only when the command ends.
   const commitError = Promise.withResolvers<never>();
   commitError.promise.catch(() => {});
@@ -30,22 +31,23 @@ export async function waitForExit(attempt: Attempt, command: StartedCommand): Pr
   };
   attempt.onRequest = () => {
     const reason = requests[0];
-    if (reason !== undefined && !over)
-      asked.ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
+    if (reason !== undefined && !exitNoticed)
+      request.ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
   };
   attempt.onRequest();
-  const cancelDeadline = atDeadline(job, command.ageMs, () => {
+  const cancelTimeout = startTimeout(job, command.ageMs, () => {
     requests.push('timeout');
     attempt.onRequest();
   });
-  const code = await Promise.race([command.exit, commitError.promise]);
-  const at = context.app.clock.monotonic();
-  over = true;
-  cancelDeadline();
-  return { code, at, ending: asked.ending };
+  const exit = await Promise.race([command.exit, commitError.promise]);
+  const exitedAt = context.app.clock.monotonic();
+  exitNoticed = true;
+  cancelTimeout();
+  return { exit, exitedAt, ending: request.ending };
 }
 
-function atDeadline(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
+/** Calls back when the job's timeout has passed. Returns a function that prevents it. */
+function startTimeout(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
   if (job.timeoutMs === null) return () => {};
   return longTimeout(callback, Math.max(0, job.timeoutMs - ageMs));
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import { trimAll } from '../exec/trim.ts';
+import { trimAllAttempts } from '../exec/trim.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { onWake } from '../state/wake.ts';
 import { settleAndClaim } from './claiming.ts';
@@ -12,20 +12,20 @@ import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
-import { newScheduling, tick } from './scheduling.ts';
+import { fireSchedules, newScheduling } from './scheduling.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
 import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
 import { isTemporary } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
-import { type Loop, loop, oneAtATime } from './timer.ts';
+import { createLoop, type Loop, oneAtATime } from './timer.ts';
 import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
 
 export interface WorkerHandle {
   id: string;
-  /** Stops the worker. `siblings` tells that the other workers of its supervisor are being stopped, too. */
-  stop(order: StopOrder, why: string, siblings?: boolean): void;
+  /** Stops the worker. `siblingsStopToo` tells that the other workers of its supervisor are being stopped, too. */
+  stop(order: StopOrder, why: string, siblingsStopToo?: boolean): void;
   /** Drains because this process got a stop signal, which may have been sent to its jobs as well. */
-  signal(name: string): void;
+  drainOnSignal(name: string): void;
   /** Resolves when the worker has stopped. Rejects if it failed. Running jobs continue in both cases. */
   done: Promise<void>;
 }
@@ -37,49 +37,49 @@ export function newWorkerId(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** Starts a worker. Resolves when it is registered and looks for jobs. */
+/** Starts a worker. Resolves when it is registered and begins to look for jobs. */
 export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
   refuseForeignProc();
-  const worker = assemble(await register(app, options, emit));
+  const worker = createState(await register(app, options, emit));
   const { id, loops } = worker;
   const { concurrency, queues } = options;
   emit({ type: 'worker-ready', workerId: id, pid: process.pid, concurrency, queues });
   loops.trim.start();
-  loops.beat.now();
-  loops.work.now();
-  loops.prune.now();
+  loops.beat.runNow();
+  loops.work.runNow();
+  loops.prune.runNow();
   return {
     id,
-    stop: (order, why, siblings) => stop(worker, order, why, siblings),
-    signal: (name) => drainOnSignal(worker, name),
+    stop: (order, why, siblingsStopToo) => stop(worker, order, why, siblingsStopToo),
+    drainOnSignal: (name) => drainOnSignal(worker, name),
     done: worker.end.promise,
   };
 }
 
-function assemble(registered: RegisteredWorker): WorkerState {
+function createState(registered: RegisteredWorker): WorkerState {
   const { app } = registered;
   const guardedLoop = (runOnce: (worker: WorkerState) => Promise<void>, delayMs: () => number): Loop =>
-    loop(() => guard(worker, runOnce), delayMs);
+    createLoop(() => guard(worker, runOnce), delayMs);
   const worker: WorkerState = {
     ...registered,
     loops: {
-      work: guardedLoop(work, () => pollMs(worker)),
+      work: guardedLoop(workOnce, () => pollMs(worker)),
       beat: guardedLoop(
-        () => worker.alone(() => heartbeat(worker)),
+        () => worker.exclusively(() => heartbeat(worker)),
         () => worker.settings['heartbeat-interval'],
       ),
       trim: guardedLoop(trimRunning, () => TRIM_INTERVAL_MS),
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
-    unwatch: onWake(app.stateDirectory, () => worker.loops.work.now()),
+    unwatch: onWake(app.stateDirectory, () => worker.loops.work.runNow()),
     live: new Map(),
     ended: [],
-    throttle: createThrottle(() => worker.loops.work.now(), app.clock.monotonic),
+    throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
     recovery: newRecovery(),
     scheduling: newScheduling(),
     pruning: newPruning(),
-    alone: oneAtATime(),
+    exclusively: oneAtATime(),
     end: Promise.withResolvers(),
     siblingsStop: false,
     idle: false,
@@ -89,13 +89,13 @@ function assemble(registered: RegisteredWorker): WorkerState {
   return worker;
 }
 
-/** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves after a stop order. */
-async function work(worker: WorkerState): Promise<void> {
+/** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves if the worker is to stop. */
+async function workOnce(worker: WorkerState): Promise<void> {
   await obeyOrders(worker);
   do await settleAndClaim(worker);
-  while (await tick(worker));
+  while (await fireSchedules(worker));
   if (worker.order !== null || (worker.options.drain && worker.live.size === 0))
-    await worker.alone(() => leaveWhenDone(worker));
+    await worker.exclusively(() => leaveWhenDone(worker));
   else worker.idle = false;
 }
 
@@ -109,8 +109,8 @@ async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Prom
     if (!isTemporary(error)) return giveUp(error);
     worker.emit({ type: 'worker-error', workerId: worker.id, message: (error as Error).message });
     // The output of a running command may have filled the disk.
-    await trimAll(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
-    if (worker.order !== null) await worker.alone(() => leaveWithoutStore(worker)).catch(giveUp);
+    await trimAllAttempts(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
+    if (worker.order !== null) await worker.exclusively(() => leaveWithoutStore(worker)).catch(giveUp);
     worker.throttle.slowDown();
   }
 }

@@ -8,7 +8,7 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 function run(place: Place, command: string, argv: string[] | null = null) {
-  const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv });
+  const args = frameArguments({ record: place.record, umask: 0o022, openFileLimit: null, command, argv });
   return spawnSync('/bin/sh', args, { encoding: 'utf8' });
 }
 
@@ -54,7 +54,7 @@ describe('the frame', () => {
       const args = frameArguments({
         record: place.record,
         umask: 0o022,
-        openFiles: null,
+        openFileLimit: null,
         command: 'kill -TERM 0',
         argv: null,
       });
@@ -63,13 +63,13 @@ describe('the frame', () => {
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 143, signalled: true });
     }));
 
-  test('gives the command neither its own variables nor its traps', () =>
+  test('gives the command the umask and the limit of open files, but neither its own variables nor its traps', () =>
     inPlace((place) => {
       const env = { PATH: process.env.PATH ?? '', c: 'c', r: 'r', code: 'code', PWD: process.cwd() };
       const args = frameArguments({
         record: place.record,
         umask: 0o027,
-        openFiles: '100',
+        openFileLimit: '100',
         command: 'env; trap; umask; ulimit -Sn; echo $#',
         argv: null,
       });
@@ -78,20 +78,20 @@ describe('the frame', () => {
       expect(stdout).toBe(`${plain}0027\n100\n0\n`);
     }));
 
-  test('runs a program without a shell, never a builtin of the same name', () =>
+  test('runs a program without a shell, which would interpret its arguments', () =>
     inPlace((place) => {
       const result = run(place, '', ['printf', '%s|', '$(id)', '; rm x', '*', '']);
       expect(result.stdout).toBe('$(id)|; rm x|*||');
       expect(result.status).toBe(0);
     }));
 
-  test('does not find a builtin that is not a program', () =>
+  test('does not run a shell builtin as a program', () =>
     inPlace((place) => {
       expect(run(place, '', ['exit', '3']).status).toBe(127);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 127 });
     }));
 
-  test('writes a record of fixed width', () =>
+  test('writes a record of 19 bytes, its fixed width', () =>
     inPlace((place) => {
       run(place, 'exit 255');
       expect(readFileSync(place.record, 'latin1')).toHaveLength(19);

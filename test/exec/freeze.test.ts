@@ -12,9 +12,9 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-let next = 1;
+let nextAttempt = 1;
 
-/** Runs a command in a frame, as a worker would, and ends all processes that are left of it. */
+/** Returns a test that runs a command in a frame, as a worker would, and ends all processes that are left of it. */
 function withFrame(
   command: string,
   body: (place: Place, frame: number, exit: Promise<unknown>) => Promise<void>,
@@ -22,12 +22,12 @@ function withFrame(
   return () =>
     inTempDir(async (directory) => {
       mkdirSync(`${directory}/attempts`);
-      const place = placeOf(stateDirectory(directory), `freeze${process.pid}`, next++);
+      const place = placeOf(stateDirectory(directory), `freeze${process.pid}`, nextAttempt++);
       makePlace(place);
       const args = frameArguments({
         record: place.record,
         umask: 0o022,
-        openFiles: null,
+        openFileLimit: null,
         command,
         argv: null,
       });
@@ -43,58 +43,58 @@ function withFrame(
     });
 }
 
-const hasEnded = (place: Place) => () => readRecord(place)?.kind === 'ended';
+const endCheckOf = (place: Place) => () => readRecord(place)?.kind === 'ended';
 
 describe('freezeCommand', () => {
   test(
-    'stops a running command, which then cannot end by itself',
+    'stops a running command',
     withFrame('until test -e go; do :; done', async (place, frame) => {
       const target = { group: frame, cookie: place.cookie };
-      expect(await freezeCommand(target, hasEnded(place))).toBe(true);
-      expect(processes.stateOf(processes.childOf(frame)!, frame)).toBe('stopped');
+      expect(await freezeCommand(target, endCheckOf(place))).toBe(true);
+      expect(processes.stateOf(processes.newestChildOf(frame)!, frame)).toBe('stopped');
     }),
   );
 
   test(
-    'finds nothing to stop after the command has ended',
+    'returns false after the command has ended',
     withFrame('exit 3', async (place, frame) => {
       const target = { group: frame, cookie: place.cookie };
-      await until(() => processes.childOf(frame) === null, 'the command has ended');
-      expect(await freezeCommand(target, hasEnded(place))).toBe(false);
+      await until(() => processes.newestChildOf(frame) === null, 'the command has ended');
+      expect(await freezeCommand(target, endCheckOf(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 3, signalled: false });
     }),
   );
 
   test(
-    'considers a command ended even if some of its processes are left',
+    'returns false after the command has ended, even if some of its processes are left',
     withFrame('sleep 60 & exit 0', async (place, frame, exit) => {
       await exit;
       expect(processes.find({ cookie: place.cookie, group: frame })).not.toEqual([]);
-      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, endCheckOf(place))).toBe(false);
     }),
   );
 
   test(
-    'lets a frame that was stopped after its command record the end',
+    'continues a stopped frame whose command has ended, so that it records the end',
     withFrame('sleep 0.3', async (place, frame) => {
-      await until(() => processes.childOf(frame) !== null, 'the command runs');
+      await until(() => processes.newestChildOf(frame) !== null, 'the command runs');
       process.kill(frame, 'SIGSTOP');
-      await until(() => processes.childOf(frame) === null, 'the command has ended');
-      expect(hasEnded(place)()).toBe(false);
-      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
+      await until(() => processes.newestChildOf(frame) === null, 'the command has ended');
+      expect(endCheckOf(place)()).toBe(false);
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, endCheckOf(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 0 });
     }),
   );
 
   test(
-    'lets a shell end whose program has ended',
+    'lets a stopped shell end if its program has ended',
     withFrame('sleep 0.3', async (place, frame) => {
-      // A plain command runs in a subshell of the frame, which is stopped here while its program ends.
-      const subshell = await until(() => processes.childOf(frame), 'the subshell runs');
-      await until(() => processes.childOf(subshell) !== null, 'the program runs');
+      // A plain command runs in a subshell of the frame. This subshell is stopped while its program ends.
+      const subshell = await until(() => processes.newestChildOf(frame), 'the subshell runs');
+      await until(() => processes.newestChildOf(subshell) !== null, 'the program runs');
       process.kill(subshell, 'SIGSTOP');
-      await until(() => processes.childOf(subshell) === null, 'the program has ended');
-      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
+      await until(() => processes.newestChildOf(subshell) === null, 'the program has ended');
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, endCheckOf(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 0, signalled: false });
     }),
   );
@@ -102,9 +102,9 @@ describe('freezeCommand', () => {
   test(
     'stops the program that a shell waits for, not only the shell',
     withFrame('sleep 60', async (place, frame) => {
-      const subshell = await until(() => processes.childOf(frame), 'the subshell runs');
-      const program = await until(() => processes.childOf(subshell), 'the program runs');
-      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+      const subshell = await until(() => processes.newestChildOf(frame), 'the subshell runs');
+      const program = await until(() => processes.newestChildOf(subshell), 'the program runs');
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, endCheckOf(place))).toBe(true);
       expect([processes.stateOf(subshell), processes.stateOf(program)]).toEqual(['stopped', 'stopped']);
     }),
   );
@@ -116,18 +116,18 @@ describe('freezeCommand', () => {
       await until(() => existsSync(lines) && statSync(lines).size > 0, 'the command is at work');
       process.kill(-frame, 'SIGSTOP');
       const stopped = () =>
-        [frame, processes.childOf(frame)!].every((pid) => processes.stateOf(pid) === 'stopped');
+        [frame, processes.newestChildOf(frame)!].every((pid) => processes.stateOf(pid) === 'stopped');
       await until(stopped, 'every process is stopped');
       const { size } = statSync(lines);
-      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, endCheckOf(place))).toBe(true);
       expect(statSync(lines).size).toBe(size);
     }),
   );
 
   test(
-    'leaves processes alone that have left the session',
+    'does not stop processes that have left the session',
     withFrame('setsid sleep 60 & sleep 60', async (place, frame) => {
-      const shell = await until(() => processes.childOf(frame), 'the shell runs');
+      const shell = await until(() => processes.newestChildOf(frame), 'the shell runs');
       const outsider = await until(
         () =>
           processes
@@ -135,8 +135,8 @@ describe('freezeCommand', () => {
             .find((one) => one.group === one.pid && one.pid !== frame),
         'a process has left the session',
       );
-      await until(() => processes.childInSession(shell), 'the other sleep runs');
-      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+      await until(() => processes.newestChildInSession(shell), 'the other sleep runs');
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, endCheckOf(place))).toBe(true);
       expect(processes.stateOf(shell)).toBe('stopped');
       expect(processes.stateOf(outsider.pid)).not.toBe('stopped');
     }),
@@ -147,12 +147,12 @@ describe('freezeCommand', () => {
     withFrame('sleep 60', async (place, frame, exit) => {
       process.kill(frame, 'SIGKILL');
       await exit;
-      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, endCheckOf(place))).toBe(true);
     }),
   );
 
   test(
-    'returns false if command and frame were killed',
+    'returns false if both the command and its frame were killed',
     withFrame('sleep 60', async (place, frame, exit) => {
       process.kill(-frame, 'SIGKILL');
       await exit;
@@ -161,7 +161,7 @@ describe('freezeCommand', () => {
         () => processes.find({ cookie: place.cookie, group: frame }).length === 0,
         'nothing is left',
       );
-      expect(await freezeCommand(target, hasEnded(place))).toBe(false);
+      expect(await freezeCommand(target, endCheckOf(place))).toBe(false);
     }),
   );
 });

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, linkSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { observe, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { isOutOfSight, type Lifeline, makeLifeline, sweepLifelines } from '../../src/exec/lifeline.ts';
+import { observeOrGate, untilOver } from '../../src/exec/observe-attempt.ts';
 import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
@@ -29,15 +29,14 @@ function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   });
 }
 
-/** Starts a frame as if in another pid namespace: without a cookie, and with another name for the same pipe. */
+/** Starts a frame as if in another pid namespace: without a cookie, and with a name of that namespace for the same pipe. */
 function startUnseen({ directory, place, lifeline }: Scene, command: string): number {
   linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
   const args = frameArguments({
-    ...{ record: place.record, umask: 0o022, openFiles: null, command, argv: null },
+    ...{ record: place.record, umask: 0o022, openFileLimit: null, command, argv: null },
     lifeline: `1${lifeline.name}`,
   });
-  return spawn('/bin/sh', args, { detached: true, stdio: ['ignore', 'ignore', 'ignore', lifeline.file] })
-    .pid!;
+  return spawn('/bin/sh', args, { detached: true, stdio: ['ignore', 'ignore', 'ignore', lifeline.fd] }).pid!;
 }
 
 describe('a lifeline', () => {
@@ -46,9 +45,9 @@ describe('a lifeline', () => {
       const { place, lifeline } = scene;
       const pid = startUnseen(scene, 'sleep 1000');
       await until(() => readRecord(place)?.kind === 'running', 'the job runs');
-      closeSync(lifeline.file);
+      closeSync(lifeline.fd);
       expect(isOutOfSight(place)).toBe(true);
-      expect(observe(place)).toEqual({ kind: 'unseen' });
+      expect(observeOrGate(place)).toEqual({ kind: 'unseen' });
       process.kill(-pid, 'SIGKILL');
       await until(() => !isOutOfSight(place), 'the lifeline is released');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
@@ -58,7 +57,7 @@ describe('a lifeline', () => {
     inScene(async (scene) => {
       const { directory, place, lifeline } = scene;
       const pid = startUnseen(scene, 'sleep 1000 & exit 0');
-      closeSync(lifeline.file);
+      closeSync(lifeline.fd);
       await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
       const alias = join(directory, 'lifelines', `1${lifeline.name}`);
       utimesSync(alias, LONG_AGO, LONG_AGO);
@@ -69,13 +68,13 @@ describe('a lifeline', () => {
       process.kill(-pid, 'SIGKILL');
     }));
 
-  test('is removed when nothing holds it, but not before its worker could open it', () =>
+  test('is removed when nothing holds it, but not while it is young', () =>
     inScene(async ({ directory, lifeline }) => {
       const path = join(directory, 'lifelines', lifeline.name);
       utimesSync(path, LONG_AGO, LONG_AGO);
       sweepLifelines(stateDirectory(directory), Date.now());
       expect(existsSync(path)).toBe(true);
-      closeSync(lifeline.file);
+      closeSync(lifeline.fd);
       utimesSync(path, new Date(), new Date());
       sweepLifelines(stateDirectory(directory), Date.now());
       expect(existsSync(path)).toBe(true);
@@ -89,6 +88,6 @@ describe('a lifeline', () => {
       writeFileSync(place.record, `${'1'.padEnd(10)} run   ${lifeline.name}\n`);
       expect(readRecord(place)).toEqual({ kind: 'running', pid: 1, lifeline: lifeline.name });
       expect(isOutOfSight(place)).toBe(false);
-      expect(observe(place)).toEqual({ kind: 'lost', pid: 1 });
+      expect(observeOrGate(place)).toEqual({ kind: 'lost', pid: 1 });
     }));
 });

@@ -44,12 +44,12 @@ const COMMANDS = [
   'env',
 ];
 
-const FIXED = { umask: 0o027, openFiles: '100', argv: null };
-const WAYS = {
-  plain: (record: string, command: string) => frameArguments({ ...FIXED, record, command }),
+const FRAME_OPTIONS = { umask: 0o027, openFileLimit: '100', argv: null };
+const FRAME_ARGUMENTS = {
+  plain: (record: string, command: string) => frameArguments({ ...FRAME_OPTIONS, record, command }),
   // A command that is not plain gets a shell of its own. Its text is replaced by the command to test.
   shell: (record: string, command: string) => [
-    ...frameArguments({ ...FIXED, record, command: '$' }).slice(0, -1),
+    ...frameArguments({ ...FRAME_OPTIONS, record, command: '$' }).slice(0, -1),
     command,
   ],
 };
@@ -67,9 +67,9 @@ async function inPlace<T>(work: (place: Place) => T | Promise<T>): Promise<T> {
 
 const ENVIRONMENT = { PATH: process.env.PATH, MARK: 'here', LC_ALL: 'C' };
 
-function behaviour(way: keyof typeof WAYS, command: string) {
+function resultOf(kind: keyof typeof FRAME_ARGUMENTS, command: string) {
   return inPlace((place) => {
-    const args = WAYS[way](place.record, command);
+    const args = FRAME_ARGUMENTS[kind](place.record, command);
     const { status, signal, stdout, stderr } = spawnSync('setsid', ['-w', '/bin/sh', ...args], {
       ...{ encoding: 'utf8', env: ENVIRONMENT, cwd: '/' },
     });
@@ -79,28 +79,31 @@ function behaviour(way: keyof typeof WAYS, command: string) {
 }
 
 describe('a command without a shell of its own', () => {
-  test('is started without one', () => {
-    expect(WAYS.plain('r', 'true').length).toBe(7);
-    expect(WAYS.shell('r', 'true').length).toBe(8);
+  test('is part of the script of its frame and not an argument of a shell', () => {
+    expect(FRAME_ARGUMENTS.plain('r', 'true').length).toBe(7);
+    expect(FRAME_ARGUMENTS.shell('r', 'true').length).toBe(8);
   });
 
   for (const command of COMMANDS)
     test(`behaves as with a shell: ${command}`, async () => {
-      expect(WAYS.plain('r', command).length).toBe(7);
-      expect(await behaviour('plain', command)).toEqual(await behaviour('shell', command));
+      expect(FRAME_ARGUMENTS.plain('r', command).length).toBe(7);
+      expect(await resultOf('plain', command)).toEqual(await resultOf('shell', command));
     });
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
     for (const command of ['sleep 60', 'sleep 60; echo after', 'true && sleep 60 || echo after'])
-      test(`ends as with a shell by ${signal} to its group: ${command}`, async () => {
-        const run = (way: keyof typeof WAYS) => resultAfterSignal(way, command, signal);
+      test(`ends as with a shell when its group gets ${signal}: ${command}`, async () => {
+        const run = (kind: keyof typeof FRAME_ARGUMENTS) => resultAfterSignal(kind, command, signal);
         expect(await run('plain')).toEqual(await run('shell'));
       });
 });
 
-function resultAfterSignal(way: keyof typeof WAYS, command: string, signal: NodeJS.Signals) {
+function resultAfterSignal(kind: keyof typeof FRAME_ARGUMENTS, command: string, signal: NodeJS.Signals) {
   return inPlace(async (place) => {
-    const child = spawn('/bin/sh', WAYS[way](place.record, command), { detached: true, stdio: 'ignore' });
+    const child = spawn('/bin/sh', FRAME_ARGUMENTS[kind](place.record, command), {
+      detached: true,
+      stdio: 'ignore',
+    });
     const exit = once(child, 'exit');
     const group = child.pid!;
     // Once the program runs, all shells have started.

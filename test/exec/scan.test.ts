@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { Found, Target } from '../../src/exec/processes.ts';
+import type { FoundProcess, Target } from '../../src/exec/processes.ts';
 import { createScan } from '../../src/exec/scan.ts';
 
-const FOUND: Found = { pid: 7, group: 7, startTime: '1', stopped: false };
+const FOUND_PROCESS: FoundProcess = { pid: 7, group: 7, startTime: '1', stopped: false };
 
-function countingScan(find: (attempt: Target) => Found[] = () => []) {
+function countingScan(find: (attempt: Target) => FoundProcess[] = () => []) {
   const passes: number[] = [];
   const scan = createScan((attempts) => {
     passes.push(attempts.length);
@@ -14,23 +14,23 @@ function countingScan(find: (attempt: Target) => Found[] = () => []) {
 }
 
 describe('scan', () => {
-  test('one pass answers all requests from before its start', async () => {
-    const { passes, scan } = countingScan(({ group }) => (group === 3 ? [FOUND] : []));
-    const asked = Array.from({ length: 500 }, (_, i) => scan({ cookie: `c${i}`, group: i }));
-    const found = await Promise.all(asked);
+  test('one pass answers all requests that were made before it', async () => {
+    const { passes, scan } = countingScan(({ group }) => (group === 3 ? [FOUND_PROCESS] : []));
+    const requests = Array.from({ length: 500 }, (_, i) => scan({ cookie: `c${i}`, group: i }));
+    const found = await Promise.all(requests);
     expect(passes).toEqual([500]);
-    expect(found[3]).toEqual([FOUND]);
+    expect(found[3]).toEqual([FOUND_PROCESS]);
     expect(found[4]).toEqual([]);
   });
 
-  test('a request after the start of a pass gets a pass of its own', async () => {
+  test('a request after a pass gets another pass', async () => {
     const { passes, scan } = countingScan();
     await scan({ cookie: 'a', group: 1 });
     await scan({ cookie: 'a', group: 1 });
     expect(passes).toEqual([1, 1]);
   });
 
-  test('an error reaches all requests', async () => {
+  test('an error of a pass rejects all its requests', async () => {
     const scan = createScan(() => {
       throw new Error('no /proc');
     });

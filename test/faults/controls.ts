@@ -19,7 +19,7 @@ import type { Patch } from './patched.ts';
 /** Delays recovery between its checks of the record and of the process, so that jobs often end in between. */
 const SLOW_CHECK: Patch = patchAt(
   'first-record',
-  'const before = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
+  'const record = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
 );
 
 /** Lets elapsed time alone decide that an attempt is lost, as Oban and River do. */
@@ -113,7 +113,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'recovery reads the record before it looks for the process (F3)',
-    patches: [SLOW_CHECK, patchAt('last-record', 'return fromRecord(before);')],
+    patches: [SLOW_CHECK, patchAt('last-record', 'return fromRecord(record);')],
     fault: killedAfterSpawn,
     scale: 16,
     expected: ['twice'],
@@ -242,7 +242,7 @@ export const CONTROLS: Control[] = [
     patches: [
       // The shell stays alive for a while after its program, so that a stop often comes at that time.
       patchWithin('plain-end', '; exit $?)', '; set -- $?; sleep 0.05; exit $1)'),
-      patchWithin('freeze-twice', '(last !== null && last === before)', 'last !== null'),
+      patchWithin('freeze-twice', '(last !== null && last === previousLast)', 'last !== null'),
       patchAt('freeze-descendants', 'return frozen;'),
     ],
     fault: plainProgramsEnd,

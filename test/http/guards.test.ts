@@ -24,9 +24,9 @@ const expectError = (answer: Answer, status: number, code: string): void => {
   expect(answer.text).not.toMatch(/node_modules|\.ts|SELECT|sqlite|\/tmp|\/home|\/root/i);
 };
 
-test('all routes but GET change the store, except for sessions, and only the health checks need no token', () => {
-  const routesWhere = (of: (route: Route) => boolean) =>
-    ROUTES.filter(of).map(({ method, path }) => `${method} ${path}`);
+test('all routes except GET change the store, apart from sessions, and only the health checks need no token', () => {
+  const routesWhere = (predicate: (route: Route) => boolean) =>
+    ROUTES.filter(predicate).map(({ method, path }) => `${method} ${path}`);
   expect(routesWhere(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
   // Logging in and out changes nothing in the store.
   expect(routesWhere(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([
@@ -35,7 +35,7 @@ test('all routes but GET change the store, except for sessions, and only the hea
   ]);
 });
 
-describe('every route of the table', () => {
+describe('the guard of a route', () => {
   for (const route of protectedRoutes) {
     const name = `${route.method} ${route.path}`;
     test(`${name} needs the token`, async () => {
@@ -114,9 +114,9 @@ describe('every route of the table', () => {
         const withoutToken = await site.call(method, url, { token: null });
         if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
       }
-      const heads = await site.call('HEAD', url);
-      expect(heads.text).toBe('');
-      expect(heads.status).toBe(known.includes('GET') ? await statusOf(url) : 405);
+      const headAnswer = await site.call('HEAD', url);
+      expect(headAnswer.text).toBe('');
+      expect(headAnswer.status).toBe(known.includes('GET') ? await statusOf(url) : 405);
       const withoutToken = await site.call('HEAD', url, { token: null });
       if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
     });
@@ -143,7 +143,7 @@ async function statusOf(path: string): Promise<number> {
 }
 
 test('no GET or HEAD changes anything, even with headers that override the method', async () => {
-  const before = await exportAll();
+  const exportBefore = await exportAll();
   for (const path of PATHS.map((one) => one.replaceAll(/\{\w+\}/g, 'there'))) {
     for (const method of ['GET', 'HEAD']) {
       const stop = new AbortController();
@@ -160,7 +160,7 @@ test('no GET or HEAD changes anything, even with headers that override the metho
       stop.abort();
     }
   }
-  expect(await exportAll()).toBe(before);
+  expect(await exportAll()).toBe(exportBefore);
 });
 
 /** Returns the content of the store and its events. */
@@ -215,12 +215,12 @@ test('the right token is accepted while guesses are refused', async () => {
   expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
 });
 
-describe('malformed requests are refused', () => {
-  const own = (): string => `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
+describe('the server refuses', () => {
+  const ownHeaders = (): string => `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
   const rows: [what: string, request: () => string, status: RegExp][] = [
     [
       'two Host headers',
-      () => `GET /api/v1/jobs HTTP/1.1\r\n${own()}Host: evil.example\r\n\r\n`,
+      () => `GET /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}Host: evil.example\r\n\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
     [
@@ -230,35 +230,39 @@ describe('malformed requests are refused', () => {
     ],
     [
       'an absolute URL',
-      () => `GET http://evil.example/api/v1/jobs HTTP/1.1\r\n${own()}\r\n`,
+      () => `GET http://evil.example/api/v1/jobs HTTP/1.1\r\n${ownHeaders()}\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
-    ['dots in the path', () => `GET /api/v1/../v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['escaped dots in the path', () => `GET /%2e%2e/etc/passwd HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['two slashes in the path', () => `GET //etc/passwd HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['a backslash in the path', () => `GET /..\\..\\etc HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['a NUL in the path', () => `GET /api/v1/jobs/%00 HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['overlong UTF-8', () => `GET /api/v1/jobs/%c0%af HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
-    ['invalid escapes', () => `GET /api/v1/jobs/%zz HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 400/],
+    ['dots in the path', () => `GET /api/v1/../v1/jobs HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 400/],
+    [
+      'escaped dots in the path',
+      () => `GET /%2e%2e/etc/passwd HTTP/1.1\r\n${ownHeaders()}\r\n`,
+      /^HTTP\/1.1 400/,
+    ],
+    ['two slashes in the path', () => `GET //etc/passwd HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 400/],
+    ['a backslash in the path', () => `GET /..\\..\\etc HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 400/],
+    ['a NUL in the path', () => `GET /api/v1/jobs/%00 HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 400/],
+    ['overlong UTF-8', () => `GET /api/v1/jobs/%c0%af HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 400/],
+    ['invalid escapes', () => `GET /api/v1/jobs/%zz HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 400/],
     [
       'a long URL',
-      () => `GET /api/v1/jobs?queue=${'x'.repeat(9000)} HTTP/1.1\r\n${own()}\r\n`,
+      () => `GET /api/v1/jobs?queue=${'x'.repeat(9000)} HTTP/1.1\r\n${ownHeaders()}\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
     [
       'two Authorization headers',
-      () => `GET /api/v1/jobs HTTP/1.1\r\n${own()}Authorization: Bearer x\r\n\r\n`,
+      () => `GET /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}Authorization: Bearer x\r\n\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
     [
       'Content-Length with a chunked body',
       () =>
-        `POST /api/v1/jobs HTTP/1.1\r\n${own()}Content-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`,
+        `POST /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}Content-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`,
       /^HTTP\/1.1 4\d\d/,
     ],
-    ['an unknown method', () => `FOO /api/v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 4\d\d/],
-    ['TRACE', () => `TRACE /api/v1/jobs HTTP/1.1\r\n${own()}\r\n`, /^HTTP\/1.1 4\d\d/],
-    ['CONNECT', () => `CONNECT evil.example:443 HTTP/1.1\r\n${own()}\r\n`, /^(HTTP\/1.1 4\d\d|$)/],
+    ['an unknown method', () => `FOO /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 4\d\d/],
+    ['TRACE', () => `TRACE /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}\r\n`, /^HTTP\/1.1 4\d\d/],
+    ['CONNECT', () => `CONNECT evil.example:443 HTTP/1.1\r\n${ownHeaders()}\r\n`, /^(HTTP\/1.1 4\d\d|$)/],
     ['bytes that are not HTTP', () => 'nonsense\r\n\r\n', /^(HTTP\/1.1 4\d\d|$)/],
   ];
   for (const [what, request, status] of rows) {
@@ -271,7 +275,7 @@ describe('malformed requests are refused', () => {
   }
 
   test('a body that is too long, before it is read', async () => {
-    const head = `POST /api/v1/jobs HTTP/1.1\r\n${own()}Content-Type: application/json\r\nContent-Length: 1073741824\r\n\r\n`;
+    const head = `POST /api/v1/jobs HTTP/1.1\r\n${ownHeaders()}Content-Type: application/json\r\nContent-Length: 1073741824\r\n\r\n`;
     expect(await site.raw(head, /\r\n\r\n/)).toMatch(/^HTTP\/1.1 413/);
   });
 });
@@ -332,20 +336,24 @@ describe('every answer has security headers', () => {
     expect(output.headers.get('content-disposition')).toStartWith('attachment');
   });
 
-  test('on malformed requests', async () => {
-    const own = `Host: 127.0.0.1:${site.port}\r\n`;
+  test('on malformed and unusual requests', async () => {
+    const ownHeaders = `Host: 127.0.0.1:${site.port}\r\n`;
     const rows: [what: string, bytes: string, status: number][] = [
       ['bytes that are not HTTP', 'nonsense\r\n\r\n', 400],
       ['no Host', 'GET / HTTP/1.1\r\n\r\n', 421],
       ['a Host with a user name', `GET / HTTP/1.1\r\nHost: x@127.0.0.1:${site.port}\r\n\r\n`, 400],
       ['a Host with a path', `GET / HTTP/1.1\r\nHost: 127.0.0.1:${site.port}/x\r\n\r\n`, 400],
       ['another Host', 'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421],
-      ['a header that is too long', `GET / HTTP/1.1\r\n${own}X: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
-      ['an unknown encoding', `POST /api/v1/jobs HTTP/1.1\r\n${own}Transfer-Encoding: odd\r\n\r\n`, 400],
-      ['an unknown expectation', `GET /healthz HTTP/1.1\r\n${own}Expect: nonsense\r\n\r\n`, 200],
+      ['a header that is too long', `GET / HTTP/1.1\r\n${ownHeaders}X: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
+      [
+        'an unknown encoding',
+        `POST /api/v1/jobs HTTP/1.1\r\n${ownHeaders}Transfer-Encoding: odd\r\n\r\n`,
+        400,
+      ],
+      ['an unknown expectation', `GET /healthz HTTP/1.1\r\n${ownHeaders}Expect: nonsense\r\n\r\n`, 200],
       [
         'a body that is too long',
-        `POST /api/v1/jobs HTTP/1.1\r\n${own}Authorization: Bearer ${site.token}\r\nContent-Length: 1073741824\r\n\r\n`,
+        `POST /api/v1/jobs HTTP/1.1\r\n${ownHeaders}Authorization: Bearer ${site.token}\r\nContent-Length: 1073741824\r\n\r\n`,
         413,
       ],
     ];

@@ -8,10 +8,10 @@ import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const JOBS = 4500;
+const JOB_COUNT = 4500;
 
 async function fill(store: Store): Promise<void> {
-  const specs = Array.from({ length: JOBS }, (_, i) =>
+  const specs = Array.from({ length: JOB_COUNT }, (_, i) =>
     jobSpec(`j${i}`, {
       command: i % 1500 === 0 ? 'seldom' : 'often',
       queue: i % 3 === 0 ? 'third' : 'default',
@@ -35,8 +35,8 @@ function appOf(store: Store, stepMs: number): App {
 async function pagesOf(app: App, filter: JobFilter, limit = 50) {
   const pages: Awaited<ReturnType<typeof jobPage>>[] = [];
   for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.next_cursor) {
-    const given: Record<string, string> = { limit: String(limit), ...(cursor === '' ? {} : { cursor }) };
-    pages.push(await jobPage(app, filter, { one: (name) => given[name] }));
+    const query: Record<string, string> = { limit: String(limit), ...(cursor === '' ? {} : { cursor }) };
+    pages.push(await jobPage(app, filter, { one: (name) => query[name] }));
   }
   return pages;
 }
@@ -73,11 +73,11 @@ test('with enough time one page has all matching jobs and their exact count', ()
       expect(page!.jobs).toHaveLength(3);
       expect(page!.count).toEqual({ value: 3, capped: false });
       // Every page has the count of all matching jobs.
-      const first = (await pagesOf(appOf(store, 0), filter, 2)).map((one) => [
+      const counts = (await pagesOf(appOf(store, 0), filter, 2)).map((one) => [
         one.jobs.length,
         one.count.value,
       ]);
-      expect(first.slice(0, 2)).toEqual([
+      expect(counts.slice(0, 2)).toEqual([
         [2, 3],
         [1, 3],
       ]);

@@ -1,10 +1,11 @@
 /** Tests the limits of a server and its answers above them. */
 import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
+import { mostConnections } from '../../src/http/connections.ts';
 import { bucket } from '../../src/http/guard.ts';
 import { type Site, serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
-import { add, later, ok, refused } from './api/topic.ts';
+import { addJobs, expectOk, expectRefused, TOMORROW } from './api/calls.ts';
 
 /** Opens connections that send `first` and then nothing. `open` returns how many are still open. */
 function openIdleConnections(site: Site, count: number, first = ''): { sockets: Socket[]; open(): number } {
@@ -16,7 +17,11 @@ function openIdleConnections(site: Site, count: number, first = ''): { sockets: 
   return { sockets, open: () => sockets.filter((socket) => !socket.closed).length };
 }
 
-test('idle connections do not block other clients, because the longest idle ones are closed first', async () => {
+test('the connection limit keeps file descriptors free for the rest of the server', () => {
+  expect([20, 120, 1024, 1_000_000].map(mostConnections)).toEqual([16, 56, 960, 2000]);
+});
+
+test('idle connections do not block other clients, because most of them are closed', async () => {
   // The server may open only 120 files. Without a connection limit, the idle connections would use up all of them.
   const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
   try {
@@ -32,7 +37,7 @@ test('idle connections do not block other clients, because the longest idle ones
       for (const socket of sockets) socket.destroy();
     }
     // A stream of a client with a valid token stays open.
-    await add(site, { id: 'seen', command: 'true', ...later });
+    await addJobs(site, { id: 'seen', command: 'true', ...TOMORROW });
     await until(() => stream.seen.length > 0, 'the stream goes on');
     expect(stream.isOver).toBe(false);
     stream.close();
@@ -75,18 +80,18 @@ test('a token bucket allows bursts, can go into debt with one large request, and
 });
 
 test(
-  'too many changes are refused without effect, and reads are not',
+  'too many changes are refused without effect, and reads are still answered',
   inSandbox(async (box) => {
     const site = await serve(box, '--max-rate', '1');
-    const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${i}`, command: 'true', ...later }));
+    const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${i}`, command: 'true', ...TOMORROW }));
     // An array may have more jobs than the bucket holds. Otherwise it could never be added.
-    await add(site, jobs);
+    await addJobs(site, jobs);
     const body = { id: 'more', command: 'true' };
-    const refusal = await refused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
+    const refusal = await expectRefused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
     expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(900);
-    await refused(site, ['POST', '/api/v1/jobs/j0/cancel'], {}, [429, 'too-many-changes']);
-    await refused(site, ['DELETE', '/api/v1/jobs/j0'], {}, [429, 'too-many-changes']);
-    expect((await ok(site, 'GET', '/api/v1/jobs?state=pending')).count.value).toBe(1000);
+    await expectRefused(site, ['POST', '/api/v1/jobs/j0/cancel'], {}, [429, 'too-many-changes']);
+    await expectRefused(site, ['DELETE', '/api/v1/jobs/j0'], {}, [429, 'too-many-changes']);
+    expect((await expectOk(site, 'GET', '/api/v1/jobs?state=pending')).count.value).toBe(1000);
     expect((await box.run(['serve', '--max-rate', '0'])).code).toBe(2);
   }),
 );
@@ -95,9 +100,9 @@ test(
   'by default 30,000 jobs in consecutive arrays are accepted',
   inSandbox(async (box) => {
     const site = await serve(box);
-    const body = Array.from({ length: 1000 }, () => ({ command: 'true', ...later }));
-    for (let i = 0; i < 30; i++) await add(site, body);
-    expect((await ok(site, 'GET', '/api/v1/stats')).jobs.pending).toBe(30_000);
+    const body = Array.from({ length: 1000 }, () => ({ command: 'true', ...TOMORROW }));
+    for (let i = 0; i < 30; i++) await addJobs(site, body);
+    expect((await expectOk(site, 'GET', '/api/v1/stats')).jobs.pending).toBe(30_000);
   }),
 );
 
@@ -105,17 +110,20 @@ test(
   'at most 16 operations run at a time, and another can start when one ends',
   inSandbox(async (box) => {
     const site = await serve(box);
-    await add(site, { id: 'a', command: 'true', ...later });
+    await addJobs(site, { id: 'a', command: 'true', ...TOMORROW });
     const body = {
       action: 'hold',
       ids: ['a', ...Array.from({ length: 1000 }, (_, i) => `n${i}`)],
       per_second: 1,
     };
     const ids: string[] = [];
-    for (let i = 0; i < 16; i++) ids.push((await ok(site, 'POST', '/api/v1/operations', body, 202)).id);
-    const full = await refused(site, ['POST', '/api/v1/operations'], { body }, [429, 'too-many-operations']);
+    for (let i = 0; i < 16; i++) ids.push((await expectOk(site, 'POST', '/api/v1/operations', body, 202)).id);
+    const full = await expectRefused(site, ['POST', '/api/v1/operations'], { body }, [
+      429,
+      'too-many-operations',
+    ]);
     expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0);
-    await ok(site, 'DELETE', `/api/v1/operations/${ids[0]}`);
+    await expectOk(site, 'DELETE', `/api/v1/operations/${ids[0]}`);
     const another = { action: 'release', ids: ['a'] };
     await until(
       async () => (await site.call('POST', '/api/v1/operations', { body: another })).status === 202,
@@ -128,9 +136,9 @@ test(
   'the start, actor and end of an operation are recorded, even if the server is stopped before the operation ends',
   inSandbox(async (box) => {
     const site = await serve(box);
-    await add(
+    await addJobs(
       site,
-      [1, 2, 3, 4].map((i) => ({ id: `o${i}`, command: 'true', ...later })),
+      [1, 2, 3, 4].map((i) => ({ id: `o${i}`, command: 'true', ...TOMORROW })),
     );
     const recorded = async (operation: string) =>
       (await box.run(['events', '--json'])).stdout
@@ -138,20 +146,20 @@ test(
         .filter((line) => line.includes(operation))
         .map((line) => JSON.parse(line));
     const body = { action: 'hold', ids: ['o1', 'o2', 'nobody'] };
-    const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
+    const { id } = await expectOk(site, 'POST', '/api/v1/operations', body, 202);
     const both = await until(async () => {
       const seen = await recorded(id);
       return seen.length === 2 ? seen : false;
     }, 'both are recorded');
-    const who = { actor: 'http:127.0.0.1', operation: id, action: 'hold', jobs: 3 };
-    expect(both[0]).toMatchObject({ kind: 'operation-begun', ...who });
-    expect(both[1]).toMatchObject({ kind: 'operation-ended', ...who, state: 'done', changed: 2 });
+    const common = { actor: 'http:127.0.0.1', operation: id, action: 'hold', jobs: 3 };
+    expect(both[0]).toMatchObject({ kind: 'operation-begun', ...common });
+    expect(both[1]).toMatchObject({ kind: 'operation-ended', ...common, state: 'done', changed: 2 });
 
     const slow = {
       action: 'cancel',
       ids: ['o1', 'o2', 'o3', ...Array.from({ length: 900 }, (_, i) => `n${i}`)],
     };
-    const cut = await ok(site, 'POST', '/api/v1/operations', { ...slow, per_second: 1 }, 202);
+    const cut = await expectOk(site, 'POST', '/api/v1/operations', { ...slow, per_second: 1 }, 202);
     await until(async () => (await recorded(cut.id)).length === 1, 'the operation has begun');
     process.kill(site.server.pid, 'SIGTERM');
     expect(await site.server.closed).toBe(0);

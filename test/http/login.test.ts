@@ -5,13 +5,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connectTo, type Site, serve } from '../support/http.ts';
 import { inSandbox, until } from '../support/queuectl.ts';
-import { add, later, ok, refused } from './api/topic.ts';
+import { addJobs, expectOk, expectRefused, TOMORROW } from './api/calls.ts';
 
 const logIn = (site: Site): Promise<{ session: string; role: string }> =>
-  ok(site, 'POST', '/api/v1/session', undefined, 201);
+  expectOk(site, 'POST', '/api/v1/session', undefined, 201);
 
 const expectDenied = (site: Site, token: string, code: string) =>
-  refused(site, ['GET', '/api/v1/jobs'], { token }, [401, code]);
+  expectRefused(site, ['GET', '/api/v1/jobs'], { token }, [401, code]);
 
 test(
   'a session has the rights of its token, and logout ends it and its streams',
@@ -21,18 +21,18 @@ test(
     const second = await logIn(site);
     expect(first.role).toBe('full');
     expect(first.session).not.toBe(second.session);
-    const body = { id: 'a', command: 'true', ...later };
+    const body = { id: 'a', command: 'true', ...TOMORROW };
     expect((await site.call('POST', '/api/v1/jobs', { body, token: first.session })).status).toBe(201);
     const streams = await Promise.all(
       [first.session, second.session, site.token].map((token) => site.events(null, token)),
     );
     // Only a token can log in, and only a session can log out.
-    await refused(site, ['POST', '/api/v1/session'], { token: first.session }, [403, 'not-allowed']);
-    await refused(site, ['DELETE', '/api/v1/session'], {}, [400, 'invalid-request']);
+    await expectRefused(site, ['POST', '/api/v1/session'], { token: first.session }, [403, 'not-allowed']);
+    await expectRefused(site, ['DELETE', '/api/v1/session'], {}, [400, 'invalid-request']);
     expect((await site.call('DELETE', '/api/v1/session', { token: first.session })).status).toBe(204);
     await expectDenied(site, first.session, 'session-ended');
     await until(() => streams[0]!.isOver, 'its stream ends');
-    await add(site, { id: 'b', command: 'true', ...later });
+    await addJobs(site, { id: 'b', command: 'true', ...TOMORROW });
     await until(() => streams.slice(1).every((one) => one.seen.length > 0), 'the others go on');
     expect(streams.map((one) => one.isOver)).toEqual([true, false, false]);
     expect((await site.call('GET', '/api/v1/jobs', { token: second.session })).status).toBe(200);
@@ -50,7 +50,7 @@ test(
     await site.server.exit;
     const next = await connectTo(box.start(['serve', '--port', String(site.port)]));
     await expectDenied(next, session, 'server-restarted');
-    await refused(next, ['POST', '/api/v1/session'], { token: session }, [401, 'server-restarted']);
+    await expectRefused(next, ['POST', '/api/v1/session'], { token: session }, [401, 'server-restarted']);
     // An old session is not counted as a guess and causes no delay.
     for (let i = 0; i < 50; i++) await expectDenied(next, session, 'server-restarted');
     await expectDenied(next, 'wrong', 'no-token');
@@ -86,11 +86,11 @@ test(
     await expectDenied(site, session, 'session-ended');
     expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
     // A request right after the replacement is refused, too.
-    const again = (await site.call('POST', '/api/v1/session', { token })).json.session;
+    const newSession = (await site.call('POST', '/api/v1/session', { token })).json.session;
     const file = join(box.home, 'queue.db.d/token');
     writeFileSync(`${file}.new`, `${'n'.repeat(43)}\n`);
     renameSync(`${file}.new`, file);
-    await expectDenied(site, again, 'session-ended');
+    await expectDenied(site, newSession, 'session-ended');
     await expectDenied(site, token, 'no-token');
     expect((await site.call('GET', '/api/v1/jobs', { token: 'n'.repeat(43) })).status).toBe(200);
   }),
@@ -104,17 +104,17 @@ test(
     const stream = await site.events(null, session);
     const file = join(box.home, 'queue.db.d/token');
     const text = readFileSync(file);
-    const works = async (): Promise<void> => {
+    const expectAccess = async (): Promise<void> => {
       for (const token of [site.token, session])
         expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
     };
     renameSync(file, `${file}.aside`);
-    await works();
+    await expectAccess();
     writeFileSync(file, '');
-    await works();
+    await expectAccess();
     writeFileSync(file, text);
-    await works();
-    await add(site, { id: 'a', command: 'true', ...later });
+    await expectAccess();
+    await addJobs(site, { id: 'a', command: 'true', ...TOMORROW });
     await until(() => stream.seen.length > 0, 'the stream goes on');
     expect(stream.isOver).toBe(false);
     stream.close();
@@ -138,7 +138,7 @@ test(
     ];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
     // An answer on another connection shows that the server has read the bytes above.
-    await ok(site, 'GET', '/api/v1/jobs');
+    await expectOk(site, 'GET', '/api/v1/jobs');
     const file = join(`${box.home}/queue.db.d`, 'token');
     writeFileSync(`${file}.new`, 'A'.repeat(43), { mode: 0o600 });
     renameSync(`${file}.new`, file);

@@ -52,10 +52,10 @@ test('parallel requests share an answer that is started after the last of them',
   let seen = 'too early';
   let made = 0;
   const make = async (): Promise<Response> => new Response(`${seen}, ${++made}`);
-  const asked = [shared.answer('a', make), shared.answer('a', make), shared.answer('b', make)];
+  const requests = [shared.answer('a', make), shared.answer('a', make), shared.answer('b', make)];
   seen = 'in time';
-  asked.push(shared.answer('a', make));
-  const texts = await Promise.all(asked.map(async (one) => (await one).text()));
+  requests.push(shared.answer('a', make));
+  const texts = await Promise.all(requests.map(async (one) => (await one).text()));
   expect(texts).toEqual(['in time, 1', 'in time, 1', 'in time, 2', 'in time, 1']);
   expect(await (await shared.answer('a', make)).text()).toBe('in time, 3');
 });

@@ -125,9 +125,12 @@ test(
   'the token is in no process listing and no log, and only in its file and the page for the browser',
   inSandbox(async (box) => {
     // This script runs instead of the browser and records its arguments.
-    const called = join(box.directory, 'called');
+    const argumentsFile = join(box.directory, 'arguments');
     const browser = join(box.directory, 'xdg-open');
-    writeFileSync(browser, `#!/bin/sh\necho "$@" > '${called}.draft'; mv '${called}.draft' '${called}'\n`);
+    writeFileSync(
+      browser,
+      `#!/bin/sh\necho "$@" > '${argumentsFile}.draft'; mv '${argumentsFile}.draft' '${argumentsFile}'\n`,
+    );
     chmodSync(browser, 0o755);
     const server = box.start(['serve', '--port', '0', '--open'], {
       env: { PATH: `${box.directory}:${process.env.PATH}` },
@@ -135,7 +138,7 @@ test(
     const { token } = await readAddress(server);
     const page = await until(() => {
       try {
-        return readFileSync(called, 'utf8').trim();
+        return readFileSync(argumentsFile, 'utf8').trim();
       } catch {
         return false;
       }

@@ -12,8 +12,8 @@ const VALUES = [
   ...['-9223372036854775808', '-1', '0', '2147483648', '9007199254740991', '9007199254740994'],
   ...['9223372036854775807', "'text'", 'NULL', '9e999'],
 ];
-/** Selects the row of each table that is changed. */
-const ROW: Record<string, string> = {
+/** The SQL condition that selects the row of each table that is changed. */
+const ROW_CONDITIONS: Record<string, string> = {
   job: "id = 'bad'",
   attempt: "job = (SELECT number FROM job WHERE id = 'bad')",
   queue: "name = 'theirs'",
@@ -38,8 +38,8 @@ async function fill(box: Sandbox): Promise<void> {
   await enqueue(box, 'good', 'true');
 }
 
-/** Returns the changes to try: numeric columns, each with one of the values or with all. */
-function casesOf(template: string): { table: string; column: string; value: string }[] {
+/** Returns the changes to try. An exhaustive test sets every numeric column to every value. */
+function listChanges(template: string): { table: string; column: string; value: string }[] {
   const db = new DatabaseSync(template);
   const found = TABLES.flatMap((table) => {
     const columns = db
@@ -55,6 +55,7 @@ function casesOf(template: string): { table: string; column: string; value: stri
   return found;
 }
 
+/** Sets a column of the selected row. Returns false if the database refuses the value. */
 function setValue(
   file: string,
   { table, column, value }: { table: string; column: string; value: string },
@@ -62,7 +63,7 @@ function setValue(
   const db = new DatabaseSync(file);
   try {
     db.exec('PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF');
-    db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE ${ROW[table]}`);
+    db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE ${ROW_CONDITIONS[table]}`);
     return true;
   } catch {
     // The type or a constraint of the column refuses the value.
@@ -72,7 +73,7 @@ function setValue(
   }
 }
 
-const READERS = [
+const READ_COMMANDS = [
   ['list', '--json'],
   ['status', '--json'],
   ['stats', '--json'],
@@ -83,6 +84,7 @@ const READERS = [
   ['export'],
 ];
 
+/** Returns a description of the problem if a command did not exit with an allowed code or printed an internal error. */
 function faultOf(command: string[], { code, stderr }: Result, allowed = [0]): string[] {
   const isClean = !/internal|RangeError|TypeError|at .*\(/.test(stderr);
   return allowed.includes(code) && isClean
@@ -90,10 +92,11 @@ function faultOf(command: string[], { code, stderr }: Result, allowed = [0]): st
     : [`${command.join(' ')} exited with ${code}: ${stderr.slice(0, 200)}`];
 }
 
+/** Runs all read commands and a worker on a copy of the store, and returns the problems that it finds. */
 async function faultsOf(box: Sandbox, home: string): Promise<string[]> {
   const env = { env: { QUEUECTL_HOME: home } };
   const found: string[] = [];
-  for (const command of READERS) found.push(...faultOf(command, await box.run(command, env)));
+  for (const command of READ_COMMANDS) found.push(...faultOf(command, await box.run(command, env)));
   for (const id of ['bad', 'good'])
     found.push(...faultOf(['show'], await box.run(['show', id, '--json'], env), [0, 3]));
   found.push(...faultOf(['db', 'check'], await box.run(['db', 'check'], env), [0, 1]));
@@ -117,10 +120,10 @@ test(
     await fill(box);
     await box.run(['config', 'set', 'backoff-base', '1']);
     const template = join(box.home, 'queue.db');
-    const cases = casesOf(template);
+    const changes = listChanges(template);
     const faults: string[] = [];
-    const next = async (): Promise<void> => {
-      for (let one = cases.shift(); one !== undefined; one = cases.shift()) {
+    const tryChanges = async (): Promise<void> => {
+      for (let one = changes.shift(); one !== undefined; one = changes.shift()) {
         const home = join(box.directory, `${one.table}-${one.column}-${one.value.replace(/\W/g, '_')}`);
         mkdirSync(home, { mode: 0o700 });
         cpSync(template, join(home, 'queue.db'));
@@ -129,7 +132,7 @@ test(
           faults.push(`${one.table}.${one.column} = ${one.value}: ${fault}`);
       }
     };
-    await Promise.all([next(), next(), next(), next()]);
+    await Promise.all([tryChanges(), tryChanges(), tryChanges(), tryChanges()]);
     expect(faults).toEqual([]);
   }, LIMIT_MS),
   2 * LIMIT_MS,
@@ -160,7 +163,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job with an unreadable row is shown, held with a reason at the next claim, and delays no other job',
+  'a job with an unreadable row can be shown, gets an error instead of running, and does not stop other jobs',
   inSandbox(async (box) => {
     await enqueue(box, 'bad', 'true');
     await enqueue(box, 'good', 'true');

@@ -1,4 +1,4 @@
-/** Tests displayed values: secrets are masked, CSV cells are not formulas, and names are visible. */
+/** Tests displayed values: passwords are masked, CSV cells are not formulas, and names have no invisible characters. */
 import { expect, test } from 'bun:test';
 import { MASK } from '../../src/core/mask.ts';
 import { serve } from '../support/http.ts';
@@ -61,8 +61,8 @@ test(
     });
 
     // Input that contains a masked value is refused, because it was copied from a display.
-    const again = await box.run(['enqueue', `psql ${MASKED}`]);
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`command contains ${MASK}`)]);
+    const copied = await box.run(['enqueue', `psql ${MASKED}`]);
+    expect([copied.code, copied.stderr]).toEqual([2, expect.stringContaining(`command contains ${MASK}`)]);
     const body = { command: `psql ${MASKED}` };
     expect((await site.call('PATCH', '/api/v1/jobs/x', { body })).status).toBe(400);
     expect((await box.run(['enqueue', '--', 'psql', MASKED])).code).toBe(2);

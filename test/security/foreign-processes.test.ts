@@ -34,8 +34,8 @@ async function runJob(box: Sandbox, id: string): Promise<{ epoch: string; number
   return { epoch: epoch!, number: Number(number) };
 }
 
-/** Does the work while the other process runs, and expects that process to survive it. */
-async function whileRunning(stranger: Stranger, work: () => Promise<void>): Promise<void> {
+/** Does the work while a process of another user runs, expects that process to survive it, and ends the process. */
+async function expectSurvives(stranger: Stranger, work: () => Promise<void>): Promise<void> {
   try {
     await work();
     expect(stranger.child.exitCode).toBeNull();
@@ -60,7 +60,7 @@ test.concurrent.skipIf(!IS_ROOT)(
         `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${MAC} sleep 1000 & wait`,
       );
       await until(() => processesWith(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it has the cookie');
-      await whileRunning(stranger, async () =>
+      await expectSurvives(stranger, async () =>
         expect(await runJob(box, `job${i}`)).toMatchObject({ number: i + 2 }),
       );
     }
@@ -68,7 +68,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.concurrent(
-  'no process can raise the attempt numbers above the usable range',
+  'a process with a cookie of a huge attempt number does not raise the attempt numbers',
   inSandbox(async (box) => {
     const { epoch } = await runJob(box, 'first');
     const env = { ...process.env, QUEUECTL_HOME: box.home, QUEUECTL_RUN: `${epoch}-999999999999999` };
@@ -86,11 +86,11 @@ test.concurrent.skipIf(!IS_ROOT)(
     for (let i = 0; i < TRIES; i++) {
       await startGatedJob(box, `job${i}`);
       const name = attemptNameOf(box, `job${i}`);
-      // This starts processes all the time, so waiting until none is left would never end.
-      const again = `while :; do QUEUECTL_RUN=${name} sleep 0.2 & sleep 0.01; done`;
+      // This shell starts processes all the time, so waiting until none is left would never end.
+      const forkLoop = `while :; do QUEUECTL_RUN=${name} sleep 0.2 & sleep 0.01; done`;
       const lasting = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
-      await whileRunning(lasting, async () =>
-        whileRunning(await startStranger(again), async () => {
+      await expectSurvives(lasting, async () =>
+        expectSurvives(await startStranger(forkLoop), async () => {
           await until(
             () => processesWith(`QUEUECTL_RUN=${name}`).length > 2,
             'the processes have the cookie',
@@ -116,7 +116,7 @@ test.concurrent.skipIf(!IS_ROOT)(
       // Without the record, a process with the cookie would prove that the command runs.
       rmSync(join(box.home, 'queue.db.d', 'attempts', name, 'rec'));
       const stranger = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
-      await whileRunning(stranger, async () => {
+      await expectSurvives(stranger, async () => {
         job.release();
         await box.run(['worker', 'start', '--drain']);
         expect(await box.json(['show', job.id])).toMatchObject({ state: 'completed' });
@@ -132,9 +132,9 @@ test.concurrent.skipIf(!IS_ROOT)(
     await box.startWorkers();
     const drop = 'setpriv --reuid 65534 --regid 65534 --clear-groups';
     await enqueue(box, 'job', `setsid ${drop} sleep 1000 & sleep 1000`);
-    const inner = (): number | undefined =>
+    const findProcess = (): number | undefined =>
       processesOfJob(box, 'job').find((pid) => argumentsOf(pid)[0] === 'sleep' && uidOf(pid) === 65534);
-    const pid = await until(inner, 'the process runs as another user');
+    const pid = await until(findProcess, 'the process runs as another user');
     await box.run(['cancel', 'job']);
     await untilState(box, 'job', 'cancelled');
     expect(isAlive(pid)).toBe(false);

@@ -14,36 +14,40 @@ import {
 } from '../support/queuectl.ts';
 import { backupPathOf, dbPathOf } from '../support/replaced-store.ts';
 
-/** What a command records instead of the truth, and how it prints that record. The first number is a pid. */
-const FORGED: [string, string][] = [
+/** Forged records: what each one claims, and the shell command that prints it. The first field of a record is a pid. */
+const FORGED: [claim: string, printRecord: string][] = [
   ['its own end', "printf '%-10s 0    \\n' $PPID"],
   ['the end of a process that does not exist', "printf '%-10s 0    \\n' 4194303"],
   ['that it never started', "printf '%-10s gate \\n' 0"],
 ];
 
 /** Returns a command that overwrites its own record and continues until the test releases it. */
-function forgingCommand(record: string): string {
+function forgingCommand(printRecord: string): string {
   // The shell that runs the command is a child of the frame or of a subshell that the frame forked.
   const find = `for p in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do tr '\\0' '\\n' </proc/$p/cmdline; done | grep '/rec$' | head -n 1`;
-  const write = `record=$(${find}); ${record} 1<>"$record"; echo start >>log`;
+  const write = `record=$(${find}); ${printRecord} 1<>"$record"; echo start >>log`;
   return `${write}; until [ -e go ]; do sleep 0.05; done; echo end >>log; exit 3`;
 }
 
-async function startForging(box: Sandbox, record: string, more: Record<string, unknown> = {}): Promise<void> {
-  await enqueue(box, 'job', forgingCommand(record), { max_retries: 1, ...more });
+async function startForging(
+  box: Sandbox,
+  printRecord: string,
+  fields: Record<string, unknown> = {},
+): Promise<void> {
+  await enqueue(box, 'job', forgingCommand(printRecord), { max_retries: 1, ...fields });
   await until(() => traces(box).includes('start'), 'it has started');
 }
 
 const traces = (box: Sandbox): string[] => lines(join(box.directory, 'log'));
 const release = (box: Sandbox): void => writeFileSync(join(box.directory, 'go'), '');
 
-for (const [what, record] of FORGED) {
+for (const [claim, printRecord] of FORGED) {
   test.concurrent(
-    `a worker that adopts a job waits for a command that records ${what}`,
+    `a worker that adopts a job waits for a command that records ${claim}`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '100ms', lease: '1s' });
       const first = await box.startWorkers();
-      await startForging(box, record);
+      await startForging(box, printRecord);
       await box.run(['worker', 'stop', '--leave']);
       await first.exit;
       await box.startWorkers();
@@ -56,17 +60,17 @@ for (const [what, record] of FORGED) {
   );
 
   test.concurrent(
-    `a cancel ends a command that records ${what}, with and without a worker`,
+    `a cancel ends a command that records ${claim}, with and without a worker`,
     inSandbox(async (box) => {
       await configure(box, { 'kill-grace': '100ms' });
       const workers = await box.startWorkers();
-      await startForging(box, record);
+      await startForging(box, printRecord);
       await box.run(['cancel', 'job']);
       await untilState(box, 'job', 'cancelled', 20_000);
       expect(processesOfJob(box, 'job')).toEqual([]);
       await box.run(['delete', 'job']);
       writeFileSync(join(box.directory, 'log'), '');
-      await startForging(box, record);
+      await startForging(box, printRecord);
       await box.run(['worker', 'stop', '--leave']);
       await workers.exit;
       await box.run(['cancel', 'job']);

@@ -33,21 +33,21 @@ test.concurrent(
     const file = join(box.directory, 'lines');
     await box.run(['export', file]);
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    const into = ['--db', join(box.directory, 'new.db')];
+    const newStore = ['--db', join(box.directory, 'new.db')];
     await Promise.all(
       BAD_VALUES.map(async ([table, column, value], i) => {
-        const at = lines.findIndex((line) => table in JSON.parse(line));
-        const changed = JSON.parse(lines[at]!) as Line;
+        const index = lines.findIndex((line) => table in JSON.parse(line));
+        const changed = JSON.parse(lines[index]!) as Line;
         changed[table]![column] = value;
         const hostile = join(box.directory, `hostile-${i}`);
-        writeFileSync(hostile, `${lines.with(at, JSON.stringify(changed)).join('\n')}\n`);
-        const made = await box.run([...into, 'import', hostile]);
-        expectRefusal(made, 2, new RegExp(`line ${at + 1}: its ${column} is out of range`));
+        writeFileSync(hostile, `${lines.with(index, JSON.stringify(changed)).join('\n')}\n`);
+        const result = await box.run([...newStore, 'import', hostile]);
+        expectRefusal(result, 2, new RegExp(`line ${index + 1}: its ${column} is out of range`));
       }),
     );
-    expect((await box.run([...into, 'import', file])).code).toBe(0);
-    expect((await box.run([...into, 'enqueue', '--id', 'next', 'true'])).code).toBe(0);
-    expect((await box.run([...into, 'worker', 'start', '--drain', '--quiet'])).code).toBe(0);
-    expect((await box.run([...into, 'list', '--state', 'completed', '-q'])).stdout).toContain('next');
+    expect((await box.run([...newStore, 'import', file])).code).toBe(0);
+    expect((await box.run([...newStore, 'enqueue', '--id', 'next', 'true'])).code).toBe(0);
+    expect((await box.run([...newStore, 'worker', 'start', '--drain', '--quiet'])).code).toBe(0);
+    expect((await box.run([...newStore, 'list', '--state', 'completed', '-q'])).stdout).toContain('next');
   }),
 );

@@ -17,18 +17,19 @@ import {
   worstAttack,
 } from '../support/patterns.ts';
 
-/** Lengths of texts, in characters. */
-const SHORT = 2048;
-const LONG = 200_000;
+/** The lengths of test texts, in characters. */
+const SHORT_LENGTH = 2048;
+const LONG_LENGTH = 200_000;
 /** A pattern may take this many times as long as linearTime(). A quadratic pattern takes a thousand times as long. */
 const FACTOR = 50;
 
+/** Describes a pattern that is too slow. Returns null if it is linear. */
 function problemOf({ where, regex }: Pattern): string | null {
-  const limit = FACTOR * linearTime(SHORT);
-  const worst = worstAttack(regex, attacksOn(regex), SHORT, limit);
+  const limit = FACTOR * linearTime(SHORT_LENGTH);
+  const worst = worstAttack(regex, attacksOn(regex), SHORT_LENGTH, limit);
   if (worst.time > limit) return `${where} ${regex} ${JSON.stringify(worst.attack)}`;
-  const time = timeToMatch(regex, textOf(worst.attack, LONG), 3);
-  return time > FACTOR * linearTime(LONG)
+  const time = timeToMatch(regex, textOf(worst.attack, LONG_LENGTH), 3);
+  return time > FACTOR * linearTime(LONG_LENGTH)
     ? `${where} ${regex} ${JSON.stringify(worst.attack)} at length`
     : null;
 }
@@ -57,34 +58,38 @@ test('only two files build patterns from strings, which the tests above do not f
   ]);
 });
 
-/** Functions that scan a text more than once, with texts whose repetition could make them start over. */
-const SCANNERS: [string, (text: string) => unknown, string[]][] = [
+/** Functions that scan a text more than once, each with pieces whose repetition could make it start over again and again. */
+const SCANNERS: [name: string, scan: (text: string) => unknown, pieces: string[]][] = [
   [
     'secretIn',
     secretIn,
     ['=a', ',token=', '?a="', "x='password ", 'a="', '--token ', '://a:', 'token=" ', '--a="--b=', '-'],
   ],
   ['maskUrls', maskUrls, ['://a:', '://:@', 'a://b:c@']],
-  ['compileTemplate', (text) => attempt(() => compileTemplate(text)), ['#', ' #', '$(', '${', '{} ', '$(( ']],
+  [
+    'compileTemplate',
+    (text) => ignoreErrors(() => compileTemplate(text)),
+    ['#', ' #', '$(', '${', '{} ', '$(( '],
+  ],
   ['errorSignature', errorSignature, ['"', "'", '/a', '0x', '1.', '… ', ' ']],
   ['isPlainCommand', (text) => isPlainCommand(text.slice(0, 4096)), ['a ', "a ''", 'a;', 'a && ', '  ']],
 ];
 
-test.each(SCANNERS)('%s takes time in proportion to the text', (_, read, pieces) => {
-  const lengths = [SHORT, LONG] as const;
+test.each(SCANNERS)('%s takes time in proportion to the text', (_, scan, pieces) => {
+  const lengths = [SHORT_LENGTH, LONG_LENGTH] as const;
   const time = (piece: string, length: number): number => {
     const text = textOf({ prefix: 'token ', unit: piece, suffix: '' }, length);
-    return timeToRun(() => read(text), 3);
+    return timeToRun(() => scan(text), 3);
   };
   for (const piece of pieces) {
     const [short, long] = lengths.map((length) => time(piece, length));
     // The long text is 98 times as long as the short one. The limit is eight times what linear time needs.
-    const most = Math.max(8 * 98 * short!, FACTOR * linearTime(LONG));
-    expect({ piece, linear: long! <= most }).toEqual({ piece, linear: true });
+    const maxTime = Math.max(8 * 98 * short!, FACTOR * linearTime(LONG_LENGTH));
+    expect({ piece, linear: long! <= maxTime }).toEqual({ piece, linear: true });
   }
 });
 
-function attempt(act: () => unknown): void {
+function ignoreErrors(act: () => unknown): void {
   try {
     act();
   } catch {

@@ -16,14 +16,14 @@ const memoryMiB = (site: Site): number => {
   return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
 };
 
-const openFiles = (site: Site): number => readdirSync(`/proc/${site.server.pid}/fd`).length;
+const openFileCount = (site: Site): number => readdirSync(`/proc/${site.server.pid}/fd`).length;
 
-const assetOf = async (site: Site): Promise<string> => {
+const assetPath = async (site: Site): Promise<string> => {
   const { text } = await site.call('GET', '/', { token: null });
   return `/${/assets\/main-[^"]+\.js/.exec(text)![0]}`;
 };
 
-const requests = (site: Site, path: string, count: number, token = 'x'): string =>
+const requestText = (site: Site, path: string, count: number, token = 'x'): string =>
   `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${token}\r\n\r\n`.repeat(
     count,
   );
@@ -41,21 +41,21 @@ function flood(box: Sandbox, site: Site, bytes: string): Running {
 
 /** Floods the server until it has closed the connections or uses too much memory. Returns the peak growth in MiB. */
 async function peakGrowth(box: Sandbox, site: Site, bytes: string): Promise<number> {
-  const [before, files] = [memoryMiB(site), openFiles(site)];
+  const [memoryBefore, filesBefore] = [memoryMiB(site), openFileCount(site)];
   const flooding = flood(box, site, bytes);
   await until(() => flooding.stdout().includes('sent'), 'everything is sent');
   // Connections are accepted in order, so the answer to this request shows that all others were accepted.
-  let last = false;
+  let othersAccepted = false;
   const done = (): void => {
-    last = true;
+    othersAccepted = true;
   };
   site.call('GET', '/healthz').then(done, done);
-  let most = 0;
+  let peak = 0;
   await until(() => {
-    most = Math.max(most, memoryMiB(site) - before);
-    return most >= GROWTH_LIMIT_MIB || (last && openFiles(site) <= files + 1);
+    peak = Math.max(peak, memoryMiB(site) - memoryBefore);
+    return peak >= GROWTH_LIMIT_MIB || (othersAccepted && openFileCount(site) <= filesBefore + 1);
   }, 'the server has closed the connections');
-  return most;
+  return peak;
 }
 
 for (const who of ['without the token', 'with the token']) {
@@ -63,9 +63,9 @@ for (const who of ['without the token', 'with the token']) {
     `${CONNECTIONS} connections that send ${REQUESTS} requests each and never read are closed, ${who}`,
     inSandbox(async (box) => {
       const site = await serve(box);
-      const path = who === 'with the token' ? '/api/v1/openapi.json' : await assetOf(site);
+      const path = who === 'with the token' ? '/api/v1/openapi.json' : await assetPath(site);
       const token = who === 'with the token' ? site.token : 'x';
-      const bytes = requests(site, path, REQUESTS, token);
+      const bytes = requestText(site, path, REQUESTS, token);
       expect(await peakGrowth(box, site, bytes)).toBeLessThan(GROWTH_LIMIT_MIB);
       expect((await site.call('GET', '/healthz')).status).toBe(200);
     }),
@@ -76,33 +76,35 @@ test(
   'a connection with too many pending requests is closed, even with the token',
   inSandbox(async (box) => {
     const site = await serve(box);
-    const answers = await site.raw(requests(site, '/api/v1/jobs', REQUESTS, site.token));
+    const answers = await site.raw(requestText(site, '/api/v1/jobs', REQUESTS, site.token));
     expect(answers.match(/HTTP\/1\.1 /g)?.length ?? 0).toBeLessThan(REQUESTS);
     expect((await site.call('GET', '/healthz')).status).toBe(200);
   }),
 );
 
 test(
-  'a client with a few pipelined requests gets all answers in order, even if it reads late',
+  'a client with 60 pipelined requests gets all answers in order, even if it reads late',
   inSandbox(async (box) => {
     const site = await serve(box);
-    const asset = await assetOf(site);
+    const asset = await assetPath(site);
     const size = (await site.call('GET', asset, { token: null })).text.length;
     const paths = Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? asset : '/healthz'));
-    const bytes = paths.map((path) => requests(site, path, 1)).join('');
+    const bytes = paths.map((path) => requestText(site, path, 1)).join('');
     const socket = connect(site.port, '127.0.0.1', () => socket.write(bytes));
     socket.pause();
     // When the server answers another connection, it has handled this one as far as it can.
     for (let i = 0; i < 20; i++) await site.call('GET', '/healthz');
-    let seen = '';
+    let received = '';
     socket.on('data', (data) => {
-      seen += data.toString('latin1');
+      received += data.toString('latin1');
     });
     socket.resume();
-    await until(() => seen.match(/HTTP\/1\.1 200/g)?.length === 60, 'all are answered');
-    const lengths = [...seen.matchAll(/content-length: (\d+)/gi)].map(([, length]) => Number(length) > 1000);
+    await until(() => received.match(/HTTP\/1\.1 200/g)?.length === 60, 'all are answered');
+    const lengths = [...received.matchAll(/content-length: (\d+)/gi)].map(
+      ([, length]) => Number(length) > 1000,
+    );
     expect(lengths).toEqual(paths.map((path) => path === asset));
-    await until(() => seen.length > 30 * size, 'all of each has come');
+    await until(() => received.length > 30 * size, 'all answers are complete');
     socket.destroy();
   }),
 );
@@ -127,7 +129,7 @@ test(
         statuses: ['HTTP/1.1 400'],
       });
       const more = await site.raw(
-        `${head}Transfer-Encoding: ${coding}\r\n\r\n${body}${requests(site, '/healthz', 1)}`,
+        `${head}Transfer-Encoding: ${coding}\r\n\r\n${body}${requestText(site, '/healthz', 1)}`,
       );
       expect({ coding, more: more.match(/HTTP\/1\.1 \d+/g) }).toEqual({ coding, more: ['HTTP/1.1 400'] });
     }

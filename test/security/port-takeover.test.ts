@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** A page that sends everything it can read to the program that serves it. */
-const THIEF = `<script>
+const THIEF_PAGE = `<script>
   (async () => {
     const databases = await indexedDB.databases();
     const caches_ = self.caches ? await caches.keys() : [];
@@ -31,6 +31,7 @@ interface Impostor {
   close(): Promise<void>;
 }
 
+/** Starts a program that listens on the port of a server that has ended. */
 async function takePort(port: number): Promise<Impostor> {
   const received: Impostor['received'] = [];
   const server = createServer((incoming, outgoing) => {
@@ -42,7 +43,7 @@ async function takePort(port: number): Promise<Impostor> {
       received.push({ url: incoming.url!, headers: incoming.headers, body });
       const isPage = incoming.headers.accept?.includes('text/html') ?? false;
       outgoing.writeHead(200, { 'content-type': isPage ? 'text/html' : 'application/json' });
-      outgoing.end(isPage ? THIEF : '{}');
+      outgoing.end(isPage ? THIEF_PAGE : '{}');
     });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -69,7 +70,7 @@ test(
   inSandbox(async (box) => {
     const { page, origin, token, kill } = await openDashboard(box, browser);
     await page.locator('.live-live').waitFor();
-    // Another tab of the browser is logged in without a token.
+    // Another tab of the browser is logged in, although it was opened without a token.
     const second = await page.context().newPage();
     await second.goto(`${origin}/jobs`);
     await second.getByText('No jobs yet').waitFor();
@@ -91,14 +92,14 @@ test(
     for (const one of tokens) expect(all).not.toContain(one);
     const loot = JSON.parse(impostor.received.find(({ url }) => url === '/loot')!.body);
     expect([loot.session, loot.cookie, loot.databases, loot.caches]).toEqual([{}, '', [], []]);
-    const next = await connectTo(box.start(['serve', '--port', String(port)]));
-    expect(next.token).toBe(token);
-    // Every word that the program has received is tried as a token, to read and to log in.
+    const nextServer = await connectTo(box.start(['serve', '--port', String(port)]));
+    expect(nextServer.token).toBe(token);
+    // Every long word that the impostor has received is tried as a token, to read and to log in.
     const words = new Set(all.match(/[\w-]{20,}/g));
     expect([...words].some((word) => /^[0-9a-f]{12}-[\w-]{43}$/.test(word))).toBe(true);
     for (const word of words) {
-      const read = await next.call('GET', '/api/v1/jobs', { token: word });
-      const entered = await next.call('POST', '/api/v1/session', { token: word });
+      const read = await nextServer.call('GET', '/api/v1/jobs', { token: word });
+      const entered = await nextServer.call('POST', '/api/v1/session', { token: word });
       expect([401, 429]).toContain(read.status);
       expect([401, 429]).toContain(entered.status);
     }

@@ -2,10 +2,11 @@ import { copyFileSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The process of an attacker. With `beside`, it repeatedly moves a hostile file beside the database `target` and away
- * again. Otherwise, it moves the file beside each draft in the directory `target`. `suffix` is that of the hostile file.
+ * The process of an attacker, which runs until it is killed. With the mode `beside`, it repeatedly moves a hostile file beside the
+ * database `target` and away again. With `drafts`, it moves the file beside each draft in the directory `target`. The moved
+ * file is named like the database or draft, with `suffix`.
  */
-const [how, hostile, target, suffix] = process.argv.slice(2) as [string, string, string, string];
+const [mode, hostile, target, suffix] = process.argv.slice(2) as [string, string, string, string];
 const parked = `${hostile}.parked`;
 process.stdout.write('ready\n');
 
@@ -17,13 +18,13 @@ const ignoreError = (work: () => void): void => {
   }
 };
 
-/** Waits for up to `most` ms at random, so that the file comes and goes between different steps of the victim. */
-const pause = (most: number): void => {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * most);
+/** Waits for up to `maxMs` ms at random, so that the file comes and goes between different steps of the victim. */
+const pause = (maxMs: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * maxMs);
 };
 
 for (;;) {
-  if (how === 'beside') {
+  if (mode === 'beside') {
     ignoreError(() => copyFileSync(hostile, parked, 1));
     pause(4);
     ignoreError(() => renameSync(parked, target + suffix));

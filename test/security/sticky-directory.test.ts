@@ -17,13 +17,13 @@ import {
 import { basename, join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { writeHotJournal } from './hostile-files.ts';
+import { writeHotJournal } from './hot-journal.ts';
 
 /** Each exploit is tried this many times. QUEUECTL_SECURITY_TRIES=50 is the full test. */
 const TRIES = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1);
 const NOBODY = 65534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-const asRoot = test.skipIf(process.getuid!() !== 0);
+const testAsRoot = test.skipIf(process.getuid!() !== 0);
 /** The victim runs this many commands in each try. The attacker needs to hit only one of them. */
 const COMMANDS_PER_TRY = TRIES === 1 ? 5 : 20;
 const LIMIT_MS = 60_000 + TRIES * 20_000;
@@ -34,7 +34,7 @@ interface Scene {
   db: string;
   /** Exists if a command of the attacker ran as the victim. */
   pwned: string;
-  /** Files of the attacker that contain a job with a command, by the suffix that SQLite reads. */
+  /** Files of the attacker that add a job to a database if SQLite reads them, by their suffix. */
   hostile: Record<'-wal' | '-journal', string>;
   /** Starts racer.ts as the attacker. */
   attack(...args: string[]): Promise<ChildProcess>;
@@ -45,23 +45,26 @@ async function prepareScene(box: Sandbox): Promise<Scene> {
   const shared = join(box.directory, 'shared');
   mkdirSync(shared);
   chmodSync(shared, 0o1777);
-  const theirs = join(box.directory, 'theirs');
-  mkdirSync(theirs, { mode: 0o755 });
-  chownSync(theirs, NOBODY, NOBODY);
+  const attackerDirectory = join(box.directory, 'theirs');
+  mkdirSync(attackerDirectory, { mode: 0o755 });
+  chownSync(attackerDirectory, NOBODY, NOBODY);
   const pwned = join(box.directory, 'pwned');
   const evil = `--cwd / --id evil 'touch ${pwned}'`;
   const prepare = `export QUEUECTL_HOME=wal; QUEUECTL_CRASH_AT=after-insert "$0" enqueue ${evil}
     export QUEUECTL_HOME=whole; "$0" enqueue ${evil} && "$0" backup --quiet whole.db`;
-  await box.run([], { cwd: theirs, through: [...AS_NOBODY, 'sh', '-c', prepare] });
-  const hostile = { '-wal': join(theirs, 'wal', 'queue.db-wal'), '-journal': join(theirs, 'evil-journal') };
-  writeHotJournal(join(theirs, 'whole.db'), hostile['-journal']);
+  await box.run([], { cwd: attackerDirectory, through: [...AS_NOBODY, 'sh', '-c', prepare] });
+  const hostile = {
+    '-wal': join(attackerDirectory, 'wal', 'queue.db-wal'),
+    '-journal': join(attackerDirectory, 'evil-journal'),
+  };
+  writeHotJournal(join(attackerDirectory, 'whole.db'), hostile['-journal']);
   const parking = join(shared, 'parking');
   mkdirSync(parking);
   chownSync(parking, NOBODY, NOBODY);
-  for (const [end, file] of Object.entries(hostile)) {
+  for (const [suffix, file] of Object.entries(hostile)) {
     copyFileSync(file, join(parking, basename(file)));
     chownSync(join(parking, basename(file)), NOBODY, NOBODY);
-    hostile[end as '-wal'] = join(parking, basename(file));
+    hostile[suffix as '-wal'] = join(parking, basename(file));
   }
   const runtime = join(box.directory, 'bun');
   const racer = join(box.directory, 'racer.ts');
@@ -102,69 +105,69 @@ async function during<T>(attack: Promise<ChildProcess>, work: () => Promise<T>):
 
 /** Replaces the victim's store with a fresh copy, as if an older version had created it there. */
 function resetStore(box: Sandbox, db: string): void {
-  for (const end of ['', '-wal', '-shm', '-journal', '.d'])
-    rmSync(db + end, { recursive: true, force: true });
+  for (const suffix of ['', '-wal', '-shm', '-journal', '.d'])
+    rmSync(db + suffix, { recursive: true, force: true });
   copyFileSync(join(box.home, 'queue.db'), db);
   chmodSync(db, 0o600);
 }
 
-for (const end of ['-wal', '-journal'] as const) {
-  asRoot(
-    `a ${end} that another user moves beside a store in a sticky directory never runs that user's commands`,
+for (const suffix of ['-wal', '-journal'] as const) {
+  testAsRoot(
+    `a ${suffix} file that another user moves beside a store in a sticky directory never runs that user's commands`,
     inSandbox(async (box) => {
       const { db, pwned, hostile, attack } = await prepareScene(box);
-      let won = 0;
+      let successfulAttacks = 0;
       for (let i = 0; i < TRIES; i++) {
         resetStore(box, db);
-        await during(attack('beside', hostile[end], db, end), async () => {
-          for (let look = 0; look < COMMANDS_PER_TRY; look++) await box.run(['--db', db, 'list']);
+        await during(attack('beside', hostile[suffix], db, suffix), async () => {
+          for (let run = 0; run < COMMANDS_PER_TRY; run++) await box.run(['--db', db, 'list']);
         });
         await box.run(['--db', db, 'worker', 'start', '--drain', '--quiet']);
-        if (existsSync(pwned)) won++;
+        if (existsSync(pwned)) successfulAttacks++;
         rmSync(pwned, { force: true });
       }
-      expect({ won }).toEqual({ won: 0 });
+      expect({ successfulAttacks }).toEqual({ successfulAttacks: 0 });
     }, LIMIT_MS),
     2 * LIMIT_MS,
   );
 
-  asRoot(
-    `a ${end} that another user moves beside a draft in a sticky directory adds nothing to a backup`,
+  testAsRoot(
+    `a ${suffix} file that another user moves beside a draft in a sticky directory adds nothing to a backup`,
     inSandbox(async (box) => {
       const { shared, hostile, attack } = await prepareScene(box);
-      let won = 0;
+      let successfulAttacks = 0;
       for (let i = 0; i < TRIES; i++) {
         const made = join(shared, `backup-${i}.db`);
-        await during(attack('drafts', hostile[end], shared, end), async () =>
+        await during(attack('drafts', hostile[suffix], shared, suffix), async () =>
           expect(await box.run(['backup', made])).toMatchObject({ code: 0 }),
         );
-        if (existsSync(made) && readFileSync(made, 'latin1').includes('evil')) won++;
+        if (existsSync(made) && readFileSync(made, 'latin1').includes('evil')) successfulAttacks++;
       }
-      expect({ won }).toEqual({ won: 0 });
+      expect({ successfulAttacks }).toEqual({ successfulAttacks: 0 });
     }, LIMIT_MS),
     2 * LIMIT_MS,
   );
 }
 
-asRoot(
-  `a -wal that another user moves beside a backup in a sticky directory adds nothing to a restored store`,
+testAsRoot(
+  'a -wal file that another user moves beside a backup in a sticky directory adds nothing to a restored store',
   inSandbox(async (box) => {
     const { db, hostile, attack } = await prepareScene(box);
     await box.json(['backup', db]);
-    let won = 0;
+    let successfulAttacks = 0;
     for (let i = 0; i < TRIES; i++) {
       const restored = join(box.directory, `restored-${i}`, 'queue.db');
       await during(attack('beside', hostile['-wal'], db, '-wal'), () =>
         box.run(['--db', restored, 'restore', '--yes', db]),
       );
-      if (existsSync(restored) && readFileSync(restored, 'latin1').includes('evil')) won++;
+      if (existsSync(restored) && readFileSync(restored, 'latin1').includes('evil')) successfulAttacks++;
     }
-    expect({ won }).toEqual({ won: 0 });
+    expect({ successfulAttacks }).toEqual({ successfulAttacks: 0 });
   }, LIMIT_MS),
   2 * LIMIT_MS,
 );
 
-asRoot.concurrent(
+testAsRoot.concurrent(
   'a store directly in a sticky directory is refused, and the commands in the message move it',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
@@ -191,7 +194,7 @@ asRoot.concurrent(
   }),
 );
 
-asRoot.concurrent(
+testAsRoot.concurrent(
   "a path through a directory that others can write is refused, unless it is sticky or only the owner's group can",
   inSandbox(async (box) => {
     const home = join(box.directory, 'a', 'b', 'c');
@@ -220,7 +223,7 @@ asRoot.concurrent(
   }),
 );
 
-asRoot.concurrent(
+testAsRoot.concurrent(
   'a directory that another user creates first in a sticky directory is not used',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
@@ -234,7 +237,7 @@ asRoot.concurrent(
   }),
 );
 
-asRoot.concurrent(
+testAsRoot.concurrent(
   'backup and export into a sticky directory leave nothing but their file',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');

@@ -1,4 +1,4 @@
-/** Tests that bytes in the ids and names of a store cannot control the terminal. */
+/** Tests that bytes in the stored ids, names and commands cannot control the terminal. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,6 +8,7 @@ import { onTerminal } from '../support/terminal.ts';
 const HOSTILE = '\x1b[2J\x1b]0;title\x07\x9b31m\r\u202e\x1b[31m';
 /** Matches the characters that control a terminal, except line ends and tabs. */
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]|\r(?!\r?\n)/;
+/** Matches the colors that queuectl itself prints. */
 const OWN_COLORS = /\x1b\[(0|1|2|7|3[1-6])m/g;
 
 const READ_COMMANDS = [
@@ -48,7 +49,7 @@ const CHANGE_COMMANDS = [
 ];
 
 test(
-  'no command writes control bytes of stored names to a terminal, and a pipe gets the data unchanged',
+  'no command writes control bytes of stored texts to a terminal, and a pipe gets the data unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'one', '--queue', 'q', '--tag', 'a=b', 'false']);
     await box.run(['schedule', 'add', 'daily', '--every', '1d', 'true']);

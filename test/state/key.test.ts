@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { observe } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
+import { observeOrGate } from '../../src/exec/observe-attempt.ts';
 import { processes } from '../../src/exec/processes.ts';
 import { portable } from '../../src/exec/processes-portable.ts';
 import { cookieMatches, makeCookie, nameIn } from '../../src/state/cookie.ts';
@@ -84,7 +84,13 @@ async function withFrame(
     makeKey(stateDirectory(directory));
     const place = placeOf(stateDirectory(directory), EPOCH, process.pid);
     makePlace(place);
-    const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
+    const args = frameArguments({
+      record: place.record,
+      umask: 0o022,
+      openFileLimit: null,
+      command,
+      argv: null,
+    });
     const env = { ...process.env, QUEUECTL_RUN: cookie(place) };
     const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore', cwd: directory });
     await until(() => /^(running|ended)$/.test(readRecord(place)?.kind ?? ''), 'the record is written');
@@ -102,7 +108,7 @@ test('a job that was started before keys existed is found and ended', () =>
     (place) => place.name,
     async (place, frame) => {
       expect(place.cookie).not.toBe(place.name);
-      expect(observe(place)).toEqual({ kind: 'alive', pid: frame });
+      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid: frame });
       const target = { group: frame, cookie: place.cookie };
       await until(() => processes.find(target).length >= 3, 'all its processes are found');
       await endProcesses(target, 100);
@@ -116,7 +122,7 @@ test('a job that was started with a deleted key is found', () =>
     (place) => makeCookie(KEY, place.name),
     async (place, frame) => {
       rmSync(place.record);
-      expect(observe(place)).toEqual({ kind: 'alive', pid: frame });
+      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid: frame });
       // This also works where cookies cannot be read.
       expect(portable.frameOf(place.cookie)).toBe(frame);
     },
@@ -130,6 +136,6 @@ test('a process that a finished command left in its own session is not a frame',
       await until(() => readRecord(place)?.kind === 'ended', 'the command has ended');
       await until(() => processes.frameOf(place.cookie) === null, 'the frame is gone');
       await until(() => processes.find({ cookie: place.cookie, group: -1 }).length > 0, 'the sleep is left');
-      expect(observe(place)).toMatchObject({ kind: 'ended', code: 4 });
+      expect(observeOrGate(place)).toMatchObject({ kind: 'ended', code: 4 });
     },
   ));

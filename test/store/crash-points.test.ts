@@ -124,8 +124,8 @@ const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Functions and files whose calls need no crash points before and after them, each with the reason. */
 const WITHOUT_POINTS: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
-  'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
-  'exec/end.ts endAtOnce': 'ends this process, and nothing else',
+  'exec/process-name.ts setProcessName': 'writes to the kernel, nothing that stays',
+  'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
   'state/wake.ts make': 'makes a watched directory, or runs between two in-touch points',

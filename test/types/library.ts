@@ -24,7 +24,7 @@ import {
   type WorkerStart,
 } from '../../src/index.ts';
 
-/** Is the type `true` if both types are the same. */
+/** Is the type `true` if both types are the same, and `false` otherwise. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 /** Compiles only if the type is `true`. */
 function check<_ extends true>(): void {}
@@ -42,7 +42,7 @@ check<Same<EventObject['kind'], EventKind>>();
 check<Same<WorkerEvent['job_id'], EventObject['job_id']>>();
 check<Same<WorkerEvent['at'], EventObject['at']>>();
 
-export async function enqueueing(queue: Queue, seconds: number | undefined): Promise<void> {
+export async function enqueueJobs(queue: Queue, seconds: number | undefined): Promise<void> {
   const job: EnqueueInput = { command: 'true', name: 'report', timeout: seconds, run_at: new Date() };
   const one: JobObject = await queue.enqueue(job);
   const many: JobObject[] = await queue.enqueue([job, 'echo hello']);
@@ -59,7 +59,7 @@ export async function enqueueing(queue: Queue, seconds: number | undefined): Pro
   await queue.enqueue({ command: 'true', priority: 'asap' });
 }
 
-export async function reading(queue: Queue, signal: AbortSignal | undefined): Promise<unknown[]> {
+export async function readJobs(queue: Queue, signal: AbortSignal | undefined): Promise<unknown[]> {
   const text: string = await queue.logs('id');
   for await (const piece of queue.logs('id', { follow: true, signal })) piece.toUpperCase();
   const attempts: AttemptObject[] = await queue.attempts('id');
@@ -72,17 +72,17 @@ export async function reading(queue: Queue, signal: AbortSignal | undefined): Pr
   for await (const event of queue.events({ after: 0, signal })) record(event);
   // @ts-expect-error: there is no such state
   await queue.list({ state: 'ded' });
-  // @ts-expect-error: the text cannot be iterated piece by piece
+  // @ts-expect-error: without `follow`, the output is one text and not a stream
   for await (const piece of queue.logs('id')) piece.toUpperCase();
   return [text, attempts, done, listed];
 }
 
-/** Takes the events of the log and those of a worker, which have one shape. */
+/** Accepts both the events of the event log and those of a worker. */
 function record(event: EventObject | WorkerEvent): string {
   return `${event.number ?? '-'} ${event.at} ${event.kind} ${event.job_id} ${event.attempt}`;
 }
 
-export async function working(options: OpenOptions, start: WorkerStart, stop: StopOptions): Promise<void> {
+export async function runWorker(options: OpenOptions, start: WorkerStart, stop: StopOptions): Promise<void> {
   await using queue = await openQueue(options);
   await using worker: QueueWorker = await queue.startWorker({ ...start, onEvent: record });
   const acted: ActionResult = await queue.hold('id');
@@ -90,11 +90,11 @@ export async function working(options: OpenOptions, start: WorkerStart, stop: St
   await queue.close({ timeout: '30s', leave: acted.changed.length > 0 });
   // @ts-expect-error: there is no such option
   await queue.close({ forse: true });
-  // @ts-expect-error: a number of jobs is no text
+  // @ts-expect-error: the concurrency is a number
   await queue.startWorker({ concurrency: '3x' });
 }
 
-export async function scheduling({ queues, schedules }: Queue, every: string | undefined): Promise<void> {
+export async function addSchedule({ queues, schedules }: Queue, every: string | undefined): Promise<void> {
   const schedule: NewSchedule = { name: 'n', every, job: { command: 'true' }, overlap: 'skip' };
   const added: ScheduleObject = await schedules.add(schedule);
   const changed: QueueObject = await queues.set(added.queue, { concurrency: 2, rate: undefined });

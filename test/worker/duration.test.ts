@@ -8,20 +8,23 @@ import { claimOne, jobSpec, NOW, newWorker } from '../support/jobs.ts';
 import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** The age of a process may be off by this much, because it is measured in hundredths of a second. The command runs longer. */
 const AGE_ERROR_MS = 50;
 const COMMAND = 'echo >>begun; until test -e go; do sleep 0.02; done';
 
-/** Runs a command, moves the wall clock by `hours` while it runs, and passes the durations in the store to `check`. */
+/**
+ * Runs a command, moves the wall clock by `hours` while it runs, and passes the durations in the store to `check`. `maxMs` is
+ * the time that all this took.
+ */
 function withMovedClock(hours: number, adopt: boolean, check: (durations: number[], maxMs: number) => void) {
   return inTempDir(async (directory) => {
     const { store, stateDirectory } = await openSqlite(join(directory, 'queue.db'));
-    let step = 0;
-    const clock = { now: () => NOW + step, monotonic: () => performance.now() };
+    let clockStepMs = 0;
+    const clock = { now: () => NOW + clockStepMs, monotonic: () => performance.now() };
     const context = {
       app: { store, stateDirectory, clock, random: () => 0, newId: String },
-      ...{ emit: () => {}, lifeline: null, user: { umask: 0o077, openFiles: null } },
+      ...{ emit: () => {}, lifeline: null, userSettings: { umask: 0o077, openFileLimit: null } },
       ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
     };
     try {
@@ -35,7 +38,7 @@ function withMovedClock(hours: number, adopt: boolean, check: (durations: number
       const adoption = { rebooted: false, stopping: false, seal: null };
       const adopted = adopt ? (await store.adopt(job.claim, 'w1'))! : null;
       const { done } = adopted === null ? original : runAttempt(context, adopted, adoption);
-      step = hours * HOUR;
+      clockStepMs = hours * HOUR_MS;
       writeFileSync(join(directory, 'go'), '');
       const { settlement } = (await done)!;
       expect(await store.settle(settlement)).toBe('applied');
@@ -54,7 +57,7 @@ function withMovedClock(hours: number, adopt: boolean, check: (durations: number
 
 for (const hours of [1, -1])
   for (const adopt of [false, true])
-    test(`moving the clock by ${hours} h during ${adopt ? 'an adopted' : 'an'} attempt does not change its duration`, () =>
+    test(`moving the wall clock by ${hours}h during ${adopt ? 'an adopted' : 'an'} attempt does not change its duration`, () =>
       withMovedClock(hours, adopt, (durations, maxMs) => {
         expect(new Set(durations).size).toBe(1);
         expect(durations[0]).toBeGreaterThan(0);

@@ -11,13 +11,13 @@ import { newPruning, prune, pruneDelayMs } from '../../src/worker/pruning.ts';
 import { ending, ids, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Runs `work` with an app whose clock is `days` after NOW, and with two registered workers. */
 function withApp(days: number, work: (app: App) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
-    const clock = { now: () => NOW + days * DAY, monotonic: () => 0 };
+    const clock = { now: () => NOW + days * DAY_MS, monotonic: () => 0 };
     try {
       await store.register(newWorker('first'));
       await store.register(newWorker('second', { startedAt: NOW + 1 }));
@@ -28,7 +28,7 @@ function withApp(days: number, work: (app: App) => Promise<void>): Promise<void>
   });
 }
 
-function pruner(app: App, id: string, stored: Record<string, string> = {}) {
+function createPruner(app: App, id: string, stored: Record<string, string> = {}) {
   const events: WorkerEvent[] = [];
   const settings = resolveSettings(new Map(Object.entries(stored)));
   const emit = (event: WorkerEvent): void => void events.push(event);
@@ -36,32 +36,32 @@ function pruner(app: App, id: string, stored: Record<string, string> = {}) {
   return { events, runOnce: () => prune(worker), delayMs: () => pruneDelayMs(worker) };
 }
 
-test('jobs older than the default are removed with their output directory, and younger ones stay', () =>
+test('jobs older than the default retention are removed with their output directory, and younger ones stay', () =>
   withApp(31, async (app) => {
     const output = { bytes: 20_000, truncated: false, kept: null };
     const old = await startJob(app.store, 'old');
     const place = placeOf(app.stateDirectory, app.store.epoch, old.claim.attempt);
     makePlace(place);
     await app.store.settle(ending(old, succeeded, NOW, { output }));
-    await app.store.settle(ending(await startJob(app.store, 'young'), succeeded, NOW + 2 * DAY));
-    const one = pruner(app, 'first', { 'keep-events': 'none' });
-    await one.runOnce();
+    await app.store.settle(ending(await startJob(app.store, 'young'), succeeded, NOW + 2 * DAY_MS));
+    const pruner = createPruner(app, 'first', { 'keep-events': 'none' });
+    await pruner.runOnce();
     expect(ids(await app.store.list({}, { limit: 9 }))).toEqual(['young']);
     expect(existsSync(place.directory)).toBe(false);
-    expect(one.delayMs()).toBeLessThan(1000);
-    await one.runOnce();
-    const range = { from: 0, to: NOW + 99 * DAY };
+    expect(pruner.delayMs()).toBeLessThan(1000);
+    await pruner.runOnce();
+    const range = { from: 0, to: NOW + 99 * DAY_MS };
     expect(await app.store.series({ tier: 'minute', ...range })).toEqual([]);
     expect(await app.store.series({ tier: 'day', ...range })).toHaveLength(2);
-    await one.runOnce();
-    expect(one.delayMs()).toBeGreaterThan(1000);
-    expect(one.events).toEqual([{ type: 'jobs-pruned', workerId: 'first', jobs: 1, bytes: 20_000 }]);
+    await pruner.runOnce();
+    expect(pruner.delayMs()).toBeGreaterThan(1000);
+    expect(pruner.events).toEqual([{ type: 'jobs-pruned', workerId: 'first', jobs: 1, bytes: 20_000 }]);
   }));
 
-test('only the worker that registered first prunes, and when it is gone the next one does', () =>
+test('only the worker that registered first prunes, and when it is gone the next worker does', () =>
   withApp(31, async (app) => {
     await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
-    const second = pruner(app, 'second');
+    const second = createPruner(app, 'second');
     await second.runOnce();
     expect(await app.store.get('old')).not.toBeNull();
     await app.store.unregister('first');
@@ -69,43 +69,43 @@ test('only the worker that registered first prunes, and when it is gone the next
     expect(await app.store.get('old')).toBeNull();
   }));
 
-test('idempotency keys are removed after their time, in small batches and without a log line', () =>
+test('idempotency keys are removed after their time, in batches and without an event', () =>
   withApp(2, async (app) => {
     for (let i = 0; i < 60; i++)
       await app.store.insert([jobSpec(`job${i}`)], NOW, undefined, { key: String(i), body: '' });
-    const one = pruner(app, 'first', { 'keep-events': 'none' });
-    await one.runOnce();
-    expect(one.delayMs()).toBeLessThan(1000);
-    await one.runOnce();
-    await one.runOnce();
-    expect(one.delayMs()).toBeGreaterThan(1000);
-    expect(await app.store.forgetKeys(NOW + 9 * DAY)).toBe(0);
-    expect(one.events).toEqual([]);
+    const pruner = createPruner(app, 'first', { 'keep-events': 'none' });
+    await pruner.runOnce();
+    expect(pruner.delayMs()).toBeLessThan(1000);
+    await pruner.runOnce();
+    await pruner.runOnce();
+    expect(pruner.delayMs()).toBeGreaterThan(1000);
+    expect(await app.store.forgetKeys(NOW + 9 * DAY_MS)).toBe(0);
+    expect(pruner.events).toEqual([]);
   }));
 
-test('keep-completed none keeps all completed jobs, and nothing is logged', () =>
+test('keep-completed none keeps all completed jobs, and the worker emits no event', () =>
   withApp(5000, async (app) => {
     await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
-    const one = pruner(app, 'first', { 'keep-completed': 'none' });
-    await one.runOnce();
+    const pruner = createPruner(app, 'first', { 'keep-completed': 'none' });
+    await pruner.runOnce();
     expect(await app.store.get('old')).not.toBeNull();
-    expect(one.events).toEqual([]);
+    expect(pruner.events).toEqual([]);
   }));
 
-test('old events are removed when no old job is left, without a log line', () =>
+test('old events of the store are removed after the old jobs, for which alone the worker emits an event', () =>
   withApp(31, async (app) => {
-    const one = pruner(app, 'first');
+    const pruner = createPruner(app, 'first');
     await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
-    await one.runOnce();
+    await pruner.runOnce();
     expect(await app.store.events(0, 9)).not.toEqual([]);
-    await one.runOnce();
+    await pruner.runOnce();
     expect(await app.store.events(0, 9)).toEqual([]);
-    expect(one.delayMs()).toBeLessThan(1000);
-    // The figures of that time are removed, too.
-    await one.runOnce();
-    await one.runOnce();
-    expect(one.delayMs()).toBeGreaterThan(1000);
-    expect(one.events.map((event) => event.type)).toEqual(['jobs-pruned']);
+    expect(pruner.delayMs()).toBeLessThan(1000);
+    // The next batch removes the figures of that time.
+    await pruner.runOnce();
+    await pruner.runOnce();
+    expect(pruner.delayMs()).toBeGreaterThan(1000);
+    expect(pruner.events.map((event) => event.type)).toEqual(['jobs-pruned']);
   }));
 
 test('the oldest waiting jobs are sampled once a minute, by the first worker alone', () =>
@@ -114,15 +114,15 @@ test('the oldest waiting jobs are sampled once a minute, by the first worker alo
     let now = NOW;
     app.clock.now = () => now;
     const samples = async () =>
-      (await app.store.series({ tier: 'minute', from: 0, to: NOW + DAY }))
+      (await app.store.series({ tier: 'minute', from: 0, to: NOW + DAY_MS }))
         .filter(({ oldestMs }) => oldestMs > 0)
         .map(({ at, oldestMs }) => [at - NOW, oldestMs]);
-    await pruner(app, 'second').runOnce();
+    await createPruner(app, 'second').runOnce();
     expect(await samples()).toEqual([]);
-    const one = pruner(app, 'first');
+    const pruner = createPruner(app, 'first');
     for (const at of [0, 10_000, 59_000, 60_000, 70_000]) {
       now = NOW + at;
-      await one.runOnce();
+      await pruner.runOnce();
     }
     expect(await samples()).toEqual([
       [0, 5000],
@@ -130,7 +130,7 @@ test('the oldest waiting jobs are sampled once a minute, by the first worker alo
     ]);
     await app.store.cancel(['waits'], now);
     now = NOW + 120_000;
-    await one.runOnce();
+    await pruner.runOnce();
     expect(await samples()).toHaveLength(2);
   }));
 
@@ -140,10 +140,10 @@ test('the lifeline of a killed worker is removed, and that of a live worker stay
       ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),
     );
     const path = ({ name }: Lifeline): string => join(app.stateDirectory.lifelines, name);
-    closeSync(killed!.file);
-    await pruner(app, 'second').runOnce();
+    closeSync(killed!.fd);
+    await createPruner(app, 'second').runOnce();
     expect(existsSync(path(killed!))).toBe(true);
-    await pruner(app, 'first').runOnce();
+    await createPruner(app, 'first').runOnce();
     expect([existsSync(path(killed!)), existsSync(path(alive!))]).toEqual([false, true]);
-    closeSync(alive!.file);
+    closeSync(alive!.fd);
   }));

@@ -11,34 +11,36 @@ import { ending, NOW, newWorker, startJob } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const LEASE_MS = 30_000;
-const HERE = { id: 'here', boot: 'boot', pidNamespace: 'pid:[1]' };
+const OBSERVER_HOST = { id: 'here', boot: 'boot', pidNamespace: 'pid:[1]' };
 
-interface Observer {
-  clock: { wall: number; steady: number };
+interface ObserverWorld {
+  /** The times of the wall clock and of the monotonic clock. */
+  clock: { wall: number; monotonic: number };
   /** Runs recovery on another host, which cannot see the worker's process. Returns how many jobs it adopted. */
   runRecovery(): Promise<number>;
+  /** Renews the heartbeat of the observed worker. */
   beat(): Promise<unknown>;
 }
 
-function withObserver(body: (observer: Observer) => Promise<void>): Promise<void> {
+function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
-    const clock = { wall: NOW, steady: 0 };
+    const clock = { wall: NOW, monotonic: 0 };
     const app: App = {
       ...{ store, stateDirectory, random: () => 0, newId: String },
-      clock: { now: () => clock.wall, monotonic: () => clock.steady },
+      clock: { now: () => clock.wall, monotonic: () => clock.monotonic },
     };
     const observer = {
-      ...{ app, id: 'w2', host: HERE, order: null, live: new Map(), ended: [], emit: () => {} },
+      ...{ app, id: 'w2', host: OBSERVER_HOST, order: null, live: new Map(), ended: [], emit: () => {} },
       settings: resolveSettings(new Map([['lease', `${LEASE_MS}ms`]])),
       recovery: { ...newRecovery(), clock: (monotonic: number) => monotonic },
-      ...{ throttle: { noRoom() {} }, loops: { work: { now() {} } } },
+      ...{ throttle: { limitSlots() {} }, loops: { work: { runNow() {} } } },
     } as unknown as WorkerState;
     try {
       await store.register(newWorker('w1'));
-      await store.register(newWorker('w2', { host: HERE }));
+      await store.register(newWorker('w2', { host: OBSERVER_HOST }));
       await startJob(store, 'a');
       await body({
         clock,
@@ -51,33 +53,33 @@ function withObserver(body: (observer: Observer) => Promise<void>): Promise<void
   });
 }
 
-for (const step of [HOUR, -HOUR, 365 * 24 * HOUR]) {
-  test(`a clock that steps by ${step / HOUR} hours expires no lease`, () =>
+for (const step of [HOUR_MS, -HOUR_MS, 365 * 24 * HOUR_MS]) {
+  test(`a wall clock that steps by ${step / HOUR_MS}h expires no lease`, () =>
     withObserver(async ({ clock, runRecovery, beat }) => {
       await runRecovery();
       clock.wall += step;
-      clock.steady += LEASE_MS;
+      clock.monotonic += LEASE_MS;
       expect(await runRecovery()).toBe(0);
       await beat();
-      clock.steady += LEASE_MS;
+      clock.monotonic += LEASE_MS;
       expect(await runRecovery()).toBe(0);
     }));
 
-  test(`a lease ends by the observer's own clock although the wall clock steps by ${step / HOUR} hours`, () =>
+  test(`a lease ends by the observer's own clock although the wall clock steps by ${step / HOUR_MS}h`, () =>
     withObserver(async ({ clock, runRecovery }) => {
       await runRecovery();
       clock.wall += step;
-      clock.steady += LEASE_MS + 1;
+      clock.monotonic += LEASE_MS + 1;
       expect(await runRecovery()).toBe(1);
     }));
 }
 
-test('a cancel leaves a job to its worker on another host, whatever the wall clock shows', () =>
+test('a cancel leaves a job to its worker on another host, even if its heartbeat is an hour old by the wall clock', () =>
   inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
     let clockReads = 0;
     const monotonic = (): number => clockReads++;
-    const clock = { now: () => NOW + HOUR, monotonic };
+    const clock = { now: () => NOW + HOUR_MS, monotonic };
     try {
       await store.register(newWorker('w1'));
       const job = await startJob(store, 'a');
@@ -93,6 +95,6 @@ test('a cancel leaves a job to its worker on another host, whatever the wall clo
 
 test('an observer counts the time between two checks, but at most a third of the lease', () => {
   const clock = observerClock();
-  const steps = [0, 5000, 10_000, 600_000, 605_000].map((at) => clock(at, LEASE_MS));
-  expect(steps).toEqual([0, 5000, 10_000, 20_000, 25_000]);
+  const readings = [0, 5000, 10_000, 600_000, 605_000].map((at) => clock(at, LEASE_MS));
+  expect(readings).toEqual([0, 5000, 10_000, 20_000, 25_000]);
 });

@@ -7,14 +7,14 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { toIso } from '../../src/core/time.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Store } from '../../src/store/store.ts';
-import { fireDue, newScheduling } from '../../src/worker/scheduling.ts';
+import { fireDueTicks, newScheduling } from '../../src/worker/scheduling.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Holds a store, a clock that is set by hand, and schedulers that run on request. */
 class World {
@@ -49,17 +49,18 @@ class World {
   scheduler() {
     const emit = (event: WorkerEvent): void => void this.events.push(event);
     const worker = { app: this.app, emit, id: 'w1', scheduling: newScheduling() };
-    return { runOnce: () => fireDue(worker) };
+    return { runOnce: () => fireDueTicks(worker) };
   }
 
-  add(over: Partial<ScheduleSpec> = {}) {
+  /** Adds a schedule that fires every minute, unless `overrides` has another timing. */
+  add(overrides: Partial<ScheduleSpec> = {}) {
     return addSchedule(this.app, {
       name: 's',
-      timing: { kind: 'every', everyMs: MINUTE, anchorAt: NOW },
+      timing: { kind: 'every', everyMs: MINUTE_MS, anchorAt: NOW },
       overlap: 'allow',
       catchUp: 'one',
       job: { command: 'true', cwd: '/' },
-      ...over,
+      ...overrides,
     });
   }
 
@@ -71,7 +72,7 @@ class World {
 
   /** Lets `ms` pass and runs a scheduler every `step` ms. */
   async runFor(scheduler: ReturnType<World['scheduler']>, ms: number, step: number): Promise<void> {
-    for (let gone = 0; gone < ms; gone += step) {
+    for (let elapsed = 0; elapsed < ms; elapsed += step) {
       this.pass(step);
       await scheduler.runOnce();
     }
@@ -81,8 +82,9 @@ class World {
 const inWorld = (body: (world: World) => Promise<void>) => () =>
   withSqlite((store) => body(new World(store)));
 
+/** Returns the times of these minutes, in ms since NOW. */
 const minutes = (from: number, to: number): number[] =>
-  Array.from({ length: to - from + 1 }, (_, i) => (from + i) * MINUTE);
+  Array.from({ length: to - from + 1 }, (_, i) => (from + i) * MINUTE_MS);
 
 describe('the scheduler', () => {
   test(
@@ -90,14 +92,14 @@ describe('the scheduler', () => {
     inWorld(async (world) => {
       await world.add();
       const scheduler = world.scheduler();
-      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + MINUTE });
-      world.pass(MINUTE - 1);
-      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + MINUTE });
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + MINUTE_MS });
+      world.pass(MINUTE_MS - 1);
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + MINUTE_MS });
       world.pass(1);
-      expect(await scheduler.runOnce()).toEqual({ enqueued: 1, nextAt: NOW + 2 * MINUTE });
-      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + 2 * MINUTE });
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 1, nextAt: NOW + 2 * MINUTE_MS });
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + 2 * MINUTE_MS });
       const [job] = await world.store.list({}, { limit: 9 });
-      const env = { QUEUECTL_SCHEDULE: 's', QUEUECTL_SCHEDULED_AT: toIso(NOW + MINUTE) };
+      const env = { QUEUECTL_SCHEDULE: 's', QUEUECTL_SCHEDULED_AT: toIso(NOW + MINUTE_MS) };
       expect(job).toMatchObject({ name: 's', env, maxRetries: 3 });
     }),
   );
@@ -110,25 +112,25 @@ describe('the scheduler', () => {
   );
 
   test(
-    'fires every tick once, however many schedulers run',
+    'fires every tick once if several schedulers run',
     inWorld(async (world) => {
       await world.add();
-      const many = [1, 2, 3, 4].map(() => world.scheduler());
+      const schedulers = [1, 2, 3, 4].map(() => world.scheduler());
       for (let i = 0; i < 10; i++) {
-        world.pass(MINUTE / 2);
-        await Promise.all(many.map((one) => one.runOnce()));
+        world.pass(MINUTE_MS / 2);
+        await Promise.all(schedulers.map((one) => one.runOnce()));
       }
       expect(await world.ticks()).toEqual(minutes(1, 5));
     }),
   );
 
   test(
-    'fires every tick when it runs late',
+    'fires every tick since its last run, even with catch-up none',
     inWorld(async (world) => {
       await world.add({ catchUp: 'none' });
       const scheduler = world.scheduler();
       await scheduler.runOnce();
-      world.pass(5 * MINUTE + 1);
+      world.pass(5 * MINUTE_MS + 1);
       expect((await scheduler.runOnce()).enqueued).toBe(5);
       expect(await world.ticks()).toEqual(minutes(1, 5));
     }),
@@ -139,49 +141,49 @@ describe('the scheduler', () => {
       const world = new World(store);
       await world.add();
       connection.exec(`UPDATE schedule SET waiting = ${2 ** 32 + 1}`);
-      world.pass(MINUTE);
+      world.pass(MINUTE_MS);
       expect((await world.scheduler().runOnce()).enqueued).toBe(1);
       expect(connection.get('SELECT waiting FROM schedule')).toEqual({ waiting: 0 });
     }));
 
   test(
-    'follows the local time across a clock change',
+    'follows the local time across a change to summer time',
     inWorld(async (world) => {
       world.moveWallClock(Date.UTC(2030, 2, 30) - NOW);
       await world.add({ timing: { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } });
-      await world.runFor(world.scheduler(), 3 * DAY, 10 * MINUTE);
+      await world.runFor(world.scheduler(), 3 * DAY_MS, 10 * MINUTE_MS);
       const expected = ['2030-03-30T01:30', '2030-03-31T01:30', '2030-04-01T00:30'];
       expect((await world.ticks()).map((at) => toIso(NOW + at).slice(0, 16))).toEqual(expected);
     }),
   );
 });
 
-describe('ticks without a worker', () => {
-  const cases: [catchUp: 'none' | 'one' | 'all', expected: number[]][] = [
-    ['none', []],
-    ['one', minutes(60, 60)],
-    ['all', minutes(1, 60)],
+describe('missed ticks', () => {
+  const cases: [title: string, catchUp: 'none' | 'one' | 'all', expected: number[]][] = [
+    ['are skipped with catch-up none', 'none', []],
+    ['are skipped except the last one with catch-up one', 'one', minutes(60, 60)],
+    ['all fire with catch-up all', 'all', minutes(1, 60)],
   ];
-  for (const [catchUp, expected] of cases) {
+  for (const [title, catchUp, expected] of cases) {
     test(
-      `are handled by catch-up ${catchUp}`,
+      title,
       inWorld(async (world) => {
         await world.add({ catchUp });
-        world.pass(HOUR + 30 * SECOND);
+        world.pass(HOUR_MS + 30 * SECOND_MS);
         const scheduler = world.scheduler();
         await scheduler.runOnce();
         expect(await world.ticks()).toEqual(expected);
-        await world.runFor(scheduler, MINUTE, SECOND);
-        expect(await world.ticks()).toEqual([...expected, 61 * MINUTE]);
+        await world.runFor(scheduler, MINUTE_MS, SECOND_MS);
+        expect(await world.ticks()).toEqual([...expected, 61 * MINUTE_MS]);
       }),
     );
   }
 
   test(
-    'are not missed with catch-up none if they are just due',
+    'fire even with catch-up none if they are only half a second late',
     inWorld(async (world) => {
       await world.add({ catchUp: 'none' });
-      world.pass(MINUTE + 500);
+      world.pass(MINUTE_MS + 500);
       await world.scheduler().runOnce();
       expect(await world.ticks()).toEqual(minutes(1, 1));
     }),
@@ -191,11 +193,11 @@ describe('ticks without a worker', () => {
     'are limited to the last thousand with catch-up all',
     inWorld(async (world) => {
       await world.add({ catchUp: 'all' });
-      world.pass(400 * DAY);
+      world.pass(400 * DAY_MS);
       await world.scheduler().runOnce();
       const ticks = await world.ticks();
       expect(ticks).toHaveLength(1000);
-      expect(ticks.at(-1)).toBe(400 * DAY);
+      expect(ticks.at(-1)).toBe(400 * DAY_MS);
     }),
   );
 
@@ -203,7 +205,7 @@ describe('ticks without a worker', () => {
     'run one after another with catch-up all if jobs must not overlap',
     inWorld(async (world) => {
       await world.add({ catchUp: 'all', overlap: 'skip' });
-      world.pass(3 * MINUTE + 30 * SECOND);
+      world.pass(3 * MINUTE_MS + 30 * SECOND_MS);
       const scheduler = world.scheduler();
       for (const expected of [1, 2, 3, 3]) {
         await scheduler.runOnce();
@@ -222,9 +224,9 @@ describe('ticks without a worker', () => {
       const scheduler = world.scheduler();
       await scheduler.runOnce();
       await pauseSchedule(world.app, 's', 'me');
-      await world.runFor(scheduler, 5 * MINUTE, 10 * SECOND);
+      await world.runFor(scheduler, 5 * MINUTE_MS, 10 * SECOND_MS);
       await resumeSchedule(world.app, 's');
-      await world.runFor(scheduler, 2 * MINUTE, 10 * SECOND);
+      await world.runFor(scheduler, 2 * MINUTE_MS, 10 * SECOND_MS);
       expect(await world.ticks()).toEqual(minutes(6, 7));
     }),
   );
@@ -232,17 +234,17 @@ describe('ticks without a worker', () => {
 
 describe('a clock that is set', () => {
   for (const [what, step] of [
-    ['an hour', HOUR],
-    ['a year', 365 * DAY],
+    ['an hour', HOUR_MS],
+    ['a year', 365 * DAY_MS],
   ] as const) {
     test(
       `${what} ahead fires no burst of ticks`,
       inWorld(async (world) => {
-        await world.add({ timing: { kind: 'every', everyMs: SECOND, anchorAt: NOW } });
+        await world.add({ timing: { kind: 'every', everyMs: SECOND_MS, anchorAt: NOW } });
         const scheduler = world.scheduler();
-        await world.runFor(scheduler, 3 * SECOND, SECOND);
+        await world.runFor(scheduler, 3 * SECOND_MS, SECOND_MS);
         world.moveWallClock(step);
-        await world.runFor(scheduler, SECOND, SECOND);
+        await world.runFor(scheduler, SECOND_MS, SECOND_MS);
         // One tick fires for all that were skipped, and those within the grace period follow.
         expect((await world.ticks()).length).toBeLessThanOrEqual(3 + 1 + 2);
       }),
@@ -253,14 +255,14 @@ describe('a clock that is set', () => {
       inWorld(async (world) => {
         await world.add();
         const scheduler = world.scheduler();
-        await world.runFor(scheduler, 3 * MINUTE, 10 * SECOND);
+        await world.runFor(scheduler, 3 * MINUTE_MS, 10 * SECOND_MS);
         world.moveWallClock(step);
-        await world.runFor(scheduler, 2 * MINUTE, 10 * SECOND);
-        const before = await world.ticks();
+        await world.runFor(scheduler, 2 * MINUTE_MS, 10 * SECOND_MS);
+        const ticksBefore = await world.ticks();
         world.moveWallClock(-step);
-        await world.runFor(scheduler, 3 * MINUTE, 10 * SECOND);
+        await world.runFor(scheduler, 3 * MINUTE_MS, 10 * SECOND_MS);
         const ticks = await world.ticks();
-        expect(ticks.slice(before.length)).toEqual(minutes(6, 8));
+        expect(ticks.slice(ticksBefore.length)).toEqual(minutes(6, 8));
         expect(new Set(ticks).size).toBe(ticks.length);
       }),
     );
@@ -271,9 +273,9 @@ describe('a clock that is set', () => {
     inWorld(async (world) => {
       await world.add();
       const scheduler = world.scheduler();
-      await world.runFor(scheduler, 30 * MINUTE, 10 * SECOND);
-      world.moveWallClock(-20 * MINUTE);
-      await world.runFor(scheduler, 25 * MINUTE, 10 * SECOND);
+      await world.runFor(scheduler, 30 * MINUTE_MS, 10 * SECOND_MS);
+      world.moveWallClock(-20 * MINUTE_MS);
+      await world.runFor(scheduler, 25 * MINUTE_MS, 10 * SECOND_MS);
       expect(await world.ticks()).toEqual(minutes(1, 35));
     }),
   );
@@ -281,27 +283,27 @@ describe('a clock that is set', () => {
   test(
     'back while no worker ran does not delay the ticks of the next worker',
     inWorld(async (world) => {
-      world.moveWallClock(365 * DAY);
+      world.moveWallClock(365 * DAY_MS);
       await world.add();
-      world.moveWallClock(-365 * DAY);
-      await world.runFor(world.scheduler(), 2 * MINUTE, 10 * SECOND);
+      world.moveWallClock(-365 * DAY_MS);
+      await world.runFor(world.scheduler(), 2 * MINUTE_MS, 10 * SECOND_MS);
       expect(await world.ticks()).toEqual(minutes(1, 2));
     }),
   );
 });
 
 test(
-  'an invalid schedule stops neither other schedules nor the worker, and is reported once',
+  'an invalid schedule does not stop the other schedules, and is reported once',
   inWorld(async (world) => {
     await world.add();
     const timing = { kind: 'cron', cron: 'no cron', zone: 'UTC' } as const;
     const job = { command: 'true', cwd: '/' };
     await world.store.addSchedule({ name: 'bad', timing, overlap: 'skip', catchUp: 'one', job }, NOW, NOW);
     const scheduler = world.scheduler();
-    await world.runFor(scheduler, 2 * MINUTE, 10 * SECOND);
+    await world.runFor(scheduler, 2 * MINUTE_MS, 10 * SECOND_MS);
     expect(await world.ticks()).toEqual(minutes(1, 2));
-    const complaints = world.events.filter((event) => event.type === 'worker-error');
-    expect(complaints).toMatchObject([{ message: expect.stringContaining('schedule bad') }]);
+    const errors = world.events.filter((event) => event.type === 'worker-error');
+    expect(errors).toMatchObject([{ message: expect.stringContaining('schedule bad') }]);
     expect((await scheduler.runOnce()).nextAt).toBeGreaterThan(world.wall);
   }),
 );

@@ -1,8 +1,8 @@
 import { systemClock } from '../../core/clock.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { logLine } from '../../observe/log.ts';
-import { workerProcess } from '../../worker/process.ts';
 import { newWorkerId } from '../../worker/worker.ts';
+import { runWorkerProcess } from '../../worker/worker-process.ts';
 import { defineCommand } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 
@@ -31,12 +31,12 @@ export default defineCommand({
       concurrency: Number(input.one('concurrency') ?? 1),
       queues: queues.length === 0 ? null : queues,
       drain: input.has('drain'),
-      openFiles: input.one('open-files') ?? null,
+      openFileLimit: input.one('open-files') ?? null,
       cleanEnv: input.has('clean-env'),
-      since: Number(input.one('since')) || null,
+      stopFileSince: Number(input.one('since')) || null,
     };
     try {
-      await workerProcess(
+      await runWorkerProcess(
         await context.app({ ifMissing: 'refuse', actor: id }),
         options,
         input.has('nohup'),

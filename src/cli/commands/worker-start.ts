@@ -9,11 +9,11 @@ import { toIso } from '../../core/time.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
-import { programStart, STARTED, startText } from '../../exec/started.ts';
-import { trimAll } from '../../exec/trim.ts';
+import { programStart, STARTED_VARIABLE, startText } from '../../exec/stop-mark.ts';
+import { trimAllAttempts } from '../../exec/trim.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { refuseForeignProc } from '../../state/host.ts';
-import { briefStore } from '../../worker/brief-store.ts';
+import { perCallStore } from '../../worker/per-call-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
@@ -58,14 +58,14 @@ export default defineCommand({
     }
     refuseForeignProc();
     const start = programStart(process.env);
-    restartWithFewThreads({ [STARTED]: startText(start) });
+    restartWithFewThreads({ [STARTED_VARIABLE]: startText(start) });
     const chosen = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
     const id = supervisorId(input.one('supervisor'));
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
-    const freeSpace = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+    const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
     // The process in the background has the same arguments, and --supervisor besides.
     const detaches = input.has('detach') && !input.has('supervisor');
     if (detaches) await untilRegistrable(app, id, freeSpace);
@@ -80,7 +80,7 @@ export default defineCommand({
         id,
         count: total,
         start,
-        openFiles: processes.inheritedOpenFiles(),
+        openFileLimit: processes.inheritedOpenFileLimit(),
         drain: input.has('drain'),
       });
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
@@ -89,11 +89,11 @@ export default defineCommand({
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
     void sweep(app, context.location, log);
-    const store = briefStore(app.store.epoch, async () => {
+    const store = perCallStore(app.store.epoch, async () => {
       const options = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
       return (await openApp(context.location, actorOf(context.environment), options)).store;
     });
-    const ignoreHangup = processes.ignoresAtStart(SIGHUP_NUMBER);
+    const ignoreHangup = processes.ignoresSignal(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
@@ -122,7 +122,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   for (const name of names) {
     if (name.trim() !== '*') args.push('--queue', checkName(name.trim(), '--queue'));
   }
-  const limit = input.one('open-files') ?? processes.inheritedOpenFiles();
+  const limit = input.one('open-files') ?? processes.inheritedOpenFileLimit();
   if (limit !== null) args.push('--open-files', limit);
   if (input.has('drain')) args.push('--drain');
   if (input.has('clean-env')) args.push('--clean-env');

@@ -1,25 +1,25 @@
 import { expect, test } from 'bun:test';
 import { type Stream, serve } from '../../support/http.ts';
 import { inSandbox, until } from '../../support/queuectl.ts';
-import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
+import { type Api, addJobs, expectOk, expectRefused, pathOfJob, TOMORROW, untilJob } from './calls.ts';
 
-const numbers = (stream: Stream): number[] => stream.seen.map((one) => one.id);
+const eventNumbers = (stream: Stream): number[] => stream.seen.map((one) => one.id);
 const consecutive = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-export function events(api: () => Api): void {
+export function testEvents(api: () => Api): void {
   test('every client sees each event after the requested one, once and in order', async () => {
     const { site } = api();
-    const start = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    const start = (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     const clients = await Promise.all([site.events(), site.events(), site.events(start), site.events(0)]);
-    for (let i = 0; i < 5; i++) await add(site, { id: `e-${i}`, command: 'true' });
+    for (let i = 0; i < 5; i++) await addJobs(site, { id: `e-${i}`, command: 'true' });
     for (let i = 0; i < 5; i++) await untilJob(site, `e-${i}`, 'completed');
-    const last = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    const last = (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     for (const [i, client] of clients.entries()) {
       await until(() => (client.seen.at(-1)?.id ?? 0) >= last, 'it has seen the last one');
       const from = [start + 1, start + 1, start + 1, 1][i]!;
       // A stream without a start may begin with events from just before it was opened.
-      const streamed = numbers(client).filter((id) => id >= from && id <= last);
+      const streamed = eventNumbers(client).filter((id) => id >= from && id <= last);
       expect(streamed).toEqual(consecutive(from, last));
       expect(client.seen.every(({ id, data }) => data.number === id)).toBe(true);
       client.close();
@@ -31,36 +31,39 @@ export function events(api: () => Api): void {
 
   test('a client that reconnects continues after its last event, however many it missed', async () => {
     const { site } = api();
-    const last = async (): Promise<number> =>
-      (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
-    const from = await last();
+    const lastNumber = async (): Promise<number> =>
+      (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    const from = await lastNumber();
     const ids = Array.from({ length: 1000 }, (_, i) => `missed-${i}`);
-    await add(
+    await addJobs(
       site,
-      ids.map((id) => ({ id, command: 'true', queue: 'missed', ...later })),
+      ids.map((id) => ({ id, command: 'true', queue: 'missed', ...TOMORROW })),
     );
     // These actions cause more events than the server keeps in memory.
     const actions = [...Array.from({ length: 5 }, () => ['hold', 'release']).flat(), 'cancel', 'delete'];
     for (const action of actions) {
-      const { id } = await ok(site, 'POST', '/api/v1/operations', { action, ids }, 202);
-      await until(async () => (await ok(site, 'GET', `/api/v1/operations/${id}`)).state === 'done', action);
+      const { id } = await expectOk(site, 'POST', '/api/v1/operations', { action, ids }, 202);
+      await until(
+        async () => (await expectOk(site, 'GET', `/api/v1/operations/${id}`)).state === 'done',
+        action,
+      );
     }
-    const to = await last();
+    const to = await lastNumber();
     expect(to - from).toBeGreaterThan(10_000);
     const seen: number[] = [];
     // The client reconnects after every few hundred events.
     while ((seen.at(-1) ?? from) < to) {
       const client = await site.events(seen.at(-1) ?? from);
-      const many = seen.length;
+      const seenBefore = seen.length;
       await until(() => client.seen.length > 700 || (client.seen.at(-1)?.id ?? 0) >= to, 'something comes');
       client.close();
-      seen.push(...numbers(client).filter((id) => id <= to));
-      expect(seen.length).toBeGreaterThan(many);
+      seen.push(...eventNumbers(client).filter((id) => id <= to));
+      expect(seen.length).toBeGreaterThan(seenBefore);
     }
     expect(seen).toEqual(consecutive(from + 1, to));
     const whole = await site.events(from);
     await until(() => (whole.seen.at(-1)?.id ?? 0) >= to, 'all came');
-    expect(numbers(whole).filter((id) => id <= to)).toEqual(consecutive(from + 1, to));
+    expect(eventNumbers(whole).filter((id) => id <= to)).toEqual(consecutive(from + 1, to));
     whole.close();
   });
 
@@ -69,19 +72,19 @@ export function events(api: () => Api): void {
     inSandbox(async (box) => {
       const first = await serve(box);
       const before = await first.events();
-      await add(first, { id: 'before', command: 'true', ...later });
+      await addJobs(first, { id: 'before', command: 'true', ...TOMORROW });
       await until(() => before.seen.length > 0, 'it was seen');
       process.kill(first.server.pid, 'SIGKILL');
       await until(() => before.isOver, 'the stream has ended');
       await box.run(['enqueue', '--id', 'between', '--delay', '1d', 'true']);
       const second = await serve(box);
       const after = await second.events(before.seen.at(-1)!.id);
-      await add(second, { id: 'after', command: 'true', ...later });
+      await addJobs(second, { id: 'after', command: 'true', ...TOMORROW });
       await until(() => after.seen.length >= 2, 'both were seen');
       expect(after.seen.map(({ data }) => data.job_id)).toEqual(['between', 'after']);
       // An event number above those of the store is from another store, so the stream starts with the next event.
       const foreign = await second.events(1_000_000);
-      await add(second, { id: 'at last', command: 'true', ...later });
+      await addJobs(second, { id: 'at last', command: 'true', ...TOMORROW });
       await until(() => foreign.seen.length > 0, 'it was seen');
       expect(foreign.seen[0]!.data.job_id).toBe('at last');
     }),
@@ -90,7 +93,7 @@ export function events(api: () => Api): void {
   test('an invalid event number is refused', async () => {
     const { site } = api();
     for (const query of ['after=x', 'after=-1', 'after=1e3'])
-      await refused(site, ['GET', `/api/v1/events?${query}`], {}, [400, 'invalid-value']);
+      await expectRefused(site, ['GET', `/api/v1/events?${query}`], {}, [400, 'invalid-value']);
   });
 
   test('HEAD requests and closed streams do not count as open streams', async () => {
@@ -107,45 +110,48 @@ export function events(api: () => Api): void {
     const all: number[] = [];
     let before = '';
     for (;;) {
-      const page = await ok(site, 'GET', `/api/v1/activity?limit=1000${before}`);
+      const page = await expectOk(site, 'GET', `/api/v1/activity?limit=1000${before}`);
       all.push(...page.events.map((one: { number: number }) => one.number));
       if (page.next_before === null) break;
       before = `&before=${page.next_before}`;
     }
     expect(all.toReversed()).toEqual(consecutive(1, all[0]!));
-    const of = async (query: string) => (await ok(site, 'GET', `/api/v1/activity?${query}`)).events;
-    expect((await of('job=e-1')).map((one: { kind: string }) => one.kind)).toEqual([
+    const activity = async (query: string) =>
+      (await expectOk(site, 'GET', `/api/v1/activity?${query}`)).events;
+    expect((await activity('job=e-1')).map((one: { kind: string }) => one.kind)).toEqual([
       'completed',
       'started',
       'enqueued',
     ]);
-    expect(await of('job=e-1&kind=completed,started&limit=1')).toHaveLength(1);
-    expect((await of('queue=missed&limit=1'))[0].kind).toBe('deleted');
-    expect(await of('job=nobody')).toEqual([]);
-    const by = async (actor: string) =>
+    expect(await activity('job=e-1&kind=completed,started&limit=1')).toHaveLength(1);
+    expect((await activity('queue=missed&limit=1'))[0].kind).toBe('deleted');
+    expect(await activity('job=nobody')).toEqual([]);
+    const actorsOf = async (actor: string) =>
       new Set(
-        (await of(`limit=1000&actor=${actor}`)).map((one: { actor: string }) => one.actor.split(':')[0]),
+        (await activity(`limit=1000&actor=${actor}`)).map(
+          (one: { actor: string }) => one.actor.split(':')[0],
+        ),
       );
-    expect(await by('http:')).toEqual(new Set(['http']));
-    expect(await by('nobody')).toEqual(new Set());
+    expect(await actorsOf('http:')).toEqual(new Set(['http']));
+    expect(await actorsOf('nobody')).toEqual(new Set());
     for (const query of ['kind=nonsense', 'limit=0', 'before=x'])
-      await refused(site, ['GET', `/api/v1/activity?${query}`], {}, [400, 'invalid-value']);
+      await expectRefused(site, ['GET', `/api/v1/activity?${query}`], {}, [400, 'invalid-value']);
   });
 
-  test('every change is in the activity with its actor', async () => {
+  test('every kind of change is in the activity with its actor', async () => {
     const { site } = api();
-    const start = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
-    const at = pathOf('acted');
+    const start = (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    const jobPath = pathOfJob('acted');
     const rows: [method: string, path: string, body: unknown, kind: string][] = [
-      ['POST', '/api/v1/jobs', { id: 'acted', command: 'true', queue: 'acted', ...later }, 'enqueued'],
-      ['PATCH', at, { priority: 1 }, 'edited'],
-      ['POST', `${at}/hold`, undefined, 'held'],
-      ['POST', `${at}/release`, undefined, 'released'],
-      ['POST', `${at}/cancel`, undefined, 'cancelled'],
+      ['POST', '/api/v1/jobs', { id: 'acted', command: 'true', queue: 'acted', ...TOMORROW }, 'enqueued'],
+      ['PATCH', jobPath, { priority: 1 }, 'edited'],
+      ['POST', `${jobPath}/hold`, undefined, 'held'],
+      ['POST', `${jobPath}/release`, undefined, 'released'],
+      ['POST', `${jobPath}/cancel`, undefined, 'cancelled'],
       ['PATCH', '/api/v1/queues/acted', { paused: true }, 'queue-paused'],
-      ['POST', `${at}/retry`, undefined, 'retried'],
+      ['POST', `${jobPath}/retry`, undefined, 'retried'],
       ['POST', '/api/v1/operations', { action: 'hold', ids: ['acted'] }, 'held'],
-      ['DELETE', at, undefined, 'deleted'],
+      ['DELETE', jobPath, undefined, 'deleted'],
       ['PATCH', '/api/v1/queues/acted', { priority_aging: '5m' }, 'queue-set'],
       ['PATCH', '/api/v1/queues/acted', { paused: false }, 'queue-resumed'],
       ['PUT', '/api/v1/config/max-retries', { value: '4' }, 'setting-set'],
@@ -165,7 +171,7 @@ export function events(api: () => Api): void {
       const answer = await site.call(method, path, body === undefined ? {} : { body });
       expect({ path, good: answer.status < 300 }).toEqual({ path, good: true });
       await until(async () => {
-        const { events } = await ok(site, 'GET', `/api/v1/activity?kind=${kind}&limit=1`);
+        const { events } = await expectOk(site, 'GET', `/api/v1/activity?kind=${kind}&limit=1`);
         return events[0]?.number > start && events[0].actor === 'http:127.0.0.1';
       }, `the event ${kind} arrives`);
     }

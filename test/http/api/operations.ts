@@ -1,26 +1,26 @@
 import { expect, test } from 'bun:test';
 import type { Site } from '../../support/http.ts';
 import { until } from '../../support/queuectl.ts';
-import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
+import { type Api, addJobs, expectOk, expectRefused, pathOfJob, TOMORROW, untilJob } from './calls.ts';
 
-const PATH = '/api/v1/operations';
+const OPERATIONS_PATH = '/api/v1/operations';
 
 /** Runs an operation to its end and returns it. */
 async function operate(site: Site, body: object) {
-  const started = await ok(site, 'POST', PATH, body, 202);
+  const started = await expectOk(site, 'POST', OPERATIONS_PATH, body, 202);
   return until(async () => {
-    const now = await ok(site, 'GET', `${PATH}/${started.id}`);
-    return now.state === 'running' ? false : now;
+    const operation = await expectOk(site, 'GET', `${OPERATIONS_PATH}/${started.id}`);
+    return operation.state === 'running' ? false : operation;
   }, 'the operation has ended');
 }
 
-const manyJobs = (queue: string, jobs: number, more: object = later): object[] =>
+const manyJobs = (queue: string, jobs: number, more: object = TOMORROW): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${queue}-${i}`, command: 'true', queue, ...more }));
 
-export function operations(api: () => Api): void {
+export function testOperations(api: () => Api): void {
   test('limit caps the number of jobs of an operation, and per_second its speed', async () => {
     const { site } = api();
-    await add(site, manyJobs('few', 12));
+    await addJobs(site, manyJobs('few', 12));
     const filter = { queue: 'few' };
     const held = await operate(site, { action: 'hold', filter, limit: 5 });
     expect(held).toMatchObject({ state: 'done', total: 5, changed: 5 });
@@ -35,7 +35,7 @@ export function operations(api: () => Api): void {
       { limit: '1' },
       { limit: [1] },
     ])
-      await refused(site, ['POST', PATH], { body: { action: 'hold', filter, ...wrong } }, [
+      await expectRefused(site, ['POST', OPERATIONS_PATH], { body: { action: 'hold', filter, ...wrong } }, [
         400,
         'invalid-value',
       ]);
@@ -43,14 +43,14 @@ export function operations(api: () => Api): void {
 
   test('an operation acts on all matching jobs and no others', async () => {
     const { site } = api();
-    await add(site, manyJobs('ops', 900));
-    await add(site, manyJobs('ops-not', 3));
+    await addJobs(site, manyJobs('ops', 900));
+    await addJobs(site, manyJobs('ops-not', 3));
     const filter = { queue: 'ops', state: ['pending'] };
     // The jobs are counted in pages, because the count of one answer stops after a few milliseconds.
     const count = async (query: string): Promise<number> => {
       let found = 0;
       for (let cursor = ''; ; ) {
-        const page = await ok(site, 'GET', `/api/v1/jobs?${query}&limit=1000${cursor}`);
+        const page = await expectOk(site, 'GET', `/api/v1/jobs?${query}&limit=1000${cursor}`);
         found += page.jobs.length;
         if (page.next_cursor === null) return found;
         cursor = `&cursor=${page.next_cursor}`;
@@ -66,20 +66,20 @@ export function operations(api: () => Api): void {
     expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ changed: 900 });
     expect(await count('queue=ops&state=cancelled')).toBe(900);
     expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ total: 0, state: 'done' });
-    const dead = { queue: 'ops', state: 'cancelled', where: 'priority=5' };
-    expect(await operate(site, { action: 'delete', filter: dead })).toMatchObject({ changed: 900 });
+    const cancelled = { queue: 'ops', state: 'cancelled', where: 'priority=5' };
+    expect(await operate(site, { action: 'delete', filter: cancelled })).toMatchObject({ changed: 900 });
     expect(await count('queue=ops')).toBe(0);
     expect(await count('queue=ops-not&state=pending')).toBe(3);
   });
 
-  test('ids must be complete, and removed jobs count as unchanged', async () => {
+  test('ids must be complete, and ids without a job count as unchanged', async () => {
     const { site } = api();
-    await add(site, manyJobs('opid', 3));
+    await addJobs(site, manyJobs('opid', 3));
     const ids = ['opid-0', 'opid-0', 'opid-', 'nobody', '@last'];
     expect(await operate(site, { action: 'cancel', ids })).toMatchObject({
       ...{ total: 4, done: 4, changed: 1, unchanged: 3 },
     });
-    expect((await ok(site, 'GET', pathOf('opid-1'))).state).toBe('pending');
+    expect((await expectOk(site, 'GET', pathOfJob('opid-1'))).state).toBe('pending');
     expect(await operate(site, { action: 'retry', ids: ['opid-0', 'opid-1'] })).toMatchObject({
       ...{ changed: 1, unchanged: 1 },
     });
@@ -88,8 +88,8 @@ export function operations(api: () => Api): void {
   test('a bulk retry skips and counts at-most-once jobs that were started, but a retry of one job does not', async () => {
     const { site } = api();
     const more = { max_retries: 1, at_most_once: true };
-    await add(site, manyJobs('oponce', 3, { ...more, command: 'exit 9' }));
-    await add(site, manyJobs('opplain', 2, { max_retries: 1, command: 'exit 9' }));
+    await addJobs(site, manyJobs('oponce', 3, { ...more, command: 'exit 9' }));
+    await addJobs(site, manyJobs('opplain', 2, { max_retries: 1, command: 'exit 9' }));
     for (const id of ['oponce-0', 'oponce-1', 'oponce-2', 'opplain-0', 'opplain-1'])
       await untilJob(site, id, 'dead');
     const filter = { state: 'dead', 'exit-code': '9' };
@@ -98,21 +98,21 @@ export function operations(api: () => Api): void {
     });
     const ids = ['oponce-0', 'oponce-1', 'oponce-2'];
     expect(await operate(site, { action: 'retry', ids })).toMatchObject({ changed: 0, skipped: 3 });
-    const { groups } = await ok(site, 'GET', '/api/v1/dlq/groups');
+    const { groups } = await expectOk(site, 'GET', '/api/v1/dlq/groups');
     const { signature: group } = groups.find((one: { sample_error: string }) => /9/.test(one.sample_error));
     expect(await operate(site, { action: 'retry', group, limit: 1 })).toMatchObject({ total: 1 });
-    for (const id of ids) expect((await ok(site, 'GET', pathOf(id))).attempts).toBe(1);
-    expect(await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).toHaveLength(1);
+    for (const id of ids) expect((await expectOk(site, 'GET', pathOfJob(id))).attempts).toBe(1);
+    expect(await expectOk(site, 'GET', `${pathOfJob(ids[0]!)}/attempts`)).toHaveLength(1);
 
-    await ok(site, 'POST', `${pathOf(ids[0]!)}/retry`);
+    await expectOk(site, 'POST', `${pathOfJob(ids[0]!)}/retry`);
     await until(
-      async () => (await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).length === 2,
+      async () => (await expectOk(site, 'GET', `${pathOfJob(ids[0]!)}/attempts`)).length === 2,
       'the job ran again',
     );
     const changes = { max_retries: 2 };
-    await add(site, manyJobs('opedit', 1, { ...later, ...more }));
-    await refused(site, ['PATCH', pathOf('opedit-0')], { body: changes }, [400, 'invalid-job']);
-    await refused(
+    await addJobs(site, manyJobs('opedit', 1, { ...TOMORROW, ...more }));
+    await expectRefused(site, ['PATCH', pathOfJob('opedit-0')], { body: changes }, [400, 'invalid-job']);
+    await expectRefused(
       site,
       ['POST', '/api/v1/jobs'],
       { body: { command: 'true', at_most_once: true, max_retries: 2 } },
@@ -125,27 +125,40 @@ export function operations(api: () => Api): void {
 
   test('an operation can be stopped, and its changes stay', async () => {
     const { site } = api();
-    for (let i = 0; i < 8; i++) await add(site, manyJobs(`opstop${i}`, 1000, { ...later, name: 'opstop' }));
-    const { id } = await ok(site, 'POST', PATH, { action: 'cancel', filter: { name: 'opstop' } }, 202);
-    await ok(site, 'DELETE', `${PATH}/${id}`);
+    for (let i = 0; i < 8; i++)
+      await addJobs(site, manyJobs(`opstop${i}`, 1000, { ...TOMORROW, name: 'opstop' }));
+    const { id } = await expectOk(
+      site,
+      'POST',
+      OPERATIONS_PATH,
+      { action: 'cancel', filter: { name: 'opstop' } },
+      202,
+    );
+    await expectOk(site, 'DELETE', `${OPERATIONS_PATH}/${id}`);
     const ended = await until(async () => {
-      const now = await ok(site, 'GET', `${PATH}/${id}`);
-      return now.state === 'running' ? false : now;
+      const operation = await expectOk(site, 'GET', `${OPERATIONS_PATH}/${id}`);
+      return operation.state === 'running' ? false : operation;
     }, 'it has stopped');
     expect(ended.state).toBe('stopped');
     expect(ended.done).toBeLessThan(8000);
-    const { count } = await ok(site, 'GET', '/api/v1/jobs?name=opstop&state=cancelled&limit=1');
+    const { count } = await expectOk(site, 'GET', '/api/v1/jobs?name=opstop&state=cancelled&limit=1');
     expect(count.value).toBe(ended.changed);
-    expect((await ok(site, 'DELETE', `${PATH}/${id}`)).state).toBe('stopped');
-    expect((await ok(site, 'GET', PATH))[0].id).toBe(id);
+    expect((await expectOk(site, 'DELETE', `${OPERATIONS_PATH}/${id}`)).state).toBe('stopped');
+    expect((await expectOk(site, 'GET', OPERATIONS_PATH))[0].id).toBe(id);
   });
 
   test('other requests are answered while an operation runs', async () => {
     const { site } = api();
     const filter = { name: 'opstop', state: 'pending' };
-    const { id } = await ok(site, 'POST', PATH, { action: 'edit', filter, changes: { priority: 2 } }, 202);
+    const { id } = await expectOk(
+      site,
+      'POST',
+      OPERATIONS_PATH,
+      { action: 'edit', filter, changes: { priority: 2 } },
+      202,
+    );
     let served = 0;
-    while ((await ok(site, 'GET', `${PATH}/${id}`)).state === 'running') served++;
+    while ((await expectOk(site, 'GET', `${OPERATIONS_PATH}/${id}`)).state === 'running') served++;
     expect(served).toBeGreaterThan(2);
   });
 
@@ -189,9 +202,10 @@ export function operations(api: () => Api): void {
       [{ action: 'hold', filter, changes: { priority: 1 } }, 400, 'invalid-request'],
       [{ action: 'edit', filter, changes: { id: 'x' } }, 400, 'invalid-job'],
     ];
-    for (const [body, status, code] of rows) await refused(site, ['POST', PATH], { body }, [status, code]);
+    for (const [body, status, code] of rows)
+      await expectRefused(site, ['POST', OPERATIONS_PATH], { body }, [status, code]);
     for (const method of ['GET', 'DELETE'])
-      await refused(site, [method, `${PATH}/nobody`], {}, [404, 'operation-not-found']);
-    expect((await ok(site, 'GET', '/api/v1/jobs?queue=ops-not&state=pending')).count.value).toBe(3);
+      await expectRefused(site, [method, `${OPERATIONS_PATH}/nobody`], {}, [404, 'operation-not-found']);
+    expect((await expectOk(site, 'GET', '/api/v1/jobs?queue=ops-not&state=pending')).count.value).toBe(3);
   });
 }

@@ -1,17 +1,18 @@
 import { expect, test } from 'bun:test';
 import { until } from '../../support/queuectl.ts';
-import { type Api, add, later, ok } from './topic.ts';
+import { type Api, addJobs, expectOk, TOMORROW } from './calls.ts';
 
 /** The path of a page that is so expensive that parallel requests for it share one answer. */
-const PAGE = '/api/v1/jobs?queue=shared&tag=a%3Db&limit=1000';
+const PAGE_PATH = '/api/v1/jobs?queue=shared&tag=a%3Db&limit=1000';
 const PARALLEL_REQUESTS = 8;
 const TEST_LIMIT_MS = 30_000;
 
-export function sharing(api: () => Api): void {
+export function testSharedAnswers(api: () => Api): void {
   const requestInParallel = async (): Promise<void> => {
     const { port, token } = api().site;
     const headers = { authorization: `Bearer ${token}` };
-    const request = async () => (await fetch(`http://127.0.0.1:${port}${PAGE}`, { headers })).arrayBuffer();
+    const request = async () =>
+      (await fetch(`http://127.0.0.1:${port}${PAGE_PATH}`, { headers })).arrayBuffer();
     await Promise.all(Array.from({ length: PARALLEL_REQUESTS }, request));
   };
   /** Does the work while clients request the page all the time. */
@@ -25,27 +26,33 @@ export function sharing(api: () => Api): void {
     });
     await clients;
   };
-  const newest = async (): Promise<string> => (await ok(api().site, 'GET', PAGE)).jobs[0].id;
-  const job = (id: string): object => ({ id, command: 'true', queue: 'shared', tags: { a: 'b' }, ...later });
+  const newestId = async (): Promise<string> => (await expectOk(api().site, 'GET', PAGE_PATH)).jobs[0].id;
+  const job = (id: string): object => ({
+    id,
+    command: 'true',
+    queue: 'shared',
+    tags: { a: 'b' },
+    ...TOMORROW,
+  });
 
   test(
-    'a client sees its own change in its next answer, however many other clients request it',
+    'a client sees its own change in its next answer, even if other clients have just requested the same page',
     async () => {
       const { site } = api();
-      await add(
+      await addJobs(
         site,
         Array.from({ length: 1000 }, (_, i) => job(`crowd-${i}`)),
       );
       for (let i = 0; i < 3; i++) {
         await requestInParallel();
-        await add(site, job(`mine-${i}`));
-        expect(await newest()).toBe(`mine-${i}`);
+        await addJobs(site, job(`mine-${i}`));
+        expect(await newestId()).toBe(`mine-${i}`);
         const body = { action: 'edit', filter: { queue: 'shared' }, changes: { priority: i + 1 } };
-        const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
+        const { id } = await expectOk(site, 'POST', '/api/v1/operations', body, 202);
         await requestInParallel();
-        const state = async () => (await ok(site, 'GET', `/api/v1/operations/${id}`)).state;
+        const state = async () => (await expectOk(site, 'GET', `/api/v1/operations/${id}`)).state;
         await until(async () => (await state()) === 'done', 'it is done');
-        const { jobs } = await ok(site, 'GET', PAGE);
+        const { jobs } = await expectOk(site, 'GET', PAGE_PATH);
         expect(jobs.filter((one: { priority: number }) => one.priority !== i + 1)).toHaveLength(0);
       }
     },
@@ -63,7 +70,7 @@ export function sharing(api: () => Api): void {
           const job = ['--id', id, '--queue', 'shared', '--tag', 'a=b', '--delay', '1d', 'true'];
           await box.run(['enqueue', ...job]);
           await until(() => stream.seen.some(({ data }) => data.job_id === id), 'the event arrives');
-          expect(await newest()).toBe(id);
+          expect(await newestId()).toBe(id);
         });
       }
       stream.close();

@@ -2,27 +2,28 @@ import { writeSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import type { WorkerOptions } from './state.ts';
-import { READY } from './supervisor.ts';
+import { READY_LINE } from './supervisor.ts';
 import { startWorker } from './worker.ts';
 
-/** Runs one worker in a process of its own. It follows its supervisor's orders. Signals to this process only make it drain. */
-export async function workerProcess(
+/** Runs one worker in this process until it ends. The worker follows its supervisor's orders. Signals only make it drain. */
+export async function runWorkerProcess(
   app: App,
   options: WorkerOptions,
   ignoreHangup: boolean,
   emit: Emit,
 ): Promise<void> {
   // The handlers come first, because a signal during the registration must not kill the process.
-  const early: string[] = [];
-  let onSignal = (name: string): void => void early.push(name);
+  const earlySignals: string[] = [];
+  let onSignal = (name: string): void => void earlySignals.push(name);
   for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => onSignal(name));
   // A handler has to ignore the signal, because the runtime resets the ignored state that nohup has set.
   process.on('SIGHUP', () => ignoreHangup || onSignal('SIGHUP'));
+  // The default action of SIGUSR1 would end the process.
   process.on('SIGUSR1', () => {});
 
   const worker = await startWorker(app, options, emit);
-  onSignal = worker.signal;
-  for (const name of early) onSignal(name);
+  onSignal = worker.drainOnSignal;
+  for (const name of earlySignals) onSignal(name);
   const drain = (why: string): void => worker.stop('drain', why, true);
 
   process.stdin.setEncoding('utf8');
@@ -34,7 +35,7 @@ export async function workerProcess(
   process.stdin.on('end', () => drain('supervisor is gone'));
   process.stdin.on('error', () => drain('supervisor is gone'));
   try {
-    writeSync(1, `${READY}\n`);
+    writeSync(1, `${READY_LINE}\n`);
   } catch {
     drain('supervisor is gone');
   }

@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const PAGE_SIZE_OFFSET = 16;
-const SECTOR = 512;
-const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
+const SECTOR_BYTES = 512;
+const JOURNAL_MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
 
-/** Writes a hot journal that turns any database beside it into `database` when SQLite rolls it back. */
+/** Writes the file `journal`, a hot journal that turns any database beside it into `database` when SQLite rolls it back. */
 export function writeHotJournal(database: string, journal: string): void {
   const bytes = readFileSync(database);
   const pageSize = bytes.readUInt16BE(PAGE_SIZE_OFFSET);
   const pages = bytes.length / pageSize;
-  const header = Buffer.alloc(SECTOR);
-  MAGIC.copy(header);
+  const header = Buffer.alloc(SECTOR_BYTES);
+  JOURNAL_MAGIC.copy(header);
   // The fields are the number of records, the initial checksum, and the sizes of database, sector and page.
-  for (const [i, value] of [pages, 0, pages, SECTOR, pageSize].entries())
+  for (const [i, value] of [pages, 0, pages, SECTOR_BYTES, pageSize].entries())
     header.writeUInt32BE(value, 8 + 4 * i);
   const records = Array.from({ length: pages }, (_, i) => {
     const page = bytes.subarray(i * pageSize, (i + 1) * pageSize);
@@ -25,6 +25,7 @@ export function writeHotJournal(database: string, journal: string): void {
   writeFileSync(journal, Buffer.concat([header, ...records]));
 }
 
+/** Returns the checksum that SQLite expects after a page in a journal. */
 function checksum(page: Buffer): number {
   let sum = 0;
   for (let at = page.length - 200; at > 0; at -= 200) sum += page[at]!;

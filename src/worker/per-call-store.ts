@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts';
 
-/** Returns a store that is open only during a call. A supervisor runs long and calls it rarely, so it keeps no files open. */
-export function briefStore(epoch: string, open: () => Promise<Store>): Store {
+/** Returns a store that is open only during each call, so that a supervisor, which rarely needs it, keeps no files open. */
+export function perCallStore(epoch: string, open: () => Promise<Store>): Store {
   const call =
     (verb: keyof Store) =>
     async (...values: unknown[]) => {

@@ -11,8 +11,8 @@ export interface Api {
 // biome-ignore lint/suspicious/noExplicitAny: whatever the server sends
 type Json = any;
 
-/** Returns the JSON of an answer, which must have this status. */
-export async function ok(
+/** Makes a request, expects this status, and returns the JSON of the answer. */
+export async function expectOk(
   site: Site,
   method: string,
   path: string,
@@ -25,8 +25,8 @@ export async function ok(
   return answer.json;
 }
 
-/** Expects a refusal with this status and code, and returns the answer. */
-export async function refused(
+/** Makes a request, expects a refusal with this status and code, and returns the answer. */
+export async function expectRefused(
   site: Site,
   [method, path]: [string, string],
   how: CallOptions,
@@ -37,15 +37,18 @@ export async function refused(
   return answer;
 }
 
-export const add = (site: Site, job: object): Promise<Json> => ok(site, 'POST', '/api/v1/jobs', job, 201);
+/** Adds a job, or an array of jobs, and returns what the server answers. */
+export const addJobs = (site: Site, job: object): Promise<Json> =>
+  expectOk(site, 'POST', '/api/v1/jobs', job, 201);
 
-export const later = { delay: '1d' };
+/** The fields of a job that no worker starts during a test. */
+export const TOMORROW = { delay: '1d' };
 
-export const pathOf = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}`;
+export const pathOfJob = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}`;
 
 export function untilJob(site: Site, id: string, state: string): Promise<Json> {
   return until(async () => {
-    const job = await ok(site, 'GET', pathOf(id));
+    const job = await expectOk(site, 'GET', pathOfJob(id));
     return job.state === state ? job : false;
   }, `job ${id} is ${state}`);
 }

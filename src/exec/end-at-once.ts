@@ -1,4 +1,7 @@
-/** Ends this process at once. A normal exit would close every store, which is wrong if the files of one were removed. */
+/**
+ * Ends this process at once, with the exit code if possible and by SIGKILL otherwise. A normal exit would close every open
+ * store, which is wrong if the files of one were removed.
+ */
 export function endAtOnce(code: number): void {
   try {
     process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {});

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { observe, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
+import { observeOrGate, untilOver } from '../../src/exec/observe-attempt.ts';
 import { processes } from '../../src/exec/processes.ts';
 import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
@@ -11,36 +11,42 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-let next = 1;
+let nextAttempt = 1;
 
 function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(stateDirectory(directory), `test${process.pid}`, next++);
+    const place = placeOf(stateDirectory(directory), `test${process.pid}`, nextAttempt++);
     await work(place);
   });
 }
 
 /** Starts a frame in a session of its own, as a worker would. */
-async function start(place: Place, command: string): Promise<number> {
+async function startFrame(place: Place, command: string): Promise<number> {
   makePlace(place);
-  const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
+  const args = frameArguments({
+    record: place.record,
+    umask: 0o022,
+    openFileLimit: null,
+    command,
+    argv: null,
+  });
   const env = { ...process.env, QUEUECTL_RUN: place.cookie };
   const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore' });
   await until(() => /^(running|ended)$/.test(readRecord(place)?.kind ?? ''), 'the record is written');
   return child.pid!;
 }
 
-describe('adoption', () => {
+describe('observing an attempt', () => {
   test('waits for a live command and returns its exit code', () =>
     inPlace(async (place) => {
-      const pid = await start(place, 'sleep 0.3; exit 7');
+      const pid = await startFrame(place, 'sleep 0.3; exit 7');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 7, signalled: false });
     }));
 
   test('returns the exit code of a command that has already ended, from its record', () =>
     inPlace(async (place) => {
-      await start(place, 'exit 4');
+      await startFrame(place, 'exit 4');
       await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
       expect(await untilOver(place)).toMatchObject({ kind: 'ended', code: 4 });
     }));
@@ -52,9 +58,9 @@ describe('adoption', () => {
       expect(readRecord(place)).toEqual({ kind: 'gated' });
     }));
 
-  test('returns lost for a frame that was killed during its command', () =>
+  test('returns lost if the frame and its command were killed', () =>
     inPlace(async (place) => {
-      const pid = await start(place, 'sleep 1000');
+      const pid = await startFrame(place, 'sleep 1000');
       process.kill(-pid, 'SIGKILL');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
     }));
@@ -62,7 +68,7 @@ describe('adoption', () => {
   test('returns lost if the pid in the record belongs to another process now', () =>
     inPlace(async (place) => {
       makePlace(place);
-      // The test process lives, but it is not a frame of that attempt.
+      // The test process is alive, but it is not the frame of that attempt.
       writeFileSync(place.record, `${String(process.pid).padEnd(10)} run  \n`);
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
     }));
@@ -70,18 +76,18 @@ describe('adoption', () => {
   test('returns alive while the process lives, even if its record is missing or empty', () =>
     inPlace(async (place) => {
       const go = `${place.directory}.go`;
-      const pid = await start(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
-      const written = readFileSync(place.record);
+      const pid = await startFrame(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
+      const savedRecord = readFileSync(place.record);
       writeFileSync(place.record, '');
-      expect(observe(place)).toEqual({ kind: 'alive', pid });
+      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid });
       rmSync(place.record);
-      expect(observe(place)).toEqual({ kind: 'alive', pid });
-      writeFileSync(place.record, written);
+      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid });
+      writeFileSync(place.record, savedRecord);
       writeFileSync(go, '');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6, signalled: false });
     }));
 
-  test('returns never started if the record could not be written, as on a full disk', () =>
+  test('returns never started if the record is empty, as after a start on a full disk', () =>
     inPlace(async (place) => {
       makePlace(place);
       writeFileSync(place.record, '');
@@ -96,11 +102,11 @@ describe('adoption', () => {
     }));
 });
 
-describe('ending', () => {
-  test('reaches processes that ignore SIGTERM or left the group', () =>
+describe('endProcesses', () => {
+  test('ends processes that ignore SIGTERM or have left the group', () =>
     inPlace(async (place) => {
       const command = `trap '' TERM; setsid sh -c 'trap "" TERM; while :; do sleep 0.05; done' & while :; do sleep 0.05; done`;
-      const group = await start(place, command);
+      const group = await startFrame(place, command);
       const target = { group, cookie: place.cookie };
       await until(
         () => new Set(processes.find(target).map((one) => one.group)).size >= 2,

@@ -2,9 +2,12 @@ import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
 import { countOf } from '../core/words.ts';
 
-const LISTED_IDS = 5;
+const MAX_LISTED_IDS = 5;
 
-/** Describes the jobs that are left, with '' for none. Returns null while a job is ready, running or waiting for a retry. */
+/**
+ * Describes the unfinished jobs of these queues (null: all queues), with '' for none. Returns null while one of them is ready,
+ * running or waiting for a retry.
+ */
 export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
   const busy = await app.store.busyQueues(app.clock.now());
   if (busy.some((queue) => queues === null || queues.includes(queue))) return null;
@@ -13,9 +16,9 @@ export async function describeJobsLeft(app: App, queues: string[] | null): Promi
   for (const queue of queues ?? [undefined]) {
     const filter = { ...(queue === undefined ? {} : { queue }), states: ['pending', 'failed'] as const };
     total += await countJobs(app, filter);
-    for (const job of await app.store.list(filter, { limit: LISTED_IDS })) ids.push(job.id);
+    for (const job of await app.store.list(filter, { limit: MAX_LISTED_IDS })) ids.push(job.id);
   }
   if (total === 0) return '';
-  const named = ids.slice(0, LISTED_IDS).join(', ') + (total > LISTED_IDS ? ', …' : '');
+  const named = ids.slice(0, MAX_LISTED_IDS).join(', ') + (total > MAX_LISTED_IDS ? ', …' : '');
   return `${countOf(total)} ${total === 1 ? 'remains' : 'remain'} (due later, held, blocked or in a paused queue): ${named}`;
 }
