@@ -21,8 +21,8 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Kills the supervisor and its workers, the supervisor first, because it would replace workers. */
-async function killEverything(box: Sandbox, supervisor: Running): Promise<void> {
+/** Kills the supervisor and then its workers, which it would replace. Their jobs go on. */
+async function killWorkers(box: Sandbox, supervisor: Running): Promise<void> {
   const workers = await workersOf(box);
   await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
 }
@@ -54,7 +54,7 @@ for (const exitCode of [0, 3]) {
     inSandbox(async (box) => {
       const first = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
-      await killEverything(box, first);
+      await killWorkers(box, first);
       await box.startWorkers('--count', '2');
       await untilWorkerOf(box, 'job');
       job.release();
@@ -68,7 +68,7 @@ for (const exitCode of [0, 3]) {
     inSandbox(async (box) => {
       const first = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
-      await killEverything(box, first);
+      await killWorkers(box, first);
       job.release();
       await untilNoProcessOf(box, 'job');
       expect((await box.json<JobJson>(['show', 'job'])).state).toBe('processing');
@@ -86,8 +86,8 @@ test.concurrent(
     const first = await box.startWorkers();
     const stubborn = `sh -c "trap '' TERM; echo start >> job.log; while :; do sleep 1; done"`;
     await enqueue(box, 'job', `setsid ${stubborn} & ${stubborn}`, { max_retries: 1, timeout: 3 });
-    await until(() => gatedJob(box, 'job').traces().length === 2, 'both of its children run');
-    await killEverything(box, first);
+    await until(() => gatedJob(box, 'job').traces().length === 2, 'both children of the job run');
+    await killWorkers(box, first);
     await box.startWorkers();
     const job = await untilState(box, 'job', 'dead');
     expect(processesOfJob(box, 'job')).toEqual([]);
@@ -98,12 +98,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retry that is scheduled while no worker runs is started by the next worker, and not before its time',
+  'a retry that waits when all workers are killed is started by the next worker, and not before its time',
   inSandbox(async (box) => {
     const first = await box.startWorkers();
     await enqueue(box, 'job', 'date +%s%3N >> job.log; exit 1', { max_retries: 2, backoff_base: 3 });
     const { next_run_at } = await untilState(box, 'job', 'failed');
-    await killEverything(box, first);
+    await killWorkers(box, first);
     await box.startWorkers();
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 2, crashes: 0 });
     const runs = gatedJob(box, 'job').traces().map(Number);
@@ -144,7 +144,7 @@ test.concurrent(
 
 const WRITE_FRAME_PID = 'echo $PPID > frame; ';
 
-async function frameOf(box: Sandbox): Promise<number> {
+async function framePid(box: Sandbox): Promise<number> {
   const [pid] = lines(join(box.directory, 'frame'));
   expect(processesOfJob(box, 'job')).toContain(Number(pid));
   return Number(pid);
@@ -159,7 +159,7 @@ test.concurrent(
     const command = `trap '' TERM; ${WRITE_FRAME_PID}${gatedCommand('job')}`;
     await enqueue(box, 'job', command, { max_retries: 1 });
     await until(() => job.traces().length === 1, 'the job runs');
-    await killAll([await frameOf(box)]);
+    await killAll([await framePid(box)]);
     const settled = await untilState(box, 'job', 'dead');
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(settled).toMatchObject({ exit_code: 137, attempts: 1 });
@@ -174,14 +174,15 @@ test.concurrent(
     await configure(box, { 'kill-grace': '300ms' });
     const first = await box.startWorkers();
     // A killed process that has not been reaped yet is a zombie and does not run.
-    const other = 'case $(ps -o stat= -p $(cat first)) in ""|Z*) ;; *) echo both >> job.log ;; esac';
-    const again = `[ -e first ] && { ${other}; exit 0; }; `;
-    const command = `${again}trap '' TERM; echo $$ > first; ${WRITE_FRAME_PID}${gatedCommand('job')}`;
+    const reportIfFirstRuns =
+      'case $(ps -o stat= -p $(cat first)) in ""|Z*) ;; *) echo both >> job.log ;; esac';
+    const onSecondRun = `[ -e first ] && { ${reportIfFirstRuns}; exit 0; }; `;
+    const command = `${onSecondRun}trap '' TERM; echo $$ > first; ${WRITE_FRAME_PID}${gatedCommand('job')}`;
     await enqueue(box, 'job', `echo run >> job.log; ${command}`, { max_retries: 1 });
     const job = gatedJob(box, 'job');
     await until(() => job.traces().length === 2, 'the job runs');
-    await killEverything(box, first);
-    await killAll([await frameOf(box)]);
+    await killWorkers(box, first);
+    await killAll([await framePid(box)]);
     expect(isAlive(Number(lines(join(box.directory, 'first'))[0]))).toBe(true);
     await box.startWorkers();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 1 });
