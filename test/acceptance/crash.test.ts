@@ -204,15 +204,3 @@ test.concurrent(
     expect(lines(join(box.directory, 'traces'))).toEqual(['ran']);
   }),
 );
-
-test.concurrent(
-  '--retry-on and --no-retry-on decide by the exit code whether a job is retried',
-  inSandbox(async (box) => {
-    await box.startWorkers();
-    await box.run(['enqueue', '--id', 'usage', '--no-retry-on', '64-78', 'exit 65']);
-    await box.run(['enqueue', '--id', 'other', '--retry-on', '75', 'exit 1']);
-    expect(await untilState(box, 'usage', 'dead')).toMatchObject({ attempts: 1, exit_code: 65 });
-    expect(await untilState(box, 'other', 'dead')).toMatchObject({ attempts: 1, exit_code: 1 });
-    expect((await box.run(['enqueue', '--no-retry-on', '5-3', 'true'])).code).toBe(2);
-  }),
-);

@@ -138,6 +138,23 @@ test.concurrent(
   }),
 );
 
+test.concurrent(
+  '--drain leaves held jobs and jobs of paused queues, and lists them',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'failing', '--backoff-base', '100', 'exit 1']);
+    const workers = await box.startWorkers();
+    await untilState(box, 'failing', 'failed');
+    await box.run(['hold', 'failing']);
+    process.kill(workers.pid, 'SIGTERM');
+    await workers.exit;
+    await box.run(['enqueue', '--id', 'mail', '--queue', 'mail', 'true']);
+    await box.run(['queue', 'pause', 'mail']);
+    const { code, stderr } = await box.run(['worker', 'start', '--drain']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('2 jobs remain (due later, held, blocked or in a paused queue): mail, failing');
+  }),
+);
+
 const MEBIBYTE = 2 ** 20;
 
 test.concurrent(

@@ -193,6 +193,27 @@ test.concurrent(
 );
 
 test.concurrent(
+  'FORCE_COLOR=0 turns colors off, and status obeys --color always',
+  inSandbox(async (box) => {
+    const status = async (args: string[], FORCE_COLOR: string) =>
+      (await box.run(['status', ...args], { env: { FORCE_COLOR, NO_COLOR: '' } })).stdout;
+    expect(await status([], '1')).toContain('\x1b[');
+    expect(await status([], '0')).not.toContain('\x1b[');
+    expect(await status(['--color', 'always'], '')).toContain('\x1b[');
+  }),
+);
+
+test.concurrent(
+  'serve --open warns if it cannot open a browser',
+  inSandbox(async (box) => {
+    const server = box.start(['serve', '--port', '0', '--open'], { env: { PATH: box.directory } });
+    await until(() => server.output().includes('could not open a browser'), 'the warning');
+    server.child.kill('SIGTERM');
+    await server.closed;
+  }),
+);
+
+test.concurrent(
   'a job that removes the directory of all attempts does not harm later jobs',
   inSandbox(async (box) => {
     await box.startWorkers();

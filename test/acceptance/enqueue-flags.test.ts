@@ -197,3 +197,18 @@ test(
     expectRefusal(await box.run(['enqueue', '--inherit-env', 'NO_SUCH', 'true'], { env }), 2, /is not set/);
   }),
 );
+
+test(
+  '--env overrides --inherit-env, which overrides --env-file',
+  inSandbox(async (box) => {
+    const file = join(box.directory, 'vars');
+    writeFileSync(file, '# comment\n\nexport A=file\r\nB=file=1\nC=file\n');
+    const flags = ['--env-file', file, '--inherit-env', 'B,D', '--env', 'C=given'];
+    await box.run(['enqueue', '--id', 'job', ...flags, 'true'], { env: { B: 'here', D: 'there' } });
+    expect(await box.json(['show', 'job'])).toMatchObject({
+      env: { A: 'file', B: 'here', C: 'given', D: 'there' },
+    });
+    expect((await box.run(['enqueue', '--inherit-env', 'NOT_SET_ANYWHERE', 'true'])).code).toBe(2);
+    expect((await box.run(['enqueue', '--env-file', '/nowhere', 'true'])).code).toBe(2);
+  }),
+);
