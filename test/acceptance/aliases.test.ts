@@ -37,7 +37,7 @@ test.each(aliases)('%s --help shows the help of %s', async (alias, command) => {
   expect(stdout).toMatch(new RegExp(`Usage:\n  queuectl ${command}( |\n)`));
 });
 
-test('every alias leads to a command that exists, and no alias repeats another name', () => {
+test('every alias of a command leads to a command that exists, and no alias repeats another name', () => {
   const exists = (line: string): boolean => {
     const [first, second] = line.split(' ');
     const entry = COMMANDS[first!];
@@ -140,7 +140,7 @@ const EQUIVALENT_LINES: [typed: string, meant: string][] = [
   ['dump', 'export'],
 ];
 
-test('web start, ui, dashboard start and server start the dashboard', async () => {
+test('each of web start, ui, dashboard start and server starts the dashboard', async () => {
   for (const line of ['web start', 'ui', 'dashboard start', 'server']) {
     const server = box.start([...line.split(' '), '-p', '0']);
     await until(() => server.stdout().includes('token file: '), `${line} serves`);
@@ -263,7 +263,7 @@ test('every alias of a setting selects it, and config set prints the name and th
   await run('config reset --all');
 }, 60_000);
 
-test('aliases of worker start --detach start workers in the background, and stop stops them', async () => {
+test('aliases of worker start --detach start workers in the background, and the alias stop stops them', async () => {
   for (const line of ['worker start --daemon', 'start -d -n 2', 'worker run --background --num_workers 1']) {
     expect((await run(line)).stdout).toMatch(/^started [12] workers? in the background/);
     expect((await run('stop --graceful --all')).stdout).toMatch(/^stopped [12] workers?\n/);
@@ -282,7 +282,7 @@ test('init and its aliases report that there is nothing to do, and create nothin
   await ownBox.cleanup();
 });
 
-/** Command lines that are refused, with the error and a part of its hint, which is empty if only the error matters. */
+/** Command lines that are refused, with the error and a part of the hint. It is empty where only the error matters. */
 const REFUSED: [line: string, message: RegExp, hint: string][] = [
   ...Object.entries(MEANT).map(([word, hint]): [string, RegExp, string] => [
     word,

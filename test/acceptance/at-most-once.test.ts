@@ -246,8 +246,8 @@ test.concurrent(
       expectRefusal(refused, args[0] === 'run' ? 125 : 2, refusal);
     }
     expect(await box.run(['list', '--json'])).toMatchObject({ stdout: '[]\n' });
-    const file = [{ command: 'true' }, jobObject].map((job) => JSON.stringify(job)).join('\n');
-    const fromFile = await box.run(['enqueue', '--file', '-'], { stdin: file });
+    const jsonLines = [{ command: 'true' }, jobObject].map((job) => JSON.stringify(job)).join('\n');
+    const fromFile = await box.run(['enqueue', '--file', '-'], { stdin: jsonLines });
     expectRefusal(fromFile, 2, /^error: line 2: max_retries is 3/);
 
     await enqueue(box, 'job', 'true', { ...AT_MOST_ONCE, max_retries: 0 });

@@ -83,7 +83,7 @@ const REFUSED: Row[] = [
   ['S7', 'a masked secret in a flag', asFlags('--env', 'A=•••'), 2, /a masked secret/],
   ['S8', 'a relative cwd', asJson({ cwd: '../x' }), 2, /cwd/],
   ['S8', 'NUL in a cwd', ['enqueue', '{"command":"true","cwd":"/a\\u0000b"}'], 2, /cwd/],
-  // Only --priority accepts -1. Its row is removed.
+  // Only --priority accepts the value -1, so that row is removed.
   ...['-1', '1e309', 'NaN', '1e3', '0x10', '9007199254740993', '5m; x', '１', ' ', '--5']
     .flatMap((value): Row[] => [
       ['S9', `--max-retries '${value}'`, asFlags(`--max-retries=${value}`), 2, /max-retries/],

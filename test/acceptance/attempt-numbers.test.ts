@@ -40,7 +40,7 @@ test.concurrent(
     await box.startWorkers();
     const { id } = (await box.json<{ id: string }[]>(['list']))[0]!;
     await untilState(box, id, 'completed');
-    const [name] = readdirSync(attemptsDirectory(box)).filter((one) => one.endsWith('-1'));
+    const [name] = readdirSync(attemptsDirectory(box)).filter((entry) => entry.endsWith('-1'));
     const takenDirectory = join(
       attemptsDirectory(box),
       name!.replace(/\d+$/, (number) => String(Number(number) + 1)),

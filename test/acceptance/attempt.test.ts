@@ -88,8 +88,8 @@ test.concurrent(
   inSandbox(async (ownBox) => {
     // The limits are set by a parent shell without exec. The runtime raises its own soft limit, so queuectl reads the
     // user's limit from its parent.
-    const limited = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
-    ownBox.start(['worker', 'start'], { through: limited });
+    const withLimits = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
+    ownBox.start(['worker', 'start'], { through: withLimits });
     const { output } = await execute(ownBox, {
       command: 'umask; ulimit -Sn; ulimit -Sc; touch file; mkdir dir; stat -c %a file dir',
     });

@@ -61,7 +61,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a backup to the name of a database of which only the WAL exists requires --force',
+  'a backup requires --force if the target has a WAL, even if the target itself does not exist',
   inSandbox(async (box) => {
     const target = await makeUsedBackup(box);
     rmSync(target);
@@ -93,17 +93,17 @@ test.concurrent(
   'a backup never replaces a queue, even with --force',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    const other = pathIn(box, 'other.db');
-    await box.json(['enqueue', '--id', 'theirs', '--delay', '1h', 'true', '--db', other]);
-    expectRefusal(await box.run(['backup', '--force', other]), 2, /other\.db is a queue, not a backup/);
-    expect(await jobIds(box, other)).toEqual(['theirs']);
+    const otherDb = pathIn(box, 'other.db');
+    await box.json(['enqueue', '--id', 'theirs', '--delay', '1h', 'true', '--db', otherDb]);
+    expectRefusal(await box.run(['backup', '--force', otherDb]), 2, /other\.db is a queue, not a backup/);
+    expect(await jobIds(box, otherDb)).toEqual(['theirs']);
     for (let i = 0; i < 2; i++) await box.json(['backup', '--force', pathIn(box)]);
     expect(await jobIds(box, pathIn(box))).toEqual(['job']);
     // The backup replaces the link, and the queue that it pointed to stays.
-    symlinkSync(other, pathIn(box, 'link.db'));
+    symlinkSync(otherDb, pathIn(box, 'link.db'));
     await box.json(['backup', '--force', pathIn(box, 'link.db')]);
     expect(await jobIds(box, pathIn(box, 'link.db'))).toEqual(['job']);
-    expect(await jobIds(box, other)).toEqual(['theirs']);
+    expect(await jobIds(box, otherDb)).toEqual(['theirs']);
   }),
 );
 
@@ -114,16 +114,16 @@ test.concurrent(
     await box.run(['worker', 'start', '--drain', '--quiet']);
     const output = (await box.run(['logs', 'loud'])).stdout;
     await box.json(['backup', '--with-output', pathIn(box)]);
-    const attempts = `${pathIn(box)}.d/attempts`;
+    const attemptsDirectory = `${pathIn(box)}.d/attempts`;
     const foreign = '0123456789ab-1';
-    mkdirSync(join(attempts, foreign));
+    mkdirSync(join(attemptsDirectory, foreign));
     for (let i = 0; i < 3; i++) {
       await box.json(['backup', '--force', '--with-output', pathIn(box)]);
-      expect(readdirSync(attempts)).toHaveLength(2);
+      expect(readdirSync(attemptsDirectory)).toHaveLength(2);
       expect((await box.run(['logs', 'loud', '--db', pathIn(box)])).stdout).toBe(output);
     }
     await box.json(['backup', '--force', pathIn(box)]);
-    expect(readdirSync(attempts)).toEqual([foreign]);
+    expect(readdirSync(attemptsDirectory)).toEqual([foreign]);
     expect((await box.run(['logs', 'loud'])).stdout).toBe(output);
   }),
 );
@@ -169,15 +169,15 @@ test.concurrent(
   'an export never replaces a database or a part of one',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    const other = pathIn(box, 'other.db');
-    await box.json(['backup', other]);
+    const otherDb = pathIn(box, 'other.db');
+    await box.json(['backup', otherDb]);
     symlinkSync(storePath(box), pathIn(box, 'link'));
     const targets: [string, RegExp][] = [
       [storePath(box), /is a database that is in use/],
       [pathIn(box, 'link'), /is a database that is in use/],
       [`${storePath(box)}-wal`, /is a database that is in use/],
-      [other, /is already a database/],
-      [`${other}-wal`, /is already a database/],
+      [otherDb, /is already a database/],
+      [`${otherDb}-wal`, /is already a database/],
       [box.home, /is not a regular file/],
     ];
     for (const withWorkers of [false, true]) {
@@ -186,7 +186,7 @@ test.concurrent(
         expectRefusal(await box.run(['export', '--force', target]), 2, message);
     }
     expect(await jobIds(box, storePath(box))).toEqual(['job']);
-    expect(await jobIds(box, other)).toEqual(['job']);
+    expect(await jobIds(box, otherDb)).toEqual(['job']);
     writeFileSync(pathIn(box, 'lines'), 'old');
     await box.json(['export', '--force', pathIn(box, 'lines')]);
     expect(readFileSync(pathIn(box, 'lines'), 'utf8')).toContain('"queuectl":"export"');

@@ -37,12 +37,12 @@ function epochOf(path: string): string {
 test.concurrent(
   'a backup taken while workers run restores to a queue that completes every job',
   inSandbox(async (box) => {
-    const jobs = 300;
-    const text = Array.from(
-      { length: jobs },
+    const jobCount = 300;
+    const jsonLines = Array.from(
+      { length: jobCount },
       (_, i) => `{"id":"j${i}","command":"echo $QUEUECTL_JOB_ID >>traces"}`,
     );
-    await box.run(['enqueue', '--file', '-'], { stdin: text.join('\n') });
+    await box.run(['enqueue', '--file', '-'], { stdin: jsonLines.join('\n') });
     const workers = box.start([
       'worker',
       'start',
@@ -55,16 +55,16 @@ test.concurrent(
     ]);
     await until(() => lines(pathIn(box, 'traces')).length > 40, 'some jobs have run');
     const summary = await box.json<{ jobs: number }>(['backup', pathIn(box)]);
-    expect(summary.jobs).toBe(jobs);
+    expect(summary.jobs).toBe(jobCount);
     await workers.exit;
     expect(statSync(pathIn(box)).mode & 0o777).toBe(0o600);
     const elsewhere = join(box.directory, 'other.db');
     await box.json(['restore', pathIn(box), '--db', elsewhere]);
     expect(epochOf(elsewhere)).not.toBe(epochOf(join(box.home, 'queue.db')));
     expect((await box.run(['worker', 'start', '--drain', '--quiet', '--db', elsewhere])).code).toBe(0);
-    const counts = await box.json<{ counts: Record<string, number> }>(['status', '--db', elsewhere]);
-    expect(JSON.stringify(counts)).toContain(`"completed":${jobs}`);
-    expect(new Set(lines(pathIn(box, 'traces'))).size).toBe(jobs);
+    const status = await box.json<{ counts: Record<string, number> }>(['status', '--db', elsewhere]);
+    expect(JSON.stringify(status)).toContain(`"completed":${jobCount}`);
+    expect(new Set(lines(pathIn(box, 'traces'))).size).toBe(jobCount);
     expect(readdirSync(box.directory).filter((name) => name.includes('.draft'))).toEqual([]);
   }),
 );

@@ -20,7 +20,7 @@ async function pendingCount(box: Sandbox): Promise<number> {
 }
 
 test(
-  '100,000 JSON lines are stored in order, and one invalid line refuses all of them',
+  '100,000 JSON lines are stored in order, and all are refused if one of them is invalid',
   inSandbox(async (box) => {
     await box.create();
     expectRefusal(
@@ -57,7 +57,7 @@ function peakMemoryMiB(pid: number): number {
 }
 
 test(
-  'the process that enqueues 100,000 jobs needs less than 150 MiB',
+  'the process that enqueues 100,000 jobs needs less than 150 MiB of memory',
   inSandbox(async (box) => {
     const { pid, exit } = box.start(['enqueue', '--quiet', '--file', writeJobFile(box)]);
     let peakMiB = 0;
@@ -177,7 +177,7 @@ test(
 );
 
 test.skipIf(Bun.which('script') === null)(
-  'progress is shown and erased on a terminal',
+  'enqueue shows its progress on a terminal and erases it at the end',
   inSandbox(async (box) => {
     const file = writeJobFile(box);
     const terminal = await box.run([], {

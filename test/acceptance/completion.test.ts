@@ -40,7 +40,7 @@ test('completion offers commands, their subcommands and help topics', async () =
   expect(await complete()).toContain('enqueue');
 });
 
-test("completion offers the command's own flags and the global flags, once each unless repeatable", async () => {
+test("completion offers the command's own flags and the global flags, and repeats only repeatable ones", async () => {
   expect(await complete('list', '--')).toEqual(
     expect.arrayContaining(['--state', '--queue', '--json', '--db']),
   );
@@ -166,15 +166,15 @@ test.skipIf(isMissing('bash', 'script'))('bash completes typed commands, flags, 
   ];
   writeFileSync(join(box.directory, 'jobs.txt'), 'true\n');
   await typeInto('bash --norc --noprofile -i', `${keys.join('\n')}\n`);
-  const out = (name: string) => readFileSync(join(box.directory, name), 'utf8');
-  expect(out('version')).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect(JSON.parse(out('flags'))).toMatchObject([{ id: 'alpha-1', state: 'dead' }]);
-  expect(out('id')).toStartWith('id\talpha-1\n');
-  expect(out('colon')).toStartWith('id\talpha:2\n');
-  expect(out('space')).toStartWith('id\tbeta 3\n');
+  const contentOf = (name: string) => readFileSync(join(box.directory, name), 'utf8');
+  expect(contentOf('version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(JSON.parse(contentOf('flags'))).toMatchObject([{ id: 'alpha-1', state: 'dead' }]);
+  expect(contentOf('id')).toStartWith('id\talpha-1\n');
+  expect(contentOf('colon')).toStartWith('id\talpha:2\n');
+  expect(contentOf('space')).toStartWith('id\tbeta 3\n');
   expect(lines(join(box.directory, 'equals'))).toEqual(['beta 3']);
   expect(lines(join(box.directory, 'comma'))).toEqual(['beta 3', 'alpha:2', 'alpha-1']);
-  expect(out('file')).toBe('filed\n');
+  expect(contentOf('file')).toBe('filed\n');
 });
 
 test.skipIf(isMissing('zsh', 'script'))('zsh completes typed commands, flags and ids', async () => {
@@ -187,10 +187,10 @@ test.skipIf(isMissing('zsh', 'script'))('zsh completes typed commands, flags and
     'exit',
   ];
   await typeInto('zsh -f -i', `${keys.join('\n')}\n`);
-  const out = (name: string) => readFileSync(join(box.directory, name), 'utf8');
-  expect(out('version-z')).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect(JSON.parse(out('flags-z'))).toMatchObject([{ id: 'alpha-1' }]);
-  expect(out('id-z')).toStartWith('id\tbeta 3\n');
+  const contentOf = (name: string) => readFileSync(join(box.directory, name), 'utf8');
+  expect(contentOf('version-z')).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(JSON.parse(contentOf('flags-z'))).toMatchObject([{ id: 'alpha-1' }]);
+  expect(contentOf('id-z')).toStartWith('id\tbeta 3\n');
 });
 
 test.skipIf(isMissing('fish'))('fish completes commands, flags and ids', async () => {

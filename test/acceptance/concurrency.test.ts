@@ -26,7 +26,7 @@ test(
       box.run(['enqueue', '--file', '-'], { stdin: part.map((job) => JSON.stringify(job)).join('\n') });
     // Half of the jobs are enqueued before the workers start, and half while they run.
     expect((await add(jobs.slice(0, 100))).code).toBe(0);
-    const starts = await Promise.all(['4', '3', '3'].map((count) => box.startWorkers('--count', count)));
+    const supervisors = await Promise.all(['4', '3', '3'].map((count) => box.startWorkers('--count', count)));
     expect((await workersOf(box)).length).toBe(10);
     expect((await add(jobs.slice(100))).code).toBe(0);
     await untilCompleted(box, 200);
@@ -39,9 +39,9 @@ test(
     for (const job of listed) expect(job).toMatchObject({ attempts: 1, crashes: 0, exit_code: 0 });
 
     expect((await box.run(['worker', 'stop'])).stdout).toBe('stopped 10 workers\n');
-    for (const start of starts) {
-      expect(await start.exit).toBe(0);
-      expect(start.output()).not.toContain('error');
+    for (const supervisor of supervisors) {
+      expect(await supervisor.exit).toBe(0);
+      expect(supervisor.output()).not.toContain('error');
     }
     expect(lines(join(box.directory, 'ran')).length).toBe(200);
   }),

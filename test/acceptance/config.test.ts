@@ -51,7 +51,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'running workers apply a changed stop-timeout at their next heartbeat',
+  'running workers apply a changed stop-timeout',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -107,8 +107,8 @@ test.concurrent(
   inSandbox(async (box) => {
     const get = async (key: string): Promise<string> => (await box.run(['config', 'get', key])).stdout.trim();
     for (const [typed, value, key, text] of SPELLINGS) {
-      const set = await box.run(['config', 'set', typed, value]);
-      expect({ typed, ...set }).toMatchObject({ typed, code: 0, stderr: '' });
+      const result = await box.run(['config', 'set', typed, value]);
+      expect({ typed, ...result }).toMatchObject({ typed, code: 0, stderr: '' });
       expect([typed, await get(key), await get(typed)]).toEqual([typed, text, text]);
     }
     const listSettings = async () =>

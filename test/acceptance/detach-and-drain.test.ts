@@ -109,15 +109,15 @@ test.concurrent(
 test.concurrent(
   '--drain waits for a job that another worker runs, and for its retry',
   inSandbox(async (box) => {
-    const first = await box.startWorkers();
+    const otherWorker = await box.startWorkers();
     const job = await startGatedJob(box, 'job', 1, { max_retries: 2, backoff_base: 1 });
     const draining = await box.startWorkers('--drain');
     // The other worker leaves, so only the draining worker can run the retry.
-    process.kill(first.pid, 'SIGTERM');
-    await until(() => first.output().includes('stopping'), 'the first worker is stopping');
+    process.kill(otherWorker.pid, 'SIGTERM');
+    await until(() => otherWorker.output().includes('stopping'), 'the other worker is stopping');
     expect(draining.child.exitCode).toBe(null);
     job.release();
-    expect(await first.exit).toBe(0);
+    expect(await otherWorker.exit).toBe(0);
     expect(await draining.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'dead', attempts: 2 });
     expect(job.traces()).toEqual([...ONE_RUN, ...ONE_RUN]);

@@ -17,8 +17,8 @@ async function runDoctor(box: Sandbox): Promise<{ code: number; find(check: stri
   const { code, stdout } = await box.run(['doctor', '--json']);
   const { checks, ok } = JSON.parse(stdout) as { checks: Finding[]; ok: boolean };
   expect(ok).toBe(code === 0);
-  for (const one of checks) if (one.status !== 'ok') expect(one.fix).toBeTruthy();
-  return { code, find: (check) => checks.find((one) => one.check === check)! };
+  for (const finding of checks) if (finding.status !== 'ok') expect(finding.fix).toBeTruthy();
+  return { code, find: (check) => checks.find((finding) => finding.check === check)! };
 }
 
 test.concurrent(

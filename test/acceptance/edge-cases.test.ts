@@ -45,7 +45,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--version never enqueues a job',
+  'enqueue --version prints the version and enqueues nothing',
   inSandbox(async (box) => {
     expect((await box.run(['enqueue', 'true', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(await box.json(['list'])).toEqual([]);
@@ -80,7 +80,7 @@ test.concurrent(
       }, 'a worker is listed');
       process.kill(worker!.pid, 'SIGKILL');
       await until(
-        async () => (await workersOf(box)).every((one) => one.pid !== worker!.pid),
+        async () => (await workersOf(box)).every(({ pid }) => pid !== worker!.pid),
         'the killed worker is no longer listed',
       );
     }
@@ -150,7 +150,7 @@ test.concurrent(
     await until(() => next.output().includes('adopted'), 'the job is adopted');
     expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
     writeFileSync(join(box.directory, 'go'), '');
-    // The exit code is unknown now, so the job runs again after the first run has ended.
+    // Without the record the exit code is unknown, so the job runs again after the first run has ended.
     await untilState(box, 'job', 'completed');
     expect(lines(join(box.directory, 'traces'))).toEqual(['start', 'end', 'start', 'end']);
   }),

@@ -39,27 +39,27 @@ test.concurrent(
     await box.json(['export', pathIn(box, 'all.jsonl')]);
     expect(readFileSync(pathIn(box, 'all.jsonl'), 'utf8')).toBe(exported);
     expect(statSync(pathIn(box, 'all.jsonl')).mode & 0o777).toBe(0o600);
-    const other = ['--db', pathIn(box, 'other.db')];
-    expect(await box.json(['import', pathIn(box, 'all.jsonl'), ...other])).toMatchObject({
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    expect(await box.json(['import', pathIn(box, 'all.jsonl'), ...otherDb])).toMatchObject({
       added: { job: 9 },
       skipped: {},
     });
-    const exportedAgain = (await box.run(['export', ...other])).stdout;
+    const exportedAgain = (await box.run(['export', ...otherDb])).stdout;
     const withoutHeader = (text: string): string => text.slice(text.indexOf('\n'));
     expect(withoutHeader(exportedAgain)).toBe(withoutHeader(exported));
     expect(exportedAgain.split('\n')[0]).not.toBe(exported.split('\n')[0]);
     for (const logArgs of ['good', 'bad', 'loud', 'bytes', 'split --stdout', 'split --stderr'])
-      expect((await box.run(['logs', ...logArgs.split(' '), ...other])).stdout).toBe(
+      expect((await box.run(['logs', ...logArgs.split(' '), ...otherDb])).stdout).toBe(
         (await box.run(['logs', ...logArgs.split(' ')])).stdout,
       );
-    expect((await box.run(['logs', 'split', '--stderr', ...other])).stdout.length).toBe(180_006);
+    expect((await box.run(['logs', 'split', '--stderr', ...otherDb])).stdout.length).toBe(180_006);
     for (const command of [['list'], ['queue', 'list'], ['config', 'list'], ['show', 'bad']])
-      expect(await box.json([...command, ...other])).toEqual(await box.json(command));
+      expect(await box.json([...command, ...otherDb])).toEqual(await box.json(command));
     const counters = async (...db: string[]) =>
       (await box.run(['metrics', ...db])).stdout.match(/^queuectl_(jobs|attempts)_total.*$/gm);
     expect((await counters())!.length).toBeGreaterThan(3);
-    expect(await counters(...other)).toEqual(await counters());
-    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
+    expect(await counters(...otherDb)).toEqual(await counters());
+    expect((await box.run(['db', 'check', ...otherDb])).stdout).toBe('ok\n');
     const stdin = { stdin: exported };
     expect((await box.run(['import', '-', '--db', pathIn(box, 'third.db')], stdin)).stdout).toBe('9\n');
   }),
@@ -70,33 +70,33 @@ test.concurrent(
   inSandbox(async (box) => {
     await fillQueue(box);
     await box.json(['export', pathIn(box, 'all.jsonl')]);
-    const other = ['--db', pathIn(box, 'other.db')];
-    await box.json(['enqueue', '--id', 'loud', 'echo mine', ...other]);
-    await box.json(['config', 'set', 'max-retries', '5', ...other]);
-    await box.run(['worker', 'start', '--drain', '--quiet', ...other]);
-    const exportedBefore = (await box.run(['export', ...other])).stdout;
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    await box.json(['enqueue', '--id', 'loud', 'echo mine', ...otherDb]);
+    await box.json(['config', 'set', 'max-retries', '5', ...otherDb]);
+    await box.run(['worker', 'start', '--drain', '--quiet', ...otherDb]);
+    const exportedBefore = (await box.run(['export', ...otherDb])).stdout;
     expectRefusal(
-      await box.run(['import', pathIn(box, 'all.jsonl'), ...other]),
+      await box.run(['import', pathIn(box, 'all.jsonl'), ...otherDb]),
       4,
       /line \d+: setting 'max-retries'/,
     );
-    expect((await box.run(['export', ...other])).stdout).toBe(exportedBefore);
+    expect((await box.run(['export', ...otherDb])).stdout).toBe(exportedBefore);
     const { added, skipped } = await box.json<{
       added: Record<string, number>;
       skipped: Record<string, number>;
-    }>([...['import', '--on-conflict', 'skip', pathIn(box, 'all.jsonl'), ...other]]);
+    }>([...['import', '--on-conflict', 'skip', pathIn(box, 'all.jsonl'), ...otherDb]]);
     expect(added.job).toBe(8);
     expect(skipped).toMatchObject({ setting: 1, job: 1, attempt: 1 });
-    // The store keeps its own statistics. Adding those of the same jobs would count them twice.
+    // The store keeps its own statistics. Adding the imported ones would count some jobs twice.
     expect(added.rollup).toBe(undefined);
     expect(skipped.rollup_kind).toBeGreaterThan(0);
-    expect((await box.run(['logs', 'loud', ...other])).stdout).toBe('mine\n');
-    expect((await box.run(['logs', 'bad', ...other])).stdout).toBe('no\n');
-    expect((await box.run(['config', 'get', 'max-retries', ...other])).stdout).toBe('5\n');
-    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
-    await box.json(['release', 'held', ...other]);
-    expect((await box.run(['worker', 'start', '--drain', '--quiet', ...other])).code).toBe(0);
-    expect(await box.json(['show', 'held', ...other])).toMatchObject({ state: 'completed' });
+    expect((await box.run(['logs', 'loud', ...otherDb])).stdout).toBe('mine\n');
+    expect((await box.run(['logs', 'bad', ...otherDb])).stdout).toBe('no\n');
+    expect((await box.run(['config', 'get', 'max-retries', ...otherDb])).stdout).toBe('5\n');
+    expect((await box.run(['db', 'check', ...otherDb])).stdout).toBe('ok\n');
+    await box.json(['release', 'held', ...otherDb]);
+    expect((await box.run(['worker', 'start', '--drain', '--quiet', ...otherDb])).code).toBe(0);
+    expect(await box.json(['show', 'held', ...otherDb])).toMatchObject({ state: 'completed' });
   }),
 );
 
@@ -108,15 +108,15 @@ test.concurrent(
     await enqueue(box, 'once', 'until test -e go; do sleep 0.05; done', { at_most_once: true });
     await untilState(box, 'once', 'processing');
     await box.json(['export', pathIn(box, 'all.jsonl')]);
-    const other = ['--db', pathIn(box, 'other.db')];
-    await box.json(['import', pathIn(box, 'all.jsonl'), ...other]);
-    expect(await box.json(['show', 'job', ...other])).toMatchObject({
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    await box.json(['import', pathIn(box, 'all.jsonl'), ...otherDb]);
+    expect(await box.json(['show', 'job', ...otherDb])).toMatchObject({
       state: 'pending',
       attempts: 0,
       crashes: 1,
     });
-    expect(await box.json(['show', 'once', ...other])).toMatchObject({ state: 'dead' });
-    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
+    expect(await box.json(['show', 'once', ...otherDb])).toMatchObject({ state: 'dead' });
+    expect((await box.run(['db', 'check', ...otherDb])).stdout).toBe('ok\n');
     job.release();
     writeFileSync(pathIn(box, 'go'), '');
   }),
@@ -188,13 +188,13 @@ test.concurrent(
       ],
       [lines.join('\n').replace('{"queue":', '{"sqlite_schema":'), /line \d+: unknown table/],
     ];
-    const other = ['--db', pathIn(box, 'other.db')];
-    await box.json(['enqueue', '--id', 'there', 'true', ...other]);
-    const exportedBefore = (await box.run(['export', ...other])).stdout;
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    await box.json(['enqueue', '--id', 'there', 'true', ...otherDb]);
+    const exportedBefore = (await box.run(['export', ...otherDb])).stdout;
     for (const [text, message] of badFiles) {
       writeFileSync(pathIn(box, 'bad.jsonl'), text);
-      expectRefusal(await box.run(['import', pathIn(box, 'bad.jsonl'), ...other]), 2, message);
-      expect((await box.run(['export', ...other])).stdout).toBe(exportedBefore);
+      expectRefusal(await box.run(['import', pathIn(box, 'bad.jsonl'), ...otherDb]), 2, message);
+      expect((await box.run(['export', ...otherDb])).stdout).toBe(exportedBefore);
     }
     expect(readdirSync(pathIn(box, 'other.db.d/attempts'))).toEqual([]);
     expectRefusal(await box.run(['export', pathIn(box, 'bad.jsonl')]), 4, /already exists/);

@@ -46,16 +46,16 @@ describe('logs -f', () => {
   test('continues after failed attempts, and follows a single attempt before it begins', async () => {
     const command = `${waitAtGate('tries')}; echo "attempt $QUEUECTL_ATTEMPT"; exit 3`;
     await enqueue(box, 'tries', command, { max_retries: 3 });
-    const all = box.start(['logs', 'tries', '--follow']);
-    const second = box.start(['logs', 'tries', '-f', '--attempt', '2']);
-    const fourth = box.start(['logs', 'tries', '-f', '--attempt', '4']);
+    const allAttempts = box.start(['logs', 'tries', '--follow']);
+    const secondAttempt = box.start(['logs', 'tries', '-f', '--attempt', '2']);
+    const fourthAttempt = box.start(['logs', 'tries', '-f', '--attempt', '4']);
     openGate('tries');
-    expect(await all.closed).toBe(0);
-    expect(all.stdout()).toBe('attempt 1\nattempt 2\nattempt 3\n');
-    expect(await second.closed).toBe(0);
-    expect(second.stdout()).toBe('attempt 2\n');
-    expect(await fourth.closed).toBe(3);
-    expect(fourth.output()).toContain('no attempt 4, only attempts 1 to 3');
+    expect(await allAttempts.closed).toBe(0);
+    expect(allAttempts.stdout()).toBe('attempt 1\nattempt 2\nattempt 3\n');
+    expect(await secondAttempt.closed).toBe(0);
+    expect(secondAttempt.stdout()).toBe('attempt 2\n');
+    expect(await fourthAttempt.closed).toBe(3);
+    expect(fourthAttempt.output()).toContain('no attempt 4, only attempts 1 to 3');
   });
 
   test('marks output that was dropped before it could be shown', async () => {

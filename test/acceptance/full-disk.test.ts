@@ -31,9 +31,9 @@ test.skipIf(!canMount)(
   'a job that cannot start on a full disk is not charged an attempt, and runs when there is space',
   inSandbox(async (box) => {
     await box.create();
-    const attempts = join(box.home, 'queue.db.d', 'attempts');
-    await onSmallDisk(attempts, '64k', async () => {
-      const filler = join(attempts, 'filler');
+    const attemptsDirectory = join(box.home, 'queue.db.d', 'attempts');
+    await onSmallDisk(attemptsDirectory, '64k', async () => {
+      const filler = join(attemptsDirectory, 'filler');
       try {
         writeFileSync(filler, Buffer.alloc(1024 * 1024));
       } catch {

@@ -33,17 +33,17 @@ test.concurrent(
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);
     await enqueueIntoWal(box, 'acked');
-    const other = join(box.directory, 'snapshot.db');
-    linkSync(dbOf(box), other);
+    const snapshot = join(box.directory, 'snapshot.db');
+    linkSync(dbOf(box), snapshot);
     for (const command of commandsOnStore(box)) {
-      for (const db of [dbOf(box), other])
+      for (const db of [dbOf(box), snapshot])
         expectRefusal(await box.run([...command, '--db', db]), 5, /has 2 names \(hard links\)/);
     }
     const { code, stdout } = await box.run(['doctor']);
     expect(code).toBe(1);
     expect(stdout).toMatch(/database\s+fail\s.*has 2 names.*find .* -samefile .*cp --reflink=auto/);
 
-    rmSync(other);
+    rmSync(snapshot);
     expect(await idsIn(box)).toEqual(['a', 'acked']);
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
   }),
@@ -76,11 +76,11 @@ for (const point of ['swap-linked', 'swap-cleared']) {
       expect(await idsIn(box)).toEqual(['a']);
       await enqueue(box, 'b', 'true');
 
-      const other = join(box.directory, 'snapshot.db');
-      linkSync(dbOf(box), other);
+      const snapshot = join(box.directory, 'snapshot.db');
+      linkSync(dbOf(box), snapshot);
       expectRefusal(await box.run(['list']), 5, /has 2 names/);
       expectRefusal(await box.run(restore), 5, /has 2 names/);
-      rmSync(other);
+      rmSync(snapshot);
       expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
       expect(statSync(dbOf(box)).nlink).toBe(1);
       expect(await idsIn(box)).toEqual(['a', 'b']);

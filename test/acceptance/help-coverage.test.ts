@@ -45,7 +45,7 @@ test('every command has the name of its table entry and examples that use it', (
   }
 });
 
-test('every summary has no full stop and fits on one line of the overview at 80 columns', async () => {
+test('no summary ends with a full stop, and each fits on one line of the overview at 80 columns', async () => {
   const overview = await outputOf('help');
   for (const [, { summary }] of commands) {
     expect(summary).toMatch(/^[A-Z].*[^.]$/);

@@ -30,7 +30,7 @@ const drain = (box: Sandbox, ...args: string[]) => box.run(['worker', 'start', '
 const hookJobs = (box: Sandbox) => box.json<JobJson[]>(['list', '--queue', 'hooks']);
 
 test.concurrent(
-  'a hook runs once per event with its data in the environment, whatever queue the worker serves',
+  'a hook runs once per event with its data in the environment, also if the worker serves another queue',
   inSandbox(async (box) => {
     await setHooks(box);
     await enqueue(box, 'good', 'true', { queue: 'mail' });
@@ -147,10 +147,10 @@ for (const exitCode of [0, 3]) {
     `hooks of a job that exits with ${exitCode} run once although its worker was killed while it ran`,
     inSandbox(async (box) => {
       await setHooks(box);
-      const first = await box.startWorkers();
+      const supervisor = await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
       const worker = await untilWorkerOf(box, 'job');
-      await killAll([first.pid, worker.pid]);
+      await killAll([supervisor.pid, worker.pid]);
       job.release();
       await box.startWorkers('--count', '2');
       await untilState(box, 'job', exitCode === 0 ? 'completed' : 'dead');

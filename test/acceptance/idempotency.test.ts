@@ -35,9 +35,9 @@ test.concurrent(
     const jobs = Array.from({ length: 3 }, (_, i) => `echo {}-${i} >>traces`).join('\n');
     await box.run(['enqueue', 'true']);
     // The kills are spread evenly over 1.3 times the duration of one enqueue.
-    const begin = performance.now();
+    const startedAt = performance.now();
     await box.run(['enqueue', 'true']);
-    const enqueueMs = performance.now() - begin;
+    const enqueueMs = performance.now() - startedAt;
     let killCount = 0;
     for (let round = 0; round < 30; round++) {
       const args = ['enqueue', '--idempotency-key', `round ${round}`, '--delay', '1h', '--file', '-'];
@@ -103,18 +103,18 @@ test.concurrent(
 test.concurrent(
   'a key covers a whole file or array, and a repetition prints the same ids in the same order',
   inSandbox(async (box) => {
-    const file = ['enqueue', ...KEY_FLAGS, '--file', '-'];
+    const fileArgs = ['enqueue', ...KEY_FLAGS, '--file', '-'];
     const stdin = Array.from({ length: 120 }, (_, i) => `echo ${i}`).join('\n');
-    const first = await box.run(file, { stdin });
-    expect(await box.run(file, { stdin })).toEqual(first);
-    const objects = JSON.parse((await box.run([...file, '--json'], { stdin })).stdout);
+    const first = await box.run(fileArgs, { stdin });
+    expect(await box.run(fileArgs, { stdin })).toEqual(first);
+    const objects = JSON.parse((await box.run([...fileArgs, '--json'], { stdin })).stdout);
     expect(objects).toHaveLength(120);
     expect(objects.every((job: { existing?: true }) => job.existing)).toBe(true);
-    expectRefusal(await box.run(file, { stdin: `${stdin}\necho more` }), 4, /a different request/);
+    expectRefusal(await box.run(fileArgs, { stdin: `${stdin}\necho more` }), 4, /a different request/);
 
-    const array = ['enqueue', '--idempotency-key', 'array', '[{"command":"a"},{"command":"b"}]'];
-    const added = await box.json<JobJson[]>(array);
-    expect(await box.json(array)).toEqual(added.map((job) => ({ ...job, existing: true })));
+    const arrayArgs = ['enqueue', '--idempotency-key', 'array', '[{"command":"a"},{"command":"b"}]'];
+    const added = await box.json<JobJson[]>(arrayArgs);
+    expect(await box.json(arrayArgs)).toEqual(added.map((job) => ({ ...job, existing: true })));
     expect(await jobIds(box)).toEqual([...first.stdout.trimEnd().split('\n'), ...added.map((job) => job.id)]);
   }),
 );
@@ -177,23 +177,23 @@ test.concurrent(
 test.concurrent(
   'a repeated enqueue prints the id of a job that retention has removed, and does not run it again',
   inSandbox(async (box) => {
-    const job = ['enqueue', ...KEY_FLAGS, 'echo ran >>traces'];
-    const id = (await box.run(job)).stdout.trim();
-    const file = ['enqueue', '--idempotency-key', 'f', '-r', '1', '--file', '-'];
-    const ids = (await box.run(file, { stdin: 'true\nexit 3\n' })).stdout;
+    const jobArgs = ['enqueue', ...KEY_FLAGS, 'echo ran >>traces'];
+    const id = (await box.run(jobArgs)).stdout.trim();
+    const fileArgs = ['enqueue', '--idempotency-key', 'f', '-r', '1', '--file', '-'];
+    const ids = (await box.run(fileArgs, { stdin: 'true\nexit 3\n' })).stdout;
     await box.run(['worker', 'start', '--drain']);
     await box.run(['config', 'set', 'keep-completed', '0']);
     await box.run(['prune']);
-    expect(await box.run(job)).toMatchObject({ code: 0, stdout: `${id}\n`, stderr: '' });
-    expect(await box.json<unknown>(job)).toEqual({ id, existing: true, gone: true });
-    expect(await box.run(file, { stdin: 'true\nexit 3\n' })).toMatchObject({ code: 0, stdout: ids });
-    const objects = await box.run([...file, '--json'], { stdin: 'true\nexit 3\n' });
+    expect(await box.run(jobArgs)).toMatchObject({ code: 0, stdout: `${id}\n`, stderr: '' });
+    expect(await box.json<unknown>(jobArgs)).toEqual({ id, existing: true, gone: true });
+    expect(await box.run(fileArgs, { stdin: 'true\nexit 3\n' })).toMatchObject({ code: 0, stdout: ids });
+    const objects = await box.run([...fileArgs, '--json'], { stdin: 'true\nexit 3\n' });
     const [first, second] = ids.split('\n');
     expect(JSON.parse(objects.stdout)).toMatchObject([
       { id: first, existing: true, gone: true },
       { id: second, existing: true, state: 'dead' },
     ]);
-    expectRefusal(await box.run([...job, '--wait']), 125, /has been removed/);
+    expectRefusal(await box.run([...jobArgs, '--wait']), 125, /has been removed/);
     expect(lines(join(box.directory, 'traces'))).toEqual(['ran']);
   }),
 );

@@ -29,7 +29,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'cancel works when every worker was killed',
+  'cancel stops a running job although every worker was killed',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');

@@ -23,7 +23,7 @@ async function printedJson<T = Job[]>(box: Sandbox, ...args: string[]): Promise<
   return value;
 }
 
-/** A store with a job in every state but cancelled, and a busy worker. */
+/** A store that beforeAll fills with a job in every state but cancelled. It has a busy worker. */
 const box = sandbox();
 const JOBS = {
   pending: {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('list --state S --json prints one array for every state, in upper or lower case', async () => {
+test('list --state --json prints an array of the jobs in that state, written in upper or lower case', async () => {
   for (const state of STATES) {
     const expected = state === 'cancelled' ? [] : [state];
     for (const flag of [state, state.toUpperCase()]) {
@@ -118,9 +118,9 @@ test('a printed job object with another id can be enqueued again, without a warn
         ' ',
       );
     const pick = (job: Job) => keptFields.map((field) => job[field]);
-    // A retry that is due later stays due later.
-    const due = printed.state === 'failed' ? printed.next_run_at : printed.run_at;
-    expect(pick(JSON.parse(added.stdout))).toEqual(pick({ ...printed, run_at: due }));
+    // A failed job is enqueued again for the time of its next retry.
+    const runAt = printed.state === 'failed' ? printed.next_run_at : printed.run_at;
+    expect(pick(JSON.parse(added.stdout))).toEqual(pick({ ...printed, run_at: runAt }));
     expect(JSON.parse(added.stdout)).toMatchObject({ attempts: 0, exit_code: null, state: 'pending' });
   }
 });
@@ -166,8 +166,8 @@ test(
         queue,
         max_retries: 1,
       }));
-    const all = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
-    await ownBox.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(all) });
+    const allJobs = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
+    await ownBox.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(allJobs) });
     const workers = ownBox.start([
       'worker',
       'start',
