@@ -136,20 +136,10 @@ const JOB_ROWS: Row[] = [
     2,
     /secret_env must be an array of variable names/,
   ],
-  [
-    'a secret also in env',
-    asJson({ secret_env: ['A'], env: { A: 'b' } }),
-    2,
-    /A is in both env and secret_env/,
-  ],
+  ['a secret in env', asJson({ secret_env: ['A'], env: { A: 'b' } }), 2, /A is in both env and secret_env/],
   ['a number as backoff', asJson({ backoff: 2 }), 2, /backoff must be one of exponential, linear, fixed/],
   ['jitter above 1', asJson({ jitter: 2 }), 2, /jitter must be a number from 0 to 1/],
-  [
-    'backoff_max in two units',
-    asJson({ backoff_max: 5, backoff_max_ms: 5000 }),
-    2,
-    /cannot be used together/,
-  ],
+  ['backoff_max twice', asJson({ backoff_max: 5, backoff_max_ms: 5000 }), 2, /cannot be used together/],
 ];
 
 const COMMAND_LINE_ROWS: Row[] = [
@@ -267,7 +257,7 @@ const COMMAND_LINE_ROWS: Row[] = [
   ]),
   ['an exit code in both lists', asFlags('--retry-on', '1-5', '--no-retry-on', '5'), 2, /exit code 5 is in/],
   [
-    '--backoff-base with fixed backoff',
+    'a base with fixed backoff',
     asFlags('--backoff', 'fixed', '--backoff-base', '3'),
     2,
     /backoff_base only works with/,
