@@ -33,7 +33,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'on a healthy store doctor finds no damage, warns about missing workers and changes no files',
+  'on a healthy store doctor finds no damage, warns about missing workers and creates no files',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     const filesBefore = readdirSync(box.home, { recursive: true });

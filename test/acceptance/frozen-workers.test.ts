@@ -23,8 +23,8 @@ test('workers that were all stopped for longer than a lease do not consider each
     const lastHeartbeats = await heartbeats();
     send(pids, 'SIGCONT');
     await until(async () => {
-      const [old, now] = [lastHeartbeats.split(','), (await heartbeats()).split(',')];
-      return now.every((heartbeat, i) => heartbeat !== old[i]);
+      const [oldTimes, newTimes] = [lastHeartbeats.split(','), (await heartbeats()).split(',')];
+      return newTimes.every((time, i) => time !== oldTimes[i]);
     }, 'all workers have sent a heartbeat again');
     for (const job of jobs) job.release();
     for (const { id } of jobs) await untilState(box, id, 'completed');
