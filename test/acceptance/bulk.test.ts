@@ -107,7 +107,7 @@ test(
 );
 
 test(
-  'enqueue --file reads an array, JSON lines, indented JSON and CRLF lines, and --json prints one array',
+  'enqueue --file reads an array, JSON lines, multi-line JSON and CRLF lines, and --json prints one array',
   inSandbox(async (box) => {
     const texts = [
       '[{"id":"a1","command":"x"},{"id":"a2","command":"y"}]',

@@ -25,6 +25,7 @@ async function setHooks(box: Sandbox, events = HOOK_EVENTS): Promise<void> {
   await configure(box, Object.fromEntries(events.map((event) => [`on-${event}`, append])));
 }
 
+/** Returns the lines that hooks have appended to the file, sorted. */
 const hookLines = (box: Sandbox): string[] => lines(join(box.directory, 'hookLines')).sort();
 const drain = (box: Sandbox, ...args: string[]) => box.run(['worker', 'start', '--drain', ...args]);
 const hookJobs = (box: Sandbox) => box.json<JobJson[]>(['list', '--queue', 'hooks']);
