@@ -8,7 +8,7 @@ test.concurrent(
   'a low-priority job waits behind a stream of high-priority jobs until the queue has priority aging',
   inSandbox(async (box) => {
     const log = () => lines(join(box.directory, 'log'));
-    // Each high-priority job enqueues the next one before it ends, so that there is always one.
+    // Each high-priority job enqueues the next one, until the low-priority job has run.
     const script = join(box.directory, 'again');
     writeFileSync(
       script,
@@ -25,21 +25,21 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the aging of a queue is shown, changed and removed, and invalid values change nothing',
+  'the priority aging of a queue can be set, listed and removed, and invalid values change nothing',
   inSandbox(async (box) => {
     expect(await box.json(['queue', 'set', 'mail', '--priority-aging', '90s'])).toMatchObject({
       name: 'mail',
       priority_aging_ms: 90_000,
       rate: null,
     });
-    for (const [value, says] of [
+    for (const [value, message] of [
       ['0', /--priority-aging.*0/],
       ['-1s', /--priority-aging/],
       ['soon', /--priority-aging: invalid duration 'soon'/],
       ['', /--priority-aging/],
       ['99999d', /--priority-aging.*99999d/],
     ] as const)
-      expectRefusal(await box.run(['queue', 'set', 'mail', `--priority-aging=${value}`]), 2, says);
+      expectRefusal(await box.run(['queue', 'set', 'mail', `--priority-aging=${value}`]), 2, message);
     expectRefusal(
       await box.run(['queue', 'set', 'mail']),
       2,

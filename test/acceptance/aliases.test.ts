@@ -37,13 +37,13 @@ const aliases = Object.entries(COMMAND_ALIASES).flatMap(([target, words]) =>
   words.map((word): [string, string] => [word, target.split(' --')[0]!]),
 );
 
-test.each(aliases)('%s shows the help of %s', async (alias, command) => {
+test.each(aliases)('%s --help shows the help of %s', async (alias, command) => {
   const { code, stdout } = await run(`${alias} --help`);
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`Usage:\n  queuectl ${command}( |\n)`));
 });
 
-test('every alias leads to a command that exists, and none is the name of another command', () => {
+test('every alias of a command leads to a command that exists, and no alias repeats another name', () => {
   const exists = (line: string): boolean => {
     const [first, second] = line.split(' ');
     const entry = COMMANDS[first!];
@@ -60,11 +60,12 @@ test('every alias leads to a command that exists, and none is the name of anothe
       expect(COMMAND_HINTS[word]).toBeUndefined();
     }
   }
-  const all = [...Object.values(COMMAND_ALIASES), ...Object.values(GROUP_ALIASES), JOB_WORDS].flat();
-  expect(all.length).toBe(new Set(all).size);
+  const allAliases = [...Object.values(COMMAND_ALIASES), ...Object.values(GROUP_ALIASES), JOB_WORDS].flat();
+  expect(allAliases.length).toBe(new Set(allAliases).size);
+  for (const [flag, names] of Object.entries(FLAG_ALIASES)) expect(names).not.toContain(flag);
 });
 
-test('aliases are listed in the help of the command, and in no overview', async () => {
+test('the help of a command or group lists its aliases, and the overview of all commands lists none', async () => {
   expect((await run('help delete')).stdout).toContain('Aliases:\n  delete');
   expect((await run('help delete')).stdout).toContain('rm, remove, del');
   expect((await run('help worker start')).stdout).toMatch(/--detach +--daemon, --detached/);
@@ -74,12 +75,10 @@ test('aliases are listed in the help of the command, and in no overview', async 
   const overview = (await run('help')).stdout;
   for (const word of ['rm', 'requeue', 'daemon', 'init'])
     expect(overview).not.toMatch(new RegExp(`\\b${word}\\b`));
-  for (const [flag, names] of Object.entries(FLAG_ALIASES))
-    for (const name of names) expect([name, name === flag]).toEqual([name, false]);
 });
 
 /** Command lines that people type, and the command line with the same result. */
-const SAME: [typed: string, meant: string][] = [
+const EQUIVALENT_LINES: [typed: string, meant: string][] = [
   ['jobs', 'list'],
   ['job list', 'list'],
   ['jobs --state dead', 'list --state dead'],
@@ -147,7 +146,7 @@ const SAME: [typed: string, meant: string][] = [
   ['dump', 'export'],
 ];
 
-test('the dashboard starts under each name', async () => {
+test('each of web start, ui, dashboard start and server starts the dashboard', async () => {
   for (const line of ['web start', 'ui', 'dashboard start', 'server']) {
     const server = box.start([...line.split(' '), '-p', '0']);
     await until(() => server.stdout().includes('token file: '), `${line} serves`);
@@ -157,15 +156,18 @@ test('the dashboard starts under each name', async () => {
   }
 });
 
-test.each(SAME)('%s is the same as %s', async (typed, meant) => {
-  const [a, b] = [await run(typed), await run(meant)];
-  const steady = (text: string): string => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z( \(\w+ ago\))?/g, 'T');
-  expect({ ...a, stdout: steady(a.stdout) }).toEqual({ ...b, stdout: steady(b.stdout) });
-  expect(a.code).toBe(0);
+test.each(EQUIVALENT_LINES)('%s prints the same as %s', async (typed, meant) => {
+  const [actual, expected] = [await run(typed), await run(meant)];
+  const maskTimes = (text: string): string => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z( \(\w+ ago\))?/g, 'T');
+  expect({ ...actual, stdout: maskTimes(actual.stdout) }).toEqual({
+    ...expected,
+    stdout: maskTimes(expected.stdout),
+  });
+  expect(actual.code).toBe(0);
 });
 
-/** Command lines that add a job, and the fields that it gets. */
-const ADDED: [line: string, fields: Record<string, unknown>][] = [
+/** Command lines that add a job, and fields of that job. */
+const ENQUEUE_LINES: [line: string, fields: Record<string, unknown>][] = [
   ["add 'echo hi'", { command: 'echo hi' }],
   [`submit '{"command":"true","priority":3}'`, { priority: 3 }],
   ["enqueue --cmd 'echo hi'", { command: 'echo hi' }],
@@ -191,28 +193,28 @@ const ADDED: [line: string, fields: Record<string, unknown>][] = [
   ['enqueue --unique-key k true', { unique_key: 'k' }],
 ];
 
-test.each(ADDED)('%s adds a job', async (line, fields) => {
+test.each(ENQUEUE_LINES)('%s adds a job with the expected fields', async (line, fields) => {
   const job = await box.json(wordsOf(line));
   expect(job).toMatchObject(fields);
 });
 
-test('words that act on jobs work like their commands', async () => {
+test('aliases that change jobs, queues and schedules work like their commands', async () => {
   const add = async (...flags: string[]) =>
     (await box.run(['enqueue', '--delay', '1h', ...flags, 'true'])).stdout.trim();
-  const state = async (id: string) => (await box.json<{ state: string }>(['show', id])).state;
-  const one = await add();
-  expect(await run(`kill ${one}`)).toMatchObject({ code: 0, stdout: `${one}\n` });
-  expect(await state(one)).toBe('cancelled');
-  expect(await run(`requeue --id ${one}`)).toMatchObject({ code: 0, stdout: `${one}\n` });
-  expect(await state(one)).toBe('pending');
-  expect(await run(`stash ${one}`)).toMatchObject({ code: 0 });
-  expect(await run(`unstash ${one}`)).toMatchObject({ code: 0 });
-  expect(await run(`update ${one} --prio 7`)).toMatchObject({ code: 0 });
-  expect(await run(`rm ${one}`)).toMatchObject({ code: 0, stdout: `${one}\n` });
-  expect((await run(`show ${one}`)).code).toBe(3);
-  const two = await add('--queue', 'gone');
-  const three = await add('--queue', 'gone');
-  expect((await run('remove --queue gone --force')).stdout).toBe(`${two}\n${three}\n`);
+  const stateOf = async (id: string) => (await box.json<{ state: string }>(['show', id])).state;
+  const id = await add();
+  expect(await run(`kill ${id}`)).toMatchObject({ code: 0, stdout: `${id}\n` });
+  expect(await stateOf(id)).toBe('cancelled');
+  expect(await run(`requeue --id ${id}`)).toMatchObject({ code: 0, stdout: `${id}\n` });
+  expect(await stateOf(id)).toBe('pending');
+  expect(await run(`stash ${id}`)).toMatchObject({ code: 0 });
+  expect(await run(`unstash ${id}`)).toMatchObject({ code: 0 });
+  expect(await run(`update ${id} --prio 7`)).toMatchObject({ code: 0 });
+  expect(await run(`rm ${id}`)).toMatchObject({ code: 0, stdout: `${id}\n` });
+  expect((await run(`show ${id}`)).code).toBe(3);
+  const first = await add('--queue', 'gone');
+  const second = await add('--queue', 'gone');
+  expect((await run('remove --queue gone --force')).stdout).toBe(`${first}\n${second}\n`);
   expect(await run('queue create fresh --parallel 2')).toMatchObject({ code: 0 });
   expect(await run('queue pause --queue fresh')).toMatchObject({ code: 0 });
   expect(await run('queue unpause fresh')).toMatchObject({ code: 0 });
@@ -221,12 +223,12 @@ test('words that act on jobs work like their commands', async () => {
     expect(await run(`schedule ${verb} nightly`)).toMatchObject({ code: 0 });
 });
 
-test('the dead letter queue has many verbs', async () => {
-  const dies = async (id: string): Promise<void> => {
+test('aliases of dlq commands retry and delete dead jobs, and ambiguous arguments are refused', async () => {
+  const addDeadJob = async (id: string): Promise<void> => {
     await box.run(['enqueue', '--id', id, '-r', '1', 'exit 1']);
     await box.run(['worker', 'start', '--burst', '--quiet']);
   };
-  await dies('d1');
+  await addDeadJob('d1');
   expectRefusal(await run('dlq retry all'), 3, /there is no job 'all'/);
   expect((await run('dlq retry all')).stderr).toContain('queuectl dlq retry --all');
   expect(await run('dlq requeue --id d1 --reset-attempts')).toMatchObject({ code: 0, stdout: 'd1\n' });
@@ -253,7 +255,7 @@ test('config reset needs a key or --all, and resets settings that depend on each
   expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
 });
 
-test('a setting has one unit, whatever its name, and config set prints it', async () => {
+test('every alias of a setting selects it, and config set prints the name and the value with its unit', async () => {
   for (const name of ['poll-interval', 'worker-poll-interval', 'worker_poll_interval', 'polling-interval'])
     expect((await run(`config set ${name} 2`)).stdout).toBe('poll-interval = 2s\n');
   expect((await run('config set poll-interval-ms 1500')).stdout).toBe('poll-interval = 1500ms\n');
@@ -267,14 +269,14 @@ test('a setting has one unit, whatever its name, and config set prints it', asyn
   await run('config reset --all');
 }, 60_000);
 
-test('workers start in the background under each name of the flag, and stop', async () => {
+test('aliases of worker start --detach start workers in the background, and the alias stop stops them', async () => {
   for (const line of ['worker start --daemon', 'start -d -n 2', 'worker run --background --num_workers 1']) {
     expect((await run(line)).stdout).toMatch(/^started [12] workers? in the background/);
     expect((await run('stop --graceful --all')).stdout).toMatch(/^stopped [12] workers?\n/);
   }
 }, 60_000);
 
-test('init says that nothing is needed, and creates nothing', async () => {
+test('init and its aliases report that there is nothing to do, and create nothing', async () => {
   const ownBox = sandbox();
   for (const line of ['init', 'init-db', 'setup', 'db init', 'init --json', 'init --db x.db']) {
     const { code, stdout, stderr } = await ownBox.run(line.split(' '));
@@ -286,8 +288,8 @@ test('init says that nothing is needed, and creates nothing', async () => {
   await ownBox.cleanup();
 });
 
-/** Command lines that are refused, and the command line that the error names. */
-const REFUSED: [line: string, says: RegExp, hint: string][] = [
+/** Command lines that are refused, with the error and a part of the hint. It is empty where only the error matters. */
+const REFUSED: [line: string, message: RegExp, hint: string][] = [
   ...Object.entries(COMMAND_HINTS).map(([word, hint]): [string, RegExp, string] => [
     word,
     /^error: unknown command /,
@@ -338,19 +340,19 @@ const REFUSED: [line: string, says: RegExp, hint: string][] = [
   ['stop job2', /no worker/, 'queuectl worker list'],
 ];
 
-test.each(REFUSED)('%s is refused, and the error names what to do', async (line, says, hint) => {
-  const before = await box.json(['list']);
+test.each(REFUSED)('%s is refused with an explanation', async (line, message, hint) => {
+  const jobsBefore = await box.json(['list']);
   const result = await run(line);
   expect(result.code).toBeGreaterThan(0);
-  expectRefusal(result, result.code, says);
+  expectRefusal(result, result.code, message);
   expect(result.stderr).toContain(hint);
-  expect(await box.json(['list'])).toEqual(before);
+  expect(await box.json(['list'])).toEqual(jobsBefore);
 });
 
-test('a command that removes something is not suggested for a word that resembles it', async () => {
-  const harmless = `pauze pausing purse council dilute resumed remote repair support suspect stopped
+test('a destructive command is suggested for a typing error, but not for a word that merely resembles it', async () => {
+  const resemblingWords = `pauze pausing purse council dilute resumed remote repair support suspect stopped
     reset store restarted canal select deploy prefer`.split(/\s+/);
-  for (const word of harmless) {
+  for (const word of resemblingWords) {
     const { code, stderr } = await run(word);
     expect([word, code]).toEqual([word, 2]);
     const guess = /did you mean '([^']+)'/.exec(stderr)?.[1] ?? '';

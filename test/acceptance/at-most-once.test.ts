@@ -29,11 +29,11 @@ interface JobDetails extends JobJson {
   at_most_once: boolean;
 }
 
-const START = 'echo start >>starts';
-const WAIT_FOR_GO = `${START}; until [ -e go ]; do sleep 0.05; done`;
-const ONCE = { at_most_once: true };
+const LOG_START = 'echo start >>starts';
+const WAIT_FOR_GO = `${LOG_START}; until [ -e go ]; do sleep 0.05; done`;
+const AT_MOST_ONCE = { at_most_once: true };
 
-const starts = (box: Sandbox): number => lines(join(box.directory, 'starts')).length;
+const startCount = (box: Sandbox): number => lines(join(box.directory, 'starts')).length;
 const show = (box: Sandbox, id = 'job'): Promise<JobDetails> => box.json<JobDetails>(['show', id]);
 
 /** Runs every job that may be started, including retries. */
@@ -42,12 +42,12 @@ async function drain(box: Sandbox, through: string[] = []): Promise<void> {
   expect(await exit).toBe(0);
 }
 
-async function killEverything(box: Sandbox, workers: Running): Promise<void> {
+/** Kills the workers and the job `job`. */
+async function killWorkersAndJob(box: Sandbox, workers: Running): Promise<void> {
   const pids = (await workersOf(box)).map((worker) => worker.pid);
   // The supervisor is killed first, because it would replace its workers.
   await killAll([workers.pid, ...pids]);
-  const processes = processesOfJob(box, 'job');
-  process.kill(-processes[0]!, 'SIGKILL');
+  process.kill(-processesOfJob(box, 'job')[0]!, 'SIGKILL');
   await untilNoProcessOf(box, 'job');
 }
 
@@ -55,7 +55,7 @@ async function killEverything(box: Sandbox, workers: Running): Promise<void> {
 const INTERRUPTIONS: [
   name: string,
   settings: Record<string, string>,
-  end: (box: Sandbox, workers: Running) => Promise<unknown>,
+  interrupt: (box: Sandbox, workers: Running) => Promise<unknown>,
   reason: RegExp,
 ][] = [
   ['worker stop --force', {}, (box) => box.run(['worker', 'stop', '--force']), /^stopped with its worker/],
@@ -69,12 +69,12 @@ const INTERRUPTIONS: [
       await until(() => {
         sendSignal([workers.pid], 'SIGINT');
         return workers.child.exitCode !== null;
-      }, 'the second one ends the job');
+      }, 'the second SIGINT ends the job');
     },
     /^stopped with its worker/,
   ],
   [
-    'a stop-timeout',
+    'a stop that exceeds stop-timeout',
     { 'stop-timeout': '100ms' },
     (box) => box.run(['worker', 'stop']),
     /^stopped with its worker/,
@@ -90,23 +90,23 @@ const INTERRUPTIONS: [
     },
     /^stopped with its worker/,
   ],
-  ['SIGKILL of its worker and itself', {}, killEverything, /^lost/],
+  ['SIGKILL to its worker and its own processes', {}, killWorkersAndJob, /^lost/],
 ];
 
-for (const [name, settings, end, reason] of INTERRUPTIONS)
+for (const [name, settings, interrupt, reason] of INTERRUPTIONS)
   test.concurrent(
     `an at-most-once job is dead after ${name}, and no later worker starts it`,
     inSandbox(async (box) => {
       await configure(box, { 'kill-grace': '300ms', ...settings });
       const workers = await box.startWorkers();
-      await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
-      await until(() => starts(box) === 1, 'the job runs');
-      await end(box, workers);
+      await enqueue(box, 'job', WAIT_FOR_GO, AT_MOST_ONCE);
+      await until(() => startCount(box) === 1, 'the job runs');
+      await interrupt(box, workers);
       await drain(box);
       const job = await show(box);
       expect(job).toMatchObject({ state: 'dead', attempts: 0, max_retries: 1 });
       expect(job.last_error).toMatch(reason);
-      expect(starts(box)).toBe(1);
+      expect(startCount(box)).toBe(1);
     }),
   );
 
@@ -116,10 +116,10 @@ test.concurrent(
     await configure(box, { 'max-retries': '5', 'kill-grace': '300ms' });
     const gone = join(box.directory, 'gone');
     mkdirSync(gone);
-    await enqueue(box, 'exit', `${START}; echo broken; exit 3`, ONCE);
-    await enqueue(box, 'time', WAIT_FOR_GO, { ...ONCE, timeout: '200ms' });
-    await enqueue(box, 'signal', `${START}; kill -9 $$`, ONCE);
-    await enqueue(box, 'directory', START, { ...ONCE, cwd: gone });
+    await enqueue(box, 'exit', `${LOG_START}; echo broken; exit 3`, AT_MOST_ONCE);
+    await enqueue(box, 'time', WAIT_FOR_GO, { ...AT_MOST_ONCE, timeout: '200ms' });
+    await enqueue(box, 'signal', `${LOG_START}; kill -9 $$`, AT_MOST_ONCE);
+    await enqueue(box, 'directory', LOG_START, { ...AT_MOST_ONCE, cwd: gone });
     rmSync(gone, { recursive: true });
     await drain(box);
     mkdirSync(gone);
@@ -135,27 +135,28 @@ test.concurrent(
       expect(job).toMatchObject({ state: 'dead', attempts: 1, crashes: 0, max_retries: 1 });
       expect(job.last_error).toMatch(reason);
     }
-    expect(starts(box)).toBe(3);
+    expect(startCount(box)).toBe(3);
     expect(lines(join(gone, 'starts'))).toEqual([]);
   }),
 );
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-const MOUNT = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
-const canMount = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '/etc/hostname', 'true']).status === 0;
+/** Replaces the boot id with the content of the file $0 and executes the other arguments, as if after a reboot. */
+const WITH_BOOT_ID = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
+const canMount = spawnSync('unshare', ['-m', 'sh', '-c', WITH_BOOT_ID, '/etc/hostname', 'true']).status === 0;
 
 test.concurrent.skipIf(!canMount)(
   'an at-most-once job is dead after a restart of the machine',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
-    await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
-    await until(() => starts(box) === 1, 'the job runs');
-    await killEverything(box, workers);
-    const file = join(box.directory, 'boot');
-    writeFileSync(file, `${randomUUID()}\n`);
-    await drain(box, ['unshare', '-m', 'sh', '-c', MOUNT, file]);
+    await enqueue(box, 'job', WAIT_FOR_GO, AT_MOST_ONCE);
+    await until(() => startCount(box) === 1, 'the job runs');
+    await killWorkersAndJob(box, workers);
+    const bootIdFile = join(box.directory, 'boot');
+    writeFileSync(bootIdFile, `${randomUUID()}\n`);
+    await drain(box, ['unshare', '-m', 'sh', '-c', WITH_BOOT_ID, bootIdFile]);
     expect(await show(box)).toMatchObject({ state: 'dead', attempts: 0, crashes: 1 });
-    expect(starts(box)).toBe(1);
+    expect(startCount(box)).toBe(1);
   }),
 );
 
@@ -164,30 +165,34 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
-    await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
-    await until(() => starts(box) === 1, 'the job runs');
+    await enqueue(box, 'job', WAIT_FOR_GO, AT_MOST_ONCE);
+    await until(() => startCount(box) === 1, 'the job runs');
     expect((await box.run(['cancel', 'job'])).code).toBe(0);
     expect(await show(box)).toMatchObject({ state: 'cancelled' });
-    expect(starts(box)).toBe(1);
+    expect(startCount(box)).toBe(1);
   }),
 );
 
 test.concurrent(
   'a retry by id starts an at-most-once job again and reports it, but bulk retries skip and count it',
   inSandbox(async (box) => {
-    await enqueue(box, 'job', `${START}; exit 1`, ONCE);
+    await enqueue(box, 'job', `${LOG_START}; exit 1`, AT_MOST_ONCE);
     await enqueue(box, 'plain', 'false', { max_retries: 1 });
     await drain(box);
 
-    const all = await box.run(['dlq', 'retry', '--all', '--json']);
-    expect(all.code).toBe(7);
-    expect(JSON.parse(all.stdout)).toEqual({ retried: ['plain'], skipped: ['job'] });
-    expect(all.stderr).toContain('1 job was skipped, because at-most-once');
+    const dlqRetry = await box.run(['dlq', 'retry', '--all', '--json']);
+    expect(dlqRetry.code).toBe(7);
+    expect(JSON.parse(dlqRetry.stdout)).toEqual({ retried: ['plain'], skipped: ['job'] });
+    expect(dlqRetry.stderr).toContain('1 job was skipped, because at-most-once');
     await drain(box);
-    const some = await box.run(['retry', '--state', 'dead', '--yes', '--json']);
-    expect(some.code).toBe(7);
-    expect(JSON.parse(some.stdout)).toEqual({ retried: ['plain'], unchanged: ['job'], skipped: ['job'] });
-    expect(some.stderr).toContain('1 job was skipped, because at-most-once');
+    const bulkRetry = await box.run(['retry', '--state', 'dead', '--yes', '--json']);
+    expect(bulkRetry.code).toBe(7);
+    expect(JSON.parse(bulkRetry.stdout)).toEqual({
+      retried: ['plain'],
+      unchanged: ['job'],
+      skipped: ['job'],
+    });
+    expect(bulkRetry.stderr).toContain('1 job was skipped, because at-most-once');
     await drain(box);
     await box.json(['delete', 'plain']);
     expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /nothing was retried: 1 job was skipped/);
@@ -196,7 +201,7 @@ test.concurrent(
       4,
       /nothing was retried: 1 job was skipped/,
     );
-    expect(starts(box)).toBe(1);
+    expect(startCount(box)).toBe(1);
 
     for (const [i, command] of [['retry'], ['dlq', 'retry']].entries()) {
       const retried = await box.run([...command, 'job', '--json']);
@@ -206,7 +211,7 @@ test.concurrent(
       await drain(box);
       // The retried job has only one attempt, too.
       expect(await show(box)).toMatchObject({ state: 'dead', attempts: 1 });
-      expect(starts(box)).toBe(2 + i);
+      expect(startCount(box)).toBe(2 + i);
     }
   }),
 );
@@ -214,7 +219,7 @@ test.concurrent(
 test.concurrent(
   'an at-most-once job that never started is retried in bulk like any other',
   inSandbox(async (box) => {
-    await enqueue(box, 'job', START, ONCE);
+    await enqueue(box, 'job', LOG_START, AT_MOST_ONCE);
     await box.json(['cancel', 'job']);
     const retried = await box.run(['retry', '--state', 'cancelled', '--json']);
     expect(retried).toMatchObject({ code: 0, stderr: '' });
@@ -228,31 +233,31 @@ test.concurrent(
   'max_retries above 1 is refused with at_most_once, at enqueue, in a schedule and in an edit',
   inSandbox(async (box) => {
     const refusal = /max.retries is 3, but an at-most-once job has only one attempt/;
-    const object = { command: 'true', max_retries: 3, at_most_once: true };
-    const often = ['--max-retries', '3', '--at-most-once'];
+    const jobObject = { command: 'true', max_retries: 3, at_most_once: true };
+    const flags = ['--max-retries', '3', '--at-most-once'];
     for (const args of [
-      ['enqueue', 'true', ...often],
-      ['enqueue', JSON.stringify(object)],
+      ['enqueue', 'true', ...flags],
+      ['enqueue', JSON.stringify(jobObject)],
       ['enqueue', JSON.stringify({ command: 'true', max_retries: 3 }), '--at-most-once'],
-      ['run', 'true', ...often],
-      ['schedule', 'add', 'often', '--every', '1h', ...often, 'true'],
+      ['run', 'true', ...flags],
+      ['schedule', 'add', 'often', '--every', '1h', ...flags, 'true'],
     ]) {
       const refused = await box.run(args);
       expectRefusal(refused, args[0] === 'run' ? 125 : 2, refusal);
     }
     expect(await box.run(['list', '--json'])).toMatchObject({ stdout: '[]\n' });
-    const file = [{ command: 'true' }, object].map((one) => JSON.stringify(one)).join('\n');
-    const fromFile = await box.run(['enqueue', '--file', '-'], { stdin: file });
+    const jsonLines = [{ command: 'true' }, jobObject].map((job) => JSON.stringify(job)).join('\n');
+    const fromFile = await box.run(['enqueue', '--file', '-'], { stdin: jsonLines });
     expectRefusal(fromFile, 2, /^error: line 2: max_retries is 3/);
 
-    await enqueue(box, 'job', 'true', { ...ONCE, max_retries: 0 });
+    await enqueue(box, 'job', 'true', { ...AT_MOST_ONCE, max_retries: 0 });
     await enqueue(box, 'other', 'true');
     expect(await show(box)).toMatchObject({ max_retries: 0, at_most_once: true });
     expectRefusal(await box.run(['edit', 'job', '--max-retries', '3']), 2, refusal);
-    const both = await box.run(['edit', 'job', 'other', '--max-retries', '3', '--json']);
-    expect(both.code).toBe(7);
-    expect(JSON.parse(both.stdout)).toEqual({ changed: ['other'], unchanged: ['job'] });
-    expect(both.stderr).toContain('at-most-once');
+    const edited = await box.run(['edit', 'job', 'other', '--max-retries', '3', '--json']);
+    expect(edited.code).toBe(7);
+    expect(JSON.parse(edited.stdout)).toEqual({ changed: ['other'], unchanged: ['job'] });
+    expect(edited.stderr).toContain('at-most-once');
     expect(await box.json(['edit', 'job', '--max-retries', '1'])).toMatchObject({ changed: ['job'] });
 
     const schedule = ['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', 'true'];
@@ -273,13 +278,13 @@ function changeStore(box: Sandbox, sql: string): void {
 test.concurrent(
   'an at-most-once job of an older version with three attempts runs once, and its JSON can be enqueued again',
   inSandbox(async (box) => {
-    await enqueue(box, 'job', `${START}; exit 1`, ONCE);
+    await enqueue(box, 'job', `${LOG_START}; exit 1`, AT_MOST_ONCE);
     changeStore(box, 'UPDATE job SET max_retries = 3');
     const printed = await show(box);
     expect(printed.max_retries).toBe(3);
     await drain(box);
     expect(await show(box)).toMatchObject({ state: 'dead', attempts: 1 });
-    expect(starts(box)).toBe(1);
+    expect(startCount(box)).toBe(1);
 
     const again = JSON.stringify({ ...printed, id: 'again' });
     expect((await box.run(['enqueue', again])).code).toBe(0);
@@ -297,7 +302,7 @@ test.concurrent(
     expect(job.last_error).toBe(
       'not started again because the job is at-most-once; first failure: exit code 1',
     );
-    expect(starts(box)).toBe(1);
+    expect(startCount(box)).toBe(1);
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
   }),
 );
@@ -305,12 +310,12 @@ test.concurrent(
 test.concurrent(
   'an at-most-once schedule of an older version with three attempts continues with one attempt',
   inSandbox(async (box) => {
-    await box.run(['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', `${START}; exit 1`]);
+    await box.run(['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', `${LOG_START}; exit 1`]);
     changeStore(box, "UPDATE schedule SET job = json_set(job, '$.maxRetries', 3)");
     const { id } = await box.json<{ id: string }>(['schedule', 'run', 'hourly']);
     await drain(box);
     expect(await show(box, id)).toMatchObject({ state: 'dead', attempts: 1, max_retries: 1 });
-    expect(starts(box)).toBe(1);
+    expect(startCount(box)).toBe(1);
     expect((await box.run(['schedule', 'edit', 'hourly', '--every', '2h'])).code).toBe(0);
   }),
 );

@@ -35,20 +35,23 @@ const ATTACKS: Record<string, [attack: string, files: string[] | string]> = {
   S25: ['tokens in arguments', ['acceptance/attacks']],
 };
 
-const TESTS = join(import.meta.dirname, '..');
-const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
+const TEST_ROOT = join(import.meta.dirname, '..');
+const testFiles = readdirSync(TEST_ROOT, { recursive: true, encoding: 'utf8' }).filter(
   (name) => name.endsWith('.test.ts') && !name.includes('node_modules') && !name.includes('attack-coverage'),
 );
 
 for (let n = 1; n <= 25; n++) {
-  const [attack, where] = ATTACKS[`S${n}`]!;
-  const title = typeof where === 'string' ? `has no test: ${where}` : 'is tested in exactly the listed files';
-  test(`S${n} (${attack}) ${title}`, () => {
+  const [attack, files] = ATTACKS[`S${n}`]!;
+  const ending =
+    typeof files === 'string' ? `has no test: ${files}` : 'is tested in exactly the listed files';
+  test(`S${n} (${attack}) ${ending}`, () => {
     // The title of a test or a row of a table starts with the numbers of the attacks that it covers.
-    const named = files.filter((name) =>
-      new RegExp(`(['"\`]|test\\(.*)(S\\d+, )*S${n}\\b`, 'm').test(readFileSync(join(TESTS, name), 'utf8')),
+    const actual = testFiles.filter((name) =>
+      new RegExp(`(['"\`]|test\\(.*)(S\\d+, )*S${n}\\b`, 'm').test(
+        readFileSync(join(TEST_ROOT, name), 'utf8'),
+      ),
     );
-    const expected = typeof where === 'string' ? [] : where.map((name) => `${name}.test.ts`);
-    expect(named.sort()).toEqual(expected.sort());
+    const expected = typeof files === 'string' ? [] : files.map((name) => `${name}.test.ts`);
+    expect(actual.sort()).toEqual(expected.sort());
   });
 }

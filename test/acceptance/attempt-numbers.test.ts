@@ -10,7 +10,7 @@ async function runAll(box: Sandbox): Promise<void> {
   await box.run(['worker', 'start', '--drain']);
 }
 
-function attemptsOf(box: Sandbox): string {
+function attemptsDirectory(box: Sandbox): string {
   return join(box.home, 'queue.db.d', 'attempts');
 }
 
@@ -34,30 +34,30 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an attempt directory that exists already delays no job and is left unchanged',
+  'a job runs although the directory of the next attempt number exists, and that directory is kept',
   inSandbox(async (box) => {
     await box.run(['enqueue', LONG_OUTPUT]);
     await box.startWorkers();
     const { id } = (await box.json<{ id: string }[]>(['list']))[0]!;
     await untilState(box, id, 'completed');
-    const [name] = readdirSync(attemptsOf(box)).filter((one) => one.endsWith('-1'));
-    const taken = join(
-      attemptsOf(box),
+    const [name] = readdirSync(attemptsDirectory(box)).filter((entry) => entry.endsWith('-1'));
+    const takenDirectory = join(
+      attemptsDirectory(box),
       name!.replace(/\d+$/, (number) => String(Number(number) + 1)),
     );
-    mkdirSync(taken);
-    writeFileSync(join(taken, 'out'), 'of another');
+    mkdirSync(takenDirectory);
+    writeFileSync(join(takenDirectory, 'out'), 'of another');
     await box.run(['enqueue', '--id', 'later', 'echo mine']);
     expect(await untilState(box, 'later', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect((await box.run(['logs', 'later'])).stdout).toBe('mine\n');
-    expect(existsSync(join(taken, 'out'))).toBe(true);
+    expect(existsSync(join(takenDirectory, 'out'))).toBe(true);
   }),
 );
 
 test.concurrent(
-  'an attempt number whose process still runs is not reused, because that process would be ended with the new attempt',
+  'a failing job in an older copy of the store does not kill a process that a later attempt left running',
   inSandbox(async (box) => {
-    const [db, copy, pid] = [
+    const [db, copy, pidFile] = [
       join(box.home, 'queue.db'),
       join(box.directory, 'copy'),
       join(box.directory, 'pid'),
@@ -67,13 +67,13 @@ test.concurrent(
     await box.run(['delete', 'fails']);
     await box.run([
       'enqueue',
-      `setsid sh -c 'echo $$ >${pid}; exec sleep 300' & while test ! -s ${pid}; do :; done`,
+      `setsid sh -c 'echo $$ >${pidFile}; exec sleep 300' & while test ! -s ${pidFile}; do :; done`,
     ]);
     await runAll(box);
     copyFileSync(copy, db);
     await runAll(box);
     expect(await box.json(['show', 'fails'])).toMatchObject({ state: 'dead' });
-    expect(isAlive(Number(lines(pid)[0]))).toBe(true);
-    process.kill(Number(lines(pid)[0]));
+    expect(isAlive(Number(lines(pidFile)[0]))).toBe(true);
+    process.kill(Number(lines(pidFile)[0]));
   }),
 );

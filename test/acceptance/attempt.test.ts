@@ -1,3 +1,4 @@
+/** Tests what surrounds a command: environment, directory, limits, timeout and output. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,6 @@ import { placeNames } from '../support/places.ts';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
 
-/** Tests what surrounds a command: environment, directory, limits, timeout and output. */
 const box = sandbox();
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test.concurrent('each attempt gets its job id, number, queue, fence and cookie i
   for (const attempt of printed) expect(attempt.slice(5)).toEqual(['a = "b"', process.env.PATH!]);
 });
 
-test.concurrent('a job runs in the directory of its enqueue or of --cwd, and fails if that directory is gone', async () => {
+test.concurrent('a job runs in the directory where it was enqueued or in --cwd, and fails if that directory is gone', async () => {
   const [here, there, gone] = ['here', 'there', 'gone'].map((name) => join(box.directory, name));
   for (const directory of [here!, there!, gone!]) mkdirSync(directory);
   const recorded = await box.run(['enqueue', 'pwd; echo $PWD'], { cwd: here! });
@@ -88,8 +88,8 @@ test.concurrent(
   inSandbox(async (ownBox) => {
     // The limits are set by a parent shell without exec. The runtime raises its own soft limit, so queuectl reads the
     // user's limit from its parent.
-    const limited = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
-    ownBox.start(['worker', 'start'], { through: limited });
+    const withLimits = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
+    ownBox.start(['worker', 'start'], { through: withLimits });
     const { output } = await execute(ownBox, {
       command: 'umask; ulimit -Sn; ulimit -Sc; touch file; mkdir dir; stat -c %a file dir',
     });
@@ -114,7 +114,7 @@ test.concurrent('a timeout ends grandchildren, processes in other sessions and p
   expect(output).toStartWith('started\n');
 });
 
-test.concurrent('output above 16 KiB is kept whole, and of output above the limit the head and the tail are kept', async () => {
+test.concurrent('output of more than 16 KiB is kept whole up to output-limit, and longer output keeps its head and its tail', async () => {
   const whole = await execute(box, { command: 'seq 1 9000' });
   expect(whole.output).toBe(Array.from({ length: 9000 }, (_, i) => `${i + 1}\n`).join(''));
   expect(whole.job.history[0]).toMatchObject({ output_truncated: false, output_bytes: whole.output.length });
@@ -133,14 +133,15 @@ test.concurrent('the growing output of a running job is trimmed without blocking
     'echo first; head -c 50000000 /dev/zero | tr "\\0" x; touch wrote; until [ -e go ]; do sleep 0.1; done; head -c 5000000 /dev/zero | tr "\\0" y; echo last';
   await box.run(['enqueue', '--id', 'grows', command]);
   await until(() => existsSync(join(box.directory, 'wrote')), 'the job has written everything');
-  const attempts = join(box.home, 'queue.db.d', 'attempts');
-  const disk = (): number =>
+  const attemptsDirectory = join(box.home, 'queue.db.d', 'attempts');
+  const largestOutputOnDisk = (): number =>
     Math.max(
       ...placeNames(box).map(
-        (name) => (statSync(join(attempts, name, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
+        (place) =>
+          (statSync(join(attemptsDirectory, place, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
       ),
     );
-  await until(() => disk() < 1_000_000, 'the middle of the output is freed');
+  await until(() => largestOutputOnDisk() < 1_000_000, 'the middle of the output is freed');
   expect((await box.run(['logs', 'grows'])).stdout).toStartWith('first\nxxx');
   writeFileSync(join(box.directory, 'go'), '');
   const { job, output } = await untilEnded(box, 'grows');

@@ -6,16 +6,16 @@ import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 test.concurrent(
-  'a backup or export to a missing directory names that directory and leaves no draft',
+  'a backup to stdout or into a missing directory is refused, and no backup or export names or leaves a draft',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     writeFileSync(join(box.directory, 'file'), '');
-    for (const [target, says] of [
+    for (const [target, message] of [
       [join(box.directory, 'none', 'x.db'), /none does not exist/],
       [join(box.directory, 'file', 'x.db'), /file is not a directory/],
     ] as const) {
       const result = await box.run(['backup', target]);
-      expectRefusal(result, 2, says);
+      expectRefusal(result, 2, message);
       expect(result.stderr).not.toMatch(/draft|--db/);
       expect((await box.run(['export', target])).stderr).not.toContain('draft');
     }
@@ -32,10 +32,10 @@ test.concurrent(
     const file = join(box.directory, 'five');
     writeFileSync(file, 'five\n');
     expectRefusal(await box.run(['restore', file]), 5, /five is not a queuectl database/);
-    const asked = onTerminal(box, ['restore', file], 40, 200);
-    await asked.closed;
-    expect(asked.output()).toContain('is not a queuectl database');
-    expect(asked.output()).toContain('queuectl backup');
-    expect(asked.output()).not.toContain('[y/N]');
+    const terminal = onTerminal(box, ['restore', file], 40, 200);
+    await terminal.closed;
+    expect(terminal.output()).toContain('is not a queuectl database');
+    expect(terminal.output()).toContain('queuectl backup');
+    expect(terminal.output()).not.toContain('[y/N]');
   }),
 );

@@ -16,59 +16,59 @@ import { hasTool } from '../faults/syscalls.ts';
 import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const file = (box: Sandbox, name = 'backup.db'): string => join(box.directory, name);
-const storeOf = (box: Sandbox): string => join(box.home, 'queue.db');
+const pathIn = (box: Sandbox, name = 'backup.db'): string => join(box.directory, name);
+const storePath = (box: Sandbox): string => join(box.home, 'queue.db');
 
-async function ids(box: Sandbox, db: string): Promise<string[]> {
+async function jobIds(box: Sandbox, db: string): Promise<string[]> {
   return (await box.json<{ id: string }[]>(['list', '--db', db])).map((job) => job.id).sort();
 }
 
-/** Makes a backup and enqueues a job in it. The process is killed, so that the job is only in the backup's WAL. */
-async function usedBackup(box: Sandbox): Promise<string> {
+/** Makes a backup and kills an enqueue into it, so that its job is only in the backup's WAL. Then adds 40 jobs to the queue. */
+async function makeUsedBackup(box: Sandbox): Promise<string> {
   await enqueue(box, 'old', 'true', { delay: 3600 });
-  await box.json(['backup', file(box)]);
-  await box.run(['enqueue', '--id', 'there', 'true', '--db', file(box)], {
+  await box.json(['backup', pathIn(box)]);
+  await box.run(['enqueue', '--id', 'there', 'true', '--db', pathIn(box)], {
     env: { QUEUECTL_CRASH_AT: 'after-insert' },
   });
-  expect(statSync(`${file(box)}-wal`).size).toBeGreaterThan(0);
+  expect(statSync(`${pathIn(box)}-wal`).size).toBeGreaterThan(0);
   for (let i = 0; i < 40; i++) await enqueue(box, `new${i}`, `echo ${'x'.repeat(300)}`, { delay: 3600 });
-  return file(box);
+  return pathIn(box);
 }
 
 test.concurrent(
-  'a backup that replaces a backup with a WAL contains the new jobs only',
+  'a backup that replaces a backup with a WAL contains exactly the jobs of the queue',
   inSandbox(async (box) => {
-    const target = await usedBackup(box);
+    const target = await makeUsedBackup(box);
     await box.json(['backup', '--force', target]);
     expect(readdirSync(box.directory).filter((name) => /-(wal|shm|journal)$/.test(name))).toEqual([]);
-    expect(await ids(box, target)).toHaveLength(41);
+    expect(await jobIds(box, target)).toHaveLength(41);
     await box.json(['restore', '--yes', target]);
-    expect(await ids(box, storeOf(box))).toHaveLength(41);
+    expect(await jobIds(box, storePath(box))).toHaveLength(41);
   }),
 );
 
 test.concurrent(
-  'a backup that is killed before its rename leaves the old backup and its WAL readable',
+  'a backup that is killed before its rename leaves the old backup with all its jobs',
   inSandbox(async (box) => {
-    const target = await usedBackup(box);
+    const target = await makeUsedBackup(box);
     for (const point of ['in-backup', 'cleared-backup']) {
       await box.run(['backup', '--force', target], { env: { QUEUECTL_CRASH_AT: point } });
-      expect(await ids(box, target)).toEqual(['old', 'there']);
+      expect(await jobIds(box, target)).toEqual(['old', 'there']);
     }
     await box.json(['backup', '--force', target]);
-    expect(await ids(box, target)).toHaveLength(41);
+    expect(await jobIds(box, target)).toHaveLength(41);
   }),
 );
 
 test.concurrent(
-  'a WAL without its database is refused like a database, and --force removes it',
+  'a backup requires --force if the target has a WAL, even if the target itself does not exist',
   inSandbox(async (box) => {
-    const target = await usedBackup(box);
+    const target = await makeUsedBackup(box);
     rmSync(target);
     expectRefusal(await box.run(['backup', target]), 4, /backup\.db-(wal|shm) already exists/);
     expect(existsSync(target)).toBe(false);
     await box.json(['backup', '--force', target]);
-    expect(await ids(box, target)).toHaveLength(41);
+    expect(await jobIds(box, target)).toHaveLength(41);
     expect((await box.run(['db', 'check', '--db', target])).stdout).toBe('ok\n');
   }),
 );
@@ -77,15 +77,15 @@ test.concurrent(
   'a backup that workers use as their store is not replaced',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    await box.json(['backup', file(box)]);
-    await box.startWorkers('--db', file(box));
-    expectRefusal(await box.run(['backup', '--force', file(box)]), 2, /is a database that is in use/);
+    await box.json(['backup', pathIn(box)]);
+    await box.startWorkers('--db', pathIn(box));
+    expectRefusal(await box.run(['backup', '--force', pathIn(box)]), 2, /is a database that is in use/);
     expectRefusal(
-      await box.run(['backup', '--force', `${file(box)}-wal`]),
+      await box.run(['backup', '--force', `${pathIn(box)}-wal`]),
       2,
       /is a database that is in use/,
     );
-    expect(await ids(box, file(box))).toEqual(['job']);
+    expect(await jobIds(box, pathIn(box))).toEqual(['job']);
   }),
 );
 
@@ -93,75 +93,75 @@ test.concurrent(
   'a backup never replaces a queue, even with --force',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    const other = file(box, 'other.db');
-    await box.json(['enqueue', '--id', 'theirs', '--delay', '1h', 'true', '--db', other]);
-    expectRefusal(await box.run(['backup', '--force', other]), 2, /other\.db is a queue, not a backup/);
-    expect(await ids(box, other)).toEqual(['theirs']);
-    for (let i = 0; i < 2; i++) await box.json(['backup', '--force', file(box)]);
-    expect(await ids(box, file(box))).toEqual(['job']);
+    const otherDb = pathIn(box, 'other.db');
+    await box.json(['enqueue', '--id', 'theirs', '--delay', '1h', 'true', '--db', otherDb]);
+    expectRefusal(await box.run(['backup', '--force', otherDb]), 2, /other\.db is a queue, not a backup/);
+    expect(await jobIds(box, otherDb)).toEqual(['theirs']);
+    for (let i = 0; i < 2; i++) await box.json(['backup', '--force', pathIn(box)]);
+    expect(await jobIds(box, pathIn(box))).toEqual(['job']);
     // The backup replaces the link, and the queue that it pointed to stays.
-    symlinkSync(other, file(box, 'link.db'));
-    await box.json(['backup', '--force', file(box, 'link.db')]);
-    expect(await ids(box, file(box, 'link.db'))).toEqual(['job']);
-    expect(await ids(box, other)).toEqual(['theirs']);
+    symlinkSync(otherDb, pathIn(box, 'link.db'));
+    await box.json(['backup', '--force', pathIn(box, 'link.db')]);
+    expect(await jobIds(box, pathIn(box, 'link.db'))).toEqual(['job']);
+    expect(await jobIds(box, otherDb)).toEqual(['theirs']);
   }),
 );
 
 test.concurrent(
-  "a replaced backup's output files are removed, and nothing else",
+  'the output files of a replaced backup are removed, and other attempt directories are kept',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
     const output = (await box.run(['logs', 'loud'])).stdout;
-    await box.json(['backup', '--with-output', file(box)]);
-    const attempts = `${file(box)}.d/attempts`;
+    await box.json(['backup', '--with-output', pathIn(box)]);
+    const attemptsDirectory = `${pathIn(box)}.d/attempts`;
     const foreign = '0123456789ab-1';
-    mkdirSync(join(attempts, foreign));
+    mkdirSync(join(attemptsDirectory, foreign));
     for (let i = 0; i < 3; i++) {
-      await box.json(['backup', '--force', '--with-output', file(box)]);
-      expect(readdirSync(attempts)).toHaveLength(2);
-      expect((await box.run(['logs', 'loud', '--db', file(box)])).stdout).toBe(output);
+      await box.json(['backup', '--force', '--with-output', pathIn(box)]);
+      expect(readdirSync(attemptsDirectory)).toHaveLength(2);
+      expect((await box.run(['logs', 'loud', '--db', pathIn(box)])).stdout).toBe(output);
     }
-    await box.json(['backup', '--force', file(box)]);
-    expect(readdirSync(attempts)).toEqual([foreign]);
+    await box.json(['backup', '--force', pathIn(box)]);
+    expect(readdirSync(attemptsDirectory)).toEqual([foreign]);
     expect((await box.run(['logs', 'loud'])).stdout).toBe(output);
   }),
 );
 
 test.concurrent(
-  'a backup is refused at a path that SQLite would treat as a part of another database',
+  'a backup is refused at a path that SQLite would treat as a part of another database, but an export is not',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    for (const end of ['wal', 'shm', 'journal'])
+    for (const suffix of ['wal', 'shm', 'journal'])
       for (const force of [[], ['--force']])
         expectRefusal(
-          await box.run(['backup', ...force, file(box, `y.db-${end}`)]),
+          await box.run(['backup', ...force, pathIn(box, `y.db-${suffix}`)]),
           2,
           /has the name of a file that belongs to .*y\.db$/,
         );
     expect(readdirSync(box.directory).filter((name) => name.startsWith('y.db'))).toEqual([]);
-    await box.json(['export', file(box, 'y.db-wal')]);
+    await box.json(['export', pathIn(box, 'y.db-wal')]);
   }),
 );
 
 test.concurrent(
-  'a broken symbolic link as the database is reported as a broken link',
+  'a broken symbolic link as the database is refused, and works when its target exists',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    await box.json(['backup', file(box)]);
-    const link = file(box, 'link.db');
+    await box.json(['backup', pathIn(box)]);
+    const link = pathIn(box, 'link.db');
     symlinkSync(join('data', 'real.db'), link);
     for (const args of [
-      ['restore', file(box)],
+      ['restore', pathIn(box)],
       ['enqueue', 'true'],
     ]) {
       const refused = await box.run([...args, '--db', link]);
       expectRefusal(refused, 5, /link\.db is a broken link: .*data\/real\.db does not exist/);
     }
-    const real = file(box, 'data/real.db');
+    const real = pathIn(box, 'data/real.db');
     mkdirSync(dirname(real), { mode: 0o700 });
-    await box.json(['restore', file(box), '--db', real]);
-    expect(await ids(box, link)).toEqual(['job']);
+    await box.json(['restore', pathIn(box), '--db', real]);
+    expect(await jobIds(box, link)).toEqual(['job']);
   }),
 );
 
@@ -169,57 +169,58 @@ test.concurrent(
   'an export never replaces a database or a part of one',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    const other = file(box, 'other.db');
-    await box.json(['backup', other]);
-    symlinkSync(storeOf(box), file(box, 'link'));
-    const refused: [string, RegExp][] = [
-      [storeOf(box), /is a database that is in use/],
-      [file(box, 'link'), /is a database that is in use/],
-      [`${storeOf(box)}-wal`, /is a database that is in use/],
-      [other, /is already a database/],
-      [`${other}-wal`, /is already a database/],
+    const otherDb = pathIn(box, 'other.db');
+    await box.json(['backup', otherDb]);
+    symlinkSync(storePath(box), pathIn(box, 'link'));
+    const targets: [string, RegExp][] = [
+      [storePath(box), /is a database that is in use/],
+      [pathIn(box, 'link'), /is a database that is in use/],
+      [`${storePath(box)}-wal`, /is a database that is in use/],
+      [otherDb, /is already a database/],
+      [`${otherDb}-wal`, /is already a database/],
       [box.home, /is not a regular file/],
     ];
-    for (const workers of [false, true]) {
-      if (workers) await box.startWorkers();
-      for (const [target, says] of refused)
-        expectRefusal(await box.run(['export', '--force', target]), 2, says);
+    for (const withWorkers of [false, true]) {
+      if (withWorkers) await box.startWorkers();
+      for (const [target, message] of targets)
+        expectRefusal(await box.run(['export', '--force', target]), 2, message);
     }
-    expect(await ids(box, storeOf(box))).toEqual(['job']);
-    expect(await ids(box, other)).toEqual(['job']);
-    writeFileSync(file(box, 'lines'), 'old');
-    await box.json(['export', '--force', file(box, 'lines')]);
-    expect(readFileSync(file(box, 'lines'), 'utf8')).toContain('"queuectl":"export"');
+    expect(await jobIds(box, storePath(box))).toEqual(['job']);
+    expect(await jobIds(box, otherDb)).toEqual(['job']);
+    writeFileSync(pathIn(box, 'lines'), 'old');
+    await box.json(['export', '--force', pathIn(box, 'lines')]);
+    expect(readFileSync(pathIn(box, 'lines'), 'utf8')).toContain('"queuectl":"export"');
   }),
 );
 
-const asRoot = test.skipIf(process.getuid!() !== 0);
+// attack-coverage.test.ts explains the number S16.
+const testAsRoot = test.skipIf(process.getuid!() !== 0);
 
-asRoot.concurrent(
+testAsRoot.concurrent(
   'S16: a backup does not write long output into a directory that another user can write',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
-    const shared = file(box, 'shared');
+    const shared = pathIn(box, 'shared');
     mkdirSync(shared);
     const traps: Record<string, (directory: string) => void> = {
-      theirs: (one) => chownSync(one, 65534, 65534),
-      open: (one) => chmodSync(join(one, 'attempts'), 0o777),
-      linked: (one) => {
-        rmSync(one, { recursive: true });
-        mkdirSync(`${one}.real`);
-        chownSync(`${one}.real`, 65534, 65534);
-        symlinkSync(`${one}.real`, one);
+      theirs: (directory) => chownSync(directory, 65534, 65534),
+      open: (directory) => chmodSync(join(directory, 'attempts'), 0o777),
+      linked: (directory) => {
+        rmSync(directory, { recursive: true });
+        mkdirSync(`${directory}.real`);
+        chownSync(`${directory}.real`, 65534, 65534);
+        symlinkSync(`${directory}.real`, directory);
       },
     };
-    for (const [name, set] of Object.entries(traps)) {
+    for (const [name, setTrap] of Object.entries(traps)) {
       const target = join(shared, `${name}.db`);
       mkdirSync(join(`${target}.d`, 'attempts'), { recursive: true, mode: 0o755 });
-      set(`${target}.d`);
-      const before = readdirSync(shared, { recursive: true }).sort();
-      const made = await box.run(['backup', '--with-output', target]);
-      expectRefusal(made, 6, /belongs to user 65534|other users can write/);
-      expect(readdirSync(shared, { recursive: true }).sort()).toEqual(before);
+      setTrap(`${target}.d`);
+      const filesBefore = readdirSync(shared, { recursive: true }).sort();
+      const result = await box.run(['backup', '--with-output', target]);
+      expectRefusal(result, 6, /belongs to user 65534|other users can write/);
+      expect(readdirSync(shared, { recursive: true }).sort()).toEqual(filesBefore);
     }
     const target = join(shared, 'good.db');
     expect(await box.json(['backup', '--with-output', target])).toMatchObject({ outputs: 1 });
@@ -228,7 +229,7 @@ asRoot.concurrent(
   }),
 );
 
-const withoutLinks = {
+const WITHOUT_HARD_LINKS = {
   through: ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'inject=link,linkat:error=EPERM'],
 };
 
@@ -236,13 +237,13 @@ test.skipIf(!hasTool('strace')).concurrent(
   'without hard links backup and export still work, and workers refuse to start with that reason',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    expect((await box.run(['backup', file(box)], withoutLinks)).code).toBe(0);
-    expect(await ids(box, file(box))).toEqual(['job']);
-    expect((await box.run(['export', file(box, 'lines')], withoutLinks)).code).toBe(0);
-    expect(readFileSync(file(box, 'lines'), 'utf8')).toContain('"end"');
+    expect((await box.run(['backup', pathIn(box)], WITHOUT_HARD_LINKS)).code).toBe(0);
+    expect(await jobIds(box, pathIn(box))).toEqual(['job']);
+    expect((await box.run(['export', pathIn(box, 'lines')], WITHOUT_HARD_LINKS)).code).toBe(0);
+    expect(readFileSync(pathIn(box, 'lines'), 'utf8')).toContain('"end"');
     for (const verb of ['backup', 'export'])
-      expectRefusal(await box.run([verb, file(box)], withoutLinks), 4, /already exists/);
-    const started = await box.run(['worker', 'start', '--drain', '--quiet'], withoutLinks);
+      expectRefusal(await box.run([verb, pathIn(box)], WITHOUT_HARD_LINKS), 4, /already exists/);
+    const started = await box.run(['worker', 'start', '--drain', '--quiet'], WITHOUT_HARD_LINKS);
     expectRefusal(started, 5, /queue\.db\.d is on a file system without hard links/);
     expect(readdirSync(box.directory).filter((name) => name.includes('.draft'))).toEqual([]);
   }),

@@ -5,20 +5,20 @@ import { DatabaseSync } from 'node:sqlite';
 import { inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const LOOKING = [['status'], ['list']];
-const CREATING = [
+const READING_COMMANDS = [['status'], ['list']];
+const WRITING_COMMANDS = [
   ['enqueue', 'true'],
   ['config', 'set', 'max-retries', '4'],
   ['worker', 'start'],
 ];
-const COMMANDS = [...LOOKING, ...CREATING];
+const COMMANDS = [...READING_COMMANDS, ...WRITING_COMMANDS];
 
-/** Expects that every command is refused with the same message and that no file changes. */
-async function expectAllRefused(box: Sandbox, db: string, code: number, says: RegExp): Promise<void> {
-  const listing = (): string[] => readdirSync(box.directory, { recursive: true, encoding: 'utf8' }).sort();
-  const before = listing();
-  for (const command of COMMANDS) expectRefusal(await box.run([...command, '--db', db]), code, says);
-  expect(listing()).toEqual(before);
+/** Expects that every command is refused with the same message and that no file is created or removed. */
+async function expectAllRefused(box: Sandbox, db: string, code: number, message: RegExp): Promise<void> {
+  const fileNames = (): string[] => readdirSync(box.directory, { recursive: true, encoding: 'utf8' }).sort();
+  const namesBefore = fileNames();
+  for (const command of COMMANDS) expectRefusal(await box.run([...command, '--db', db]), code, message);
+  expect(fileNames()).toEqual(namesBefore);
 }
 
 test(
@@ -62,9 +62,9 @@ test(
     const db = new DatabaseSync(path);
     db.exec('CREATE TABLE jobs (id TEXT); INSERT INTO jobs VALUES (1)');
     db.close();
-    const before = readFileSync(path);
+    const contentBefore = readFileSync(path);
     await expectAllRefused(box, path, 5, /another program|not a queuectl/);
-    expect(readFileSync(path)).toEqual(before);
+    expect(readFileSync(path)).toEqual(contentBefore);
   }),
 );
 
@@ -76,10 +76,10 @@ test(
     const db = new DatabaseSync(path);
     db.exec('PRAGMA user_version = 1000000');
     db.close();
-    const before = readFileSync(path);
+    const contentBefore = readFileSync(path);
     for (const command of COMMANDS)
       expectRefusal(await box.run([...command, '--db', path]), 5, /^error: .*schema version 1000000/);
-    expect(readFileSync(path)).toEqual(before);
+    expect(readFileSync(path)).toEqual(contentBefore);
   }),
 );
 
@@ -102,28 +102,30 @@ test(
   }),
 );
 
-/** Root may write everywhere, so the commands run as nobody. */
+/** Root may write everywhere, so tests that run as root start their commands as nobody. */
 const asNobody =
   process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
-const unprivileged = { through: asNobody, cwd: '/' };
+const UNPRIVILEGED = { through: asNobody, cwd: '/' };
 
 test(
   'no database is created in a directory without write permission',
   inSandbox(async (box) => {
     chmodSync(box.directory, 0o755);
-    expect((await box.run(['version'], unprivileged)).code).toBe(0);
-    const closed = join(box.directory, 'closed');
-    mkdirSync(closed, { mode: 0o555 });
-    for (const db of [join(closed, 'queue.db'), join(closed, 'new', 'queue.db')]) {
-      const options = { ...unprivileged, env: { QUEUECTL_DB: db } };
-      for (const command of CREATING) expectRefusal(await box.run(command, options), 6, /permission denied/);
-      for (const command of LOOKING) expect(await box.run(command, options)).toMatchObject({ code: 0 });
+    expect((await box.run(['version'], UNPRIVILEGED)).code).toBe(0);
+    const readOnlyDirectory = join(box.directory, 'closed');
+    mkdirSync(readOnlyDirectory, { mode: 0o555 });
+    for (const db of [join(readOnlyDirectory, 'queue.db'), join(readOnlyDirectory, 'new', 'queue.db')]) {
+      const options = { ...UNPRIVILEGED, env: { QUEUECTL_DB: db } };
+      for (const command of WRITING_COMMANDS)
+        expectRefusal(await box.run(command, options), 6, /permission denied/);
+      for (const command of READING_COMMANDS)
+        expect(await box.run(command, options)).toMatchObject({ code: 0 });
     }
-    expect(readdirSync(closed)).toEqual([]);
+    expect(readdirSync(readOnlyDirectory)).toEqual([]);
   }),
 );
 
-/** Restrictions of the permissions of another user's store. */
+/** Ways to restrict the permissions of a store. */
 const RESTRICTIONS: Record<string, (db: string) => void> = {
   'cannot be read': (db) => chmodSync(db, process.getuid!() === 0 ? 0o600 : 0),
   'can only be read': (db) => chmodSync(db, 0o444),
@@ -142,7 +144,7 @@ for (const [what, restrict] of Object.entries(RESTRICTIONS)) {
       restrict(db);
       for (const command of COMMANDS)
         expectRefusal(
-          await box.run([...command, '--db', db], unprivileged),
+          await box.run([...command, '--db', db], UNPRIVILEGED),
           6,
           /permission denied|is not writable|belongs to/,
         );

@@ -4,47 +4,50 @@ import { join } from 'node:path';
 import { inSandbox, lines, type Sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const MANY = 100_000;
+const JOB_COUNT = 100_000;
 
-/** Writes a file of JSON lines. The line with the number `bad` is invalid. */
-function jobFile(box: Sandbox, bad?: number): string {
+/** Writes a file of JSON lines and returns its path. The line with the number `badLine` is invalid. */
+function writeJobFile(box: Sandbox, badLine?: number): string {
   const file = join(box.directory, 'jobs.jsonl');
   const line = (i: number) =>
-    i + 1 === bad ? '{"command":5}' : JSON.stringify({ id: `j${i}`, command: `echo ${i}` });
-  writeFileSync(file, Array.from({ length: MANY }, (_, i) => `${line(i)}\n`).join(''));
+    i + 1 === badLine ? '{"command":5}' : JSON.stringify({ id: `j${i}`, command: `echo ${i}` });
+  writeFileSync(file, Array.from({ length: JOB_COUNT }, (_, i) => `${line(i)}\n`).join(''));
   return file;
 }
 
-async function pending(box: Sandbox): Promise<number> {
+async function pendingCount(box: Sandbox): Promise<number> {
   return (await box.json<{ jobs: { pending: number } }>(['status'])).jobs.pending;
 }
 
 test(
-  '100,000 JSON lines are stored in order, and one invalid line refuses all of them',
+  '100,000 JSON lines are stored in order, and all are refused if one of them is invalid',
   inSandbox(async (box) => {
     await box.create();
     expectRefusal(
-      await box.run(['enqueue', '--file', jobFile(box, 99_999)]),
+      await box.run(['enqueue', '--file', writeJobFile(box, 99_999)]),
       2,
       /line 99999: command must be/,
     );
-    expect(await pending(box)).toBe(0);
-    const added = await box.run(['enqueue', '--file', jobFile(box)]);
+    expect(await pendingCount(box)).toBe(0);
+    const added = await box.run(['enqueue', '--file', writeJobFile(box)]);
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(added.stdout.split('\n').slice(0, -1)).toEqual(Array.from({ length: MANY }, (_, i) => `j${i}`));
-    expect(await pending(box)).toBe(MANY);
+    expect(added.stdout.split('\n').slice(0, -1)).toEqual(
+      Array.from({ length: JOB_COUNT }, (_, i) => `j${i}`),
+    );
+    expect(await pendingCount(box)).toBe(JOB_COUNT);
     const [last] = await box.json<{ id: string }[]>(['list', '--limit', '1']);
-    expect(last!.id).toBe(`j${MANY - 1}`);
+    expect(last!.id).toBe(`j${JOB_COUNT - 1}`);
     expectRefusal(
       await box.run(['enqueue', '--file', '-'], { stdin: 'true\n{"id":"j7","command":"x"}\n' }),
       4,
       /'j7'/,
     );
-    expect(await pending(box)).toBe(MANY);
+    expect(await pendingCount(box)).toBe(JOB_COUNT);
   }),
 );
 
-function peakMiB(pid: number): number {
+/** Returns the highest memory use of a process so far, or 0 if it has ended. */
+function peakMemoryMiB(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/status`, 'utf8');
     return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024;
@@ -54,27 +57,27 @@ function peakMiB(pid: number): number {
 }
 
 test(
-  'the process that enqueues 100,000 jobs needs less than 150 MiB',
+  'the process that enqueues 100,000 jobs needs less than 150 MiB of memory',
   inSandbox(async (box) => {
-    const { pid, exit } = box.start(['enqueue', '--quiet', '--file', jobFile(box)]);
-    let peak = 0;
+    const { pid, exit } = box.start(['enqueue', '--quiet', '--file', writeJobFile(box)]);
+    let peakMiB = 0;
     let ended = false;
     void exit.then(() => {
       ended = true;
     });
-    // The peak that the kernel reports at the end does not help, because it includes that of the parent process.
+    // The kernel also reports a peak when a process ends, but that one includes the memory of the parent process.
     await until(() => {
-      peak = Math.max(peak, peakMiB(pid));
+      peakMiB = Math.max(peakMiB, peakMemoryMiB(pid));
       return ended;
-    }, 'all is enqueued');
+    }, 'all jobs are enqueued');
     expect(await exit).toBe(0);
-    expect(peak).toBeGreaterThan(20);
-    expect(peak).toBeLessThan(150);
+    expect(peakMiB).toBeGreaterThan(20);
+    expect(peakMiB).toBeLessThan(150);
   }),
 );
 
 test(
-  'a short file with a mistake does not create a store',
+  'invalid input for enqueue --file or --template does not create a store',
   inSandbox(async (box) => {
     expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: 'true\n{"command":5}\n' }), 2, /line 2/);
     expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: '\n# nothing\n' }), 2, /no job/);
@@ -104,7 +107,7 @@ test(
 );
 
 test(
-  'every input form works from a pipe, a file and a process substitution, and --json prints one array',
+  'enqueue --file reads an array, JSON lines, multi-line JSON and CRLF lines, and --json prints one array',
   inSandbox(async (box) => {
     const texts = [
       '[{"id":"a1","command":"x"},{"id":"a2","command":"y"}]',
@@ -114,6 +117,7 @@ test(
     ];
     for (const [i, text] of texts.entries()) {
       const ids = [1, 2].map((n) => `${'abcd'[i]}${n}`);
+      // The JSON lines are read from a process substitution, and the other texts from stdin.
       const script = ['bash', '-c', `"$0" "$@" --file <(cat)`];
       const through = i === 1 ? { through: script } : {};
       const args = i === 1 ? ['enqueue', '--json'] : ['enqueue', '--json', '--file', '-'];
@@ -121,10 +125,10 @@ test(
       expect(added).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(added.stdout).map((job: { id: string }) => job.id)).toEqual(ids);
     }
-    const flags = await box.run(['enqueue', '--file', '-', '--queue', 'q', '--json'], {
+    const withQueue = await box.run(['enqueue', '--file', '-', '--queue', 'q', '--json'], {
       stdin: 'true\nfalse\n',
     });
-    expect(JSON.parse(flags.stdout)).toMatchObject([
+    expect(JSON.parse(withQueue.stdout)).toMatchObject([
       { command: 'true', queue: 'q' },
       { command: 'false', queue: 'q' },
     ]);
@@ -173,16 +177,16 @@ test(
 );
 
 test.skipIf(Bun.which('script') === null)(
-  'progress is shown and erased on a terminal',
+  'enqueue shows its progress on a terminal and erases it at the end',
   inSandbox(async (box) => {
-    const file = jobFile(box);
-    const shown = await box.run([], {
+    const file = writeJobFile(box);
+    const terminal = await box.run([], {
       through: ['sh', '-c', `exec script -qec "'$0' enqueue --file '${file}' >ids" /dev/null`],
     });
-    expect(shown.code).toBe(0);
-    expect(shown.stdout).toMatch(/\renqueuing [\d,]+ jobs, <?\d+%\x1b\[K/);
-    expect(shown.stdout.replace(/note: .*\r\n/g, '')).toEndWith('\r\x1b[K');
-    expect(lines(join(box.directory, 'ids'))).toHaveLength(MANY);
+    expect(terminal.code).toBe(0);
+    expect(terminal.stdout).toMatch(/\renqueuing [\d,]+ jobs, <?\d+%\x1b\[K/);
+    expect(terminal.stdout.replace(/note: .*\r\n/g, '')).toEndWith('\r\x1b[K');
+    expect(lines(join(box.directory, 'ids'))).toHaveLength(JOB_COUNT);
   }),
 );
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { inSandbox, lines, type Sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** Starts a job that writes down which signal it gets. With `stubborn`, it goes on after the signal. */
-async function startTrapped(box: Sandbox, id: string, stubborn = false): Promise<string> {
+/** Starts a job that writes the signals it gets to a file, and returns the path. A `stubborn` job goes on after a signal. */
+async function startTrappingJob(box: Sandbox, id: string, stubborn = false): Promise<string> {
   const file = join(box.directory, id);
   const trap = (name: string): string =>
     `trap 'echo ${name} >>${file}${stubborn ? '' : '; exit 3'}' ${name}; `;
@@ -26,7 +26,7 @@ test(
       [['--signal', '2'], 'INT'],
     ] as const) {
       const id = `job-${flags.join('')}`.replaceAll(/[^\w-]/g, '');
-      const file = await startTrapped(box, id);
+      const file = await startTrappingJob(box, id);
       expect(await box.run(['cancel', id, ...flags])).toMatchObject({ code: 0, stdout: `${id}\n` });
       expect(lines(file)).toEqual(['ready', signal]);
       expect(await box.json(['show', id])).toMatchObject({ state: 'cancelled' });
@@ -39,7 +39,7 @@ test(
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'kill-grace', '300ms']);
     await box.startWorkers();
-    const file = await startTrapped(box, 'stubborn', true);
+    const file = await startTrappingJob(box, 'stubborn', true);
     expect((await box.run(['cancel', 'stubborn', '--signal', 'INT'])).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe('ready\nINT\n');
     expect(await box.json(['show', 'stubborn'])).toMatchObject({ state: 'cancelled' });
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  'a signal that does not end a job is refused, and a waiting job needs none',
+  'cancel refuses a signal that does not end a job, and accepts the other signals for a waiting job',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'waiting', 'true']);
     for (const signal of ['STOP', 'CONT', '0', 'nonsense', ''])

@@ -4,8 +4,8 @@ import { enqueue, inSandbox, type Sandbox, untilState } from '../support/queuect
 import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-/** Adds the chain a, b, c, a job `after` that runs after any end of a, and a job of its own. */
-async function family(box: Sandbox): Promise<void> {
+/** Adds the chain a, b, c, the job `after` that runs however a ends, and the independent job `alone`. */
+async function addFamily(box: Sandbox): Promise<void> {
   await enqueue(box, 'a', 'true', { queue: 'mail' });
   await enqueue(box, 'b', 'true', { depends_on: ['a'] });
   await enqueue(box, 'c', 'true', { depends_on: ['b'] });
@@ -13,16 +13,16 @@ async function family(box: Sandbox): Promise<void> {
   await enqueue(box, 'alone', 'true', { queue: 'mail' });
 }
 
-async function screenOf(box: Sandbox, ...args: string[]): Promise<string> {
-  const shown = onTerminal(box, args, 40, 120);
-  await shown.closed;
-  return shown.output().replaceAll('\r', '');
+async function terminalOutput(box: Sandbox, ...args: string[]): Promise<string> {
+  const terminal = onTerminal(box, args, 40, 120);
+  await terminal.closed;
+  return terminal.output().replaceAll('\r', '');
 }
 
 test.concurrent(
-  'a parent shows its children, in text, JSON and over HTTP',
+  'the children of a job are shown as text, as JSON and over HTTP',
   inSandbox(async (box) => {
-    await family(box);
+    await addFamily(box);
     expect((await box.run(['show', 'a'])).stdout).toMatch(
       /^children\tb \(pending\), after \(any, pending\)$/m,
     );
@@ -46,10 +46,10 @@ test.concurrent(
 );
 
 test.concurrent(
-  'cancelling a parent tells before and after which jobs are cancelled with it',
+  'cancel lists the dependent jobs that it would cancel, and those that it has cancelled',
   inSandbox(async (box) => {
-    await family(box);
-    expect(await screenOf(box, 'cancel', 'a', '--dry-run')).toContain(
+    await addFamily(box);
+    expect(await terminalOutput(box, 'cancel', 'a', '--dry-run')).toContain(
       '1 job would be cancelled, and 2 jobs that depend on it would be cancelled: b c\n',
     );
     expect(await box.json(['cancel', 'a', '--dry-run'])).toEqual({
@@ -58,9 +58,11 @@ test.concurrent(
     const piped = await box.run(['cancel', 'a', '--dry-run']);
     expect(piped).toMatchObject({ stdout: 'a\n', code: 0 });
     expect(piped.stderr).toContain('this would also cancel 2 dependent jobs: b c');
-    const asked = await box.run(['cancel', '--queue', 'mail']);
-    expectRefusal(asked, 2, /cancel 2 jobs \(a, alone\) and 2 jobs that depend on them$/);
-    expect(await screenOf(box, 'cancel', 'a')).toBe('cancelled 1 job and 2 jobs that depended on it: b c\n');
+    const unconfirmed = await box.run(['cancel', '--queue', 'mail']);
+    expectRefusal(unconfirmed, 2, /cancel 2 jobs \(a, alone\) and 2 jobs that depend on them$/);
+    expect(await terminalOutput(box, 'cancel', 'a')).toBe(
+      'cancelled 1 job and 2 jobs that depended on it: b c\n',
+    );
     for (const id of ['a', 'b', 'c']) await untilState(box, id, 'cancelled');
     expect(await box.json(['show', 'after'])).toMatchObject({ state: 'pending' });
     expect(await box.json(['cancel', 'alone'])).toEqual({ cancelled: ['alone'], unchanged: [] });
@@ -68,22 +70,22 @@ test.concurrent(
 );
 
 test.concurrent(
-  'deleting a parent tells before and after which jobs are cancelled',
+  'delete lists the dependent jobs that it would cancel, and those that it has cancelled',
   inSandbox(async (box) => {
-    await family(box);
-    expect(await screenOf(box, 'delete', 'b', '--dry-run')).toContain(
+    await addFamily(box);
+    expect(await terminalOutput(box, 'delete', 'b', '--dry-run')).toContain(
       '1 job would be deleted, and 1 job that depends on it would be cancelled: c\n',
     );
-    const asked = await box.run(['delete', '--queue', 'mail']);
-    expectRefusal(asked, 2, /delete 2 jobs \(a, alone\) and cancel 3 jobs that depend on them$/);
-    expect(await screenOf(box, 'delete', 'b')).toBe(
+    const unconfirmed = await box.run(['delete', '--queue', 'mail']);
+    expectRefusal(unconfirmed, 2, /delete 2 jobs \(a, alone\) and cancel 3 jobs that depend on them$/);
+    expect(await terminalOutput(box, 'delete', 'b')).toBe(
       'deleted 1 job and cancelled 1 job that depended on it: c\n',
     );
     expect(await box.json(['delete', 'a'])).toEqual({
       ...{ deleted: ['a'], unchanged: [], also_cancelled: ['after'] },
     });
     expect(await box.json(['show', 'after'])).toMatchObject({ state: 'cancelled' });
-    // Jobs that are selected themselves are not told as dependents.
+    // A selected job is not listed as a dependent of another one.
     await enqueue(box, 'd', 'true');
     await enqueue(box, 'e', 'true', { depends_on: ['d'] });
     expect(await box.json(['delete', 'd', 'e'])).toEqual({ deleted: ['d', 'e'], unchanged: [] });
@@ -91,7 +93,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a running parent cancels its children when it is stopped, and many jobs are told right',
+  'cancelling a running parent cancels its child, and all of 1,200 selected jobs are listed as cancelled',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'runs', 'sleep 600');
@@ -100,12 +102,12 @@ test.concurrent(
     expect(await box.json(['cancel', 'runs'])).toEqual({
       ...{ cancelled: ['runs'], unchanged: [], also_cancelled: ['child'] },
     });
-    // The children are in another batch than their parent. All of them were named, so none had already finished.
+    // The batch of the parent also cancels the children of later batches. They are still listed as cancelled.
     const jobs = Array.from({ length: 1200 }, (_, i) => ({
       ...{ id: `j${i}`, command: 'true', queue: 'gpu', depends_on: i === 0 ? [] : ['j0'], delay: 3600 },
     }));
-    const file = await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
-    expect(file.code).toBe(0);
+    const added = await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    expect(added.code).toBe(0);
     const { code, stdout } = await box.run(['cancel', '--queue', 'gpu', '--yes', '--json']);
     const answer = JSON.parse(stdout);
     expect({ code, cancelled: answer.cancelled.length, unchanged: answer.unchanged }).toEqual({

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
-/** Starts a process without the job's environment and writes its pid to a file. */
+/** A command that clears its environment, appends its pid to the file `pids` and sleeps. */
 const WITHOUT_ENVIRONMENT = `env -i /bin/sh -c 'echo $$ >>pids; exec sleep 300'`;
 
-async function pidsOf(box: Sandbox, count: number): Promise<number[]> {
+/** Waits until this many commands have written their pids, and returns them. */
+async function untilPids(box: Sandbox, count: number): Promise<number[]> {
   const file = join(box.directory, 'pids');
   await until(() => lines(file).length >= count, `${count} processes`);
   return lines(file).map(Number);
@@ -30,7 +31,7 @@ test.concurrent(
       `${WITHOUT_ENVIRONMENT} & while test ! -s pids; do :; done; exit 1`,
     ]);
     await untilState(box, 'job', 'dead');
-    for (const pid of await pidsOf(box, 1)) expect(isAlive(pid)).toBe(false);
+    for (const pid of await untilPids(box, 1)) expect(isAlive(pid)).toBe(false);
   }),
 );
 
@@ -39,9 +40,9 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['enqueue', '--id', 'job', `exec ${WITHOUT_ENVIRONMENT}`]);
-    const [first] = await pidsOf(box, 1);
+    const [first] = await untilPids(box, 1);
     process.kill(parentOf(first!), 'SIGKILL');
-    const [, second] = await pidsOf(box, 2);
+    const [, second] = await untilPids(box, 2);
     expect(isAlive(first!)).toBe(false);
     expect(isAlive(second!)).toBe(true);
     await box.run(['cancel', 'job']);
@@ -50,13 +51,13 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a timeout ends a process that cleared its environment, holds no output and ignores SIGTERM',
+  'a timeout ends a process that cleared its environment, redirected its output and ignores SIGTERM',
   inSandbox(async (box) => {
     await box.json(['config', 'set', 'kill-grace', '200ms']);
     await box.startWorkers();
     const stubborn = `env -i /bin/sh -c 'trap "" TERM; echo $$ >>pids; exec sleep 300' >/dev/null 2>&1 & wait`;
     await box.run(['enqueue', '--id', 'job', '--max-retries', '0', '--timeout', '1s', stubborn]);
     await untilState(box, 'job', 'dead');
-    for (const pid of await pidsOf(box, 1)) expect(isAlive(pid)).toBe(false);
+    for (const pid of await untilPids(box, 1)) expect(isAlive(pid)).toBe(false);
   }),
 );

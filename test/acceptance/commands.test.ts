@@ -1,3 +1,4 @@
+/** Tests that a job runs its command as /bin/sh -c would, and its argv without a shell. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -87,7 +88,7 @@ test.concurrent('a job killed by SIGKILL has an exit code, a signal and readable
 });
 
 for (const signal of ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP']) {
-  test.concurrent(`SIG${signal} to its own group ends a command that does not trap it, and no other command`, async () => {
+  test.concurrent(`a command that sends SIG${signal} to its own process group is killed by it, unless it traps the signal`, async () => {
     const trapping = await execute(box, { command: `trap : ${signal}; kill -${signal} 0; echo survived` });
     expect(trapping).toMatchObject({ job: { state: 'completed' }, output: 'survived\n' });
     const { job } = await execute(box, { command: `kill -${signal} 0; echo never` });
@@ -103,9 +104,9 @@ test.concurrent('a job with argv runs without a shell', async () => {
   expect(job).toMatchObject({ state: 'completed', argv: ['printf', '[%s]', ...args] });
 });
 
-for (const builtin of ['exit', 'set', 'eval', 'trap', 'echo hello; exit 0', 'nosuchprogram-x1']) {
-  test.concurrent(`argv looks for a program '${builtin}' and runs no shell builtin`, async () => {
-    const { job } = await execute(box, { argv: [builtin, '0'] });
+for (const program of ['exit', 'set', 'eval', 'trap', 'echo hello; exit 0', 'nosuchprogram-x1']) {
+  test.concurrent(`argv looks for a program '${program}' and runs no shell builtin`, async () => {
+    const { job } = await execute(box, { argv: [program, '0'] });
     expect(job).toMatchObject({ state: 'dead', exit_code: 127 });
   });
 }

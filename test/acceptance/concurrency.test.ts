@@ -22,11 +22,11 @@ test(
   'three worker start commands with ten workers in total run each of 200 jobs once',
   inSandbox(async (box) => {
     const jobs = range(200).map((i) => ({ id: `job-${i}`, command: 'echo $QUEUECTL_JOB_ID >>ran' }));
-    const add = (some: typeof jobs) =>
-      box.run(['enqueue', '--file', '-'], { stdin: some.map((job) => JSON.stringify(job)).join('\n') });
+    const add = (part: typeof jobs) =>
+      box.run(['enqueue', '--file', '-'], { stdin: part.map((job) => JSON.stringify(job)).join('\n') });
     // Half of the jobs are enqueued before the workers start, and half while they run.
     expect((await add(jobs.slice(0, 100))).code).toBe(0);
-    const starts = await Promise.all(['4', '3', '3'].map((count) => box.startWorkers('--count', count)));
+    const supervisors = await Promise.all(['4', '3', '3'].map((count) => box.startWorkers('--count', count)));
     expect((await workersOf(box)).length).toBe(10);
     expect((await add(jobs.slice(100))).code).toBe(0);
     await untilCompleted(box, 200);
@@ -39,16 +39,16 @@ test(
     for (const job of listed) expect(job).toMatchObject({ attempts: 1, crashes: 0, exit_code: 0 });
 
     expect((await box.run(['worker', 'stop'])).stdout).toBe('stopped 10 workers\n');
-    for (const start of starts) {
-      expect(await start.exit).toBe(0);
-      expect(start.output()).not.toContain('error');
+    for (const supervisor of supervisors) {
+      expect(await supervisor.exit).toBe(0);
+      expect(supervisor.output()).not.toContain('error');
     }
     expect(lines(join(box.directory, 'ran')).length).toBe(200);
   }),
 );
 
 test(
-  '20 parallel enqueues beside busy workers are all stored and run once, without a lock error',
+  'the jobs of 20 parallel enqueues are all stored and run once while workers run, without a lock error',
   inSandbox(async (box) => {
     await box.startWorkers('--count', '2');
     const added = await Promise.all(
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  'one id from 10 parallel processes is stored once, and the others are refused',
+  'of 10 parallel enqueues with the same id, one succeeds and the others are refused',
   inSandbox(async (box) => {
     const added = await Promise.all(range(10).map((i) => box.run(['enqueue', '--id', 'same', `echo ${i}`])));
     expect(added.map((result) => result.code).sort()).toEqual([0, ...Array(9).fill(4)]);
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  '10 processes that create the store at the same time all succeed',
+  '10 commands that start at the same time without a store all succeed',
   inSandbox(async (box) => {
     for (const round of range(3)) {
       const db = join(box.directory, `new-${round}`, 'queue.db');

@@ -5,18 +5,20 @@ import { inSandbox } from '../support/queuectl.ts';
 test.concurrent(
   'a process dies only at the crash point that it was given, and an invalid crash point is refused',
   inSandbox(async (box) => {
-    const enqueue = (at: string) =>
-      box.run(['enqueue', '--id', at, '--command', 'true'], { env: { QUEUECTL_CRASH_AT: at } });
-    expect(await enqueue('before-insert')).toMatchObject({ code: -1, stdout: '' });
-    expect(await enqueue('in-insert')).toMatchObject({ code: -1, stdout: '' });
-    expect(await enqueue('after-insert')).toMatchObject({ code: -1, stdout: '' });
-    expect(await enqueue('after-insert:2')).toMatchObject({ code: 0 });
+    const enqueueAt = (crashPoint: string) =>
+      box.run(['enqueue', '--id', crashPoint, '--command', 'true'], {
+        env: { QUEUECTL_CRASH_AT: crashPoint },
+      });
+    expect(await enqueueAt('before-insert')).toMatchObject({ code: -1, stdout: '' });
+    expect(await enqueueAt('in-insert')).toMatchObject({ code: -1, stdout: '' });
+    expect(await enqueueAt('after-insert')).toMatchObject({ code: -1, stdout: '' });
+    expect(await enqueueAt('after-insert:2')).toMatchObject({ code: 0 });
     expect((await box.run(['list', '--quiet'])).stdout.split('\n').sort()).toEqual([
       '',
       'after-insert',
       'after-insert:2',
     ]);
-    const refused = await enqueue('nonsense');
+    const refused = await enqueueAt('nonsense');
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain("must be name:nth:kill|stop|throw|block, not 'nonsense'");
   }),

@@ -7,10 +7,10 @@ import { killAll, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
+const dbPath = (box: Sandbox): string => join(box.home, 'queue.db');
 
 function tamper(box: Sandbox, sql: string): void {
-  const db = new DatabaseSync(dbOf(box), { enableForeignKeyConstraints: false });
+  const db = new DatabaseSync(dbPath(box), { enableForeignKeyConstraints: false });
   db.exec(sql);
   db.close();
 }
@@ -31,7 +31,7 @@ test.concurrent(
 );
 
 /** Damage that SQLite itself does not notice. */
-const DAMAGE: [what: string, sql: string, says: RegExp][] = [
+const DAMAGE: [what: string, sql: string, message: RegExp][] = [
   ['a wrong counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
   ['missing counters', 'DELETE FROM counter', /counters/],
   ['a reference to a missing row', 'DELETE FROM queue', /refers to a missing queue/],
@@ -41,7 +41,7 @@ const DAMAGE: [what: string, sql: string, says: RegExp][] = [
     /running job/,
   ],
   [
-    'a histogram',
+    'an invalid histogram',
     "INSERT INTO rollup (tier, at, kind, run, run_least, run_most) VALUES (3, 0, 1, x'0500', 1, 1)",
     /valid histograms \(3 0 1\)/,
   ],
@@ -54,7 +54,7 @@ const DAMAGE: [what: string, sql: string, says: RegExp][] = [
   ],
 ];
 
-for (const [what, sql, says] of DAMAGE) {
+for (const [what, sql, message] of DAMAGE) {
   test.concurrent(
     `db check finds ${what}, and db repair fixes it`,
     inSandbox(async (box) => {
@@ -63,7 +63,7 @@ for (const [what, sql, says] of DAMAGE) {
       tamper(box, sql);
       const check = await box.run(['db', 'check']);
       expect(check.code).toBe(1);
-      expect(check.stdout).toMatch(says);
+      expect(check.stdout).toMatch(message);
       await box.run(['db', 'repair']);
       expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
       expect((await box.json<unknown[]>(['list'])).length).toBeGreaterThan(0);
@@ -74,46 +74,46 @@ for (const [what, sql, says] of DAMAGE) {
 }
 
 test.concurrent(
-  'db repair leaves a healthy store unchanged and reports it',
+  'db repair leaves a healthy store unchanged and reports no damage',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['worker', 'start', '--drain', '--quiet']);
-    const before = readFileSync(dbOf(box));
-    const names = readdirSync(box.home);
+    const contentBefore = readFileSync(dbPath(box));
+    const namesBefore = readdirSync(box.home);
     expect(await box.run(['db', 'repair'])).toMatchObject({
       ...{ code: 0, stdout: 'no damage found; the database was not changed\n', stderr: '' },
     });
-    expect(await box.json(['db', 'repair'])).toEqual({ db: dbOf(box), sound: true });
-    expect(readFileSync(dbOf(box)).equals(before)).toBe(true);
-    expect(readdirSync(box.home)).toEqual(names);
+    expect(await box.json(['db', 'repair'])).toEqual({ db: dbPath(box), sound: true });
+    expect(readFileSync(dbPath(box)).equals(contentBefore)).toBe(true);
+    expect(readdirSync(box.home)).toEqual(namesBefore);
   }),
 );
 
 test.concurrent(
-  'statistics survive a repair, except those without a queue',
+  'statistics survive a repair, except those of a queue that does not exist',
   inSandbox(async (box) => {
     for (let i = 0; i < 5; i++) await enqueue(box, `job${i}`, 'true', { name: 'n' });
     await box.run(['worker', 'start', '--drain', '--quiet']);
-    const figures = async (): Promise<unknown> => [
+    const readFigures = async (): Promise<unknown> => [
       (await box.run(['metrics'])).stdout.match(/^queuectl_(jobs|attempts)_total.*$/gm),
       (await box.json<{ total: object }>(['stats', '--range', '24h'])).total,
     ];
-    const before = await figures();
-    expect(JSON.stringify(before)).toContain('"completed":5');
+    const figuresBefore = await readFigures();
+    expect(JSON.stringify(figuresBefore)).toContain('"completed":5');
     tamper(box, 'UPDATE counter SET jobs = jobs + 1; INSERT INTO rollup (tier, at, kind) VALUES (0, 0, 99)');
     const { code, stdout } = await box.run(['db', 'repair']);
     expect({ code, stdout }).toMatchObject({
       ...{ code: 1, stdout: expect.stringContaining('lost\t1 statistics whose queue') },
     });
-    expect(await figures()).toEqual(before);
+    expect(await readFigures()).toEqual(figuresBefore);
   }),
 );
 
 test.concurrent(
-  'every command reports a damaged file and suggests a fix, and none creates a new queue',
+  'commands report a truncated database and suggest db repair, and enqueue replaces a deleted one',
   inSandbox(async (box) => {
     for (let i = 0; i < 30; i++) await enqueue(box, `job${i}`, `echo ${'x'.repeat(1000)}`, { delay: 60 });
-    const db = dbOf(box);
+    const db = dbPath(box);
     for (const size of [0, 100, 20_480]) {
       truncateSync(db, size);
       for (const command of [
@@ -138,7 +138,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that ran while the file was damaged is adopted after the repair and not run twice',
+  'a job that runs during a repair is adopted afterwards and not run twice',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');

@@ -4,22 +4,23 @@ import { join } from 'node:path';
 import { inSandbox, type JobJson, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const jobFile = (box: Sandbox, jobs: object[]): string => {
+/** Writes a file of JSON lines and returns its path. */
+const writeJobFile = (box: Sandbox, jobs: object[]): string => {
   const file = join(box.directory, 'jobs.jsonl');
   writeFileSync(file, jobs.map((job) => `${JSON.stringify(job)}\n`).join(''));
   return file;
 };
 
-const trace = (id: string, more: object = {}): object => ({ id, command: `echo ${id} >>traces`, ...more });
+const tracingJob = (id: string, more = {}): object => ({ id, command: `echo ${id} >>traces`, ...more });
 
 test.concurrent(
-  'dependencies that form a diamond, listed in reverse in a file, are respected by four worker processes',
+  'four workers respect dependencies that form a diamond and are listed in reverse order in a file',
   inSandbox(async (box) => {
-    const file = jobFile(box, [
-      trace('d', { depends_on: ['b', 'c'] }),
-      trace('b', { depends_on: ['a'] }),
-      trace('c', { depends_on: [{ id: 'a', on: 'any' }] }),
-      trace('a'),
+    const file = writeJobFile(box, [
+      tracingJob('d', { depends_on: ['b', 'c'] }),
+      tracingJob('b', { depends_on: ['a'] }),
+      tracingJob('c', { depends_on: [{ id: 'a', on: 'any' }] }),
+      tracingJob('a'),
     ]);
     expect((await box.run(['enqueue', '--file', file])).stdout).toBe('d\nb\nc\na\n');
     expect(await box.json(['show', 'c'])).toMatchObject({
@@ -38,8 +39,8 @@ test.concurrent(
   'a chain of 1,000 jobs runs in order',
   inSandbox(async (box) => {
     const names = Array.from({ length: 1000 }, (_, i) => `link${i}`);
-    const chain = names.map((name, i) => trace(name, i === 0 ? {} : { depends_on: [names[i - 1]] }));
-    await box.run(['enqueue', '--file', jobFile(box, chain.toReversed())]);
+    const chain = names.map((name, i) => tracingJob(name, i === 0 ? {} : { depends_on: [names[i - 1]] }));
+    await box.run(['enqueue', '--file', writeJobFile(box, chain.toReversed())]);
     expect((await box.run(['worker', 'start', '--count', '2', '--drain'])).code).toBe(0);
     expect(lines(join(box.directory, 'traces'))).toEqual(names);
   }),
@@ -84,8 +85,8 @@ test.concurrent(
     const drained = await box.run(['worker', 'start', '--drain']);
     expect(drained.stderr).toContain('1 job remains (due later, held, blocked or in a paused queue): hold');
     expect(lines(join(box.directory, 'traces')).toSorted()).toEqual(['run', 'sorry']);
-    const reasons = await box.json<JobJson[]>(['list', '--state', 'cancelled']);
-    expect(Object.fromEntries(reasons.map((job) => [job.id, job.last_error]))).toEqual({
+    const cancelledJobs = await box.json<JobJson[]>(['list', '--state', 'cancelled']);
+    expect(Object.fromEntries(cancelledJobs.map((job) => [job.id, job.last_error]))).toEqual({
       child: "parent job 'parent' is dead",
       cancel: "parent job 'parent' is dead",
       grandchild: "parent job 'child' was cancelled",
@@ -112,7 +113,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'deleting a parent never counts as success',
+  'deleting a parent cancels its children, whichever end of the parent they wait for',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'parent', '--delay', '1h', 'true']);
     for (const on of ['ok', 'any', 'notok'])
@@ -152,7 +153,7 @@ test.concurrent(
       { id: 'p', command: 'true', depends_on: ['q'] },
       { id: 'q', command: 'true', depends_on: ['p'] },
     ]);
-    const rows: [args: string[], code: number, says: string][] = [
+    const rows: [args: string[], code: number, message: string][] = [
       [['--after', 'nobody', 'true'], 3, "there is no job 'nobody'"],
       [['{"command":"true","depends_on":["nobody"]}'], 3, "depends on 'nobody', which does not exist"],
       [['{"id":"self","command":"true","depends_on":["self"]}'], 2, "job 'self' cannot depend on itself"],
@@ -169,12 +170,12 @@ test.concurrent(
       ],
       [['{"command":"true","depends_on":[{"id":"there","when":"ok"}]}'], 2, "unknown field 'when'"],
     ];
-    for (const [args, code, says] of rows) {
+    for (const [args, code, message] of rows) {
       const result = await box.run(['enqueue', ...args]);
       expect({ args, code: result.code, stderr: result.stderr }).toEqual({
         args,
         code,
-        stderr: expect.stringContaining(says),
+        stderr: expect.stringContaining(message),
       });
     }
     expect(await box.json(['list'])).toHaveLength(1);
@@ -182,7 +183,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--on-parent-failure requires that the job has parents',
+  'the flag --on-parent-failure requires parents, but the field on_parent_failure does not',
   inSandbox(async (box) => {
     const hold = ['--on-parent-failure', 'hold'];
     expectRefusal(await box.run(['enqueue', ...hold, 'true']), 2, /--on-parent-failure requires --after/);

@@ -33,7 +33,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '@last is the job that was enqueued last',
+  'dlq commands take @last for the job that was enqueued last, and refuse it unless that job is dead',
   inSandbox(async (box) => {
     await addDeadJobs(box);
     for (const verb of ['show', 'retry', 'purge'])
@@ -49,7 +49,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an ambiguous or unknown id prefix is refused and changes nothing',
+  'an ambiguous or unknown id prefix, or one of a job that is not dead, is refused and changes nothing',
   inSandbox(async (box) => {
     await addDeadJobs(box);
     for (const verb of ['show', 'retry', 'purge']) {

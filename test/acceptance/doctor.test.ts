@@ -13,18 +13,18 @@ interface Finding {
   fix: string | null;
 }
 
-async function doctor(box: Sandbox): Promise<{ code: number; find(check: string): Finding }> {
+async function runDoctor(box: Sandbox): Promise<{ code: number; find(check: string): Finding }> {
   const { code, stdout } = await box.run(['doctor', '--json']);
   const { checks, ok } = JSON.parse(stdout) as { checks: Finding[]; ok: boolean };
   expect(ok).toBe(code === 0);
-  for (const one of checks) if (one.status !== 'ok') expect(one.fix).toBeTruthy();
-  return { code, find: (check) => checks.find((one) => one.check === check)! };
+  for (const finding of checks) if (finding.status !== 'ok') expect(finding.fix).toBeTruthy();
+  return { code, find: (check) => checks.find((finding) => finding.check === check)! };
 }
 
 test.concurrent(
   'doctor reports a missing store and creates none',
   inSandbox(async (box) => {
-    const { code, find } = await doctor(box);
+    const { code, find } = await runDoctor(box);
     expect(code).toBe(0);
     expect(find('store').says).toContain('none yet');
     expect(find('sqlite').status).toBe('ok');
@@ -33,16 +33,16 @@ test.concurrent(
 );
 
 test.concurrent(
-  'on a healthy store every check passes except for the missing worker, and nothing changes',
+  'on a healthy store doctor finds no damage, warns about missing workers and creates no files',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
-    const before = readdirSync(box.home, { recursive: true });
-    const { code, find } = await doctor(box);
+    const filesBefore = readdirSync(box.home, { recursive: true });
+    const { code, find } = await runDoctor(box);
     expect(code).toBe(0);
     for (const check of ['journal mode', 'synchronous', 'quick check', 'schema', 'permissions', 'stuck jobs'])
       expect(find(check)).toMatchObject({ check, status: 'ok' });
     expect(find('workers')).toMatchObject({ status: 'warn', fix: 'queuectl worker start' });
-    expect(readdirSync(box.home, { recursive: true })).toEqual(before);
+    expect(readdirSync(box.home, { recursive: true })).toEqual(filesBefore);
     expect((await box.run(['doctor'])).stdout).toContain('quick check\tok\tno problems found');
   }),
 );
@@ -51,16 +51,14 @@ test.concurrent(
   'doctor reports a schema from before the first release and leaves it unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
-    const edit = (sql: string): void => {
-      const db = new DatabaseSync(join(box.home, 'queue.db'));
-      db.exec(sql);
-      db.close();
-    };
-    edit('PRAGMA user_version = 3');
-    const { code, find } = await doctor(box);
+    const openStore = () => new DatabaseSync(join(box.home, 'queue.db'));
+    const store = openStore();
+    store.exec('PRAGMA user_version = 3');
+    store.close();
+    const { code, find } = await runDoctor(box);
     expect(code).toBe(1);
     expect(find('database')).toMatchObject({ status: 'fail', says: expect.stringContaining('version 3') });
-    const db = new DatabaseSync(join(box.home, 'queue.db'));
+    const db = openStore();
     expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: 3 });
     db.close();
   }),
@@ -69,52 +67,52 @@ test.concurrent(
 test.concurrent(
   'doctor reports a killed worker, its job, and workers of another executable',
   inSandbox(async (box) => {
-    const old = join(box.directory, 'queuectl');
-    copyFileSync(EXECUTABLE, old);
+    const otherExecutable = join(box.directory, 'queuectl');
+    copyFileSync(EXECUTABLE, otherExecutable);
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
-    expect((await doctor(box)).find('workers')).toMatchObject({ status: 'ok', says: '1 running' });
-    const { stdout } = await box.run([], { through: ['sh', '-c', `exec ${old} doctor --json`] });
+    expect((await runDoctor(box)).find('workers')).toMatchObject({ status: 'ok', says: '1 running' });
+    const { stdout } = await box.run([], { through: ['sh', '-c', `exec ${otherExecutable} doctor --json`] });
     expect(stdout).toContain('a different queuectl executable');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
-    const { find } = await doctor(box);
+    const { find } = await runDoctor(box);
     expect(find('stale workers').status).toBe('warn');
     expect(find('stuck jobs')).toMatchObject({ status: 'warn', says: expect.stringContaining('job') });
     const next = await box.startWorkers();
     await until(() => next.output().includes('adopted'), 'the job is adopted');
-    expect((await doctor(box)).find('stuck jobs').status).toBe('ok');
+    expect((await runDoctor(box)).find('stuck jobs').status).toBe('ok');
     job.release();
   }),
 );
 
 test.concurrent(
-  'doctor fails on files that others can write and on a damaged file',
+  'doctor fails on a database that others can write and on a file that is not a database',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     const db = join(box.home, 'queue.db');
     chmodSync(db, 0o666);
-    const open = await doctor(box);
-    expect(open.code).toBe(1);
-    expect(open.find('permissions')).toMatchObject({ status: 'fail', fix: `chmod go-w ${db}` });
+    const writable = await runDoctor(box);
+    expect(writable.code).toBe(1);
+    expect(writable.find('permissions')).toMatchObject({ status: 'fail', fix: `chmod go-w ${db}` });
     chmodSync(db, 0o600);
     rmSync(`${db}.d`, { recursive: true });
     writeFileSync(db, 'no database'.repeat(1000));
-    const damaged = await doctor(box);
+    const damaged = await runDoctor(box);
     expect(damaged.code).toBe(1);
     expect(damaged.find('database').status).toBe('fail');
   }),
 );
 
 test.concurrent(
-  'doctor --quick does not read the whole database',
+  'doctor --quick skips the check that reads the whole database',
   inSandbox(async (box) => {
     await box.json(['enqueue', 'true']);
-    const checks = async (...flags: string[]): Promise<string[]> =>
+    const checkNames = async (...flags: string[]): Promise<string[]> =>
       (await box.json<{ checks: { check: string }[] }>(['doctor', ...flags])).checks.map(
         ({ check }) => check,
       );
-    expect(await checks()).toContain('quick check');
-    expect(await checks('--quick')).not.toContain('quick check');
-    expect(await checks('--quick')).toContain('disk');
+    expect(await checkNames()).toContain('quick check');
+    expect(await checkNames('--quick')).not.toContain('quick check');
+    expect(await checkNames('--quick')).toContain('disk');
   }),
 );

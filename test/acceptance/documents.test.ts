@@ -35,10 +35,10 @@ test('the TypeScript of the documents passes the type checker and runs', async (
       writeFileSync(file, source);
       return file;
     });
-    const checked = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--project', directory], {
+    const typeCheck = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--project', directory], {
       encoding: 'utf8',
     });
-    expect({ status: checked.status, stdout: checked.stdout }).toEqual({ status: 0, stdout: '' });
+    expect({ status: typeCheck.status, stdout: typeCheck.stdout }).toEqual({ status: 0, stdout: '' });
     for (const file of files) await runProgram(file);
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -107,7 +107,7 @@ test('the steps of a page have expected exit codes, and a block of an unknown la
   });
 });
 
-test('output is compared except for ids and times, and lines may be left out', () => {
+test('the comparison of output ignores ids and times, and … stands for omitted lines or text', () => {
   expect(matches(['added 1m7ey0mh3d2x7, due in 10m'], ['added 1m7fgwmd0e6ej, due in 9m 59s'])).toBe(true);
   expect(matches(['a  completed  3s ago'], ['a   completed  now'])).toBe(true);
   expect(matches(['due in 9m59s'], ['due in 9m 59s'])).toBe(false);

@@ -33,7 +33,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'commands work in a deleted directory, except enqueue, which reports it',
+  'in a deleted directory status works, and enqueue is refused unless --cwd is given',
   inSandbox(async (box) => {
     const gone = join(box.directory, 'gone');
     mkdirSync(gone);
@@ -45,7 +45,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--version never enqueues a job',
+  'enqueue --version prints the version and enqueues nothing',
   inSandbox(async (box) => {
     expect((await box.run(['enqueue', 'true', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(await box.json(['list'])).toEqual([]);
@@ -57,11 +57,11 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.run(['enqueue', '--file', '-'], { stdin: 'true\n'.repeat(300) });
     const workers = box.start(['worker', 'start', '--concurrency', '2', '--drain', '--quiet']);
-    let over = false;
+    let ended = false;
     void workers.exit.then(() => {
-      over = true;
+      ended = true;
     });
-    while (!over) {
+    while (!ended) {
       const listed = (await box.run(['list', '--queue', 'default', '--quiet'])).stdout.split('\n');
       expect(listed.length).toBe(301);
       expect(new Set(listed).size).toBe(301);
@@ -75,13 +75,13 @@ test.concurrent(
     const workers = await box.startWorkers();
     for (let i = 0; i < 5; i++) {
       const [worker] = await until(async () => {
-        const all = await workersOf(box);
-        return all.length > 0 && all;
-      }, 'a worker is there');
+        const listed = await workersOf(box);
+        return listed.length > 0 && listed;
+      }, 'a worker is listed');
       process.kill(worker!.pid, 'SIGKILL');
       await until(
-        async () => (await workersOf(box)).every((one) => one.pid !== worker!.pid),
-        'the process is gone',
+        async () => (await workersOf(box)).every(({ pid }) => pid !== worker!.pid),
+        'the killed worker is no longer listed',
       );
     }
     const stopped = await box.run(['worker', 'stop']);
@@ -92,7 +92,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker notices that its database was replaced, and serves the new one',
+  'a worker whose database was deleted uses the one that the next command creates',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'heartbeat-interval', '200ms']);
     await box.startWorkers();
@@ -116,6 +116,7 @@ test.concurrent(
 test.concurrent(
   'output that ends while it is being trimmed keeps its tail',
   inSandbox(async (box) => {
+    // The worker trims output with fallocate, which is slowed down.
     const bin = join(box.directory, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'fallocate'), '#!/bin/sh\nsleep 0.4\nexec /usr/bin/fallocate "$@"\n');
@@ -126,7 +127,7 @@ test.concurrent(
     await enqueue(box, 'loud', 'head -c 6000000 /dev/zero | tr "\\0" x; sleep 0.6; echo; echo last');
     const job = await untilState(box, 'loud', 'completed');
     expect((job as JobJson).exit_code).toBe(0);
-    await until(() => !spawnSync('pgrep', ['-f', bin]).stdout.length, 'nothing trims any more');
+    await until(() => !spawnSync('pgrep', ['-f', bin]).stdout.length, 'no fallocate is running');
     const { stdout } = await box.run(['logs', 'loud']);
     expect(stdout.includes('\0')).toBe(false);
     expect(stdout).toEndWith('x\nlast\n');
@@ -146,10 +147,10 @@ test.concurrent(
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
     const next = await box.startWorkers();
-    await until(() => next.output().includes('adopted'), 'it is adopted');
+    await until(() => next.output().includes('adopted'), 'the job is adopted');
     expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
     writeFileSync(join(box.directory, 'go'), '');
-    // The exit code is unknown now, so the job runs again after the first run has ended.
+    // Without the record the exit code is unknown, so the job runs again after the first run has ended.
     await untilState(box, 'job', 'completed');
     expect(lines(join(box.directory, 'traces'))).toEqual(['start', 'end', 'start', 'end']);
   }),
@@ -162,7 +163,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     process.kill(workers.pid, 'SIGTERM');
     process.kill(-workers.pid, 'SIGTERM');
-    await until(() => workers.output().includes('stopping'), 'it stops');
+    await until(() => workers.output().includes('stopping'), 'the supervisor stops');
     job.release();
     expect(await workers.exit).toBe(0);
     expect(workers.output()).not.toContain('again');
@@ -171,7 +172,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'arguments that are not UTF-8, repeated, empty or contradictory are refused',
+  'invalid arguments of enqueue are refused, and nothing is added',
   inSandbox(async (box) => {
     for (const line of [
       `"$q" enqueue -- ls "$(printf 'f\\xff')"`,
@@ -188,6 +189,27 @@ test.concurrent(
       expect(stderr).toStartWith('error: ');
     }
     expect(await box.json(['list'])).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'FORCE_COLOR=0 turns colors off, and status obeys --color always',
+  inSandbox(async (box) => {
+    const status = async (args: string[], FORCE_COLOR: string) =>
+      (await box.run(['status', ...args], { env: { FORCE_COLOR, NO_COLOR: '' } })).stdout;
+    expect(await status([], '1')).toContain('\x1b[');
+    expect(await status([], '0')).not.toContain('\x1b[');
+    expect(await status(['--color', 'always'], '')).toContain('\x1b[');
+  }),
+);
+
+test.concurrent(
+  'serve --open warns if it cannot open a browser',
+  inSandbox(async (box) => {
+    const server = box.start(['serve', '--port', '0', '--open'], { env: { PATH: box.directory } });
+    await until(() => server.output().includes('could not open a browser'), 'the warning');
+    server.child.kill('SIGTERM');
+    await server.closed;
   }),
 );
 

@@ -26,40 +26,41 @@ interface EventJson {
   [detail: string]: unknown;
 }
 
-const parse = (text: string): EventJson[] =>
+const parseEvents = (text: string): EventJson[] =>
   text
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-const events = async (box: Sandbox, ...args: string[]): Promise<EventJson[]> =>
-  parse((await box.run(['events', ...args])).stdout);
+const readEvents = async (box: Sandbox, ...args: string[]): Promise<EventJson[]> =>
+  parseEvents((await box.run(['events', ...args])).stdout);
 
-/** The kinds of the last event of a job. */
-const FINAL = ['completed', 'dead', 'cancelled'];
-const labelsOf = (seen: EventJson[]): string[] => seen.map((one) => `${one.kind} ${one.job_id ?? '-'}`);
+/** The kinds of events that end a job. */
+const FINAL_KINDS = ['completed', 'dead', 'cancelled'];
+const labelsOf = (seen: EventJson[]): string[] => seen.map((event) => `${event.kind} ${event.job_id ?? '-'}`);
 
 /** Starts a follower and waits until it has printed the event of the job 'ready'. */
-async function follower(box: Sandbox, ...args: string[]): Promise<Running> {
-  const follows = box.start(['events', '-f', ...args]);
-  await until(() => follows.stdout().includes('"ready"'), 'it follows');
-  return follows;
+async function startFollower(box: Sandbox, ...args: string[]): Promise<Running> {
+  const follower = box.start(['events', '-f', ...args]);
+  await until(() => follower.stdout().includes('"ready"'), 'the follower prints events');
+  return follower;
 }
 
-async function untilCaughtUp(box: Sandbox, follows: Running): Promise<EventJson[]> {
-  const [last] = await events(box, '-n', '1');
+/** Waits until the follower has printed the newest event, and returns all events that it has printed. */
+async function untilCaughtUp(box: Sandbox, follower: Running): Promise<EventJson[]> {
+  const [last] = await readEvents(box, '-n', '1');
   return until(() => {
-    const seen = parse(follows.stdout());
+    const seen = parseEvents(follower.stdout());
     return seen.at(-1)?.number === last!.number && seen;
   }, `the follower has seen event ${last!.number}`);
 }
 
 test.concurrent(
-  'beside three workers and several enqueue commands a follower sees each job enqueued and ended once, in order',
+  'while three workers run and several commands enqueue, a follower sees each job enqueued and ended once, in order',
   inSandbox(async (box) => {
     await configure(box, { 'backoff-base': '1', 'retry-delay': '0' });
     await box.run(['enqueue', '--id', 'ready', '--queue', 'nobody', 'true']);
-    const follows = await follower(box);
+    const follower = await startFollower(box);
     const workers = await box.startWorkers('--count', '3', '--concurrency', '2', '--queue', 'default');
     const adding: Promise<unknown>[] = [];
     for (let i = 0; i < 4; i++) {
@@ -75,49 +76,57 @@ test.concurrent(
     workers.child.kill('SIGTERM');
     expect(await workers.exit).toBe(0);
 
-    const seen = await untilCaughtUp(box, follows);
-    const numbers = seen.map((one) => one.number);
+    const seen = await untilCaughtUp(box, follower);
+    const numbers = seen.map((event) => event.number);
     expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i));
     const jobs = (await box.json<{ id: string; state: string }[]>(['list'])).filter(
       (job) => job.id !== 'ready',
     );
     expect(jobs).toHaveLength(84);
-    const of = (kinds: string[]): string[] =>
-      seen.filter((one) => kinds.includes(one.kind) && one.job_id !== 'ready').map((one) => one.job_id!);
-    expect(of(['enqueued']).sort()).toEqual(jobs.map((job) => job.id).sort());
-    const ends = seen.filter((one) => FINAL.includes(one.kind)).map((one) => `${one.job_id} ${one.kind}`);
+    const jobIdsOf = (kinds: string[]): string[] =>
+      seen
+        .filter((event) => kinds.includes(event.kind) && event.job_id !== 'ready')
+        .map((event) => event.job_id!);
+    expect(jobIdsOf(['enqueued']).sort()).toEqual(jobs.map((job) => job.id).sort());
+    const ends = seen
+      .filter((event) => FINAL_KINDS.includes(event.kind))
+      .map((event) => `${event.job_id} ${event.kind}`);
     expect(ends.sort()).toEqual(jobs.map((job) => `${job.id} ${job.state}`).sort());
-    // The counters are the sums of the event log.
+    // The counters of status match the events.
     const { jobs: states } = await box.json<{ jobs: Record<string, number> }>(['status']);
-    for (const state of FINAL) expect(of([state])).toHaveLength(states[state]!);
+    for (const state of FINAL_KINDS) expect(jobIdsOf([state])).toHaveLength(states[state]!);
     for (const { id } of jobs) {
-      const kinds = seen.filter((one) => one.job_id === id).map((one) => one.kind);
+      const kinds = seen.filter((event) => event.job_id === id).map((event) => event.kind);
       expect(kinds[0]).toBe('enqueued');
-      expect(FINAL).toContain(kinds.at(-1)!);
+      expect(FINAL_KINDS).toContain(kinds.at(-1)!);
     }
-    expect(of(['failed'])).toHaveLength(4);
-    follows.child.kill('SIGINT');
-    expect(await follows.closed).toBe(0);
+    expect(jobIdsOf(['failed'])).toHaveLength(4);
+    follower.child.kill('SIGINT');
+    expect(await follower.closed).toBe(0);
   }),
 );
 
 test.concurrent(
-  'a follower that resumes after its last event id sees no gap and no repeat',
+  'a follower that starts with --since in the middle of a batch sees every later event once',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'ready', 'true']);
-    const first = await follower(box);
+    const first = await startFollower(box);
     await box.run(['enqueue', '--id', 'a', 'true']);
-    const before = await untilCaughtUp(box, first);
+    const seenBefore = await untilCaughtUp(box, first);
     first.child.kill('SIGKILL');
     await first.exit;
     await box.run(['enqueue', JSON.stringify(['b', 'c', 'd'].map((id) => ({ id, command: 'true' })))]);
-    const number = String(before.at(-1)!.number + 1);
-    const second = box.start(['events', '-f', '--since', number]);
+    // --since starts after this number, which is that of job b.
+    const numberOfB = String(seenBefore.at(-1)!.number + 1);
+    const second = box.start(['events', '-f', '--since', numberOfB]);
     await box.run(['hold', 'd']);
-    const after = await untilCaughtUp(box, second);
-    // The resumed follower starts in the middle of a batch that was enqueued together.
-    expect(labelsOf(after)).toEqual(['enqueued c', 'enqueued d', 'held d']);
-    expect(labelsOf(await events(box))).toEqual([...labelsOf(before), 'enqueued b', ...labelsOf(after)]);
+    const seenAfter = await untilCaughtUp(box, second);
+    expect(labelsOf(seenAfter)).toEqual(['enqueued c', 'enqueued d', 'held d']);
+    expect(labelsOf(await readEvents(box))).toEqual([
+      ...labelsOf(seenBefore),
+      'enqueued b',
+      ...labelsOf(seenAfter),
+    ]);
     second.child.kill('SIGTERM');
     expect(await second.closed).toBe(143);
   }),
@@ -127,28 +136,28 @@ test.concurrent(
   'enqueuing a file of 5,000 jobs records 5,000 events in order',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'ready', 'true']);
-    const follows = await follower(box);
+    const follower = await startFollower(box);
     const stdin = Array.from({ length: 5000 }, (_, i) => `echo ${i}`).join('\n');
     const ids = (await box.run(['enqueue', '--file', '-', '--queue', 'bulk'], { stdin })).stdout
       .trim()
       .split('\n');
     expect(ids).toHaveLength(5000);
-    const seen = await untilCaughtUp(box, follows);
-    expect(seen.slice(1).map((one) => [one.kind, one.queue, one.job_id])).toEqual(
+    const seen = await untilCaughtUp(box, follower);
+    expect(seen.slice(1).map((event) => [event.kind, event.queue, event.job_id])).toEqual(
       ids.map((id) => ['enqueued', 'bulk', id]),
     );
-    expect(await events(box, '-n', '3000', '--queue', 'bulk')).toEqual(seen.slice(-3000));
-    expect(await events(box, '-n', '1', '--kind', 'Enqueued', '--queue', 'default')).toEqual(
+    expect(await readEvents(box, '-n', '3000', '--queue', 'bulk')).toEqual(seen.slice(-3000));
+    expect(await readEvents(box, '-n', '1', '--kind', 'Enqueued', '--queue', 'default')).toEqual(
       seen.slice(0, 1),
     );
   }),
 );
 
 test.concurrent(
-  'every command that changes something wakes a follower and records its actor',
+  'commands that change something wake followers and record their actor',
   inSandbox(async (box) => {
     await enqueue(box, 'ready', 'true', { queue: 'nobody' });
-    const follows = await follower(box);
+    const follower = await startFollower(box);
     const commands = [
       ...[
         'enqueue --id a true',
@@ -170,39 +179,39 @@ test.concurrent(
       ...['schedule remove s', 'config set keep-cancelled 0', 'cancel --queue default --yes', 'prune'],
     ];
     // Followers watch this file.
-    const change = join(box.home, 'queue.db.d/changes/last');
-    let last = statSync(change, { bigint: true }).mtimeNs;
+    const changeFile = join(box.home, 'queue.db.d/changes/last');
+    let lastTouched = statSync(changeFile, { bigint: true }).mtimeNs;
     for (const command of commands) {
       const { code, stderr } = await box.run(command.split(' '), { env: { USER: 'ann' } });
-      const touched = statSync(change, { bigint: true }).mtimeNs;
-      expect({ command, code, stderr, woke: touched > last }).toEqual({
+      const touched = statSync(changeFile, { bigint: true }).mtimeNs;
+      expect({ command, code, stderr, woke: touched > lastTouched }).toEqual({
         command,
         code: 0,
         stderr: '',
         woke: true,
       });
-      last = touched;
+      lastTouched = touched;
     }
-    const seen = (await untilCaughtUp(box, follows)).slice(1);
-    expect(seen.map((one) => one.kind)).toEqual([
+    const seen = (await untilCaughtUp(box, follower)).slice(1);
+    expect(seen.map((event) => event.kind)).toEqual([
       ...['enqueued', 'held', 'released', 'edited', 'cancelled', 'retried', 'deleted'],
       ...['queue-set', 'queue-paused', 'queue-resumed', 'setting-set', 'setting-unset'],
       ...['schedule-added', 'schedule-paused', 'schedule-resumed', 'enqueued', 'tick'],
       ...['schedule-removed', 'setting-set', 'cancelled', 'jobs-pruned'],
     ]);
-    for (const one of seen) expect(one.actor).toMatch(/^ann@./);
-    const paused = (await events(box, '--kind', 'queue-paused'))[0]!;
+    for (const event of seen) expect(event.actor).toMatch(/^ann@./);
+    const paused = (await readEvents(box, '--kind', 'queue-paused'))[0]!;
     expect(paused).toMatchObject({ queue: 'q', job_id: null });
   }),
 );
 
 test.concurrent(
-  'cancelling a running job makes an event for the request and one for the end',
+  'cancelling a running job records an event for the request and one for the end',
   inSandbox(async (box) => {
     await box.startWorkers();
     await startGatedJob(box, 'runs');
     expect((await box.run(['cancel', 'runs'])).code).toBe(0);
-    const seen = await events(box, '--job', 'run');
+    const seen = await readEvents(box, '--job', 'run');
     expect(labelsOf(seen)).toEqual(['enqueued runs', 'started runs', 'ending runs', 'cancelled runs']);
     expect(seen[2]).toMatchObject({ reason: 'cancelled', attempt: 1 });
     expect(seen[2]!.actor).toBe(seen[0]!.actor);
@@ -216,16 +225,16 @@ test.concurrent(
     await configure(box, { 'heartbeat-interval': '200ms' });
     await box.startWorkers();
     const job = await startGatedJob(box, 'runs');
-    const [ready] = await events(box, '--kind', 'worker-ready');
+    const [ready] = await readEvents(box, '--kind', 'worker-ready');
     process.kill(ready!.pid as number, 'SIGKILL');
-    await until(async () => (await events(box, '--kind', 'adopted')).length === 1, 'it was adopted');
+    await until(async () => (await readEvents(box, '--kind', 'adopted')).length === 1, 'the job was adopted');
     job.release();
     await untilState(box, 'runs', 'completed');
-    const seen = await events(box, '--job', 'runs');
+    const seen = await readEvents(box, '--job', 'runs');
     expect(labelsOf(seen)).toEqual(['enqueued runs', 'started runs', 'adopted runs', 'completed runs']);
     expect(seen[2]!.actor).not.toBe(ready!.actor);
-    const gone = await events(box, '--kind', 'worker-stopped');
-    expect(gone.map((one) => [one.worker_id, one.actor])).toEqual([[ready!.actor, seen[2]!.actor]]);
+    const stopped = await readEvents(box, '--kind', 'worker-stopped');
+    expect(stopped.map((event) => [event.worker_id, event.actor])).toEqual([[ready!.actor, seen[2]!.actor]]);
   }),
 );
 
@@ -234,13 +243,13 @@ test.concurrent(
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['delete', 'a']);
-    expect(labelsOf(await events(box, '--job', 'a'))).toEqual(['enqueued a', 'deleted a']);
-    const [first] = await events(box);
-    expect(await events(box, '--since', first!.at)).toHaveLength(2);
-    expect(await events(box, '--since', '1h')).toHaveLength(2);
-    expect(await events(box, '--since', '2099-01-01T00:00Z')).toHaveLength(0);
-    expect(labelsOf(await events(box, '--since', '1'))).toEqual(['deleted a']);
-    expect(await events(box, '-n', '0')).toEqual([]);
+    expect(labelsOf(await readEvents(box, '--job', 'a'))).toEqual(['enqueued a', 'deleted a']);
+    const [first] = await readEvents(box);
+    expect(await readEvents(box, '--since', first!.at)).toHaveLength(2);
+    expect(await readEvents(box, '--since', '1h')).toHaveLength(2);
+    expect(await readEvents(box, '--since', '2099-01-01T00:00Z')).toHaveLength(0);
+    expect(labelsOf(await readEvents(box, '--since', '1'))).toEqual(['deleted a']);
+    expect(await readEvents(box, '-n', '0')).toEqual([]);
   }),
 );
 
@@ -249,14 +258,14 @@ test.concurrent(
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['config', 'set', 'on-dead', 'echo \x1b[31mred\x07 done']);
-    const follows = onTerminal(box, ['events', '-f'], 24, 200);
-    await until(() => follows.output().includes('on-dead'), 'it shows what was there');
+    const follower = onTerminal(box, ['events', '-f'], 24, 200);
+    await until(() => follower.output().includes('on-dead'), 'the follower shows the earlier events');
     await box.run(['hold', 'a']);
-    await until(() => follows.output().includes(' held '), 'it shows what happens');
+    await until(() => follower.output().includes(' held '), 'the follower shows the new event');
     // Ctrl-C is sent once, because a second one would end the command with an error.
-    follows.interrupt();
-    expect(await follows.closed).toBe(0);
-    const shown = follows.output();
+    follower.interrupt();
+    expect(await follower.closed).toBe(0);
+    const shown = follower.output();
     expect(shown).toContain('value="echo \\x1b[31mred\\x07 done"');
     expect(shown.replace('^C', '')).not.toMatch(/\x1b\[31m|\x07|error|continue/);
     const lines = shown.split(/\r?\n/).filter((line) => /Z {2}/.test(line));
@@ -269,13 +278,13 @@ test.concurrent(
   'a follower whose reader has gone ends without an error at the next event',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
-    const follows = box.start(['events', '-f']);
-    await until(() => follows.stdout().includes('"a"'), 'it follows');
-    follows.child.stdout!.destroy();
-    await once(follows.child.stdout!, 'close');
+    const follower = box.start(['events', '-f']);
+    await until(() => follower.stdout().includes('"a"'), 'the follower prints events');
+    follower.child.stdout!.destroy();
+    await once(follower.child.stdout!, 'close');
     await box.run(['hold', 'a']);
-    expect(await follows.exit).toBe(0);
-    expect(follows.output()).not.toContain('error');
+    expect(await follower.exit).toBe(0);
+    expect(follower.output()).not.toContain('error');
   }),
 );
 

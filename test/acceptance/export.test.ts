@@ -5,9 +5,9 @@ import { startGatedJob } from '../support/gated-job.ts';
 import { enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const file = (box: Sandbox, name: string): string => join(box.directory, name);
+const pathIn = (box: Sandbox, name: string): string => join(box.directory, name);
 
-/** Makes a queue with every kind of data. */
+/** Adds jobs with various states, fields and output, a limited and paused queue, a setting and a schedule. */
 async function fillQueue(box: Sandbox): Promise<void> {
   await enqueue(box, 'good', 'echo hello', { tags: { a: 'b' }, env: { X: 'ü\u0007' } });
   await enqueue(box, 'bad', 'echo no >&2; exit 3', { max_retries: 1, priority: 5 });
@@ -32,176 +32,176 @@ async function fillQueue(box: Sandbox): Promise<void> {
 }
 
 test.concurrent(
-  'an export of an imported export is the same except for the epoch, including long and binary output',
+  'an export of an imported export is the same except for its header, including long and binary output',
   inSandbox(async (box) => {
     await fillQueue(box);
-    const first = (await box.run(['export'])).stdout;
-    await box.json(['export', file(box, 'all.jsonl')]);
-    expect(readFileSync(file(box, 'all.jsonl'), 'utf8')).toBe(first);
-    expect(statSync(file(box, 'all.jsonl')).mode & 0o777).toBe(0o600);
-    const other = ['--db', file(box, 'other.db')];
-    expect(await box.json(['import', file(box, 'all.jsonl'), ...other])).toMatchObject({
+    const exported = (await box.run(['export'])).stdout;
+    await box.json(['export', pathIn(box, 'all.jsonl')]);
+    expect(readFileSync(pathIn(box, 'all.jsonl'), 'utf8')).toBe(exported);
+    expect(statSync(pathIn(box, 'all.jsonl')).mode & 0o777).toBe(0o600);
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    expect(await box.json(['import', pathIn(box, 'all.jsonl'), ...otherDb])).toMatchObject({
       added: { job: 9 },
       skipped: {},
     });
-    const second = (await box.run(['export', ...other])).stdout;
-    const body = (text: string): string => text.slice(text.indexOf('\n'));
-    expect(body(second)).toBe(body(first));
-    expect(second.split('\n')[0]).not.toBe(first.split('\n')[0]);
-    for (const logs of ['good', 'bad', 'loud', 'bytes', 'split --stdout', 'split --stderr'])
-      expect((await box.run(['logs', ...logs.split(' '), ...other])).stdout).toBe(
-        (await box.run(['logs', ...logs.split(' ')])).stdout,
+    const exportedAgain = (await box.run(['export', ...otherDb])).stdout;
+    const withoutHeader = (text: string): string => text.slice(text.indexOf('\n'));
+    expect(withoutHeader(exportedAgain)).toBe(withoutHeader(exported));
+    expect(exportedAgain.split('\n')[0]).not.toBe(exported.split('\n')[0]);
+    for (const logArgs of ['good', 'bad', 'loud', 'bytes', 'split --stdout', 'split --stderr'])
+      expect((await box.run(['logs', ...logArgs.split(' '), ...otherDb])).stdout).toBe(
+        (await box.run(['logs', ...logArgs.split(' ')])).stdout,
       );
-    expect((await box.run(['logs', 'split', '--stderr', ...other])).stdout.length).toBe(180_006);
+    expect((await box.run(['logs', 'split', '--stderr', ...otherDb])).stdout.length).toBe(180_006);
     for (const command of [['list'], ['queue', 'list'], ['config', 'list'], ['show', 'bad']])
-      expect(await box.json([...command, ...other])).toEqual(await box.json(command));
-    const figures = async (...db: string[]) =>
+      expect(await box.json([...command, ...otherDb])).toEqual(await box.json(command));
+    const counters = async (...db: string[]) =>
       (await box.run(['metrics', ...db])).stdout.match(/^queuectl_(jobs|attempts)_total.*$/gm);
-    expect((await figures())!.length).toBeGreaterThan(3);
-    expect(await figures(...other)).toEqual(await figures());
-    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
-    const stdin = { stdin: first };
-    expect((await box.run(['import', '-', '--db', file(box, 'third.db')], stdin)).stdout).toBe('9\n');
+    expect((await counters())!.length).toBeGreaterThan(3);
+    expect(await counters(...otherDb)).toEqual(await counters());
+    expect((await box.run(['db', 'check', ...otherDb])).stdout).toBe('ok\n');
+    const stdin = { stdin: exported };
+    expect((await box.run(['import', '-', '--db', pathIn(box, 'third.db')], stdin)).stdout).toBe('9\n');
   }),
 );
 
 test.concurrent(
-  'an import refuses existing jobs, or skips them with all their data, and never stops halfway',
+  'an import with conflicts changes nothing, or skips existing jobs and settings with --on-conflict skip',
   inSandbox(async (box) => {
     await fillQueue(box);
-    await box.json(['export', file(box, 'all.jsonl')]);
-    const other = ['--db', file(box, 'other.db')];
-    await box.json(['enqueue', '--id', 'loud', 'echo mine', ...other]);
-    await box.json(['config', 'set', 'max-retries', '5', ...other]);
-    await box.run(['worker', 'start', '--drain', '--quiet', ...other]);
-    const before = (await box.run(['export', ...other])).stdout;
+    await box.json(['export', pathIn(box, 'all.jsonl')]);
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    await box.json(['enqueue', '--id', 'loud', 'echo mine', ...otherDb]);
+    await box.json(['config', 'set', 'max-retries', '5', ...otherDb]);
+    await box.run(['worker', 'start', '--drain', '--quiet', ...otherDb]);
+    const exportedBefore = (await box.run(['export', ...otherDb])).stdout;
     expectRefusal(
-      await box.run(['import', file(box, 'all.jsonl'), ...other]),
+      await box.run(['import', pathIn(box, 'all.jsonl'), ...otherDb]),
       4,
       /line \d+: setting 'max-retries'/,
     );
-    expect((await box.run(['export', ...other])).stdout).toBe(before);
+    expect((await box.run(['export', ...otherDb])).stdout).toBe(exportedBefore);
     const { added, skipped } = await box.json<{
       added: Record<string, number>;
       skipped: Record<string, number>;
-    }>([...['import', '--on-conflict', 'skip', file(box, 'all.jsonl'), ...other]]);
+    }>([...['import', '--on-conflict', 'skip', pathIn(box, 'all.jsonl'), ...otherDb]]);
     expect(added.job).toBe(8);
     expect(skipped).toMatchObject({ setting: 1, job: 1, attempt: 1 });
-    // The store keeps its own statistics. Adding those of the same jobs would count them twice.
+    // The store keeps its own statistics. Adding the imported ones would count some jobs twice.
     expect(added.rollup).toBe(undefined);
     expect(skipped.rollup_kind).toBeGreaterThan(0);
-    expect((await box.run(['logs', 'loud', ...other])).stdout).toBe('mine\n');
-    expect((await box.run(['logs', 'bad', ...other])).stdout).toBe('no\n');
-    expect((await box.run(['config', 'get', 'max-retries', ...other])).stdout).toBe('5\n');
-    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
-    await box.json(['release', 'held', ...other]);
-    expect((await box.run(['worker', 'start', '--drain', '--quiet', ...other])).code).toBe(0);
-    expect(await box.json(['show', 'held', ...other])).toMatchObject({ state: 'completed' });
+    expect((await box.run(['logs', 'loud', ...otherDb])).stdout).toBe('mine\n');
+    expect((await box.run(['logs', 'bad', ...otherDb])).stdout).toBe('no\n');
+    expect((await box.run(['config', 'get', 'max-retries', ...otherDb])).stdout).toBe('5\n');
+    expect((await box.run(['db', 'check', ...otherDb])).stdout).toBe('ok\n');
+    await box.json(['release', 'held', ...otherDb]);
+    expect((await box.run(['worker', 'start', '--drain', '--quiet', ...otherDb])).code).toBe(0);
+    expect(await box.json(['show', 'held', ...otherDb])).toMatchObject({ state: 'completed' });
   }),
 );
 
 test.concurrent(
-  'a job that runs during the export counts as lost after the import',
+  'an attempt that runs during an export is lost after the import, and an at-most-once job is then dead',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'job');
     await enqueue(box, 'once', 'until test -e go; do sleep 0.05; done', { at_most_once: true });
     await untilState(box, 'once', 'processing');
-    await box.json(['export', file(box, 'all.jsonl')]);
-    const other = ['--db', file(box, 'other.db')];
-    await box.json(['import', file(box, 'all.jsonl'), ...other]);
-    expect(await box.json(['show', 'job', ...other])).toMatchObject({
+    await box.json(['export', pathIn(box, 'all.jsonl')]);
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    await box.json(['import', pathIn(box, 'all.jsonl'), ...otherDb]);
+    expect(await box.json(['show', 'job', ...otherDb])).toMatchObject({
       state: 'pending',
       attempts: 0,
       crashes: 1,
     });
-    expect(await box.json(['show', 'once', ...other])).toMatchObject({ state: 'dead' });
-    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
+    expect(await box.json(['show', 'once', ...otherDb])).toMatchObject({ state: 'dead' });
+    expect((await box.run(['db', 'check', ...otherDb])).stdout).toBe('ok\n');
     job.release();
-    writeFileSync(file(box, 'go'), '');
+    writeFileSync(pathIn(box, 'go'), '');
   }),
 );
 
 test.concurrent(
-  'a file that is not an export, or is incomplete, changes nothing',
+  'an import of an invalid or incomplete file is refused and changes nothing',
   inSandbox(async (box) => {
     await fillQueue(box);
     const lines = (await box.run(['export'])).stdout.trimEnd().split('\n');
-    const at = (kind: string): number => lines.findIndex((line) => line.startsWith(`{"${kind}"`));
-    const changed = (kind: string, change: (row: Record<string, unknown>) => void): string => {
+    const firstLineOf = (kind: string): number => lines.findIndex((line) => line.startsWith(`{"${kind}"`));
+    const withChangedRow = (kind: string, change: (row: Record<string, unknown>) => void): string => {
       const copy = [...lines];
-      const object = JSON.parse(copy[at(kind)]!);
+      const object = JSON.parse(copy[firstLineOf(kind)]!);
       change(object[kind]);
-      copy[at(kind)] = JSON.stringify(object);
+      copy[firstLineOf(kind)] = JSON.stringify(object);
       return copy.join('\n');
     };
-    const bad: [string, RegExp][] = [
+    const badFiles: [string, RegExp][] = [
       ['', /the file is empty/],
       ['hello\n', /line 1: .*JSON/],
       ['{"id":"x","command":"true"}', /line 1: /],
       ['[]', /line 1: /],
       [lines.slice(0, -1).join('\n'), /the file is incomplete/],
-      [lines.filter((_, i) => i !== at('output')).join('\n'), /expected \d+ rows/],
+      [lines.filter((_, i) => i !== firstLineOf('output')).join('\n'), /expected \d+ rows/],
       [[...lines, '{"job":{}}'].join('\n'), /after the end marker/],
       [lines.join('\n').replace('"version":1', '"version":99'), /format 99/],
       [
-        changed('job', (row) => {
+        withChangedRow('job', (row) => {
           row.state = 'asleep';
         }),
         /line \d+: .*CHECK/,
       ],
       [
-        changed('job', (row) => {
+        withChangedRow('job', (row) => {
           row.priority = 'high';
         }),
         /line \d+: /,
       ],
       [
-        changed('job', (row) => {
+        withChangedRow('job', (row) => {
           row.id = 'a\nb';
         }),
         /line \d+: id must not/,
       ],
       [
-        changed('job', (row) => {
+        withChangedRow('job', (row) => {
           row.env = '{';
         }),
         /line \d+: its env is not valid JSON/,
       ],
       [
-        changed('job', (row) => {
+        withChangedRow('job', (row) => {
           row.evil = 1;
         }),
         /line \d+: unknown column 'evil' of a job/,
       ],
       [
-        changed('job', (row) => {
+        withChangedRow('job', (row) => {
           row.number = '1; DROP TABLE job';
         }),
         /line \d+: .*number/,
       ],
       [
-        changed('setting', (row) => {
+        withChangedRow('setting', (row) => {
           row.value = '-5';
         }),
         /line \d+: /,
       ],
       [lines.join('\n').replace('{"queue":', '{"sqlite_schema":'), /line \d+: unknown table/],
     ];
-    const other = ['--db', file(box, 'other.db')];
-    await box.json(['enqueue', '--id', 'there', 'true', ...other]);
-    const before = (await box.run(['export', ...other])).stdout;
-    for (const [text, says] of bad) {
-      writeFileSync(file(box, 'bad.jsonl'), text);
-      expectRefusal(await box.run(['import', file(box, 'bad.jsonl'), ...other]), 2, says);
-      expect((await box.run(['export', ...other])).stdout).toBe(before);
+    const otherDb = ['--db', pathIn(box, 'other.db')];
+    await box.json(['enqueue', '--id', 'there', 'true', ...otherDb]);
+    const exportedBefore = (await box.run(['export', ...otherDb])).stdout;
+    for (const [text, message] of badFiles) {
+      writeFileSync(pathIn(box, 'bad.jsonl'), text);
+      expectRefusal(await box.run(['import', pathIn(box, 'bad.jsonl'), ...otherDb]), 2, message);
+      expect((await box.run(['export', ...otherDb])).stdout).toBe(exportedBefore);
     }
-    expect(readdirSync(file(box, 'other.db.d/attempts'))).toEqual([]);
-    expectRefusal(await box.run(['export', file(box, 'bad.jsonl')]), 4, /already exists/);
-    expectRefusal(await box.run(['export', file(box, 'no/where.jsonl')]), 2, /no does not exist/);
-    expectRefusal(await box.run(['import', file(box, 'nothing')]), 2, /does not exist/);
+    expect(readdirSync(pathIn(box, 'other.db.d/attempts'))).toEqual([]);
+    expectRefusal(await box.run(['export', pathIn(box, 'bad.jsonl')]), 4, /already exists/);
+    expectRefusal(await box.run(['export', pathIn(box, 'no/where.jsonl')]), 2, /no does not exist/);
+    expectRefusal(await box.run(['import', pathIn(box, 'nothing')]), 2, /does not exist/);
     expectRefusal(
-      await box.run(['import', '--on-conflict', 'maybe', file(box, 'bad.jsonl')]),
+      await box.run(['import', '--on-conflict', 'maybe', pathIn(box, 'bad.jsonl')]),
       2,
       /fail or skip/,
     );

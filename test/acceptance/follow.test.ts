@@ -12,7 +12,7 @@ import {
 } from '../support/queuectl.ts';
 import { interruptUntilClosed, onTerminal } from '../support/terminal.ts';
 
-const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
+const GAP_MARKER = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
 const box = sandbox();
 
 beforeAll(async () => {
@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** Releases a command that waits at the gate of this name. */
+/** Releases a command that waits at the gate of this name, which is a file. */
 function openGate(name: string): void {
   writeFileSync(join(box.directory, name), '');
 }
-const gate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
+const waitAtGate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
 
 describe('logs -f', () => {
   test(
@@ -33,7 +33,7 @@ describe('logs -f', () => {
     inSandbox(async (ownBox) => {
       await enqueue(ownBox, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
       const following = ownBox.start(['logs', '-f', 'early']);
-      await until(() => following.output().includes('no worker is running'), 'it says so');
+      await until(() => following.output().includes('no worker is running'), 'the command reports it');
       expect(following.stdout()).toBe('');
       await ownBox.startWorkers();
       await until(() => following.stdout() === 'one\n', 'the first line is there while the job runs');
@@ -43,52 +43,40 @@ describe('logs -f', () => {
     }),
   );
 
-  test('continues over failed attempts, and follows a single attempt before it begins', async () => {
-    const command = `${gate('tries')}; echo "attempt $QUEUECTL_ATTEMPT"; exit 3`;
+  test('continues after failed attempts, and follows a single attempt before it begins', async () => {
+    const command = `${waitAtGate('tries')}; echo "attempt $QUEUECTL_ATTEMPT"; exit 3`;
     await enqueue(box, 'tries', command, { max_retries: 3 });
-    const all = box.start(['logs', 'tries', '--follow']);
-    const second = box.start(['logs', 'tries', '-f', '--attempt', '2']);
-    const fourth = box.start(['logs', 'tries', '-f', '--attempt', '4']);
+    const allAttempts = box.start(['logs', 'tries', '--follow']);
+    const secondAttempt = box.start(['logs', 'tries', '-f', '--attempt', '2']);
+    const fourthAttempt = box.start(['logs', 'tries', '-f', '--attempt', '4']);
     openGate('tries');
-    expect(await all.closed).toBe(0);
-    expect(all.stdout()).toBe('attempt 1\nattempt 2\nattempt 3\n');
-    expect(await second.closed).toBe(0);
-    expect(second.stdout()).toBe('attempt 2\n');
-    expect(await fourth.closed).toBe(3);
-    expect(fourth.output()).toContain('no attempt 4, only attempts 1 to 3');
-  });
-
-  test('neither loses nor repeats output that is moved into the store at the end of the attempt', async () => {
-    const runs = Array.from({ length: 24 }, (_, i) => {
-      const last = [4, 2000, 9000][i % 3]!;
-      return { last, running: box.start(['run', `seq 1 ${last / 2}; seq ${last / 2 + 1} ${last}`]) };
-    });
-    for (const { last, running } of runs) {
-      expect(await running.closed).toBe(0);
-      const whole = Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
-      expect(running.stdout() === whole).toBe(true);
-    }
+    expect(await allAttempts.closed).toBe(0);
+    expect(allAttempts.stdout()).toBe('attempt 1\nattempt 2\nattempt 3\n');
+    expect(await secondAttempt.closed).toBe(0);
+    expect(secondAttempt.stdout()).toBe('attempt 2\n');
+    expect(await fourthAttempt.closed).toBe(3);
+    expect(fourthAttempt.output()).toContain('no attempt 4, only attempts 1 to 3');
   });
 
   test('marks output that was dropped before it could be shown', async () => {
-    const command = `seq 1 20000; ${gate('big-1')}; seq 20001 60000; ${gate('big-2')}; echo end`;
+    const command = `seq 1 20000; ${waitAtGate('big-1')}; seq 20001 60000; ${waitAtGate('big-2')}; echo end`;
     await enqueue(box, 'big', command);
     const whole = `${Array.from({ length: 60_000 }, (_, i) => `${i + 1}\n`).join('')}end\n`;
-    const keeping = box.start(['logs', '-f', 'big']);
-    await until(() => keeping.stdout().endsWith('\n20000\n'), 'it has shown the first part');
+    const early = box.start(['logs', '-f', 'big']);
+    await until(() => early.stdout().endsWith('\n20000\n'), 'the first part is shown');
     openGate('big-1');
-    await until(() => keeping.stdout().endsWith('\n60000\n'), 'it has shown the second part');
+    await until(() => early.stdout().endsWith('\n60000\n'), 'the second part is shown');
     const trimmed = await until(async () => {
       const { stdout } = await box.run(['logs', 'big']);
-      return MARK.test(stdout) && stdout;
+      return GAP_MARKER.test(stdout) && stdout;
     }, 'the worker has trimmed the file');
     const late = box.start(['logs', '-f', 'big']);
-    await until(() => late.stdout().endsWith('\n60000\n'), 'the late one has shown what is left');
+    await until(() => late.stdout().endsWith('\n60000\n'), 'the late command has shown the kept output');
     expect(late.stdout()).toBe(trimmed);
     openGate('big-2');
-    expect([await keeping.closed, await late.closed]).toEqual([0, 0]);
-    for (const { stdout } of [keeping, late]) {
-      const [head, dropped, tail] = stdout().split(MARK) as [string, string?, string?];
+    expect([await early.closed, await late.closed]).toEqual([0, 0]);
+    for (const { stdout } of [early, late]) {
+      const [head, dropped, tail] = stdout().split(GAP_MARKER) as [string, string?, string?];
       expect(whole.startsWith(head)).toBe(true);
       expect(whole.endsWith(tail ?? head)).toBe(true);
       expect(head.length + Number(dropped ?? 0) + (tail ?? '').length).toBe(whole.length);
@@ -96,53 +84,71 @@ describe('logs -f', () => {
   });
 
   test('shows the last lines with -n, and then everything new', async () => {
-    await enqueue(box, 'lines', `seq 1 100; ${gate('lines')}; echo new`);
-    await until(async () => (await box.run(['logs', 'lines'])).stdout.endsWith('\n100\n'), 'it has written');
+    await enqueue(box, 'lines', `seq 1 100; ${waitAtGate('lines')}; echo new`);
+    await until(
+      async () => (await box.run(['logs', 'lines'])).stdout.endsWith('\n100\n'),
+      'the job has written its lines',
+    );
     expect((await box.run(['logs', '-n', '2', 'lines'])).stdout).toBe('99\n100\n');
-    const two = box.start(['logs', '-f', '-n', '2', 'lines']);
-    const none = box.start(['logs', '-f', '--lines', '0', 'lines']);
-    await until(() => two.stdout() === '99\n100\n', 'the last two are there');
+    const lastTwo = box.start(['logs', '-f', '-n', '2', 'lines']);
+    const onlyNew = box.start(['logs', '-f', '--lines', '0', 'lines']);
+    await until(() => lastTwo.stdout() === '99\n100\n', 'the last two lines are shown');
     openGate('lines');
-    expect([await two.closed, two.stdout()]).toEqual([0, '99\n100\nnew\n']);
-    expect(await none.closed).toBe(0);
+    expect([await lastTwo.closed, lastTwo.stdout()]).toEqual([0, '99\n100\nnew\n']);
+    expect(await onlyNew.closed).toBe(0);
     // If the job had already ended when the command started, nothing was new.
-    expect(['', 'new\n']).toContain(none.stdout());
+    expect(['', 'new\n']).toContain(onlyNew.stdout());
     expect((await box.run(['logs', '-f', '-n', '1', 'lines'])).stdout).toBe('new\n');
   });
 
   test('prints JSON lines of output with their attempt, in whole characters, and then the job', async () => {
-    await enqueue(box, 'json', `printf 'a\\303'; ${gate('json')}; printf '\\274\\n'`);
+    await enqueue(box, 'json', `printf 'a\\303'; ${waitAtGate('json')}; printf '\\274\\n'`);
     const following = box.start(['logs', '-f', 'json', '--json']);
     await until(() => following.stdout().includes('"a"'), 'the first piece is there');
     openGate('json');
     expect(await following.closed).toBe(0);
-    const read = following
+    const objects = following
       .stdout()
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(read.slice(0, -1)).toEqual([
+    expect(objects.slice(0, -1)).toEqual([
       { id: 'json', attempt: 1, output: 'a' },
       { id: 'json', attempt: 1, output: 'ü\n' },
     ]);
-    expect(read.at(-1)).toMatchObject({ id: 'json', state: 'completed' });
+    expect(objects.at(-1)).toMatchObject({ id: 'json', state: 'completed' });
   });
 
-  test('refuses an unknown job and an invalid number', async () => {
+  test('refuses an unknown job and an invalid number of lines', async () => {
     expect((await box.run(['logs', '-f', 'nobody'])).code).toBe(3);
     expect((await box.run(['logs', '-n', 'x', 'lines'])).code).toBe(2);
     expect((await box.run(['logs', '-n', '-1', 'lines'])).code).toBe(2);
   });
 });
 
+test('run neither loses nor repeats output that is moved into the store at the end of the attempt', async () => {
+  const runs = Array.from({ length: 24 }, (_, i) => {
+    const last = [4, 2000, 9000][i % 3]!;
+    return { last, running: box.start(['run', `seq 1 ${last / 2}; seq ${last / 2 + 1} ${last}`]) };
+  });
+  for (const { last, running } of runs) {
+    expect(await running.closed).toBe(0);
+    const whole = Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
+    expect(running.stdout() === whole).toBe(true);
+  }
+});
+
 describe('on a terminal', () => {
-  const nasty = `printf '\\033]0;title\\007\\033[31mred\\r\\nok\\tfine\\r'; ${gate('nasty')}; printf '\\ndone'`;
+  const escapes = `printf '\\033]0;title\\007\\033[31mred\\r\\nok\\tfine\\r'; ${waitAtGate('nasty')}; printf '\\ndone'`;
 
   test('job output never reaches the terminal unescaped, unless --raw is given', async () => {
-    await enqueue(box, 'nasty', nasty);
+    await enqueue(box, 'nasty', escapes);
     const safe = onTerminal(box, ['logs', '-f', 'nasty']);
     const raw = onTerminal(box, ['logs', '-f', '--raw', 'nasty']);
-    await until(() => safe.stdout().includes('fine') && raw.stdout().includes('fine'), 'both show it');
+    await until(
+      () => safe.stdout().includes('fine') && raw.stdout().includes('fine'),
+      'both show the output',
+    );
     openGate('nasty');
     expect([await safe.closed, await raw.closed]).toEqual([0, 0]);
     expect(safe.stdout()).not.toContain('\x1b');
@@ -151,29 +157,29 @@ describe('on a terminal', () => {
     expect(raw.stdout()).toContain('\x1b]0;title\x07\x1b[31mred');
   });
 
-  test('Ctrl-C stops following but not the job', async () => {
+  test('Ctrl-C ends logs -f and wait, but not the job', async () => {
     for (const [id, args] of [
       ['left-1', ['logs', '-f', 'left-1']],
       ['left-2', ['wait', 'left-2']],
     ] as const) {
-      await enqueue(box, id, `echo begun; ${gate(id)}`);
+      await enqueue(box, id, `echo begun; ${waitAtGate(id)}`);
       await untilState(box, id, 'processing');
-      const looking = onTerminal(box, [...args]);
-      if (args[0] === 'logs') await until(() => looking.stdout().includes('begun'), 'it looks');
-      expect(await interruptUntilClosed(looking)).toBe(130);
+      const terminal = onTerminal(box, [...args]);
+      if (args[0] === 'logs') await until(() => terminal.stdout().includes('begun'), 'the output is shown');
+      expect(await interruptUntilClosed(terminal)).toBe(130);
       expect((await box.json<JobJson>(['show', id])).state).toBe('processing');
       openGate(id);
       await untilState(box, id, 'completed');
     }
   });
 
-  test('Ctrl-C prints how to follow the job again', async () => {
-    await enqueue(box, 'told', `echo begun; ${gate('told')}`);
-    const looking = onTerminal(box, ['logs', '-f', 'told']);
-    await until(() => looking.stdout().includes('begun'), 'it looks');
-    looking.interrupt();
-    expect(await looking.closed).toBe(130);
-    expect(looking.stdout()).toContain('job told keeps running; to follow it: queuectl logs -f told\r\n');
+  test('after Ctrl-C logs -f prints how to follow the job again', async () => {
+    await enqueue(box, 'told', `echo begun; ${waitAtGate('told')}`);
+    const terminal = onTerminal(box, ['logs', '-f', 'told']);
+    await until(() => terminal.stdout().includes('begun'), 'the output is shown');
+    terminal.interrupt();
+    expect(await terminal.closed).toBe(130);
+    expect(terminal.stdout()).toContain('job told keeps running; to follow it: queuectl logs -f told\r\n');
     openGate('told');
   });
 });

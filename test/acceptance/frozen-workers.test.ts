@@ -12,20 +12,20 @@ test('workers that were all stopped for longer than a lease do not consider each
     const jobs = await Promise.all(['a', 'b', 'c'].map((id) => startGatedJob(box, id)));
     const workers = await workersOf(box);
     const pids = workers.map((worker) => worker.pid);
-    // The workers have sent heartbeats before they are stopped.
-    const beats = async (): Promise<string> =>
+    // At least one heartbeat is sent before the workers are stopped.
+    const heartbeats = async (): Promise<string> =>
       (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
-    const first = await beats();
-    await until(async () => (await beats()) !== first, 'they beat');
+    const firstHeartbeats = await heartbeats();
+    await until(async () => (await heartbeats()) !== firstHeartbeats, 'a heartbeat');
     sendSignal(pids, 'SIGSTOP');
-    const from = performance.now();
-    await until(() => performance.now() - from > 1.5 * LEASE_MS, 'more than a lease passes');
-    const before = await beats();
+    const stoppedAt = performance.now();
+    await until(() => performance.now() - stoppedAt > 1.5 * LEASE_MS, 'more than a lease passes');
+    const lastHeartbeats = await heartbeats();
     sendSignal(pids, 'SIGCONT');
     await until(async () => {
-      const [old, now] = [before.split(','), (await beats()).split(',')];
-      return now.every((beat, i) => beat !== old[i]);
-    }, 'all of them beat again');
+      const [oldTimes, newTimes] = [lastHeartbeats.split(','), (await heartbeats()).split(',')];
+      return newTimes.every((time, i) => time !== oldTimes[i]);
+    }, 'all workers have sent a heartbeat again');
     for (const job of jobs) job.release();
     for (const { id } of jobs) await untilState(box, id, 'completed');
     expect(pids.every(isAlive)).toBe(true);

@@ -14,6 +14,7 @@ const canMount = (() => {
   return status === 0;
 })();
 
+/** Mounts a file system of this size on the directory while `work` runs. */
 async function onSmallDisk(directory: string, size: string, work: () => Promise<void>): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', directory]).status).toBe(
@@ -30,11 +31,11 @@ test.skipIf(!canMount)(
   'a job that cannot start on a full disk is not charged an attempt, and runs when there is space',
   inSandbox(async (box) => {
     await box.create();
-    const attempts = join(box.home, 'queue.db.d', 'attempts');
-    await onSmallDisk(attempts, '64k', async () => {
-      const ballast = join(attempts, 'ballast');
+    const attemptsDirectory = join(box.home, 'queue.db.d', 'attempts');
+    await onSmallDisk(attemptsDirectory, '64k', async () => {
+      const filler = join(attemptsDirectory, 'filler');
       try {
-        writeFileSync(ballast, Buffer.alloc(1024 * 1024));
+        writeFileSync(filler, Buffer.alloc(1024 * 1024));
       } catch {
         // The disk is completely full now.
       }
@@ -42,7 +43,7 @@ test.skipIf(!canMount)(
       await enqueue(box, 'job', 'echo ran >>traces', { max_retries: 1 });
       await until(() => workers.output().includes('requeued'), 'the job was requeued');
       expect(await box.json(['show', 'job'])).toMatchObject({ attempts: 0, crashes: 0 });
-      rmSync(ballast);
+      rmSync(filler);
       await untilState(box, 'job', 'completed');
       expect(existsSync(join(box.directory, 'traces'))).toBe(true);
       expect(workers.output()).not.toContain('dead');
@@ -52,7 +53,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  'a job that fills the disk has its output trimmed, and the queue continues',
+  'after a job that fills the disk with output, the next job completes',
   inSandbox(async (box) => {
     await onSmallDisk(box.home, '48m', async () => {
       await box.run(['config', 'set', 'output-limit', '1M']);
@@ -66,19 +67,19 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  'workers stop on a full disk too, and the next workers settle the finished jobs',
+  'workers can be stopped on a full disk, and the next workers settle the finished job',
   inSandbox(async (box) => {
     await onSmallDisk(box.home, '600k', async () => {
       const workers = await box.startWorkers();
       await enqueue(box, 'job', 'until test -e go; do sleep 0.05; done; exit 3', { max_retries: 1 });
       await untilState(box, 'job', 'processing');
-      const ballast = join(box.home, 'ballast');
-      spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1k']);
+      const filler = join(box.home, 'filler');
+      spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1k']);
       writeFileSync(join(box.directory, 'go'), '');
-      await until(() => workers.output().includes('disk is full'), 'it cannot be settled');
+      await until(() => workers.output().includes('disk is full'), 'a worker reports the full disk');
       process.kill(workers.pid, 'SIGTERM');
       expect(await workers.exit).toBe(0);
-      rmSync(ballast);
+      rmSync(filler);
       await box.startWorkers();
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
       await box.run(['worker', 'stop']);

@@ -6,15 +6,15 @@ import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { backupPathOf, dbPathOf, enqueueIntoWal, idsIn } from '../support/replaced-store.ts';
 
-const MOUNT = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
+const BIND_MOUNT = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
 const cannotMount = spawnSync('unshare', ['-m', 'mount', '--bind', '/', '/']).status !== 0;
 
 /** Returns options that run queuectl in a new mount namespace, where `from` is mounted on `to`. */
-const mounted = (from: string, to: string): { through: string[] } => ({
-  through: ['unshare', '-m', 'sh', '-c', MOUNT, 'sh', from, to],
+const withMount = (from: string, to: string): { through: string[] } => ({
+  through: ['unshare', '-m', 'sh', '-c', BIND_MOUNT, 'sh', from, to],
 });
 
-const commandsOn = (box: Sandbox): string[][] => [
+const commandsOnStore = (box: Sandbox): string[][] => [
   ['enqueue', '--id', 'new', 'true'],
   ['list'],
   ['status'],
@@ -33,17 +33,17 @@ test.concurrent(
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupPathOf(box)]);
     await enqueueIntoWal(box, 'acked');
-    const other = join(box.directory, 'snapshot.db');
-    linkSync(dbPathOf(box), other);
-    for (const command of commandsOn(box)) {
-      for (const db of [dbPathOf(box), other])
+    const snapshot = join(box.directory, 'snapshot.db');
+    linkSync(dbPathOf(box), snapshot);
+    for (const command of commandsOnStore(box)) {
+      for (const db of [dbPathOf(box), snapshot])
         expectRefusal(await box.run([...command, '--db', db]), 5, /has 2 names \(hard links\)/);
     }
     const { code, stdout } = await box.run(['doctor']);
     expect(code).toBe(1);
     expect(stdout).toMatch(/database\s+fail\s.*has 2 names.*find .* -samefile .*cp --reflink=auto/);
 
-    rmSync(other);
+    rmSync(snapshot);
     expect(await idsIn(box)).toEqual(['a', 'acked']);
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
   }),
@@ -66,7 +66,7 @@ test.concurrent(
 
 for (const point of ['swap-linked', 'swap-cleared']) {
   test.concurrent(
-    `the second name that a restore killed at ${point} left is tolerated, and any other name is not`,
+    `the hard link that a restore killed at ${point} leaves is tolerated, and any other hard link is refused`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupPathOf(box)]);
@@ -76,11 +76,11 @@ for (const point of ['swap-linked', 'swap-cleared']) {
       expect(await idsIn(box)).toEqual(['a']);
       await enqueue(box, 'b', 'true');
 
-      const other = join(box.directory, 'snapshot.db');
-      linkSync(dbPathOf(box), other);
+      const snapshot = join(box.directory, 'snapshot.db');
+      linkSync(dbPathOf(box), snapshot);
       expectRefusal(await box.run(['list']), 5, /has 2 names/);
       expectRefusal(await box.run(restore), 5, /has 2 names/);
-      rmSync(other);
+      rmSync(snapshot);
       expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
       expect(statSync(dbPathOf(box)).nlink).toBe(1);
       expect(await idsIn(box)).toEqual(['a', 'b']);
@@ -89,7 +89,7 @@ for (const point of ['swap-linked', 'swap-cleared']) {
 }
 
 test.concurrent(
-  'the second name that a killed restore left is tolerated if there was no store before',
+  'the hard link that a killed restore leaves is tolerated, also if there was no store before',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupPathOf(box)]);
@@ -109,17 +109,17 @@ test.skipIf(cannotMount).concurrent(
     await box.json(['backup', backupPathOf(box)]);
     const file = join(box.directory, 'mounted.db');
     writeFileSync(file, '');
-    for (const command of commandsOn(box)) {
-      const result = await box.run([...command, '--db', file], mounted(dbPathOf(box), file));
+    for (const command of commandsOnStore(box)) {
+      const result = await box.run([...command, '--db', file], withMount(dbPathOf(box), file));
       expectRefusal(result, 5, /mounted\.db is mounted as a single file/);
     }
-    const doctor = await box.run(['doctor', '--db', file], mounted(dbPathOf(box), file));
+    const doctor = await box.run(['doctor', '--db', file], withMount(dbPathOf(box), file));
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(/database\s+fail\s.*mounted as a single file.*mount its directory/);
 
     const directory = join(box.directory, 'mounted');
     mkdirSync(directory);
-    const through = mounted(box.home, directory);
+    const through = withMount(box.home, directory);
     const added = await box.run(
       ['enqueue', '--id', 'b', 'true', '--db', join(directory, 'queue.db')],
       through,

@@ -15,22 +15,23 @@ import {
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const EVENTS = ['complete', 'failure', 'dead', 'idle'];
+const HOOK_EVENTS = ['complete', 'failure', 'dead', 'idle'];
 
 /** Sets hooks that each append a line to a file: event, job, state, exit code, queue, attempts, error. */
-async function setHooks(box: Sandbox, events = EVENTS): Promise<void> {
+async function setHooks(box: Sandbox, events = HOOK_EVENTS): Promise<void> {
   const variables = 'EVENT JOB_ID STATE EXIT_CODE QUEUE ATTEMPTS ERROR'.split(' ');
   const values = variables.map((name) => `"$QUEUECTL_HOOK_${name}"`).join(' ');
   const append = `printf '%s|%s|%s|%s|%s|%s|%s\\n' ${values} >> ${box.directory}/hookLines`;
   await configure(box, Object.fromEntries(events.map((event) => [`on-${event}`, append])));
 }
 
+/** Returns the lines that hooks have appended to the file, sorted. */
 const hookLines = (box: Sandbox): string[] => lines(join(box.directory, 'hookLines')).sort();
 const drain = (box: Sandbox, ...args: string[]) => box.run(['worker', 'start', '--drain', ...args]);
-const hooksOf = (box: Sandbox) => box.json<JobJson[]>(['list', '--queue', 'hooks']);
+const hookJobs = (box: Sandbox) => box.json<JobJson[]>(['list', '--queue', 'hooks']);
 
 test.concurrent(
-  'a hook runs once per event with its data in the environment, whatever queue the worker serves',
+  'a hook runs once per event with its data in the environment, also if the worker serves another queue',
   inSandbox(async (box) => {
     await setHooks(box);
     await enqueue(box, 'good', 'true', { queue: 'mail' });
@@ -48,7 +49,7 @@ test.concurrent(
     ]);
     expect(await box.json(['worker', 'list'])).toEqual([]);
     // The hooks completed and triggered no further hooks.
-    expect((await hooksOf(box)).map((job) => job.state)).toEqual(Array(5).fill('completed'));
+    expect((await hookJobs(box)).map((job) => job.state)).toEqual(Array(5).fill('completed'));
   }),
 );
 
@@ -79,7 +80,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "a job's own hooks, by flag or field, override the settings, and none disables a hook",
+  "a job's own hooks, by flag or field, override the settings, and the value none disables a hook",
   inSandbox(async (box) => {
     await setHooks(box, ['complete', 'dead']);
     await box.run(['enqueue', '--id', 'own', '--on-complete', 'echo own >> own', 'true']);
@@ -105,8 +106,8 @@ test.concurrent(
 test.concurrent(
   'a hook that enqueues jobs does not cause an endless loop',
   inSandbox(async (box) => {
-    const again = `echo hook >> ${box.directory}/hookLines; ${EXECUTABLE} enqueue 'echo job >> ${box.directory}/hookLines'`;
-    await configure(box, { 'on-complete': again, 'on-idle': again });
+    const enqueueingHook = `echo hook >> ${box.directory}/hookLines; ${EXECUTABLE} enqueue 'echo job >> ${box.directory}/hookLines'`;
+    await configure(box, { 'on-complete': enqueueingHook, 'on-idle': enqueueingHook });
     await enqueue(box, 'job', 'true');
     await drain(box);
     expect(hookLines(box)).toEqual(['hook', 'hook', 'job', 'job']);
@@ -144,13 +145,13 @@ test.concurrent(
 
 for (const exitCode of [0, 3]) {
   test.concurrent(
-    `hooks of a job that exits with ${exitCode} run once when workers are killed around its end`,
+    `hooks of a job that exits with ${exitCode} run once although its worker was killed while it ran`,
     inSandbox(async (box) => {
       await setHooks(box);
-      const first = await box.startWorkers();
+      const supervisor = await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
       const worker = await untilWorkerOf(box, 'job');
-      await killAll([first.pid, worker.pid]);
+      await killAll([supervisor.pid, worker.pid]);
       job.release();
       await box.startWorkers('--count', '2');
       await untilState(box, 'job', exitCode === 0 ? 'completed' : 'dead');
@@ -163,7 +164,7 @@ for (const exitCode of [0, 3]) {
 }
 
 test.concurrent(
-  'every end of a job runs its hook exactly once although workers are killed repeatedly',
+  'each job that ends runs its hook exactly once although workers are killed repeatedly',
   inSandbox(async (box) => {
     await setHooks(box, ['complete', 'dead']);
     const jobs = Array.from({ length: 60 }, (_, i) => ({
@@ -174,9 +175,9 @@ test.concurrent(
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
     await box.startWorkers('--count', '2');
     for (let kills = 0; kills < 6; kills++) {
-      const seen = hookLines(box).length;
+      const countBefore = hookLines(box).length;
       await until(
-        () => hookLines(box).length > seen + 3 || hookLines(box).length === 60,
+        () => hookLines(box).length > countBefore + 3 || hookLines(box).length === 60,
         'some more hooks have run',
       );
       await killAll((await workersOf(box)).map((worker) => worker.pid));

@@ -8,11 +8,11 @@ interface Status {
 }
 
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'];
-const FIELDS =
+const JOB_FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
   timeout_ms backoff_base depends_on on_parent_failure unique_key name retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter tags cwd env secret_env split_output stdin stdin_bytes worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Runs a command and returns its output, which must be one JSON document and nothing else. */
 async function printedJson<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
@@ -23,7 +23,7 @@ async function printedJson<T = Job[]>(box: Sandbox, ...args: string[]): Promise<
   return value;
 }
 
-/** A store with a job in every state but cancelled, and a busy worker. */
+/** A store that beforeAll fills with a job in every state but cancelled. It has a busy worker. */
 const box = sandbox();
 const JOBS = {
   pending: {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('list --state S --json prints one array for every state, in upper or lower case', async () => {
+test('list --state --json prints an array of the jobs in that state, written in upper or lower case', async () => {
   for (const state of STATES) {
     const expected = state === 'cancelled' ? [] : [state];
     for (const flag of [state, state.toUpperCase()]) {
@@ -53,22 +53,22 @@ test('list --state S --json prints one array for every state, in upper or lower 
       expect(jobs.map((job) => [job.id, job.state])).toEqual(expected.map((id) => [id, id]));
     }
   }
-  const some = await printedJson(box, 'list', '-s', 'dlq,running', '-s', 'waiting');
-  expect(some.map((job) => job.id).sort()).toEqual(['dead', 'pending', 'processing']);
+  const severalStates = await printedJson(box, 'list', '-s', 'dlq,running', '-s', 'waiting');
+  expect(severalStates.map((job) => job.id).sort()).toEqual(['dead', 'pending', 'processing']);
   expect((await printedJson(box, 'list', '--queue', 'mail')).map((job) => job.id)).toEqual(['dead']);
 });
 
 test('a job object has every documented field in every state, with null instead of absence', async () => {
   for (const job of await printedJson(box, 'list')) {
-    for (const field of FIELDS) expect(job).toHaveProperty(field);
+    for (const field of JOB_FIELDS) expect(job).toHaveProperty(field);
     for (const [field, value] of Object.entries(job)) {
       expect(value).not.toBe(undefined);
-      if (field.endsWith('_at') && value !== null) expect(value).toMatch(TIME);
+      if (field.endsWith('_at') && value !== null) expect(value).toMatch(ISO_TIME);
       if (field.endsWith('_ms') && value !== null) expect(value).toBeInteger();
     }
   }
-  const one = async (id: string) => printedJson<Job>(box, 'show', id);
-  expect(await one('pending')).toMatchObject({
+  const show = async (id: string) => printedJson<Job>(box, 'show', id);
+  expect(await show('pending')).toMatchObject({
     argv: null,
     exit_code: null,
     tags: { team: 'a' },
@@ -76,20 +76,20 @@ test('a job object has every documented field in every state, with null instead 
     ...{ stdin: 'some\0 text\n', stdin_bytes: 11, split_output: true, secret_env: ['TOKEN'] },
     ...{ backoff: 'linear', retry_delay_ms: 1500, backoff_max_ms: 60_000, jitter: 0.5 },
   });
-  expect(await one('failed')).toMatchObject({ attempts: 1, exit_code: 7, last_error: 'exit code 7: why' });
-  expect(await one('dead')).toMatchObject({
+  expect(await show('failed')).toMatchObject({ attempts: 1, exit_code: 7, last_error: 'exit code 7: why' });
+  expect(await show('dead')).toMatchObject({
     exit_code: 137,
     signal: 'SIGKILL',
     next_run_at: null,
     queue: 'mail',
   });
-  expect(await one('completed')).toMatchObject({
+  expect(await show('completed')).toMatchObject({
     exit_code: 0,
     timeout_ms: 60_000,
     priority: 10,
     last_error: null,
   });
-  expect((await one('processing')).worker_id).toBeString();
+  expect((await show('processing')).worker_id).toBeString();
 });
 
 test('status counts every state, including zeros, and shows each worker', async () => {
@@ -99,7 +99,7 @@ test('status counts every state, including zeros, and shows each worker', async 
   expect(workers).toEqual([
     {
       ...{ id: expect.any(String), pid: expect.any(Number), hostname: expect.any(String) },
-      ...{ started_at: expect.stringMatching(TIME), last_heartbeat: expect.stringMatching(TIME) },
+      ...{ started_at: expect.stringMatching(ISO_TIME), last_heartbeat: expect.stringMatching(ISO_TIME) },
       ...{ status: 'busy', queues: ['*'], current_jobs: ['processing'] },
       ...{ concurrency: expect.any(Number), same_executable: true },
     },
@@ -113,16 +113,21 @@ test('a printed job object with another id can be enqueued again, without a warn
     const again = { ...printed, id: `again-${printed.id}`, queue: 'nobody' };
     const added = await box.run(['enqueue', '--json', JSON.stringify(again)]);
     expect(added).toMatchObject({ code: 0, stderr: '' });
-    const kept =
+    const keptFields =
       'command argv max_retries priority timeout_ms backoff_base run_at tags cwd env secret_env split_output stdin backoff retry_delay_ms backoff_max_ms jitter'.split(
         ' ',
       );
-    const pick = (job: Job) => kept.map((field) => job[field]);
-    // A retry that is due later stays due later.
-    const due = printed.state === 'failed' ? printed.next_run_at : printed.run_at;
-    expect(pick(JSON.parse(added.stdout))).toEqual(pick({ ...printed, run_at: due }));
+    const pick = (job: Job) => keptFields.map((field) => job[field]);
+    // A failed job is enqueued again for the time of its next retry.
+    const runAt = printed.state === 'failed' ? printed.next_run_at : printed.run_at;
+    expect(pick(JSON.parse(added.stdout))).toEqual(pick({ ...printed, run_at: runAt }));
     expect(JSON.parse(added.stdout)).toMatchObject({ attempts: 0, exit_code: null, state: 'pending' });
   }
+});
+
+test('with --json, a warning on stderr is a JSON object', async () => {
+  const { stderr } = await box.run(['enqueue', '--json', '--queue', 'nobody', 'mysql --password=hunter2']);
+  expect(JSON.parse(stderr).warning.message).toContain('--password');
 });
 
 test('errors with --json are one JSON object on stderr', async () => {
@@ -161,8 +166,8 @@ test(
         queue,
         max_retries: 1,
       }));
-    const all = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
-    await ownBox.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(all) });
+    const allJobs = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
+    await ownBox.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(allJobs) });
     const workers = ownBox.start([
       'worker',
       'start',

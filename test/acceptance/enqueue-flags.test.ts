@@ -54,10 +54,10 @@ test(
     const again = await box.json<Job>(['enqueue', '--again', 'fir']);
     expect(again).toMatchObject({ ...definition, state: 'pending', attempts: 0, timeout_ms: null });
     expect(again.id).not.toBe('first');
-    const taken = await box.json<Job>(['enqueue', '--again', 'first']);
-    expect(taken).toMatchObject({ id: again.id, existing: true });
-    const changed = ['--unique', 'k2', '--priority', '9', '--env', 'B=2', '--id', 'second', '--hold'];
-    expect(await box.json(['enqueue', '--again', 'first', ...changed])).toMatchObject({
+    const existing = await box.json<Job>(['enqueue', '--again', 'first']);
+    expect(existing).toMatchObject({ id: again.id, existing: true });
+    const flags = ['--unique', 'k2', '--priority', '9', '--env', 'B=2', '--id', 'second', '--hold'];
+    expect(await box.json(['enqueue', '--again', 'first', ...flags])).toMatchObject({
       ...definition,
       ...{ id: 'second', priority: 9, env: { B: '2' }, unique_key: 'k2' },
     });
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'a program with arguments, a delayed job and one with a dependency run again as they are, now',
+  'enqueue --again keeps the arguments of a program, but not the delay and the dependencies of a job',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'argv', '--', 'printf', '%s', 'a b']);
     await box.run(['enqueue', '--id', 'late', '--delay', '1h', '--after', 'argv', 'true']);
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'requeue of a running job names both ways to run it again',
+  'the error of requeue for a running job suggests cancel and retry, or enqueue --again',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['enqueue', '--id', 'busy', 'sleep 100']);
@@ -94,14 +94,14 @@ test(
 );
 
 test(
-  'enqueue @FILE reads the file, and a JSON file is never run as a command',
+  'enqueue @FILE reads the file, and a JSON file is refused as a command unless it is executable',
   inSandbox(async (box) => {
     const file = join(box.directory, 'job.json');
     writeFileSync(file, '{"id":"from-file","command":"true"}');
     expect(await box.run(['enqueue', '@job.json'])).toMatchObject({ code: 0, stdout: 'from-file\n' });
     writeFileSync(file, '[{"command":"true"},{"command":"false"}]');
     expect(await box.json(['enqueue', '@job.json', '--queue', 'mail'])).toHaveLength(2);
-    const before = await box.json(['list']);
+    const jobsBefore = await box.json(['list']);
     for (const args of [
       ['enqueue', '-f', 'job.json'],
       ['enqueue', 'job.json'],
@@ -117,7 +117,7 @@ test(
     expectRefusal(await box.run(['enqueue', '@missing.json']), 2, /missing\.json does not exist/);
     expectRefusal(await box.run(['enqueue', '@']), 2, /file name after @ is missing/);
     expectRefusal(await box.run(['enqueue', '@job.json', '--file', 'job.json']), 2, /only once/);
-    expect(await box.json(['list'])).toEqual(before);
+    expect(await box.json(['list'])).toEqual(jobsBefore);
     // A script may have such a name, and a command may start with the name of a file that does not exist.
     chmodSync(file, 0o755);
     expect((await box.run(['enqueue', './job.json'])).code).toBe(0);
@@ -160,7 +160,7 @@ test(
 );
 
 test(
-  "--inherit-env '*' copies the whole environment, without what describes the shell, and names secrets",
+  "--inherit-env '*' copies all variables except those of the shell and of queuectl, and warns about secrets",
   inSandbox(async (box) => {
     const env = {
       LC_ONE: '1',
@@ -169,8 +169,8 @@ test(
       DB_PASSWORD: 'pass',
       QUEUECTL_NO_INPUT: '1',
     };
-    const all = await box.run(['enqueue', '--inherit-env', '*', '--json', 'true'], { env });
-    const job = JSON.parse(all.stdout) as { env: Record<string, string> };
+    const inherited = await box.run(['enqueue', '--inherit-env', '*', '--json', 'true'], { env });
+    const job = JSON.parse(inherited.stdout) as { env: Record<string, string> };
     expect(job.env).toMatchObject({
       LC_ONE: '1',
       LC_TWO: '2',
@@ -179,19 +179,36 @@ test(
     });
     for (const name of ['QUEUECTL_NO_INPUT', 'QUEUECTL_HOME', 'PWD', 'OLDPWD', 'SHLVL', '_'])
       expect(job.env).not.toHaveProperty(name);
-    expect(all.stderr).toContain('2 variables look like secrets');
-    expect(all.stderr).toContain('GITHUB_TOKEN');
-    const kept = ['--secret-env', 'GITHUB_TOKEN,DB_PASSWORD'];
-    const some = await box.run(['enqueue', '--inherit-env', '*', ...kept, '--json', 'true'], { env });
-    expect(some.stderr).toBe('');
-    expect(JSON.parse(some.stdout).env).not.toHaveProperty('GITHUB_TOKEN');
-    const two = await box.run(['enqueue', '--inherit-env', 'LC_ONE,LC_T*', '--json', 'true'], { env });
-    expect(JSON.parse(two.stdout).env).toEqual({ LC_ONE: '1', LC_TWO: '2' });
+    expect(inherited.stderr).toContain('2 variables look like secrets');
+    expect(inherited.stderr).toContain('GITHUB_TOKEN');
+    const secretFlags = ['--secret-env', 'GITHUB_TOKEN,DB_PASSWORD'];
+    const withSecrets = await box.run(['enqueue', '--inherit-env', '*', ...secretFlags, '--json', 'true'], {
+      env,
+    });
+    expect(withSecrets.stderr).toBe('');
+    expect(JSON.parse(withSecrets.stdout).env).not.toHaveProperty('GITHUB_TOKEN');
+    const selected = await box.run(['enqueue', '--inherit-env', 'LC_ONE,LC_T*', '--json', 'true'], { env });
+    expect(JSON.parse(selected.stdout).env).toEqual({ LC_ONE: '1', LC_TWO: '2' });
     expectRefusal(
       await box.run(['enqueue', '--inherit-env', 'NO_SUCH_*', 'true'], { env }),
       2,
       /no variable/,
     );
     expectRefusal(await box.run(['enqueue', '--inherit-env', 'NO_SUCH', 'true'], { env }), 2, /is not set/);
+  }),
+);
+
+test(
+  '--env overrides --inherit-env, which overrides --env-file',
+  inSandbox(async (box) => {
+    const file = join(box.directory, 'vars');
+    writeFileSync(file, '# comment\n\nexport A=file\r\nB=file=1\nC=file\n');
+    const flags = ['--env-file', file, '--inherit-env', 'B,D', '--env', 'C=given'];
+    await box.run(['enqueue', '--id', 'job', ...flags, 'true'], { env: { B: 'here', D: 'there' } });
+    expect(await box.json(['show', 'job'])).toMatchObject({
+      env: { A: 'file', B: 'here', C: 'given', D: 'there' },
+    });
+    expect((await box.run(['enqueue', '--inherit-env', 'NOT_SET_ANYWHERE', 'true'])).code).toBe(2);
+    expect((await box.run(['enqueue', '--env-file', '/nowhere', 'true'])).code).toBe(2);
   }),
 );

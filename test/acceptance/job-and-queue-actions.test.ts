@@ -12,6 +12,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
+import { onTerminal } from '../support/terminal.ts';
 
 test.concurrent(
   'cancel stops a running job and all its processes before it returns',
@@ -28,7 +29,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'cancel works when every worker was killed',
+  'cancel stops a running job although every worker was killed',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
@@ -45,7 +46,7 @@ test.concurrent(
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await enqueue(box, 'job', 'head -c 50000 /dev/zero | tr "\\0" x; touch wrote; sleep 600');
-    await until(() => existsSync(join(box.directory, 'wrote')), 'it has written');
+    await until(() => existsSync(join(box.directory, 'wrote')), 'the job has written its output');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expect((await box.run(['cancel', 'job'])).code).toBe(0);
     expect((await box.run(['logs', 'job'])).stdout).toBe('x'.repeat(50_000));
@@ -59,8 +60,8 @@ test.concurrent(
     await box.run(['worker', 'start', '--drain']);
     await enqueue(box, 'waits', 'touch ran');
     expect((await box.run(['cancel', 'done'])).code).toBe(4);
-    const both = await box.run(['cancel', 'waits', 'done']);
-    expect(both).toEqual({ code: 7, stdout: 'waits\n', stderr: 'warning: 1 job had already finished\n' });
+    const partial = await box.run(['cancel', 'waits', 'done']);
+    expect(partial).toEqual({ code: 7, stdout: 'waits\n', stderr: 'warning: 1 job had already finished\n' });
     await box.run(['worker', 'start', '--drain']);
     expect(await box.json<JobJson>(['show', 'waits'])).toMatchObject({ state: 'cancelled', attempts: 0 });
     expect((await box.run(['cancel', 'nope', 'waits'])).code).toBe(3);
@@ -68,7 +69,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a bulk action asks for confirmation, --dry-run changes nothing, and id prefixes and @last select one job',
+  'an action on several jobs requires --yes, --dry-run changes nothing, and an id prefix or @last selects one job',
   inSandbox(async (box) => {
     for (const id of ['mail-1', 'mail-2', 'other']) {
       await box.run(['enqueue', '--id', id, '--queue', id.slice(0, 4), '--tag', `n=${id}`, 'true']);
@@ -86,6 +87,7 @@ test.concurrent(
     expect((await box.run(['release', '--tag', 'n=mail-1'])).stdout).toBe('mail-1\n');
     expect((await box.run(['edit', 'mail-2', '--priority', 'high', '--set-queue', 'slow'])).code).toBe(0);
     expect(await box.json(['show', 'mail-2'])).toMatchObject({ priority: 10, queue: 'slow' });
+    expect(await box.json(['show', 'oth'])).toMatchObject({ id: 'other' });
     expect((await box.run(['delete', '@last'])).stdout).toBe('other\n');
     expect((await box.run(['show', 'oth'])).code).toBe(3);
   }),
@@ -116,20 +118,23 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a suspended job stops with all its processes and continues when it is resumed',
+  'suspend stops all processes of a job, and continue lets them go on',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'job', 'while ! test -e go; do sleep 0.02; done & wait');
     await untilState(box, 'job', 'processing');
-    await until(() => processesOfJob(box, 'job').length >= 3, 'it has started its children');
+    await until(() => processesOfJob(box, 'job').length >= 3, 'the job has started its children');
     expect((await box.run(['suspend', 'job'])).stdout).toBe('job\n');
     writeFileSync(join(box.directory, 'go'), '');
     // SIGSTOP takes effect with a delay, so the test polls until all processes are stopped.
-    const states = () =>
+    const processStates = () =>
       processesOfJob(box, 'job').map((pid) => /\) (.)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1]);
     // State D is a shell that waits for a child which was stopped between its fork and its exec.
-    await until(() => states().every((state) => state === 'T' || state === 'D'), 'every process is stopped');
-    expect(states().length).toBeGreaterThanOrEqual(3);
+    await until(
+      () => processStates().every((state) => state === 'T' || state === 'D'),
+      'every process is stopped',
+    );
+    expect(processStates().length).toBeGreaterThanOrEqual(3);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'processing' });
     expect((await box.run(['continue', 'job'])).code).toBe(0);
     await untilState(box, 'job', 'completed');
@@ -144,7 +149,7 @@ test.concurrent(
     const workers = await box.startWorkers();
     const stubborn = 'trap "" TERM; echo start >>traces; while :; do sleep 0.1; done';
     await enqueue(box, 'job', stubborn, { timeout: 1, max_retries: 3 });
-    await until(() => workers.output().includes('stopping (timeout)'), 'its timeout has come');
+    await until(() => workers.output().includes('stopping (timeout)'), 'the job has timed out');
     expect((await box.run(['cancel', 'job'])).code).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'cancelled' });
     expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
@@ -170,24 +175,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--drain leaves held and paused jobs and lists them',
-  inSandbox(async (box) => {
-    await box.run(['enqueue', '--id', 'failing', '--backoff-base', '100', 'exit 1']);
-    const workers = await box.startWorkers();
-    await untilState(box, 'failing', 'failed');
-    await box.run(['hold', 'failing']);
-    process.kill(workers.pid, 'SIGTERM');
-    await workers.exit;
-    await box.run(['enqueue', '--id', 'mail', '--queue', 'mail', 'true']);
-    await box.run(['queue', 'pause', 'mail']);
-    const { code, stderr } = await box.run(['worker', 'start', '--drain']);
-    expect(code).toBe(0);
-    expect(stderr).toContain('2 jobs remain (due later, held, blocked or in a paused queue): mail, failing');
-  }),
-);
-
-test.concurrent(
-  'edit opens one job in an editor, and an editor that fails changes nothing',
+  'edit opens one job in an editor, and a failing editor or an invalid value changes nothing',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', '--timeout', '5m', 'echo old']);
     const edit = (editor: string) => box.run(['edit', 'job'], { env: { EDITOR: editor, VISUAL: '' } });
@@ -209,17 +197,17 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--env overrides --inherit-env, which overrides --env-file',
+  'a declined question and an edit without a change print that nothing was changed',
   inSandbox(async (box) => {
-    const file = join(box.directory, 'vars');
-    writeFileSync(file, '# comment\n\nexport A=file\r\nB=file=1\nC=file\n');
-    const flags = ['--env-file', file, '--inherit-env', 'B,D', '--env', 'C=given'];
-    await box.run(['enqueue', '--id', 'job', ...flags, 'true'], { env: { B: 'here', D: 'there' } });
-    expect(await box.json(['show', 'job'])).toMatchObject({
-      env: { A: 'file', B: 'here', C: 'given', D: 'there' },
-    });
-    expect((await box.run(['enqueue', '--inherit-env', 'NOT_SET_ANYWHERE', 'true'])).code).toBe(2);
-    expect((await box.run(['enqueue', '--env-file', '/nowhere', 'true'])).code).toBe(2);
+    for (const id of ['n1', 'n2']) await box.run(['enqueue', '--queue', 'no', '--id', id, 'true']);
+    const cancel = onTerminal(box, ['cancel', '--queue', 'no']);
+    await until(() => cancel.output().includes('[y/N]'), 'the question');
+    cancel.type('n\r');
+    expect(await cancel.closed).toBe(1);
+    expect(cancel.output()).toContain('nothing was changed');
+    const edit = onTerminal(box, ['edit', 'n1'], 24, 80, { env: { EDITOR: 'true', VISUAL: '' } });
+    expect(await edit.closed).toBe(0);
+    expect(edit.output()).toBe('nothing was changed\r\n');
   }),
 );
 

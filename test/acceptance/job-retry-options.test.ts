@@ -9,7 +9,7 @@ test(
   "a job's own backoff overrides the settings, field by field",
   inSandbox(async (box) => {
     await configure(box, { 'backoff-strategy': 'linear', 'retry-delay': '100s', 'backoff-max': '50s' });
-    const jobs: [id: string, flags: string[], waitMs: number][] = [
+    const jobs: [id: string, flags: string[], delayMs: number][] = [
       ['settings', [], 50_000],
       ['max', ['--backoff-max', '2h'], 100_000],
       ['delay', ['--retry-delay', '30s'], 30_000],
@@ -19,12 +19,24 @@ test(
     for (const [id, flags] of jobs) await box.run(['enqueue', '--id', id, ...flags, 'exit 1']);
     await box.run(['enqueue', '--id', 'jitter', '--jitter', '1', 'exit 1']);
     await box.startWorkers('--concurrency', '4');
-    const waited = async (id: string): Promise<number> => {
+    const retryDelayMs = async (id: string): Promise<number> => {
       await untilState(box, id, 'failed');
       const job = await box.json<JobDetails>(['show', id]);
       return Date.parse(job.next_run_at!) - Date.parse(job.history[0]!.finished_at);
     };
-    for (const [id, , waitMs] of jobs) expect([id, await waited(id)]).toEqual([id, waitMs]);
-    expect(await waited('jitter')).toBeLessThanOrEqual(50_000);
+    for (const [id, , delayMs] of jobs) expect([id, await retryDelayMs(id)]).toEqual([id, delayMs]);
+    expect(await retryDelayMs('jitter')).toBeLessThanOrEqual(50_000);
+  }),
+);
+
+test(
+  '--retry-on and --no-retry-on decide by the exit code whether a job is retried',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await box.run(['enqueue', '--id', 'usage', '--no-retry-on', '64-78', 'exit 65']);
+    await box.run(['enqueue', '--id', 'other', '--retry-on', '75', 'exit 1']);
+    expect(await untilState(box, 'usage', 'dead')).toMatchObject({ attempts: 1, exit_code: 65 });
+    expect(await untilState(box, 'other', 'dead')).toMatchObject({ attempts: 1, exit_code: 1 });
+    expect((await box.run(['enqueue', '--no-retry-on', '5-3', 'true'])).code).toBe(2);
   }),
 );

@@ -14,7 +14,7 @@ import { isAlive, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, type JobJson, lines, until, untilState } from '../support/queuectl.ts';
 
 test.concurrent(
-  'worker start --detach returns when the workers are ready, and they work and stop like any others',
+  'worker start --detach returns when the workers are ready, and they run jobs and obey worker stop',
   inSandbox(async (box) => {
     const args = ['worker', 'start', '--detach', '--count', '8'];
     const started = await box.json<{ pid: number; log: string; workers: number }>(args);
@@ -74,7 +74,7 @@ test.concurrent(
     for (let round = 1; round <= 3; round++) {
       const result = await box.run(['worker', 'start', '--detach', '--drain', '--count', '3']);
       expect({ code: result.code, stderr: result.stderr }).toMatchObject({ code: 0 });
-      await until(async () => (await workersOf(box)).length === 0, 'they have gone');
+      await until(async () => (await workersOf(box)).length === 0, 'the workers have gone');
     }
   }),
 );
@@ -102,22 +102,22 @@ test.concurrent(
     expect(await show('hopeless')).toMatchObject({ state: 'dead', attempts: 1 });
     expect(await show('later')).toMatchObject({ state: 'pending', attempts: 0 });
     expect(lines(join(box.directory, 'later.log'))).toEqual([]);
-    await until(() => workers.output().includes('1 job remains (due later'), 'the job left is mentioned');
+    await until(() => workers.output().includes('1 job remains (due later'), 'the remaining job is reported');
   }),
 );
 
 test.concurrent(
   '--drain waits for a job that another worker runs, and for its retry',
   inSandbox(async (box) => {
-    const first = await box.startWorkers();
+    const otherWorker = await box.startWorkers();
     const job = await startGatedJob(box, 'job', 1, { max_retries: 2, backoff_base: 1 });
     const draining = await box.startWorkers('--drain');
     // The other worker leaves, so only the draining worker can run the retry.
-    process.kill(first.pid, 'SIGTERM');
-    await until(() => first.output().includes('stopping'), 'the first worker is stopping');
+    process.kill(otherWorker.pid, 'SIGTERM');
+    await until(() => otherWorker.output().includes('stopping'), 'the other worker is stopping');
     expect(draining.child.exitCode).toBe(null);
     job.release();
-    expect(await first.exit).toBe(0);
+    expect(await otherWorker.exit).toBe(0);
     expect(await draining.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'dead', attempts: 2 });
     expect(job.traces()).toEqual([...ONE_RUN, ...ONE_RUN]);
@@ -125,7 +125,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--drain --queue considers its own queues only',
+  '--drain --queue waits only for the jobs of its own queues',
   inSandbox(async (box) => {
     await enqueue(box, 'mail', gatedCommand('mail'), { queue: 'mail' });
     await enqueue(box, 'other', gatedCommand('other'), { queue: 'other' });
@@ -138,10 +138,27 @@ test.concurrent(
   }),
 );
 
+test.concurrent(
+  '--drain leaves held jobs and jobs of paused queues, and lists them',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'failing', '--backoff-base', '100', 'exit 1']);
+    const workers = await box.startWorkers();
+    await untilState(box, 'failing', 'failed');
+    await box.run(['hold', 'failing']);
+    process.kill(workers.pid, 'SIGTERM');
+    await workers.exit;
+    await box.run(['enqueue', '--id', 'mail', '--queue', 'mail', 'true']);
+    await box.run(['queue', 'pause', 'mail']);
+    const { code, stderr } = await box.run(['worker', 'start', '--drain']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('2 jobs remain (due later, held, blocked or in a paused queue): mail, failing');
+  }),
+);
+
 const MEBIBYTE = 2 ** 20;
 
 test.concurrent(
-  'the log of detached workers is rotated while they run and continues',
+  'the log of detached workers is rotated while they run, and they continue to write to it',
   inSandbox(async (box) => {
     const { log } = await box.json<{ log: string }>(['worker', 'start', '--detach', '--count', '2']);
     writeFileSync(`${log}.1`, 'the one before\n');
@@ -152,25 +169,25 @@ test.concurrent(
     expect(statSync(`${log}.1`).mode & 0o777).toBe(0o600);
     await enqueue(box, 'job', 'true');
     await untilState(box, 'job', 'completed');
-    await until(() => readFileSync(log, 'latin1').includes('job=job'), 'the workers still write to it');
+    await until(() => readFileSync(log, 'latin1').includes('job=job'), 'the workers still write to the log');
     expect(readFileSync(log, 'latin1')).not.toContain('\0');
   }),
 );
 
 test.concurrent(
-  'a detached start keeps the ten newest logs of earlier starts and all logs of running ones',
+  'a detached start keeps the ten newest logs of ended workers and the logs of running workers',
   inSandbox(async (box) => {
     const running = await box.json<{ log: string }>(['worker', 'start', '--detach']);
     utimesSync(running.log, 1, 1);
-    const old = Array.from({ length: 12 }, (_, i) => {
+    const oldLogs = Array.from({ length: 12 }, (_, i) => {
       const log = join(running.log, '..', `worker-${String(i).padStart(12, '0')}.log`);
       for (const file of [log, `${log}.1`]) writeFileSync(file, '');
       utimesSync(log, 1000 + i, 1000 + i);
       return log;
     });
     const next = await box.json<{ log: string }>(['worker', 'start', '--detach']);
-    for (const log of [running.log, next.log, ...old.slice(2)]) expect(existsSync(log)).toBe(true);
-    for (const log of old.slice(0, 2))
+    for (const log of [running.log, next.log, ...oldLogs.slice(2)]) expect(existsSync(log)).toBe(true);
+    for (const log of oldLogs.slice(0, 2))
       expect([existsSync(log), existsSync(`${log}.1`)]).toEqual([false, false]);
   }),
 );

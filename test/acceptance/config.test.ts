@@ -18,20 +18,20 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, QUICK_HEARTBEATS);
     await box.startWorkers();
-    const retryDelayOf = async (id: string): Promise<number> => {
+    const retryDelayMs = async (id: string): Promise<number> => {
       await enqueue(box, id, 'exit 1', { max_retries: 3 });
       const job = (await untilState(box, id, 'failed')) as JobJson & { updated_at: string };
       return Date.parse(job.next_run_at!) - Date.parse(job.updated_at);
     };
     await configure(box, { 'backoff-base': '100' });
     await untilHeartbeats(box, 2);
-    expect(await retryDelayOf('changed')).toBe(100_000);
+    expect(await retryDelayMs('changed')).toBe(100_000);
     await configure(box, { 'backoff-strategy': 'fixed', 'retry-delay': '7m' });
     await untilHeartbeats(box, 2);
-    expect(await retryDelayOf('fixed')).toBe(420_000);
+    expect(await retryDelayMs('fixed')).toBe(420_000);
     for (const key of ['backoff-strategy', 'backoff-base']) await box.json(['config', 'unset', key]);
     await untilHeartbeats(box, 2);
-    expect(await retryDelayOf('default')).toBe(2000);
+    expect(await retryDelayMs('default')).toBe(2000);
   }),
 );
 
@@ -51,7 +51,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'running workers apply a changed stop-timeout at their next heartbeat',
+  'running workers apply a changed stop-timeout',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -103,33 +103,33 @@ const SPELLINGS: [typed: string, value: string, key: string, text: string][] = [
 ];
 
 test.concurrent(
-  'config set, get and unset accept all spellings of a key',
+  'config set, get and unset accept other spellings of a key',
   inSandbox(async (box) => {
     const get = async (key: string): Promise<string> => (await box.run(['config', 'get', key])).stdout.trim();
     for (const [typed, value, key, text] of SPELLINGS) {
-      const set = await box.run(['config', 'set', typed, value]);
-      expect({ typed, ...set }).toMatchObject({ typed, code: 0, stderr: '' });
+      const result = await box.run(['config', 'set', typed, value]);
+      expect({ typed, ...result }).toMatchObject({ typed, code: 0, stderr: '' });
       expect([typed, await get(key), await get(typed)]).toEqual([typed, text, text]);
     }
-    const list = async () =>
+    const listSettings = async () =>
       box.json<{ key: string; text: string; is_default: boolean }[]>(['config', 'list']);
-    const changed = new Set(SPELLINGS.map(([, , key]) => key));
+    const changedKeys = new Set(SPELLINGS.map(([, , key]) => key));
     const isChanged = (row: { is_default: boolean }): boolean => !row.is_default;
     expect(
-      (await list())
+      (await listSettings())
         .filter(isChanged)
         .map((row) => row.key)
         .sort(),
-    ).toEqual([...changed].sort());
+    ).toEqual([...changedKeys].sort());
     for (const [typed] of SPELLINGS) expect((await box.run(['config', 'unset', typed])).code).toBe(0);
-    expect((await list()).filter(isChanged)).toEqual([]);
+    expect((await listSettings()).filter(isChanged)).toEqual([]);
   }),
 );
 
 test.concurrent(
-  'a refused key or value changes nothing',
+  'an invalid key or value is refused and changes nothing',
   inSandbox(async (box) => {
-    const before = await box.json(['config', 'list']);
+    const settingsBefore = await box.json(['config', 'list']);
     for (const [key, value, hint] of [
       ['max-retrys', '5', 'max-retries'],
       ['nonsense', '5', 'config list'],
@@ -149,7 +149,7 @@ test.concurrent(
       expect(result.stderr).toContain(hint);
     }
     expect((await box.run(['config', 'get', 'max-retrys'])).code).toBe(2);
-    expect(await box.json(['config', 'list'])).toEqual(before);
+    expect(await box.json(['config', 'list'])).toEqual(settingsBefore);
   }),
 );
 
