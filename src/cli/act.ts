@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { type Acted, describeSkipped } from '../actions/act.ts';
+import { describeSkipped, type JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { cancelledWith, getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
@@ -31,7 +31,7 @@ interface ActingCommand {
   /** Returns the command that helps if the only job could not be changed. */
   hint?(app: App, id: string): Promise<string>;
   /** Returns null if there was nothing to change. */
-  act(app: App, ids: string[], input: Input, context: Context): Promise<Acted | null>;
+  act(app: App, ids: string[], input: Input, context: Context): Promise<JobActionResult | null>;
 }
 
 const ACT_FLAGS: Record<string, Flag> = {
@@ -147,8 +147,8 @@ async function preview(
 }
 
 /** Prints what changed and what did not. Returns 0 if all jobs changed, 7 if some did, and throws if none did. */
-function report({ io }: Context, done: string, acted: Acted, hint?: string): number {
-  const { changed, unchanged, skipped = [], why, alsoCancelled: lost = [] } = acted;
+function report({ io }: Context, done: string, acted: JobActionResult, hint?: string): number {
+  const { changed, unchanged, skippedAtMostOnce: skipped = [], why, alsoCancelled: lost = [] } = acted;
   const others = unchanged.length - skipped.length;
   const unchangedText = [
     ...(others > 0 ? [`${countOf(others)} ${verbFor(others, why)}`] : []),
@@ -174,13 +174,13 @@ function report({ io }: Context, done: string, acted: Acted, hint?: string): num
 }
 
 /** Returns the further fields of a JSON answer. */
-function otherFields(done: string, acted: Acted): object {
+function otherFields(done: string, acted: JobActionResult): object {
   const { alsoCancelled = [] } = acted;
   const name = done.startsWith('would') ? 'would_also_be_cancelled' : 'also_cancelled';
   return { ...(alsoCancelled.length > 0 ? { [name]: alsoCancelled } : {}), ...atMostOnceFields(acted) };
 }
 
-function alsoText(done: string, { changed, alsoCancelled = [] }: Acted): string {
+function alsoText(done: string, { changed, alsoCancelled = [] }: JobActionResult): string {
   if (alsoCancelled.length === 0) return '';
   const what = thatDepend(alsoCancelled, 'depended', changed.length);
   return ` and ${done === 'cancelled' ? '' : 'cancelled '}${what}: ${named(alsoCancelled)}`;
@@ -188,7 +188,7 @@ function alsoText(done: string, { changed, alsoCancelled = [] }: Acted): string 
 
 function nothingDone(
   done: string,
-  { unchanged, skipped = [], why }: Acted,
+  { unchanged, skippedAtMostOnce: skipped = [], why }: JobActionResult,
   unchangedText: string,
   given?: string,
 ): QueueError {

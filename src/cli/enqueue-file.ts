@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { addedObjects, lookUpJob } from '../actions/jobs.ts';
+import { enqueuedJobObjects, lookUpJob } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import { readCircumstances } from '../actions/waiting-reasons.ts';
 import type { GoneJob, Job } from '../core/job.ts';
@@ -99,9 +99,9 @@ async function print(
 /** Prints the jobs as JSON. It reads them back one by one, because all of them together could exceed the memory. */
 async function printJson(io: Io, app: App, ids: string[], existing: Map<string, boolean>): Promise<void> {
   let text = '[';
-  const around = await readCircumstances(app);
+  const circumstances = await readCircumstances(app);
   for (const [i, id] of ids.entries()) {
-    const [job] = await addedObjects(app, [await added(app, id, existing)], around);
+    const [job] = await enqueuedJobObjects(app, [await added(app, id, existing)], circumstances);
     text += `${i === 0 ? '' : ','}${jsonText(io, job!)}`;
     if (text.length > CHUNK) {
       io.out(text);

@@ -75,7 +75,7 @@ export function readScheduleChanges(
     [what === undefined || what === null ? {} : readJob(input, now)],
     readJobFlags(input, where, now),
   );
-  return { name, when: timingOf(input), job: job!, called };
+  return { name, schedule: timingOf(input), job: job!, nameOf: called };
 }
 
 /** Reads one job in one of the forms that `enqueue` accepts on the command line. */

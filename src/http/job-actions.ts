@@ -1,4 +1,4 @@
-import type { Acted } from '../actions/act.ts';
+import type { JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { cancelJobs } from '../actions/cancel.ts';
 import { deleteJobs } from '../actions/delete.ts';
@@ -9,7 +9,7 @@ import { retryJobs } from '../actions/retry.ts';
 import { readJobChanges } from '../core/job-changes.ts';
 import { refuse } from './problem.ts';
 
-export type Act = (app: App, ids: string[]) => Promise<Acted>;
+export type Act = (app: App, ids: string[]) => Promise<JobActionResult>;
 
 interface JobAction {
   verb: string;

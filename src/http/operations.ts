@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Acted } from '../actions/act.ts';
+import type { JobActionResult } from '../actions/act.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import type { NewEvent } from '../core/events.ts';
@@ -9,7 +9,7 @@ import type { OperationObject } from '../core/wire.ts';
 /** The work of one bulk action. */
 export interface Work {
   ids: AsyncIterable<string[]>;
-  act(ids: string[]): Promise<Acted>;
+  act(ids: string[]): Promise<JobActionResult>;
   /** Adds an event to the store's log, for the start and the end of the bulk action. */
   record(event: NewEvent): Promise<void>;
   /** The maximum number of jobs. */
@@ -141,7 +141,7 @@ async function actOnAll(operation: Operation, { act, perSecond }: Work, ids: str
     const changed = acted.changed.length + (acted.ending?.length ?? 0);
     operation.changed += changed;
     operation.unchanged += batch.length - changed;
-    operation.skipped += acted.skipped?.length ?? 0;
+    operation.skipped += acted.skippedAtMostOnce?.length ?? 0;
     operation.also_cancelled += acted.alsoCancelled?.length ?? 0;
     await letOthersRun();
     if (perSecond !== null && operation.done < ids.length) await pause((size / perSecond) * 1000);

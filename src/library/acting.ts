@@ -1,4 +1,4 @@
-import type { Acted } from '../actions/act.ts';
+import type { JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { cancelJobs } from '../actions/cancel.ts';
 import { deleteJobs } from '../actions/delete.ts';
@@ -12,7 +12,7 @@ import type { ActingVerbs, ActionResult } from './types.ts';
 
 export function actingVerbs(queue: OpenQueue): ActingVerbs {
   const verb =
-    (act: (app: App, ids: string[]) => Promise<Acted>) =>
+    (act: (app: App, ids: string[]) => Promise<JobActionResult>) =>
     async (...ids: string[]): Promise<ActionResult> => {
       const app = queue.app();
       const unique = [...new Set(jobIds(ids))];

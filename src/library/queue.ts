@@ -3,7 +3,7 @@ import { type App, closeApp, openApp } from '../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
-import { addedObjects, getJob, jobObject, showJob } from '../actions/jobs.ts';
+import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject } from '../actions/jobs.ts';
 import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
@@ -57,7 +57,7 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
     const common = read(options);
     const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
-    const objects = await addedObjects(app, jobs);
+    const objects = await enqueuedJobObjects(app, jobs);
     return Array.isArray(given) ? objects : objects[0]!;
   };
 
@@ -78,7 +78,7 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
     logs: logsOf(queue),
     async attempts(id) {
       const app = queue.app();
-      const { attempts } = await showJob(app, jobIds([id])[0]!);
+      const { attempts } = await getJobWithAttempts(app, jobIds([id])[0]!);
       return withLeftBehind(app, attempts).map(toAttemptObject);
     },
     events: (wanted) => events(queue, wanted),

@@ -4,9 +4,9 @@ import {
   lastEventNumber,
   lastEventNumberBefore,
   readEvents,
-  startOfLast,
+  startOfLastEvents,
 } from '../../actions/events.ts';
-import { findJob } from '../../actions/select.ts';
+import { findJobId } from '../../actions/select.ts';
 import { ERRORS, QueueError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -89,7 +89,8 @@ export default defineCommand({
     const last = await lastEventNumber(opened);
     const begin = Math.min(last, await numberBefore(opened, since));
     const many = lines ?? (since === null ? DEFAULT_LINES : null);
-    const after = many === null ? begin : Math.max(begin, await startOfLast(opened, many, last, filter));
+    const after =
+      many === null ? begin : Math.max(begin, await startOfLastEvents(opened, many, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
@@ -152,7 +153,7 @@ function readKind(text: string): EventKind {
 /** Resolves a job id. Unknown ids are kept: a deleted job still has events, and a future one will have some. */
 async function jobIdOf(app: App, name: string): Promise<string> {
   try {
-    return await findJob(app, name);
+    return await findJobId(app, name);
   } catch (error) {
     if (error instanceof QueueError && error.code === 'job-not-found' && !name.startsWith('@')) return name;
     throw error;

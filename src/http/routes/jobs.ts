@@ -1,11 +1,11 @@
-import type { Acted } from '../../actions/act.ts';
+import type { JobActionResult } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../../actions/attempts.ts';
 import { deleteJobs } from '../../actions/delete.ts';
 import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
-import { cancelledWith, childrenOf, getJob, showJob, toChildObject } from '../../actions/jobs.ts';
+import { cancelledWith, childrenOf, getJob, getJobWithAttempts, toChildObject } from '../../actions/jobs.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';
@@ -93,7 +93,7 @@ export const JOB_ROUTES: Route[] = [
     summary: 'List the attempts of a job, oldest first',
     answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
     handle: async ({ app, params }) => {
-      const { attempts } = await showJob(app, params.id!);
+      const { attempts } = await getJobWithAttempts(app, params.id!);
       return json(withLeftBehind(app, attempts).map(toAttemptObject));
     },
   }),
@@ -134,7 +134,7 @@ async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   return json(await maskedJob(app, await getJob(app, id)));
 }
 
-function refuseUnchanged(id: string, { unchanged, why }: Acted): void {
+function refuseUnchanged(id: string, { unchanged, why }: JobActionResult): void {
   if (unchanged.length > 0)
     throw new QueueError('wrong-state', `job '${id}' was not changed: it ${verbFor(1, why)}`);
 }
