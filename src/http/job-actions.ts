@@ -9,6 +9,7 @@ import { retryJobs } from '../actions/retry.ts';
 import { readJobChanges } from '../core/job-changes.ts';
 import { refuse } from './problem.ts';
 
+/** Acts on jobs by id. */
 export type Act = (app: App, ids: string[]) => Promise<JobActionResult>;
 
 interface JobAction {
@@ -41,11 +42,11 @@ export const JOB_ACTIONS: JobAction[] = [
 const EDIT = 'edit';
 export const ACTION_NAMES: string[] = [...JOB_ACTIONS.map(({ verb }) => verb), EDIT];
 
-/** Returns an action on many jobs. Only `edit` takes changes. */
+/** Returns the function of a bulk action. Only `edit` takes changes. */
 export function bulkActionOf(action: string, changes: unknown, now: number): Act {
   if (action === EDIT) {
-    const wanted = readJobChanges(changes, now);
-    return (app, ids) => editJobs(app, ids, wanted);
+    const newValues = readJobChanges(changes, now);
+    return (app, ids) => editJobs(app, ids, newValues);
   }
   const known = JOB_ACTIONS.find(({ verb }) => verb === action);
   if (known === undefined)

@@ -14,7 +14,7 @@ export async function maskedJob(app: App, job: Job): Promise<JobObject> {
 }
 
 /** Returns the jobs of an enqueue as the HTTP API shows them, with secrets masked. */
-export async function maskedAdded(app: App, jobs: (Job | GoneJob)[]): Promise<(JobObject | GoneJob)[]> {
+export async function maskedEnqueued(app: App, jobs: (Job | GoneJob)[]): Promise<(JobObject | GoneJob)[]> {
   return (await enqueuedJobObjects(app, jobs)).map(masked);
 }
 

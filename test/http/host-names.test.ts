@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { QueueError } from '../../src/core/errors.ts';
-import { mostConnections } from '../../src/http/connections.ts';
+import { maxConnections } from '../../src/http/connections.ts';
 import { checkHost, checkOrigin } from '../../src/http/guard.ts';
 import { hostNamesOf, isLoopback, plainHost } from '../../src/http/host-names.ts';
 
@@ -57,5 +57,5 @@ test('loopback addresses are recognised however they are written', () => {
 });
 
 test('the connection limit keeps file descriptors free for the rest of the server', () => {
-  expect([20, 120, 1024, 1_000_000].map(mostConnections)).toEqual([16, 56, 960, 2000]);
+  expect([20, 120, 1024, 1_000_000].map(maxConnections)).toEqual([16, 56, 960, 2000]);
 });

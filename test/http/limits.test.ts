@@ -1,7 +1,7 @@
 /** Tests the limits of a server and its answers above them. */
 import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import { bucket } from '../../src/http/guard.ts';
+import { tokenBucket } from '../../src/http/guard.ts';
 import { type Site, serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
 import { add, later, ok, refused } from './api/topic.ts';
@@ -63,7 +63,7 @@ test('when all connections serve clients with valid tokens, a new one is refused
 
 test('a token bucket allows bursts, can go into debt with one large request, and refills', () => {
   let now = 0;
-  const take = bucket(() => now, 10, 100);
+  const take = tokenBucket(() => now, 10, 100);
   for (let i = 0; i < 100; i++) expect(take()).toBe(0);
   expect(take()).toBe(1);
   now += 100;

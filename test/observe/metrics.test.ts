@@ -8,7 +8,7 @@ import { addTime } from '../support/samples.ts';
 
 const NOW = 1_900_000_000_000;
 
-function snapshot(over: Partial<Snapshot> = {}): Snapshot {
+function snapshot(overrides: Partial<Snapshot> = {}): Snapshot {
   const run = noFigures().run;
   for (const ms of [3, 5, 4_000_000]) addTime(run, ms);
   return {
@@ -25,12 +25,12 @@ function snapshot(over: Partial<Snapshot> = {}): Snapshot {
       { name: 'never', lastAt: null },
     ],
     walBytes: 4096,
-    ...over,
+    ...overrides,
   };
 }
 
 describe('openMetrics', () => {
-  test('prints every figure with its name and unit', () => {
+  test('prints each kind of figure under its name, with times in seconds', () => {
     const families = readOpenMetrics(openMetrics(snapshot()));
     const value = (name: string, labels = {}) => sampleValue(families, name, labels);
     expect(value('queuectl_jobs', { queue: 'q', state: 'pending' })).toBe(7);
@@ -56,7 +56,7 @@ describe('openMetrics', () => {
     expect(value('queuectl_info', { version: '1.2.3' })).toBe(1);
   });
 
-  test('accepts any text as a label', () => {
+  test('escapes any text in a label, so that it can be read back', () => {
     for (const name of ['a"b', 'a\\', '\\n', 'a\nb', '{},=', 'naïve 🦆', '# EOF', 'x\ud800']) {
       const totals = [{ queue: 'q', name, ...noFigures(), completed: 5 }];
       const families = readOpenMetrics(openMetrics(snapshot({ totals })));
@@ -81,7 +81,7 @@ describe('openMetrics', () => {
     ]);
   });
 
-  test('labels the first of very many queues and sums the others, so that nothing is lost', () => {
+  test('labels the first 200 queues and merges the others under the label other', () => {
     const queues = Array.from({ length: 1000 }, (_, i) => `q${String(i).padStart(4, '0')}`);
     const many = snapshot({
       jobs: queues.map((queue) => ({ queue, state: 'pending', jobs: 2 })),
@@ -103,14 +103,14 @@ describe('openMetrics', () => {
 
   test("can be read by a parser of Prometheus' older format", () => {
     const families = parsePrometheus(openMetrics(snapshot()));
-    const of = (name: string) => families.find((family) => family.name === name);
-    expect(of('queuectl_jobs')).toMatchObject({ type: 'GAUGE' });
-    expect(of('queuectl_job_run_seconds')).toMatchObject({ type: 'HISTOGRAM' });
+    const familyOf = (name: string) => families.find((family) => family.name === name);
+    expect(familyOf('queuectl_jobs')).toMatchObject({ type: 'GAUGE' });
+    expect(familyOf('queuectl_job_run_seconds')).toMatchObject({ type: 'HISTOGRAM' });
     // That parser drops the labels of a histogram, so they are not compared.
-    expect(of('queuectl_job_run_seconds')!.metrics[0]).toMatchObject({
+    expect(familyOf('queuectl_job_run_seconds')!.metrics[0]).toMatchObject({
       buckets: expect.objectContaining({ '0.005': '2', '+Inf': '3' }),
     });
-    expect(of('queuectl_attempts_total')!.metrics).toContainEqual({
+    expect(familyOf('queuectl_attempts_total')!.metrics).toContainEqual({
       labels: { outcome: 'completed' },
       value: '3',
     });
