@@ -20,7 +20,7 @@ export interface ChangeWatch {
   /** Resolves when something has changed since the last call, after `ms`, or at the timeout. Throws when the signal aborts. */
   next(ms?: number): Promise<void>;
   /** Tells whether the timeout has passed. */
-  readonly over: boolean;
+  readonly isTimedOut: boolean;
   close(): void;
 }
 
@@ -57,7 +57,7 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
       lastPoll = now();
       signal?.throwIfAborted();
     },
-    get over() {
+    get isTimedOut() {
       return now() >= deadline;
     },
     close() {

@@ -47,12 +47,12 @@ export async function enqueue<T = Job | GoneJob>(
   };
   for (let tries = 1; ; tries++) {
     try {
-      const kept = await app.store.insert(specs, now, keep, idempotency);
+      const added = await app.store.insert(specs, now, keep, idempotency);
       wake(app.stateDirectory);
-      return kept;
+      return added;
     } catch (error) {
       const idIsTaken = error instanceof QueueError && error.code === 'job-exists';
-      // Only now, because the check needs memory for all ids.
+      // Duplicates are searched for only now, because that needs memory for all ids.
       if (idIsTaken && hasGivenId) refuseDuplicateIds(inputs);
       if (!idIsTaken || hasGivenId || tries === ID_TRIES) throw error;
     }

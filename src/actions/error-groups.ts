@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 /** At most this many of the newest dead jobs are read, so that the cost is bounded. */
 const MAX_JOBS = 10_000;
 const HOUR_MS = 3_600_000;
-/** Each group lists this many of its most common job names and of its most common queues. */
+/** Each group lists at most this many of its most common job names and of its most common queues. */
 const NAMES_PER_GROUP = 3;
 /** Dead jobs are read in pages of this size. Other requests are served after each page. */
 const PAGE_SIZE = 1000;

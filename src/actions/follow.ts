@@ -6,7 +6,7 @@ import type { App } from './app.ts';
 import { type ChangeWatch, type WatchOptions, watchChanges } from './change-watch.ts';
 import { getJob, getJobWithAttempts } from './jobs.ts';
 import { noSuchAttempt, outputPlaceOf, readOutput, streamsOf } from './logs.ts';
-import { waitTimedOut } from './wait.ts';
+import { waitTimeoutError } from './wait.ts';
 
 /** The interval between two reads of an output file. Commands do not report when they write. */
 const OUTPUT_POLL_MS = 50;
@@ -31,7 +31,7 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
   let lastShown = 0;
   try {
     for (let isFirst = true; ; isFirst = false) {
-      // The job is read before its attempts. If it has ended by then, the list of attempts is complete.
+      // The job is read before its attempts. If the job has ended by then, the list of attempts is complete.
       const { job, attempts } = await getJobWithAttempts(app, id);
       const attempt = nextAttempt(attempts, lastShown, options.ordinal, isFirst);
       if (attempt !== undefined) {
@@ -47,7 +47,7 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
         if (options.ordinal !== null) throw noSuchAttempt(id, options.ordinal, attempts);
         return;
       }
-      if (watch.over) throw waitTimedOut(job);
+      if (watch.isTimedOut) throw waitTimeoutError(job);
       await watch.next();
     }
   } finally {
@@ -90,7 +90,7 @@ async function* followAttempt(
         for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, stream, data };
       }
       if (over) return current;
-      if (watch.over) throw waitTimedOut(job);
+      if (watch.isTimedOut) throw waitTimeoutError(job);
       await watch.next(OUTPUT_POLL_MS);
     }
   } finally {

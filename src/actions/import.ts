@@ -39,7 +39,7 @@ export async function importLines(
         lineNumber++;
         if (text.trim() === '') continue;
         if (hasEnded) throw invalidImport('there is data after the end marker');
-        const [kind, value] = parse(text);
+        const [kind, value] = parseLine(text);
         if (lineNumber === 1) checkHeader(kind, value);
         else if (kind === 'end') {
           checkEnd(value, rowCount);
@@ -69,7 +69,8 @@ export async function importLines(
   }
 }
 
-function parse(text: string): [kind: string, value: Record<string, unknown>] {
+/** Returns the kind of a line, which is its first key, with the value of that key. A header is returned as a whole. */
+function parseLine(text: string): [kind: string, value: Record<string, unknown>] {
   let object: unknown;
   try {
     object = JSON.parse(text);

@@ -12,7 +12,7 @@ const PAGE_SIZE = 1000;
 
 /**
  * Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. Queues and workers
- * are read once for each page, to tell why its jobs wait.
+ * are read at most once for each page, to tell why its jobs wait.
  */
 export async function* listPages(
   app: App,
@@ -94,7 +94,7 @@ export async function jobObject(app: App, job: Job | JobWithReason): Promise<Job
 
 /**
  * Returns the JSON objects of enqueued jobs. A job that has been deleted since has only the fields of `GoneJob`. Queues and
- * workers are read once for all jobs.
+ * workers are read at most once for all jobs.
  */
 export async function enqueuedJobObjects(
   app: App,
@@ -149,7 +149,7 @@ export async function cancelledWith(
   return [...dependents];
 }
 
-/** Returns the other jobs that were cancelled because of one of the first `limit` of these, and are still cancelled. */
+/** Returns the ids of other jobs that were cancelled because of one of the first `limit` of these, and still are. */
 export async function cancelledBecauseOf(app: App, ids: string[], limit = ids.length): Promise<string[]> {
   const cancelled = new Set<string>();
   for (const id of ids.slice(0, limit))

@@ -1,7 +1,7 @@
 import type { ReadJob } from '../core/job-input.ts';
 import { orNull } from '../core/or-null.ts';
 import type { CommandTemplate } from '../core/template.ts';
-import { looksLikeJson, noJobs, parseJson, readJob } from './read-jobs.ts';
+import { looksLikeJson, noJobsError, parseJson, readJob } from './read-jobs.ts';
 import { splitElements, splitLines, splitObjects } from './split-chunks.ts';
 
 /** A text in chunks. Every iteration starts at the beginning of the text. */
@@ -20,7 +20,7 @@ export function* readJobFile(
     hasJobs = true;
     yield job;
   }
-  if (!hasJobs) throw noJobs('this file');
+  if (!hasJobs) throw noJobsError('this file');
 }
 
 function readJsonOrLines(chunks: Chunks, now: number): Generator<ReadJob> {

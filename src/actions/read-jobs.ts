@@ -10,7 +10,7 @@ export interface ReadJobs {
 
 const MAX_DEPTH = 32;
 
-/** Tells whether a text is meant as JSON, because it begins with `{` or `[`. Any other text is a shell command. */
+/** Tells whether a text begins with `{` or `[` after any white space, so that it is read as JSON. Any other text is a shell command. */
 export function looksLikeJson(text: string): boolean {
   return text.startsWith('{') || /^\s*[{[]/.test(text);
 }
@@ -18,7 +18,7 @@ export function looksLikeJson(text: string): boolean {
 /** Reads a JSON text with one job object, or with an array of them that is not empty. */
 export function readJsonJobs(text: string, now: number): ReadJobs {
   const value = parseJson(text, 'this');
-  if (Array.isArray(value) && value.length === 0) throw noJobs('the array');
+  if (Array.isArray(value) && value.length === 0) throw noJobsError('the array');
   const read = Array.isArray(value)
     ? value.map((one, i) => readJob(one, `job ${i + 1}`, now))
     : [readJob(value, '', now)];
@@ -48,7 +48,7 @@ function misspellingHint(value: object): string {
   return misspelt === undefined ? '' : `; did you mean 'command' instead of '${misspelt}'?`;
 }
 
-export function noJobs(where: string): QueueError {
+export function noJobsError(where: string): QueueError {
   return new QueueError('invalid-job', `there are no jobs in ${where}`);
 }
 

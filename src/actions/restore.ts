@@ -17,6 +17,7 @@ export interface RestoreResult {
   file: string;
   db: string;
   jobs: number;
+  /** The number of jobs that were running in the backup. Their attempts count as lost. */
   running: number;
   outputs: number;
   /** The path to which the old store was moved, or null if there was none. */
@@ -78,9 +79,9 @@ export async function restore(
     },
   });
   if (restored === null) return null;
-  const { made, kept, ...paths } = restored;
+  const { made: counts, kept, ...paths } = restored;
   if (kept !== null && oldEpoch !== null) moveOutputs(stateDirectory, stateBeside(kept), oldEpoch);
-  return { ...paths, ...made, kept };
+  return { ...paths, ...counts, kept };
 }
 
 /** Errors with these codes refuse the restore. Any other error means that the old store cannot be read. */

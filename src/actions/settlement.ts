@@ -26,7 +26,7 @@ export function settlementOf(
   return { claim: job.claim, transition, why: outcome.why, exitCode, ...attemptEnd, ...hooks };
 }
 
-/** Returns a function that settles a job that was running when its store was copied. Its attempt counts as lost. */
+/** Returns a function that computes the settlement of a job that was running when its store was copied. Its attempt is lost. */
 export function settleAsLost(
   settings: Settings,
   now: number,

@@ -18,7 +18,7 @@ export interface SeriesOptions {
   queue?: string | undefined;
   name?: string | undefined;
   /** Requests the totals by queue and name, too. */
-  names?: boolean;
+  withNames?: boolean;
 }
 
 /** Returns the figures of a range, which ends now, in steps and in total. */
@@ -58,7 +58,7 @@ export async function statsSeries(
       oldest_waiting_ms: oldest[i]!,
     })),
     total: toFiguresObject(total),
-    names: options.names ? await figuresByName(app, request) : null,
+    names: options.withNames ? await figuresByName(app, request) : null,
   };
 }
 

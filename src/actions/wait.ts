@@ -37,12 +37,12 @@ async function firstEnded(app: App, ids: string[], watch: ChangeWatch): Promise<
       last = await getJob(app, id);
       if (FINAL_STATES.includes(last.state)) return last;
     }
-    if (watch.over) throw waitTimedOut(last!);
+    if (watch.isTimedOut) throw waitTimeoutError(last!);
     await watch.next();
   }
 }
 
-export function waitTimedOut(job: Job): QueueError {
+export function waitTimeoutError(job: Job): QueueError {
   return new QueueError(
     'timeout',
     `the wait timed out: job '${job.id}' is still ${job.state}`,

@@ -27,6 +27,7 @@ export type DenialReason = 'wrong-token' | 'ended-session' | 'foreign-session';
 export interface AccessControl {
   /** The token that each role had when the server started. */
   tokens: Record<Role, string>;
+  /** Returns the rights of a token or session, or why it is refused. A session is in use until `outgoing` closes. */
   check(bearer: string, outgoing: ServerResponse): Grant | DenialReason;
   /** Starts a session with the rights of a token, and returns its secret. */
   logIn(grant: Grant): string;

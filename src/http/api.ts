@@ -44,7 +44,7 @@ export interface ApiOptions {
 
 type Env = { Bindings: HttpBindings; Variables: { requestId: string } };
 
-/** What the checks before every route use: the options, and the buckets that limit wrong tokens and changes. */
+/** The options, and the limits of wrong tokens and changes, for the checks that come before every route. */
 interface Guard extends ApiOptions {
   /** Counts a wrong token. Returns the seconds to wait, or 0. A request with a valid token is never limited by it. */
   countWrongToken(): number;

@@ -68,7 +68,7 @@ export function checkOrigin(
     refuse('not-allowed', 'requests from another site cannot change anything');
 }
 
-/** Throws if a body, or a route that needs one, has another content type than JSON. */
+/** Throws if the content type is not JSON, unless there is no body and the route needs none. */
 export function checkBodyType(route: Route, type: string | undefined, hasBody: boolean): void {
   if (route.body === undefined && !hasBody) return;
   if (!/^application\/json *(;|$)/i.test(type ?? ''))

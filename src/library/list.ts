@@ -3,24 +3,24 @@ import { readJobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
 import { readStrings } from '../core/read-value.ts';
 import type { OpenQueue } from './open-queue.ts';
-import { count, filledText, readOptions, texts } from './options.ts';
+import { count, nonBlankText, readOptions, texts } from './options.ts';
 import type { ListOptions } from './types.ts';
 
 /** Accepts a number or a text, and returns a text. */
 const numberOrText = (value: unknown, name: string): string =>
-  typeof value === 'number' ? String(value) : filledText(value, name);
+  typeof value === 'number' ? String(value) : nonBlankText(value, name);
 
 const READERS = {
   state: texts,
   waiting_for: texts,
-  queue: filledText,
-  name: filledText,
+  queue: nonBlankText,
+  name: nonBlankText,
   tags: readStrings,
   older_than: numberOrText,
-  error: filledText,
+  error: nonBlankText,
   exit_code: numberOrText,
-  where: filledText,
-  search: filledText,
+  where: nonBlankText,
+  search: nonBlankText,
   limit: count,
 } satisfies Record<keyof ListOptions, unknown>;
 

@@ -48,7 +48,7 @@ export function text(value: unknown, name: string): string {
   return value;
 }
 
-export function filledText(value: unknown, name: string): string {
+export function nonBlankText(value: unknown, name: string): string {
   if (text(value, name).trim() === '') throw invalidValue(`${name} must not be empty`);
   return value as string;
 }
@@ -116,13 +116,13 @@ export function timeoutOf({ timeout, timeoutMs }: { timeout?: number; timeoutMs?
 }
 
 /** How to stop workers. */
-export interface StopRequest {
+export interface StopPlan {
   order: StopOrder;
   /** How long the workers may finish their jobs before the order takes effect. Null means that it takes effect at once. */
   timeoutMs: number | null;
 }
 
-export function readStopOptions(given: unknown, method: string): StopRequest {
+export function readStopOptions(given: unknown, method: string): StopPlan {
   const options = readOptions(given, method, { force: flag, leave: flag, ...TIMEOUT_READERS });
   const { force = false, leave = false } = options;
   if (force && leave) throw new QueueError('usage', 'use force or leave, not both');

@@ -17,11 +17,11 @@ import { closedError, eitherSignal, type OpenQueue } from './open-queue.ts';
 import {
   abortSignal,
   count,
-  filledText,
   jobIds,
+  nonBlankText,
   readOptions,
   readStopOptions,
-  type StopRequest,
+  type StopPlan,
   TIMEOUT_READERS,
   timeoutOf,
 } from './options.ts';
@@ -41,7 +41,7 @@ import { type OwnWorker, startOwnWorker } from './worker.ts';
 
 /** Opens the queue, and creates it if there is none. */
 export async function openQueue(options?: OpenOptions): Promise<Queue> {
-  const given = readOptions(options, 'openQueue()', { db: filledText, actor: filledText });
+  const given = readOptions(options, 'openQueue()', { db: nonBlankText, actor: nonBlankText });
   const actor = given.actor ?? actorOf(process.env);
   const app = await openApp(storeLocation(given.db, process.env), actor, { access: 'write' });
   const { queue, startWorker, close } = lifecycleOf(app, actor);
@@ -103,11 +103,11 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
     if (closing.signal.aborted) throw closedError();
     return app;
   };
-  const stopAll = async (request: StopRequest): Promise<void> => {
+  const stopAll = async (request: StopPlan): Promise<void> => {
     // A worker that failed has nothing left to stop.
     await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(request, 'close()')));
   };
-  const end = async (request: StopRequest): Promise<void> => {
+  const end = async (request: StopPlan): Promise<void> => {
     await stopAll(request);
     closed.abort(closedError());
     await Promise.allSettled(heldWork);

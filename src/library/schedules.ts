@@ -13,7 +13,7 @@ import type { JobInput } from '../core/job-input.ts';
 import type { Schedule } from '../core/schedule.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 import type { OpenQueue } from './open-queue.ts';
-import { checkOptionNames, filledText } from './options.ts';
+import { checkOptionNames, nonBlankText } from './options.ts';
 import type { EnqueueInput, NewSchedule, Schedules } from './types.ts';
 
 const FIELDS = [
@@ -22,7 +22,7 @@ const FIELDS = [
 
 /** Returns the methods of the library that manage schedules. `readJob` checks and converts the job of a new schedule. */
 export function schedulesOf(queue: OpenQueue, readJob: (job: EnqueueInput | string) => JobInput): Schedules {
-  const checkedName = (name: unknown): string => filledText(name, 'the name of the schedule');
+  const checkedName = (name: unknown): string => nonBlankText(name, 'the name of the schedule');
   const toObject = (schedule: Schedule): Promise<ScheduleObject> =>
     toScheduleObject(schedule, queue.app().clock.now());
   return {
@@ -45,7 +45,7 @@ export function schedulesOf(queue: OpenQueue, readJob: (job: EnqueueInput | stri
     list: async () => Promise.all((await listSchedules(queue.app())).map(toObject)),
     remove: async (name) => toObject(await removeSchedule(queue.app(), checkedName(name))),
     pause: async (name, by = queue.actor) =>
-      toObject(await pauseSchedule(queue.app(), checkedName(name), filledText(by, 'by'))),
+      toObject(await pauseSchedule(queue.app(), checkedName(name), nonBlankText(by, 'by'))),
     resume: async (name) => toObject(await resumeSchedule(queue.app(), checkedName(name))),
     async run(name) {
       const app = queue.app();

@@ -10,7 +10,7 @@ import {
   flag,
   readOptions,
   readStopOptions,
-  type StopRequest,
+  type StopPlan,
   texts,
   wholeNumber,
 } from './options.ts';
@@ -19,7 +19,7 @@ import type { QueueWorker, WorkerStart } from './types.ts';
 /** A worker that runs in this process for an open queue. The program gets `publicWorker`, and the queue calls `stop`. */
 export interface OwnWorker {
   publicWorker: QueueWorker;
-  stop(request: StopRequest, why: string): Promise<void>;
+  stop(request: StopPlan, why: string): Promise<void>;
 }
 
 export async function startOwnWorker(app: App, wanted: WorkerStart | undefined): Promise<OwnWorker> {
@@ -42,7 +42,7 @@ export async function startOwnWorker(app: App, wanted: WorkerStart | undefined):
   const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
   // If the program ignores `done`, a rejection must not end it.
   handle.done.catch(() => {});
-  const stop = (request: StopRequest, why: string): Promise<void> => stopWorker(handle, request, why);
+  const stop = (request: StopPlan, why: string): Promise<void> => stopWorker(handle, request, why);
   return {
     stop,
     publicWorker: {
@@ -55,11 +55,7 @@ export async function startOwnWorker(app: App, wanted: WorkerStart | undefined):
 }
 
 /** Gives the order at once, or after `timeoutMs` in which the jobs may still finish. Resolves when the worker has stopped. */
-async function stopWorker(
-  handle: WorkerHandle,
-  { order, timeoutMs }: StopRequest,
-  why: string,
-): Promise<void> {
+async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: StopPlan, why: string): Promise<void> {
   if (timeoutMs === null) {
     handle.stop(order, why);
     return handle.done;

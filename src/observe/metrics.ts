@@ -11,7 +11,7 @@ import { STATES } from '../core/job.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { withFewQueues } from './few-queues.ts';
 
-/** At most this many schedules have labels of their own. */
+/** At most this many schedules are in the metrics. */
 const MAX_SCHEDULES = 500;
 
 /** Pairs of a label and its value. */
@@ -20,7 +20,7 @@ type Sample = [suffix: string, labels: Labels, value: number];
 
 interface Family {
   name: string;
-  /** Null omits the type, because OpenMetrics would take the name for that of another family. */
+  /** Null omits the type, for a name that OpenMetrics would take for that of another family. */
   type: 'gauge' | 'counter' | 'histogram' | null;
   help: string;
   samples: Sample[];

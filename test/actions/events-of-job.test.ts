@@ -16,6 +16,7 @@ test('a search for the events of a job stops at its time limit, and further sear
     await store.hold(['a'], NOW);
     await addOthers(25_000, 'y');
     await store.release(['a'], NOW);
+    // The clock advances by `stepMs` at each reading, so that the time limit is reached at once (1000) or never (0).
     for (const [stepMs, maxSearches] of [
       [1000, 5],
       [0, 1],

@@ -20,7 +20,7 @@ test('in every range, both the points and the names add up to the total', () =>
     }
     const app = { store, clock: { now: () => now } } as App;
     for (const range of Object.keys(PERIODS) as Period[]) {
-      const { points, total, names, from, step_ms } = await statsSeries(app, range, { names: true });
+      const { points, total, names, from, step_ms } = await statsSeries(app, range, { withNames: true });
       expect(points).toHaveLength(PERIODS[range].points);
       expect(points.map((point) => Date.parse(point.at))).toEqual(
         points.map((_, i) => Date.parse(from) + i * step_ms),
@@ -61,7 +61,7 @@ test('each step has the age of its oldest waiting job, from samples and from the
     expect(await statsSeries(app, '1h', { queue: 'b' })).toMatchObject({
       data_from: toIso(NOW + 20 * MINUTE),
     });
-    const { names } = await statsSeries(app, '1h', { names: true });
+    const { names } = await statsSeries(app, '1h', { withNames: true });
     expect(names!.map(({ queue, name }) => [queue, name])).toEqual([
       ['a', 'n'],
       ['b', null],
