@@ -2,18 +2,17 @@ import { countOf, verbFor } from '../core/words.ts';
 import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
 
-/** The result of an action on several jobs. */
+/** The result of an action on several jobs. The lists contain ids. */
 export interface JobActionResult {
-  /** The ids of the jobs that were changed. */
   changed: string[];
   unchanged: string[];
   /** The reason why jobs stay unchanged, such as "had already finished". */
   why: string;
-  /** The ids of the running jobs that were asked to end and are still being stopped. */
+  /** The running jobs that were asked to end and are still being stopped. */
   ending?: string[];
-  /** The ids of unchanged at-most-once jobs that were started before. A bulk retry does not start them again. */
+  /** Unchanged at-most-once jobs that were started before. A bulk retry does not start them again. */
   skippedAtMostOnce?: string[];
-  /** The ids of retried at-most-once jobs that were started before. */
+  /** Retried at-most-once jobs that were started before. */
   retriedAtMostOnce?: string[];
   /** Further jobs that were cancelled, because they depended on the changed ones. */
   alsoCancelled?: string[];

@@ -26,19 +26,19 @@ export async function cancelJobs(
       if (ids.includes(id)) chooseEndSignal(placeOfAttempt(app, claim.attempt), signal);
   const changed: string[] = [];
   const ending: string[] = [];
-  const ended: string[] = [];
+  const alreadyEnded: string[] = [];
   const dependents = new Set<string>();
   for (const batch of batches(ids)) {
     const batchResult = await app.store.cancel(batch, app.clock.now());
     changed.push(...batchResult.cancelled);
     ending.push(...batchResult.ending);
-    ended.push(...batchResult.ended);
+    alreadyEnded.push(...batchResult.ended);
     for (const id of batchResult.dependents) dependents.add(id);
   }
   if (ending.length + changed.length > 0) wake(app.stateDirectory);
   // A job may have been cancelled with its parent in an earlier batch.
-  const unchanged = ended.filter((id) => !dependents.has(id));
-  changed.push(...ended.filter((id) => dependents.delete(id)));
+  const unchanged = alreadyEnded.filter((id) => !dependents.has(id));
+  changed.push(...alreadyEnded.filter((id) => dependents.delete(id)));
   const result: JobActionResult = { changed, unchanged, why: 'had already finished' };
   if (untilEnded === undefined) return { ...result, ending, alsoCancelled: [...dependents] };
   const cancelled = await untilEnded(app, ending);

@@ -28,13 +28,13 @@ export interface ChangeWatch {
 export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): ChangeWatch {
   const now = (): number => app.clock.monotonic();
   const deadline = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
-  let changed = false;
+  let hasChanged = false;
   let lastPoll = Number.NEGATIVE_INFINITY;
   let wakeUp = (): void => {};
   const untilNextPollMs = (): number => Math.max(0, lastPoll + SHORTEST_INTERVAL_MS - now());
   const unwatch = onChange(app.stateDirectory, () => {
-    if (changed) return;
-    changed = true;
+    if (hasChanged) return;
+    hasChanged = true;
     setTimeout(() => wakeUp(), untilNextPollMs());
   });
   const onAbort = (): void => wakeUp();
@@ -47,13 +47,16 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
       await new Promise<void>((resolve) => {
         // The timer keeps the process alive, because the watch does not.
         const remainingMs = Math.max(0, deadline - now());
-        const timer = setTimeout(() => wakeUp(), Math.min(changed ? untilNextPollMs() : maxMs, remainingMs));
+        const timer = setTimeout(
+          () => wakeUp(),
+          Math.min(hasChanged ? untilNextPollMs() : maxMs, remainingMs),
+        );
         wakeUp = () => {
           clearTimeout(timer);
           resolve();
         };
       });
-      changed = false;
+      hasChanged = false;
       lastPoll = now();
       signal?.throwIfAborted();
     },

@@ -61,15 +61,15 @@ export async function enqueue<T = Job | GoneJob>(
 
 /** Throws if two inputs have the same id. */
 function refuseDuplicateIds(inputs: Iterable<JobInput>): void {
-  const seen = new Map<string, number>();
+  const firstUses = new Map<string, number>();
   let number = 0;
   for (const { id } of inputs) {
     number++;
     if (id === undefined) continue;
-    const first = seen.get(id);
+    const first = firstUses.get(id);
     if (first !== undefined)
       throw new QueueError('job-exists', `id '${id}' is used twice, by job ${first} and job ${number}`);
-    seen.set(id, number);
+    firstUses.set(id, number);
   }
 }
 
@@ -105,9 +105,9 @@ function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): num
 
 /** Throws if one part of the policy contradicts another. */
 function checkPolicy({ policy, backoffBase }: JobSpec): void {
-  const both = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
-  if (both !== undefined)
-    throw new QueueError('invalid-job', `exit code ${both} is in both retry_on and no_retry_on`);
+  const codeInBoth = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
+  if (codeInBoth !== undefined)
+    throw new QueueError('invalid-job', `exit code ${codeInBoth} is in both retry_on and no_retry_on`);
   if (backoffBase !== null && policy.backoff !== undefined && policy.backoff !== 'exponential')
     throw new QueueError(
       'invalid-job',
@@ -118,11 +118,11 @@ function checkPolicy({ policy, backoffBase }: JobSpec): void {
 /** Throws if a secret variable, whose value comes from the worker, also has a stored value. */
 export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'env'>): void {
   if (secretEnv.length === 0) return;
-  const both = secretEnv.find((name) => Object.hasOwn(env, name));
-  if (both !== undefined)
+  const nameInBoth = secretEnv.find((name) => Object.hasOwn(env, name));
+  if (nameInBoth !== undefined)
     throw new QueueError(
       'invalid-job',
-      `${both} is in both env and secret_env; a secret takes its value from the worker's environment`,
+      `${nameInBoth} is in both env and secret_env; a secret takes its value from the worker's environment`,
     );
 }
 

@@ -16,7 +16,7 @@ const PAGE_SIZE = 1000;
 export async function errorGroups(app: App): Promise<ErrorGroups> {
   const now = app.clock.now();
   const groups = new Map<string, DeadJob[]>();
-  let seen = 0;
+  let examined = 0;
   for await (const page of deadJobs(app)) {
     for (const job of page) {
       const signature = signatureOf(job);
@@ -24,14 +24,14 @@ export async function errorGroups(app: App): Promise<ErrorGroups> {
       if (group === undefined) groups.set(signature, [job]);
       else group.push(job);
     }
-    seen += page.length;
+    examined += page.length;
   }
   return {
     groups: [...groups]
       .map(([signature, jobs]) => toGroupObject(signature, jobs, now))
       .sort((a, b) => b.jobs - a.jobs || b.last_at.localeCompare(a.last_at)),
-    looked_at: seen,
-    capped: seen === MAX_JOBS,
+    looked_at: examined,
+    capped: examined === MAX_JOBS,
   };
 }
 
@@ -69,8 +69,8 @@ function signatureOf(job: DeadJob): string {
 }
 
 function toGroupObject(signature: string, jobs: DeadJob[], now: number): ErrorGroupObject {
-  const ended = jobs.map((job) => job.at);
-  const countWithin = (ms: number): number => ended.filter((at) => at > now - ms).length;
+  const endTimes = jobs.map((job) => job.at);
+  const countWithin = (ms: number): number => endTimes.filter((at) => at > now - ms).length;
   const newest = jobs[0]!;
   return {
     signature,
@@ -80,8 +80,8 @@ function toGroupObject(signature: string, jobs: DeadJob[], now: number): ErrorGr
     last_day: countWithin(24 * HOUR_MS),
     last_3_days: countWithin(72 * HOUR_MS),
     last_week: countWithin(168 * HOUR_MS),
-    first_at: toIso(ended.reduce((a, b) => Math.min(a, b))),
-    last_at: toIso(ended.reduce((a, b) => Math.max(a, b))),
+    first_at: toIso(endTimes.reduce((a, b) => Math.min(a, b))),
+    last_at: toIso(endTimes.reduce((a, b) => Math.max(a, b))),
     sample_id: newest.id,
     sample_error: newest.error ?? '',
     names: mostCommon(jobs.flatMap((job) => job.name ?? [])),

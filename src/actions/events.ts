@@ -61,9 +61,9 @@ export async function startOfLastEvents(
   filter: EventFilter,
 ): Promise<number> {
   if (count === 0) return to;
-  let found = 0;
+  let matchCount = 0;
   for await (const page of pagesBackwards(app, to, 0))
-    for (const event of page) if (matches(event, filter) && ++found === count) return event.number - 1;
+    for (const event of page) if (matches(event, filter) && ++matchCount === count) return event.number - 1;
   return 0;
 }
 
@@ -110,17 +110,17 @@ async function lastEventsOfJob(
 ): Promise<LastEvents> {
   const floor = Math.max(0, to - MAX_EXAMINED_FOR_JOB);
   const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
-  const found: StoreEvent[] = [];
+  const events: StoreEvent[] = [];
   let end = to;
-  while (end > floor && found.length < limit) {
+  while (end > floor && events.length < limit) {
     const from = Math.max(floor, end - EVENTS_PER_STRETCH);
-    found.push(...(await app.store.eventsOfJob(filter.jobId!, from, end, limit - found.length)));
+    events.push(...(await app.store.eventsOfJob(filter.jobId!, from, end, limit - events.length)));
     end = from;
     if (app.clock.monotonic() > deadline) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const next = found.length === limit ? found.at(-1)!.number - 1 : end;
-  return { events: found.filter((event) => matches(event, filter)), next };
+  const next = events.length === limit ? events.at(-1)!.number - 1 : end;
+  return { events: events.filter((event) => matches(event, filter)), next };
 }
 
 /** Yields each matching event after number `after` once and in order, until `signal` aborts. Then throws its reason. */

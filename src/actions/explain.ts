@@ -53,10 +53,10 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   const elapsed = formatDuration(now - (job.startedAt ?? now));
   const runningSince = `for ${elapsed}, since ${toIso(job.startedAt)}`;
   const startedWhen = `${elapsed} ago, at ${toIso(job.startedAt)}`;
-  const alive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
+  const isWorkerAlive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
   const processes = await processesOf(app, job.id);
   const reasons: string[] = [];
-  if (alive) reasons.push(`the job has been running on worker ${job.workerId} ${runningSince}`);
+  if (isWorkerAlive) reasons.push(`the job has been running on worker ${job.workerId} ${runningSince}`);
   else if (processes.length > 0)
     reasons.push(
       `the job has been running ${runningSince}, but its worker is gone; the next worker will take over the job`,
@@ -83,8 +83,8 @@ async function isUnseen(app: App, id: string): Promise<boolean> {
 
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
-  const why = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
-  if (job.held) reasons.push(`the job is held${why}; to release it: queuectl release ${job.id}`);
+  const errorText = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
+  if (job.held) reasons.push(`the job is held${errorText}; to release it: queuectl release ${job.id}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const waitMs = (job.dueAt ?? now) - now;
   if (waitMs > 0) {
@@ -132,8 +132,8 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
   const serving = (await activeWorkers(app)).filter((worker) => serves(worker, job.queue));
-  const free = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
-  if (free || serving.length === 0) return [];
+  const hasFreeSlot = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
+  if (hasFreeSlot || serving.length === 0) return [];
   return [
     `all ${serving.length === 1 ? 'slots of the worker that serves its queue' : `${serving.length} workers that serve its queue`} are busy`,
   ];

@@ -37,10 +37,11 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
       if (attempt !== undefined) {
         lastShown = attempt.number;
         const lines = isFirst ? options.lines : null;
-        const ended = yield* followAttempt(app, job, attempt, { ...options, lines }, watch);
-        // `ended` is null if the attempt was removed because its command never started. Then another attempt follows.
-        if (ended !== null) yield { kind: 'attempt-over', attempt: ended, job: await getJob(app, id) };
-        if (ended !== null && options.ordinal !== null) return;
+        const endedAttempt = yield* followAttempt(app, job, attempt, { ...options, lines }, watch);
+        // `endedAttempt` is null if the attempt was removed because its command never started. Then another attempt follows.
+        if (endedAttempt !== null)
+          yield { kind: 'attempt-over', attempt: endedAttempt, job: await getJob(app, id) };
+        if (endedAttempt !== null && options.ordinal !== null) return;
         continue;
       }
       if (FINAL_STATES.includes(job.state)) {
@@ -81,15 +82,15 @@ async function* followAttempt(
       // The state is read before the output. If the attempt has ended by then, its output is complete.
       const current = (await app.store.attempts(job.id)).find((one) => one.number === attempt.number);
       if (current === undefined) return null;
-      const over = current.finishedAt !== null;
+      const hasEnded = current.finishedAt !== null;
       for (const { stream, reader } of readers) {
         // If the output moved to the store before its file could be opened, nothing of it has been yielded.
-        const movedToStore = over && !reader.opened;
+        const movedToStore = hasEnded && !reader.opened;
         let pieces = movedToStore ? await readOutput(app, current, stream) : reader.read();
         if ((isFirst || movedToStore) && lines !== null) pieces = [lastLines(pieces, lines)];
         for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, stream, data };
       }
-      if (over) return current;
+      if (hasEnded) return current;
       if (watch.isTimedOut) throw waitTimeoutError(job);
       await watch.next(OUTPUT_POLL_MS);
     }

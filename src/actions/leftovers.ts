@@ -16,14 +16,14 @@ const OUTPUT_DRAFT = /^(?:out|err)\.(\d+)$/;
 
 /** Returns the files that killed processes left in a state directory. Without an epoch, copied outputs are left out. */
 export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null): Leftover[] {
-  const stray = epoch === null ? [] : strayOutputs(stateDirectory, epoch);
+  const strayPlaces = epoch === null ? [] : strayOutputs(stateDirectory, epoch);
   return [
     ...abandonedDrafts(stateDirectory.path),
     ...abandonedParts(stateDirectory.path, BALLAST_DRAFT),
     ...namesIn(stateDirectory.attempts).flatMap((name) =>
       abandonedParts(join(stateDirectory.attempts, name), OUTPUT_DRAFT),
     ),
-    ...stray.map(({ directory }) => ({ path: directory, bytes: sizeOf(directory) })),
+    ...strayPlaces.map(({ directory }) => ({ path: directory, bytes: sizeOf(directory) })),
   ];
 }
 
@@ -37,12 +37,12 @@ export async function clearLeftovers({ store, stateDirectory }: App, location: s
 
 /** Returns the outputs that a killed restore copied. Their epoch is not that of the store, and they have no record. */
 function strayOutputs(stateDirectory: StateDirectory, epoch: string): Place[] {
-  const stray = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
-  stray.delete(epoch);
+  const strayEpochs = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
+  strayEpochs.delete(epoch);
   // Usually no restore was killed. Then the attempts need not be listed.
-  if (stray.size === 0) return [];
+  if (strayEpochs.size === 0) return [];
   return placesIn(stateDirectory).filter(
-    ({ name, record }) => stray.has(attemptOf(name)!.epoch) && !isThere(record),
+    ({ name, record }) => strayEpochs.has(attemptOf(name)!.epoch) && !isThere(record),
   );
 }
 

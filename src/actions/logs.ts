@@ -21,11 +21,12 @@ export async function readLogs(
   only: Stream | null,
 ): Promise<Logs> {
   const { job, attempts } = await getJobWithAttempts(app, id);
-  const wanted = streamsOf(job, only);
+  const wantedStreams = streamsOf(job, only);
   const attempt = chooseAttempt(id, attempts, ordinal);
   const streams: Logs['streams'] = [];
   if (attempt !== null)
-    for (const stream of wanted) streams.push({ stream, pieces: await readOutput(app, attempt, stream) });
+    for (const stream of wantedStreams)
+      streams.push({ stream, pieces: await readOutput(app, attempt, stream) });
   return { attempt, streams };
 }
 
@@ -90,8 +91,8 @@ export function outputPlaceOf(app: App, { number }: Attempt, stream: Stream): Ou
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {
-  const known = attempts.length === 0 ? '; it has not run yet' : `, only ${listAttempts(attempts)}`;
-  return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}${known}`);
+  const knownAttempts = attempts.length === 0 ? '; it has not run yet' : `, only ${listAttempts(attempts)}`;
+  return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}${knownAttempts}`);
 }
 
 /** Lists the attempts in words, such as "attempt 1", "attempts 1 and 2" or "attempts 1 to 5". */

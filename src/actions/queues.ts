@@ -12,7 +12,7 @@ import type { App } from './app.ts';
 /** Returns every queue, ordered by name, with its number of jobs by state. */
 export async function listQueues(app: App): Promise<QueueObject[]> {
   const counts = await app.store.counts();
-  const waiting = new Map(
+  const waitingSince = new Map(
     (await app.store.oldestWaiting(app.clock.now())).map(({ queue, since }) => [queue, since]),
   );
   return (await app.store.queues()).map((queue) => {
@@ -27,7 +27,7 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
       rate: queue.rate === null ? null : formatRate(queue.rate),
       priority_aging_ms: queue.agingMs,
       jobs,
-      oldest_waiting_at: toIso(waiting.get(queue.name) ?? null),
+      oldest_waiting_at: toIso(waitingSince.get(queue.name) ?? null),
     };
   });
 }

@@ -19,10 +19,10 @@ export function looksLikeJson(text: string): boolean {
 export function readJsonJobs(text: string, now: number): ReadJobs {
   const value = parseJson(text, 'this');
   if (Array.isArray(value) && value.length === 0) throw noJobsError('the array');
-  const read = Array.isArray(value)
+  const jobs = Array.isArray(value)
     ? value.map((one, i) => readJob(one, `job ${i + 1}`, now))
     : [readJob(value, '', now)];
-  return { inputs: read.map((one) => one.input), warnings: read.flatMap((one) => one.warnings) };
+  return { inputs: jobs.map((one) => one.input), warnings: jobs.flatMap((one) => one.warnings) };
 }
 
 /** Reads one job. Errors and warnings begin with `source`, such as "line 3", unless it is empty. */

@@ -106,8 +106,8 @@ async function inspectOld(
       );
     await refuseRunningJobs(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
-    const others = (await store.schedules()).length + (await store.settings()).size;
-    const contents = jobs > 0 ? countOf(jobs) : others > 0 ? 'contains schedules or settings' : null;
+    const otherRows = (await store.schedules()).length + (await store.settings()).size;
+    const contents = jobs > 0 ? countOf(jobs) : otherRows > 0 ? 'contains schedules or settings' : null;
     return { contents, epoch: store.epoch };
   } catch (error) {
     if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;

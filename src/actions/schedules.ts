@@ -86,9 +86,9 @@ export async function getSchedule(app: App, name: string): Promise<Schedule> {
 export async function editSchedule(app: App, name: string, changes: ScheduleChanges): Promise<Schedule> {
   const now = app.clock.now();
   const current = await getSchedule(app, name);
-  const changed = changedSchedule(current, changes, now);
-  const { spec, nextAt } = await checkSchedule(changed, now);
-  const newNextAt = changed.timing === current.timing ? null : nextAt;
+  const changedSpec = changedSchedule(current, changes, now);
+  const { spec, nextAt } = await checkSchedule(changedSpec, now);
+  const newNextAt = changedSpec.timing === current.timing ? null : nextAt;
   const edited = orNotFound(name, await app.store.editSchedule(spec, newNextAt));
   wake(app.stateDirectory);
   return edited;

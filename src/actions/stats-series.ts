@@ -39,11 +39,11 @@ export async function statsSeries(
     addFigures(steps[Math.floor((row.at - from) / stepMs)]!, row);
   for (const step of steps) addFigures(total, step);
   const waitingSince = await oldestWaitingSince(app, queue);
-  const oldest = steps.map(({ oldestMs }, i): number | null => {
+  const oldestWaitingMs = steps.map(({ oldestMs }, i): number | null => {
     const end = Math.min(now, from + (i + 1) * stepMs);
     return name === undefined ? Math.max(oldestMs, end - (waitingSince ?? end)) || null : null;
   });
-  const first = steps.findIndex((step, i) => hasCounts(step) || oldest[i] !== null);
+  const firstStep = steps.findIndex((step, i) => hasCounts(step) || oldestWaitingMs[i] !== null);
   return {
     range,
     step_ms: stepMs,
@@ -51,11 +51,11 @@ export async function statsSeries(
     to: toIso(now),
     queue: queue ?? null,
     name: name ?? null,
-    data_from: first === -1 ? null : toIso(from + first * stepMs),
+    data_from: firstStep === -1 ? null : toIso(from + firstStep * stepMs),
     points: steps.map((step, i) => ({
       at: toIso(from + i * stepMs),
       ...toFiguresObject(step),
-      oldest_waiting_ms: oldest[i]!,
+      oldest_waiting_ms: oldestWaitingMs[i]!,
     })),
     total: toFiguresObject(total),
     names: options.withNames ? await figuresByName(app, request) : null,

@@ -10,10 +10,10 @@ const THROUGHPUT_WINDOW_MS = 5 * 60_000;
 export async function stats(app: App): Promise<Stats> {
   const jobs = await countStates(app);
   const sample = await app.store.finished(MAX_SAMPLE);
-  const ended = jobs.completed + jobs.dead;
+  const completedOrDead = jobs.completed + jobs.dead;
   return {
     jobs,
-    success_rate: ended === 0 ? null : jobs.completed / ended,
+    success_rate: completedOrDead === 0 ? null : jobs.completed / completedOrDead,
     sampled_attempts: sample.length,
     wait_ms: percentiles(sample.flatMap((one) => one.waitMs ?? [])),
     run_ms: percentiles(sample.flatMap((one) => one.runMs ?? [])),

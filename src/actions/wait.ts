@@ -17,14 +17,14 @@ export async function waitFor(app: App, ids: string[], options: WaitOptions): Pr
   try {
     // All ids are checked first, because a wrong one should not be reported after a long wait.
     for (const id of ids) await getJob(app, id);
-    const ended: Job[] = [];
+    const endedJobs: Job[] = [];
     // The jobs are awaited one after the other, so that a change costs one read, however many jobs there are.
     for (const group of options.any ? [ids] : ids.map((id) => [id])) {
       const job = await firstEnded(app, group, watch);
       options.onEnd?.(job);
-      ended.push(job);
+      endedJobs.push(job);
     }
-    return ended;
+    return endedJobs;
   } finally {
     watch.close();
   }
@@ -32,12 +32,12 @@ export async function waitFor(app: App, ids: string[], options: WaitOptions): Pr
 
 async function firstEnded(app: App, ids: string[], watch: ChangeWatch): Promise<Job> {
   for (;;) {
-    let last: Job | undefined;
+    let lastRead: Job | undefined;
     for (const id of ids) {
-      last = await getJob(app, id);
-      if (FINAL_STATES.includes(last.state)) return last;
+      lastRead = await getJob(app, id);
+      if (FINAL_STATES.includes(lastRead.state)) return lastRead;
     }
-    if (watch.isTimedOut) throw waitTimeoutError(last!);
+    if (watch.isTimedOut) throw waitTimeoutError(lastRead!);
     await watch.next();
   }
 }

@@ -19,17 +19,17 @@ import { activeWorkers, serves, takesJobs } from './workers.ts';
 /** Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. */
 export async function readCircumstances(app: App): Promise<Circumstances> {
   const now = app.clock.now();
-  const running = new Map<string, number>();
+  const runningByQueue = new Map<string, number>();
   for (const { queue, state, jobs } of await app.store.counts())
-    if (state === 'processing') running.set(queue, jobs);
-  const total = running.values().reduce((sum, jobs) => sum + jobs, 0);
+    if (state === 'processing') runningByQueue.set(queue, jobs);
+  const total = runningByQueue.values().reduce((sum, jobs) => sum + jobs, 0);
   const maxJobs = (await currentSettings(app))['max-concurrent-jobs'] ?? Number.POSITIVE_INFINITY;
   const workers = (await activeWorkers(app)).filter(takesJobs);
   const reasonOf = ({ name, pausedAt, concurrency, rate, tokens }: Queue) =>
     queueReason({
       paused: pausedAt !== null,
       served: workers.some((worker) => serves(worker, name)),
-      full: total >= maxJobs || (running.get(name) ?? 0) >= (concurrency ?? Number.POSITIVE_INFINITY),
+      full: total >= maxJobs || (runningByQueue.get(name) ?? 0) >= (concurrency ?? Number.POSITIVE_INFINITY),
       rateReached: rate !== null && availableTokens(rate, tokens, now).tokens < 1,
     });
   const served = workers.some((worker) => worker.queues === null);
@@ -82,16 +82,17 @@ export async function countReasons(
     counts.set(queue, found);
     return found;
   };
-  const due = new Map<string, number>();
+  const dueByQueue = new Map<string, number>();
   for (const { queue, state, jobs } of await app.store.counts())
-    if (isWaiting({ state })) due.set(queue, (due.get(queue) ?? 0) + jobs);
+    if (isWaiting({ state })) dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) + jobs);
   for (const { queue, ...ownCounts } of await app.store.setAside(now)) {
     Object.assign(countsOf(queue), ownCounts);
     const sum = Object.values(ownCounts).reduce((all, jobs) => all + jobs, 0);
-    due.set(queue, (due.get(queue) ?? 0) - sum);
+    dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - sum);
   }
   // The two reads are not of the same moment, so the difference may be negative.
-  for (const [queue, jobs] of due) countsOf(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
+  for (const [queue, jobs] of dueByQueue)
+    countsOf(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
   return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
 }
 

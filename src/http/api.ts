@@ -108,8 +108,8 @@ async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<R
 function authorize(guard: Guard, route: Pick<Route, 'access' | 'path'>, c: Context<Env>): Grant {
   const { publicMetrics, access } = guard.serving;
   if (route.access === 'open' || (route.path === '/metrics' && publicMetrics)) return OPEN_GRANT;
-  const given = bearerOf(c.req.header('authorization'));
-  const grant = given === null ? 'wrong-token' : access.check(given, c.env.outgoing);
+  const token = bearerOf(c.req.header('authorization'));
+  const grant = token === null ? 'wrong-token' : access.check(token, c.env.outgoing);
   if (typeof grant === 'string') return deny(guard, grant);
   guard.onTrusted(c.env.incoming, c.env.outgoing);
   return grant;

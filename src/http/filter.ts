@@ -36,8 +36,8 @@ export function filterOfBody(body: unknown, now: number): JobFilter {
   const given = readFields(body, Object.keys(FILTER_QUERIES));
   if (Object.keys(given).length === 0)
     refuse('invalid-request', 'the filter is empty', 'to select all jobs, list every state');
-  const read = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
-  const all = (name: string): string[] => read.get(name) ?? [];
+  const valuesByName = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
+  const all = (name: string): string[] => valuesByName.get(name) ?? [];
   return filterOfQuery({ all, one: (name) => all(name)[0] }, now);
 }
 

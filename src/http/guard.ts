@@ -19,9 +19,9 @@ const MAX_AUTHORIZATION_LENGTH = 512;
 export function checkRequestTarget(target: string): void {
   if (target.length > MAX_URL_LENGTH) refuse('invalid-request', 'the URL is too long');
   const path = target.split('?', 1)[0]!;
-  const odd = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);
+  const isUnusual = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);
   // A part of one or two dots would be resolved before routing. Dots in a longer part, as in an id, are plain text.
-  if (odd || path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)))
+  if (isUnusual || path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)))
     refuse('invalid-request', 'the path of the URL is not normalized');
   for (const part of target.split(/[/?&=]/)) {
     try {

@@ -9,7 +9,6 @@ import { retryJobs } from '../actions/retry.ts';
 import { readJobChanges } from '../core/job-changes.ts';
 import { refuse } from './problem.ts';
 
-/** Acts on jobs by id. */
 export type Act = (app: App, ids: string[]) => Promise<JobActionResult>;
 
 interface JobAction {
@@ -48,9 +47,9 @@ export function bulkActionOf(action: string, changes: unknown, now: number): Act
     const newValues = readJobChanges(changes, now);
     return (app, ids) => editJobs(app, ids, newValues);
   }
-  const known = JOB_ACTIONS.find(({ verb }) => verb === action);
-  if (known === undefined)
+  const jobAction = JOB_ACTIONS.find(({ verb }) => verb === action);
+  if (jobAction === undefined)
     return refuse('invalid-request', `action must be one of ${ACTION_NAMES.join(', ')}`);
   if (changes !== undefined) refuse('invalid-request', 'changes are only allowed with the action edit');
-  return known.bulk ?? known.act;
+  return jobAction.bulk ?? jobAction.act;
 }

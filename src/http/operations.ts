@@ -42,16 +42,16 @@ const CLOSE_TIMEOUT_MS = 3000;
 type Operation = OperationObject & { stopping: boolean };
 
 export function createOperations(now: () => number): Operations {
-  const all = new Map<string, Operation>();
-  const running = new Set<Promise<void>>();
+  const operations = new Map<string, Operation>();
+  const runningWork = new Set<Promise<void>>();
   const find = (id: string): Operation => {
-    const found = all.get(id);
+    const found = operations.get(id);
     if (found === undefined) throw new QueueError('operation-not-found', 'there is no such bulk action');
     return found;
   };
   return {
     start(action, work) {
-      if ([...all.values()].filter(({ state }) => state === 'running').length >= MAX_RUNNING)
+      if ([...operations.values()].filter(({ state }) => state === 'running').length >= MAX_RUNNING)
         throw new QueueError(
           'too-many-operations',
           `${MAX_RUNNING} bulk actions are already running; try again in 1s`,
@@ -59,20 +59,20 @@ export function createOperations(now: () => number): Operations {
           { retryAfterS: 1 },
         );
       const operation = newOperation(action, now());
-      all.set(operation.id, operation);
-      for (const old of all.keys()) {
-        if (all.size <= MAX_KEPT) break;
-        if (all.get(old)!.state !== 'running') all.delete(old);
+      operations.set(operation.id, operation);
+      for (const old of operations.keys()) {
+        if (operations.size <= MAX_KEPT) break;
+        if (operations.get(old)!.state !== 'running') operations.delete(old);
       }
-      const finished = run(operation, work, now).finally(() => running.delete(finished));
-      running.add(finished);
+      const finished = run(operation, work, now).finally(() => runningWork.delete(finished));
+      runningWork.add(finished);
       return toOperationObject(operation);
     },
-    list: () => [...all.values()].toReversed().map(toOperationObject),
+    list: () => [...operations.values()].toReversed().map(toOperationObject),
     get: (id) => toOperationObject(find(id)),
     async close() {
-      for (const operation of all.values()) operation.stopping = true;
-      await Promise.race([Promise.all(running), pause(CLOSE_TIMEOUT_MS)]);
+      for (const operation of operations.values()) operation.stopping = true;
+      await Promise.race([Promise.all(runningWork), pause(CLOSE_TIMEOUT_MS)]);
     },
     stop(id) {
       const operation = find(id);

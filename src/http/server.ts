@@ -36,7 +36,6 @@ export interface ServeOptions {
   onError(error: unknown, requestId: string): void;
 }
 
-/** A server that is listening. */
 export interface RunningServer {
   /** The address, without the token. */
   url: string;

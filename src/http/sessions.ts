@@ -79,9 +79,9 @@ export function createSessions(now: () => number, maxPerRole = MAX_SESSIONS_PER_
       return session;
     },
     origin(text) {
-      const from = SECRET_FORM.exec(text)?.[1];
-      if (from === undefined) return 'none';
-      return from === instance ? 'own' : 'foreign';
+      const secretInstance = SECRET_FORM.exec(text)?.[1];
+      if (secretInstance === undefined) return 'none';
+      return secretInstance === instance ? 'own' : 'foreign';
     },
   };
 }

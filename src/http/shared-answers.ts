@@ -43,12 +43,17 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
     const currentCache = cached;
     const at = now();
     const response = await make();
-    const made = { at, status: response.status, headers: [...response.headers], body: await response.text() };
+    const answer = {
+      at,
+      status: response.status,
+      headers: [...response.headers],
+      body: await response.text(),
+    };
     const leftMs = budgetMs(key) - (now() - at);
     if (budgets.size >= MAX_KEYS) budgets.clear();
     budgets.set(key, { leftMs, at: now() });
-    if (leftMs <= 0 && made.status === 200) currentCache.set(key, made);
-    return made;
+    if (leftMs <= 0 && answer.status === 200) currentCache.set(key, answer);
+    return answer;
   };
 
   return {

@@ -30,10 +30,10 @@ async function readText(queue: OpenQueue, id: string, options: unknown): Promise
   const { streams } = await readLogs(app, jobIds([id])[0]!, ordinal, only);
   const texts = streams.map(({ pieces }) => {
     const decoder = new TextDecoder();
-    let all = '';
+    let output = '';
     for (const piece of lines === null ? pieces : [lastLines(pieces, lines)])
-      all += decoder.decode(piece, { stream: true });
-    return all + decoder.decode();
+      output += decoder.decode(piece, { stream: true });
+    return output + decoder.decode();
   });
   return texts.join('');
 }
@@ -90,7 +90,6 @@ function readLogOptions(options: unknown): LogRequest {
   };
 }
 
-/** Reads the option `stream`. */
 function stream(value: unknown, name: string): Stream {
   if (value === 'stdout' || value === 'stderr') return value;
   throw new QueueError('invalid-value', `${name} must be stdout or stderr, not '${text(value, name)}'`);

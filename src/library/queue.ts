@@ -146,9 +146,9 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
   };
 }
 
-async function wait(queue: OpenQueue, id: string, wanted: WaitOptions | undefined) {
+async function wait(queue: OpenQueue, id: string, rawOptions: WaitOptions | undefined) {
   const app = queue.app();
-  const options = readOptions(wanted, 'wait()', { ...TIMEOUT_READERS, signal: abortSignal });
+  const options = readOptions(rawOptions, 'wait()', { ...TIMEOUT_READERS, signal: abortSignal });
   options.signal?.throwIfAborted();
   const signal = eitherSignal(queue.closed, options.signal);
   const ids = jobIds([id]);
@@ -163,11 +163,11 @@ async function wait(queue: OpenQueue, id: string, wanted: WaitOptions | undefine
   return jobObject(app, job!);
 }
 
-function events(queue: OpenQueue, wanted: EventOptions | undefined): AsyncIterable<EventObject> {
+function events(queue: OpenQueue, rawOptions: EventOptions | undefined): AsyncIterable<EventObject> {
   // Without `after`, the events start after this call, even if the loop begins later.
   const start = (async () => {
     const app = queue.app();
-    const { after, signal } = readOptions(wanted, 'events()', { after: count, signal: abortSignal });
+    const { after, signal } = readOptions(rawOptions, 'events()', { after: count, signal: abortSignal });
     return { app, after: after ?? (await lastEventNumber(app)), signal };
   })();
   // If the iterable is never read, an error must not count as an unhandled rejection.

@@ -22,8 +22,8 @@ export interface OwnWorker {
   stop(request: StopPlan, why: string): Promise<void>;
 }
 
-export async function startOwnWorker(app: App, wanted: WorkerStart | undefined): Promise<OwnWorker> {
-  const given = readOptions(wanted, 'startWorker()', {
+export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefined): Promise<OwnWorker> {
+  const given = readOptions(rawOptions, 'startWorker()', {
     concurrency: wholeNumber(RANGES.concurrency),
     queues: queueNames,
     drain: flag,

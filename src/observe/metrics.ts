@@ -14,7 +14,6 @@ import { withFewQueues } from './few-queues.ts';
 /** At most this many schedules are in the metrics. */
 const MAX_SCHEDULES = 500;
 
-/** Pairs of a label and its value. */
 type Labels = [name: string, value: string][];
 type Sample = [suffix: string, labels: Labels, value: number];
 

@@ -83,13 +83,13 @@ describe('openMetrics', () => {
 
   test('labels the first 200 queues and merges the others under the label other', () => {
     const queues = Array.from({ length: 1000 }, (_, i) => `q${String(i).padStart(4, '0')}`);
-    const many = snapshot({
+    const snapshotWithManyQueues = snapshot({
       jobs: queues.map((queue) => ({ queue, state: 'pending', jobs: 2 })),
       waiting: queues.map((queue, i) => ({ queue, since: i === 700 ? NOW - 9000 : null })),
       totals: queues.map((queue) => ({ queue, name: '', ...noFigures(), completed: 3 })),
       slots: queues.map((queue) => ({ queue, total: 4, busy: 1, limit: null })),
     });
-    const text = openMetrics(many);
+    const text = openMetrics(snapshotWithManyQueues);
     const families = readOpenMetrics(text);
     expect(new Set(text.match(/queue="[^"]*"/g)).size).toBe(201);
     expect(sampleValue(families, 'queuectl_jobs', { state: 'pending' })).toBe(2000);
@@ -98,7 +98,7 @@ describe('openMetrics', () => {
     expect(sampleValue(families, 'queuectl_oldest_waiting_seconds', { queue: 'other' })).toBe(9);
     expect(sampleValue(families, 'queuectl_slots', { queue: 'other', kind: 'busy' })).toBe(800);
     expect(sampleValue(families, 'queuectl_slots', { queue: 'other', kind: 'total' })).toBe(4);
-    expect(many.totals).toHaveLength(1000);
+    expect(snapshotWithManyQueues.totals).toHaveLength(1000);
   });
 
   test("can be read by a parser of Prometheus' older format", () => {
