@@ -103,12 +103,12 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
     if (closing.signal.aborted) throw closedError();
     return app;
   };
-  const stopAll = async (request: StopPlan): Promise<void> => {
+  const stopAll = async (plan: StopPlan): Promise<void> => {
     // A worker that failed has nothing left to stop.
-    await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(request, 'close()')));
+    await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(plan, 'close()')));
   };
-  const end = async (request: StopPlan): Promise<void> => {
-    await stopAll(request);
+  const end = async (plan: StopPlan): Promise<void> => {
+    await stopAll(plan);
     closed.abort(closedError());
     await Promise.allSettled(heldWork);
     await closeApp(app);
@@ -136,11 +136,11 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
       return (await worker).publicWorker;
     },
     async close(options?: StopOptions) {
-      const request = readStopOptions(options, 'close()');
+      const plan = readStopOptions(options, 'close()');
       closing.abort(closedError());
       // A second call may give a stronger order, as a second signal does.
-      if (ending !== null) void stopAll(request);
-      ending ??= end(request);
+      if (ending !== null) void stopAll(plan);
+      ending ??= end(plan);
       await ending;
     },
   };

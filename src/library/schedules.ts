@@ -28,16 +28,13 @@ export function schedulesOf(queue: OpenQueue, readJob: (job: EnqueueInput | stri
   return {
     async add(schedule) {
       const app = queue.app();
-      const {
-        name,
-        job: given,
-        ...when
-      } = checkOptionNames(schedule, 'schedules.add()', FIELDS) as NewSchedule;
+      const options = checkOptionNames(schedule, 'schedules.add()', FIELDS) as NewSchedule;
+      const { name, job: given, ...timing } = options;
       const scheduleName = checkedName(name);
       const job = readJob(given);
       const spec = {
         name: scheduleName,
-        ...readScheduleInput(when, app.clock.now()),
+        ...readScheduleInput(timing, app.clock.now()),
         job: { ...job, cwd: job.cwd ?? process.cwd() },
       };
       return toObject(await addSchedule(app, spec));

@@ -19,7 +19,7 @@ import type { QueueWorker, WorkerStart } from './types.ts';
 /** A worker that runs in this process for an open queue. The program gets `publicWorker`, and the queue calls `stop`. */
 export interface OwnWorker {
   publicWorker: QueueWorker;
-  stop(request: StopPlan, why: string): Promise<void>;
+  stop(plan: StopPlan, why: string): Promise<void>;
 }
 
 export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefined): Promise<OwnWorker> {
@@ -42,7 +42,7 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
   const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
   // If the program ignores `done`, a rejection must not end it.
   handle.done.catch(() => {});
-  const stop = (request: StopPlan, why: string): Promise<void> => stopWorker(handle, request, why);
+  const stop = (plan: StopPlan, why: string): Promise<void> => stopWorker(handle, plan, why);
   return {
     stop,
     publicWorker: {
