@@ -122,7 +122,7 @@ function summaryWithP95(times: number[]): ReturnType<typeof summarize> {
   return { ...value, median: sorted[Math.floor(0.95 * sorted.length)]! };
 }
 
-interface Served {
+interface RunningServer {
   child: ChildProcess;
   /** Returns the milliseconds until the whole response has arrived. */
   ask(path: string): Promise<number>;
@@ -132,7 +132,7 @@ interface Served {
   follow(): Promise<void>;
 }
 
-async function serve(lab: Lab, home: string): Promise<Served> {
+async function serve(lab: Lab, home: string): Promise<RunningServer> {
   const child = spawn(lab.queuectl, ['serve', '--port', '0'], {
     env: { ...lab.environment, QUEUECTL_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],

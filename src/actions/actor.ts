@@ -7,7 +7,7 @@ export function actorOf(environment: NodeJS.ProcessEnv): string {
   return `${user}@${hostname()}`;
 }
 
-/** Returns the name of the account, or its uid if it has no name, as in some containers. */
+/** Returns the name of the account, or a text such as `uid 1000` if it has no name, as in some containers. */
 function accountName(): string {
   return orNull(() => userInfo().username) ?? `uid ${process.getuid?.() ?? '?'}`;
 }

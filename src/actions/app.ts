@@ -34,13 +34,13 @@ export type Access = 'read' | 'write' | 'work' | 'any-version';
 
 export interface OpenOptions {
   access: Access;
-  /** What happens if there is no store. The default is `create`. Workers refuse. Otherwise they would recreate a deleted store. */
+  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so that they do not recreate a deleted store. */
   ifMissing?: IfMissing;
   /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
 }
 
-/** Opens a store. `actor` is the person or worker that the events name. */
+/** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
 export async function openApp(
   location: string,
   actor: string | null,
@@ -59,24 +59,24 @@ export async function openApp(
   }
 }
 
-/** Returns the same app for another actor, which its events name. */
+/** Returns the app with another actor, whom the events name as the author of changes. */
 export const actingAs = (app: App, actor: string): App => ({ ...app, store: app.store.withActor(actor) });
 /** Throws if the open store is no longer the one at its location. */
 export const checkOpen = (app: App): Promise<void> => app.store.check();
 export const closeApp = (app: Pick<App, 'store'>): Promise<void> => app.store.close();
 
-let guarded = false;
+let isExitGuarded = false;
 
 /** Keeps the runtime from closing a store at exit if the files of that store were removed. */
 function guardExit(): void {
-  if (guarded) return;
-  guarded = true;
+  if (isExitGuarded) return;
+  isExitGuarded = true;
   process.on('exit', (code) => {
     if (mustNotClose()) endAtOnce(code);
   });
 }
 
-/** Returns the settings with their stored texts. Warns about stored values that are invalid. */
+/** Returns all settings, and the texts of those that are stored. Warns about stored values that are invalid. */
 export async function readStoredSettings(
   app: App,
 ): Promise<{ settings: Settings; stored: Map<string, string> }> {

@@ -23,7 +23,7 @@ export interface Backup {
   outputs_left: number;
 }
 
-/** Writes a backup, which is a store of its own with the queue at one moment. Running attempts count as lost in it. */
+/** Writes a backup: an independent store with the contents of the store at one moment. Running attempts count as lost in it. */
 export async function backup(
   app: App,
   location: string,
@@ -37,9 +37,9 @@ export async function backup(
     file,
     options,
     async (copy) => {
-      const from = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
-      const counts = await renewCopy(app, copy);
-      return { ...(await copyOutputs(copy, from, options.withOutput ? backupState : null)), ...counts };
+      const source = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
+      const jobCounts = await renewCopy(app, copy);
+      return { ...(await copyOutputs(copy, source, options.withOutput ? backupState : null)), ...jobCounts };
     },
   );
   if (replacedEpoch !== null && replacedEpoch !== app.store.epoch)
@@ -59,21 +59,24 @@ export async function renewCopy(
   return { jobs, running };
 }
 
-/** Copies the long outputs of `store` under its new epoch, and calls `onCopy` before each. If `to` is null, only counts them. */
+/**
+ * Copies the long outputs of `store` from `source`, where they have its old epoch, to `target`, where they get its new epoch.
+ * Calls `onCopy` before each copy. If `target` is null, copies nothing and counts them as `outputs_left`.
+ */
 export async function copyOutputs(
   store: Store,
-  from: { epoch: string; stateDirectory: StateDirectory },
-  to: StateDirectory | null,
+  source: { epoch: string; stateDirectory: StateDirectory },
+  target: StateDirectory | null,
   onCopy: () => void = () => {},
 ): Promise<{ outputs: number; outputs_left: number }> {
   const counts = { outputs: 0, outputs_left: 0 };
-  for (const attempt of attemptsIn(from.stateDirectory, from.epoch)) {
+  for (const attempt of attemptsIn(source.stateDirectory, source.epoch)) {
     if (!(await store.needsPlace(attempt))) continue;
-    const source = placeOf(from.stateDirectory, from.epoch, attempt).directory;
-    if (to === null) counts.outputs_left++;
+    const { directory } = placeOf(source.stateDirectory, source.epoch, attempt);
+    if (target === null) counts.outputs_left++;
     else {
       onCopy();
-      if (tryCopy(source, placeOf(to, store.epoch, attempt).directory)) counts.outputs++;
+      if (tryCopy(directory, placeOf(target, store.epoch, attempt).directory)) counts.outputs++;
     }
   }
   return counts;

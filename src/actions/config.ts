@@ -41,13 +41,13 @@ export async function unsetSetting(app: App, name: string): Promise<SettingObjec
   return changeSetting(app, findSetting(name).key, null);
 }
 
-/** Resets every setting that was changed. Returns those. */
+/** Resets every setting that has a stored value. Returns these settings. */
 export async function unsetAllSettings(app: App): Promise<SettingObject[]> {
-  const changed = (await listSettings(app)).filter((setting) => !setting.is_default).map(({ key }) => key);
+  const storedKeys = (await listSettings(app)).filter((setting) => !setting.is_default).map(({ key }) => key);
   // A setting that depends on another one is refused until the other one has been reset.
-  const refused = await resetEach(app, changed);
+  const refused = await resetEach(app, storedKeys);
   await resetEach(app, refused);
-  return (await listSettings(app)).filter(({ key }) => changed.includes(key));
+  return (await listSettings(app)).filter(({ key }) => storedKeys.includes(key));
 }
 
 /** Resets settings one by one. Returns those whose default contradicts the present value of another setting. */

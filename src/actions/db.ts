@@ -6,7 +6,7 @@ import type { App } from './app.ts';
 import { refuseRunningCommands, runningAttemptNames } from './refuse-running.ts';
 import { settleAsLost } from './settlement.ts';
 
-/** Checks the database. `fix` says which commands help, or is null if nothing is wrong. */
+/** Checks the database. `fix` names the commands that help, or is null if nothing is wrong. */
 export async function checkDatabase(location: string) {
   const { path, problems, invalidSettings } = await (await careOf(location)).check(location);
   const unset = invalidSettings.map(({ key }) => `queuectl config unset ${key}`).join(' && ');

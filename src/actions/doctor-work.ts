@@ -7,7 +7,7 @@ import type { Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { presence } from './workers.ts';
 
-/** Smaller differences between clocks are not reported. */
+/** A time in the store may be this far in the future before it is reported. */
 const CLOCK_SLACK_MS = 5000;
 
 /** Checks the workers, their jobs and the clock. */
@@ -42,6 +42,7 @@ export async function diagnoseWork(
   ];
 }
 
+/** Returns the workers whose process is gone. If this machine has no id yet, it runs none of them, so all count as gone. */
 function goneWorkers(workers: Worker[], stateDirectory: StateDirectory): Worker[] {
   const host = knownHost(stateDirectory);
   return host === null ? workers : workers.filter((worker) => presence(worker, host) === 'gone');
@@ -55,14 +56,15 @@ function checkExecutables(live: Worker[]): Finding[] {
   return [warn('version', message, 'queuectl worker stop --leave; queuectl worker start')];
 }
 
+/** Returns the latest time that the newest job or a heartbeat has in the store. */
 async function latestTime(store: Store, workers: Worker[]): Promise<number> {
   const [newest] = await store.list({}, { limit: 1 });
   return Math.max(newest?.createdAt ?? 0, ...workers.map((worker) => worker.lastHeartbeat));
 }
 
 /** Warns if the store has a time in the future. Then this clock was set back, or the clock of another machine is wrong. */
-function checkClock(written: number, now: number): Finding {
-  const ahead = written - now;
+function checkClock(latest: number, now: number): Finding {
+  const ahead = latest - now;
   if (ahead <= CLOCK_SLACK_MS) return ok('clock', new Date(now).toISOString());
   return warn(
     'clock',

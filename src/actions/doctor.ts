@@ -6,13 +6,13 @@ import { careOf, peekStore } from '../store/open.ts';
 import { diagnoseWork } from './doctor-work.ts';
 import { leftoversIn } from './leftovers.ts';
 
-/** A lower limit of open files gets a warning. */
-const MIN_FILES = 256;
+/** A limit of open files below this number gets a warning. */
+const MIN_OPEN_FILES = 256;
 
-/** Checks everything that queuectl depends on, and changes nothing. `whole` reads all of the database, which can take long. */
-export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
+/** Checks the runtime, the store, its workers and the limits. Changes nothing. `readAll` reads the whole store, which takes long. */
+export async function diagnose(location: string, now: number, readAll: boolean): Promise<Finding[]> {
   const care = await careOf(location);
-  const { path, isReadable, engine, files, contents } = await care.inspect(location, whole);
+  const { path, isReadable, engine, files, contents } = await care.inspect(location, readAll);
   const store = isReadable ? await peekStore(location) : null;
   const stateDirectory = care.stateDirectoryOf(location);
   const leftovers = [...care.leftovers(path), ...leftoversIn(stateDirectory, store?.epoch ?? null)];
@@ -31,12 +31,12 @@ function checkRuntime(): Finding {
   const { bun, node } = process.versions;
   const name = bun === undefined ? `node ${node}` : `bun ${bun}`;
   const pattern = RUNTIME_VARIABLES[bun === undefined ? 'node' : 'bun'];
-  const set = Object.keys(process.env).filter((one) => pattern.test(one));
-  if (set.length > 0)
+  const setNames = Object.keys(process.env).filter((one) => pattern.test(one));
+  if (setNames.length > 0)
     return warn(
       'runtime',
-      `${name} reads ${set.join(' and ')}, which can load other code into queuectl or open a debugger port`,
-      `unset ${set.join(' ')}`,
+      `${name} reads ${setNames.join(' and ')}, which can load other code into queuectl or open a debugger port`,
+      `unset ${setNames.join(' ')}`,
     );
   return ok('runtime', `${name} on ${process.platform} ${process.arch}`);
 }
@@ -47,11 +47,11 @@ function checkUser(): Finding[] {
     : [];
 }
 
-function checkLeftovers(found: Leftover[]): Finding {
-  if (found.length === 0) return ok('leftovers', 'none');
-  const bytes = formatBytes(found.reduce((sum, one) => sum + one.bytes, 0));
-  const names = found.slice(0, 3).map((one) => one.path);
-  if (found.length > names.length) names.push(`${found.length - names.length} more`);
+function checkLeftovers(leftovers: Leftover[]): Finding {
+  if (leftovers.length === 0) return ok('leftovers', 'none');
+  const bytes = formatBytes(leftovers.reduce((sum, one) => sum + one.bytes, 0));
+  const names = leftovers.slice(0, 3).map((one) => one.path);
+  if (leftovers.length > names.length) names.push(`${leftovers.length - names.length} more`);
   return warn(
     'leftovers',
     `killed processes left files behind (${bytes}): ${names.join(', ')}`,
@@ -62,6 +62,6 @@ function checkLeftovers(found: Leftover[]): Finding {
 function checkOpenFiles(): Finding {
   const limit = processes.inheritedOpenFileLimit();
   if (limit === null) return ok('open files', 'unknown');
-  const found = /^\d+$/.test(limit) ? `limit of ${formatCount(Number(limit))} per job` : limit;
-  return Number(limit) < MIN_FILES ? warn('open files', found, 'ulimit -n 1024') : ok('open files', found);
+  const text = /^\d+$/.test(limit) ? `limit of ${formatCount(Number(limit))} per job` : limit;
+  return Number(limit) < MIN_OPEN_FILES ? warn('open files', text, 'ulimit -n 1024') : ok('open files', text);
 }

@@ -15,7 +15,8 @@ const ID_TRIES = 5;
 
 /**
  * Stores all jobs durably or none, and wakes the workers. Returns the result of `keep` for each job, or the jobs
- * themselves. Reads the inputs one by one, perhaps several times, so that a long stream needs little memory.
+ * themselves. Reads the inputs one by one, perhaps several times, so that many jobs need little memory. `cwd` returns the
+ * working directory for inputs without one.
  */
 export async function enqueue<T = Job | GoneJob>(
   app: App,
@@ -46,38 +47,39 @@ export async function enqueue<T = Job | GoneJob>(
   };
   for (let tries = 1; ; tries++) {
     try {
-      const kept = await app.store.insert(specs, now, keep, idempotency);
+      const added = await app.store.insert(specs, now, keep, idempotency);
       wake(app.stateDirectory);
-      return kept;
+      return added;
     } catch (error) {
       const idIsTaken = error instanceof QueueError && error.code === 'job-exists';
+      // Duplicates are searched for only now, because that needs memory for all ids.
       if (idIsTaken && hasGivenId) refuseDuplicateIds(inputs);
       if (!idIsTaken || hasGivenId || tries === ID_TRIES) throw error;
     }
   }
 }
 
-/** Throws if two jobs have the same id. It is called only after an id was refused, because it needs memory for all ids. */
+/** Throws if two inputs have the same id. */
 function refuseDuplicateIds(inputs: Iterable<JobInput>): void {
-  const seen = new Map<string, number>();
+  const firstUses = new Map<string, number>();
   let number = 0;
   for (const { id } of inputs) {
     number++;
     if (id === undefined) continue;
-    const first = seen.get(id);
+    const first = firstUses.get(id);
     if (first !== undefined)
       throw new QueueError('job-exists', `id '${id}' is used twice, by job ${first} and job ${number}`);
-    seen.set(id, number);
+    firstUses.set(id, number);
   }
 }
 
-/** Returns a complete job: the fields that the user has set, and defaults for the others. */
+/** Returns a complete job: the fields that the user has set, and defaults for the others. Throws if fields contradict each other. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
-  const command = input.command ?? (argv === null ? undefined : readable(argv));
+  const command = input.command ?? (argv === null ? undefined : readableCommand(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
   // The JSON of an existing job has both fields. Then `command` is the readable form of `argv`.
-  if (argv !== null && command !== readable(argv)) {
+  if (argv !== null && command !== readableCommand(argv)) {
     throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
   }
   const spec = withDefaults(input);
@@ -103,9 +105,9 @@ function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): num
 
 /** Throws if one part of the policy contradicts another. */
 function checkPolicy({ policy, backoffBase }: JobSpec): void {
-  const both = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
-  if (both !== undefined)
-    throw new QueueError('invalid-job', `exit code ${both} is in both retry_on and no_retry_on`);
+  const codeInBoth = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
+  if (codeInBoth !== undefined)
+    throw new QueueError('invalid-job', `exit code ${codeInBoth} is in both retry_on and no_retry_on`);
   if (backoffBase !== null && policy.backoff !== undefined && policy.backoff !== 'exponential')
     throw new QueueError(
       'invalid-job',
@@ -113,14 +115,14 @@ function checkPolicy({ policy, backoffBase }: JobSpec): void {
     );
 }
 
-/** Throws if a variable is to have both a stored value and the value of the worker. */
+/** Throws if a secret variable, whose value comes from the worker, also has a stored value. */
 export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'env'>): void {
   if (secretEnv.length === 0) return;
-  const both = secretEnv.find((name) => Object.hasOwn(env, name));
-  if (both !== undefined)
+  const nameInBoth = secretEnv.find((name) => Object.hasOwn(env, name));
+  if (nameInBoth !== undefined)
     throw new QueueError(
       'invalid-job',
-      `${both} is in both env and secret_env; a secret takes its value from the worker's environment`,
+      `${nameInBoth} is in both env and secret_env; a secret takes its value from the worker's environment`,
     );
 }
 
@@ -139,7 +141,7 @@ function uniqueOf({ unique }: JobInput): Uniqueness | null {
 }
 
 /** Returns `argv` as a user would type it, shortened if it is very long. The text is only shown and never run. */
-export function readable(argv: string[]): string {
+export function readableCommand(argv: string[]): string {
   const quoted = argv.map(shellWord).join(' ');
   return Buffer.byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;
 }

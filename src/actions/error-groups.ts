@@ -7,16 +7,16 @@ import type { App } from './app.ts';
 /** At most this many of the newest dead jobs are read, so that the cost is bounded. */
 const MAX_JOBS = 10_000;
 const HOUR_MS = 3_600_000;
-/** Each group lists this many of its most common job names and of its most common queues. */
+/** Each group lists at most this many of its most common job names and of its most common queues. */
 const NAMES_PER_GROUP = 3;
 /** Dead jobs are read in pages of this size. Other requests are served after each page. */
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
-/** Groups dead jobs by their error, the largest group first. */
+/** Groups the newest dead jobs by the signature of their error, the largest group first. */
 export async function errorGroups(app: App): Promise<ErrorGroups> {
   const now = app.clock.now();
   const groups = new Map<string, DeadJob[]>();
-  let seen = 0;
+  let examined = 0;
   for await (const page of deadJobs(app)) {
     for (const job of page) {
       const signature = signatureOf(job);
@@ -24,19 +24,19 @@ export async function errorGroups(app: App): Promise<ErrorGroups> {
       if (group === undefined) groups.set(signature, [job]);
       else group.push(job);
     }
-    seen += page.length;
+    examined += page.length;
   }
   return {
     groups: [...groups]
-      .map(([signature, jobs]) => toObject(signature, jobs, now))
+      .map(([signature, jobs]) => toGroupObject(signature, jobs, now))
       .sort((a, b) => b.jobs - a.jobs || b.last_at.localeCompare(a.last_at)),
-    looked_at: seen,
-    capped: seen === MAX_JOBS,
+    looked_at: examined,
+    capped: examined === MAX_JOBS,
   };
 }
 
-/** Returns the ids of the dead jobs of one group, in the order of enqueueing. */
-export async function jobsOfGroup(app: App, signature: string): Promise<string[]> {
+/** Returns the ids of those of the newest dead jobs whose error has this signature, oldest first. */
+export async function jobIdsOfGroup(app: App, signature: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const page of deadJobs(app))
     for (const job of page) if (signatureOf(job) === signature) ids.push(job.id);
@@ -46,10 +46,10 @@ export async function jobsOfGroup(app: App, signature: string): Promise<string[]
 /** Reads the newest dead jobs in pages, newest first. */
 async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
   let before = Number.MAX_SAFE_INTEGER;
-  for (let remaining = MAX_JOBS; remaining > 0; remaining -= PAGE) {
-    const jobs = await app.store.deadJobs(PAGE, before);
+  for (let remaining = MAX_JOBS; remaining > 0; remaining -= PAGE_SIZE) {
+    const jobs = await app.store.deadJobs(PAGE_SIZE, before);
     yield jobs;
-    if (jobs.length < PAGE) return;
+    if (jobs.length < PAGE_SIZE) return;
     before = jobs.at(-1)!.number;
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -60,28 +60,28 @@ const signatures = new Map<string, string>();
 
 function signatureOf(job: DeadJob): string {
   const error = job.error ?? '';
-  const before = signatures.get(error);
-  if (before !== undefined) return before;
+  const cached = signatures.get(error);
+  if (cached !== undefined) return cached;
   const signature = errorSignature(error);
   if (signatures.size >= 2 * MAX_JOBS) signatures.clear();
   signatures.set(error, signature);
   return signature;
 }
 
-function toObject(signature: string, jobs: DeadJob[], now: number): ErrorGroupObject {
-  const ended = jobs.map((job) => job.at);
-  const within = (ms: number): number => ended.filter((at) => at > now - ms).length;
+function toGroupObject(signature: string, jobs: DeadJob[], now: number): ErrorGroupObject {
+  const endTimes = jobs.map((job) => job.at);
+  const countWithin = (ms: number): number => endTimes.filter((at) => at > now - ms).length;
   const newest = jobs[0]!;
   return {
     signature,
     jobs: jobs.length,
-    last_hour: within(HOUR_MS),
-    last_3_hours: within(3 * HOUR_MS),
-    last_day: within(24 * HOUR_MS),
-    last_3_days: within(72 * HOUR_MS),
-    last_week: within(168 * HOUR_MS),
-    first_at: toIso(ended.reduce((a, b) => Math.min(a, b))),
-    last_at: toIso(ended.reduce((a, b) => Math.max(a, b))),
+    last_hour: countWithin(HOUR_MS),
+    last_3_hours: countWithin(3 * HOUR_MS),
+    last_day: countWithin(24 * HOUR_MS),
+    last_3_days: countWithin(72 * HOUR_MS),
+    last_week: countWithin(168 * HOUR_MS),
+    first_at: toIso(endTimes.reduce((a, b) => Math.min(a, b))),
+    last_at: toIso(endTimes.reduce((a, b) => Math.max(a, b))),
     sample_id: newest.id,
     sample_error: newest.error ?? '',
     names: mostCommon(jobs.flatMap((job) => job.name ?? [])),

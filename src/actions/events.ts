@@ -1,8 +1,8 @@
 import type { EventKind, NewEvent, StoreEvent } from '../core/events.ts';
 import type { App } from './app.ts';
-import { startWaiting } from './waiting.ts';
+import { watchChanges } from './change-watch.ts';
 
-const PAGE = 1000;
+const EVENTS_PER_PAGE = 1000;
 
 /** Selects events. A field that is not given matches all events. */
 export interface EventFilter {
@@ -28,7 +28,7 @@ export const lastEventNumberBefore = (app: App, at: number): Promise<number> =>
 /** Adds an event that belongs to no job. */
 export const noteEvent = (app: App, event: NewEvent): Promise<void> => app.store.note(event);
 
-/** Reads the events after number `after`, up to number `to`. */
+/** Yields the matching events after number `after`, up to number `to`. */
 export async function* readEvents(
   app: App,
   after: number,
@@ -36,81 +36,91 @@ export async function* readEvents(
   filter: EventFilter,
 ): AsyncGenerator<StoreEvent> {
   for (let last = after; last < to; ) {
-    const page = await app.store.events(last, Math.min(PAGE, to - last));
+    const page = await app.store.events(last, Math.min(EVENTS_PER_PAGE, to - last));
     for (const event of page) if (event.number <= to && matches(event, filter)) yield event;
     if (page.length === 0) return;
     last = page.at(-1)!.number;
   }
 }
 
-/** Reads the events up to number `to` and above `floor`, newest first. An empty page means that all older ones were pruned. */
+/** Yields pages of events, newest first, from number `to` down to `floor` + 1. An empty page means that all older ones were pruned. */
 async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenerator<StoreEvent[]> {
-  for (let end = to; end > floor; end -= PAGE) {
-    const page = await app.store.events(Math.max(0, end - PAGE), Math.min(PAGE, end));
+  for (let end = to; end > floor; end -= EVENTS_PER_PAGE) {
+    const page = await app.store.events(Math.max(0, end - EVENTS_PER_PAGE), Math.min(EVENTS_PER_PAGE, end));
     const older = page.filter((event) => event.number <= end).reverse();
     yield older;
     if (older.length === 0) return;
   }
 }
 
-/** Returns the number after which the last `many` matching events up to number `to` start. */
-export async function startOfLast(app: App, many: number, to: number, filter: EventFilter): Promise<number> {
-  if (many === 0) return to;
-  let found = 0;
+/** Returns the number after which the last `count` matching events up to number `to` start, or 0 if there are fewer. */
+export async function startOfLastEvents(
+  app: App,
+  count: number,
+  to: number,
+  filter: EventFilter,
+): Promise<number> {
+  if (count === 0) return to;
+  let matchCount = 0;
   for await (const page of pagesBackwards(app, to, 0))
-    for (const event of page) if (matches(event, filter) && ++found === many) return event.number - 1;
+    for (const event of page) if (matches(event, filter) && ++matchCount === count) return event.number - 1;
   return 0;
 }
 
 interface LastEvents {
   /** The newest event is first. */
   events: StoreEvent[];
-  /** The `to` with which to continue with older events, or 0 if there are none. */
+  /** The `to` of the call that continues with older events, or 0 if there are none. */
   next: number;
 }
 
 /** One call examines at most this many events, however few of them match. */
-const MAX_EXAMINED = 10 * PAGE;
+const MAX_EXAMINED = 10 * EVENTS_PER_PAGE;
 
-/** Returns at most `many` of the last matching events up to number `to`. */
+/** Returns at most `limit` of the last matching events up to number `to`. */
 export async function lastEvents(
   app: App,
-  many: number,
+  limit: number,
   to: number,
   filter: EventFilter,
 ): Promise<LastEvents> {
-  if (filter.jobId !== undefined) return lastEventsOfJob(app, many, to, filter);
+  if (filter.jobId !== undefined) return lastEventsOfJob(app, limit, to, filter);
   const events: StoreEvent[] = [];
   const floor = Math.max(0, to - MAX_EXAMINED);
   for await (const page of pagesBackwards(app, to, floor)) {
     if (page.length === 0) return { events, next: 0 };
     for (const event of page)
-      if (matches(event, filter) && events.push(event) === many) return { events, next: event.number - 1 };
+      if (matches(event, filter) && events.push(event) === limit) return { events, next: event.number - 1 };
   }
   return { events, next: floor };
 }
 
-/** The store itself filters the events of one job. One call examines at most this many events. */
+/** A call for the events of one job examines at most this many events. The store filters them, so there can be more. */
 const MAX_EXAMINED_FOR_JOB = 200_000;
 /** The events are examined in stretches of this many. Other requests are served after each stretch. */
-const STRETCH = 20_000;
+const EVENTS_PER_STRETCH = 20_000;
 /** After this time, no further stretch is examined. */
 const TIME_LIMIT_MS = 15;
 
-async function lastEventsOfJob(app: App, many: number, to: number, filter: EventFilter): Promise<LastEvents> {
+async function lastEventsOfJob(
+  app: App,
+  limit: number,
+  to: number,
+  filter: EventFilter,
+): Promise<LastEvents> {
   const floor = Math.max(0, to - MAX_EXAMINED_FOR_JOB);
   const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
-  const found: StoreEvent[] = [];
+  const events: StoreEvent[] = [];
   let end = to;
-  while (end > floor && found.length < many) {
-    const from = Math.max(floor, end - STRETCH);
-    found.push(...(await app.store.eventsOfJob(filter.jobId!, from, end, many - found.length)));
+  while (end > floor && events.length < limit) {
+    const from = Math.max(floor, end - EVENTS_PER_STRETCH);
+    events.push(...(await app.store.eventsOfJob(filter.jobId!, from, end, limit - events.length)));
     end = from;
     if (app.clock.monotonic() > deadline) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const next = found.length === many ? found.at(-1)!.number - 1 : end;
-  return { events: found.filter((event) => matches(event, filter)), next };
+  const next = events.length === limit ? events.at(-1)!.number - 1 : end;
+  return { events: events.filter((event) => matches(event, filter)), next };
 }
 
 /** Yields each matching event after number `after` once and in order, until `signal` aborts. Then throws its reason. */
@@ -144,19 +154,19 @@ export async function* followPages(
   const { setTimeout: sleep } = await import('node:timers/promises');
   for (let last = after; ; ) {
     // The watch starts before the read, so that no event is missed. It is off during the delay, because wake-ups are costly.
-    const waiting = startWaiting(app, { timeoutMs: null, signal });
+    const watch = watchChanges(app, { timeoutMs: null, signal });
     let page: StoreEvent[];
     try {
-      page = await app.store.events(last, PAGE);
+      page = await app.store.events(last, EVENTS_PER_PAGE);
       signal.throwIfAborted();
-      if (page.length === 0) await waiting.next();
+      if (page.length === 0) await watch.next();
     } finally {
-      waiting.close();
+      watch.close();
     }
     if (page.length > 0) yield page;
     last = page.at(-1)?.number ?? last;
     const delayMs = page.length === 0 ? afterWakeMs : afterReadMs;
-    if (page.length < PAGE && delayMs > 0)
+    if (page.length < EVENTS_PER_PAGE && delayMs > 0)
       await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

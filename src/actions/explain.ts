@@ -9,9 +9,9 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
-import { standstill } from './standstill.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { withReason } from './waiting-reasons.ts';
+import { whyQueuesStandStill } from './why-queues-stand-still.ts';
 import { activeWorkers, serves } from './workers.ts';
 
 /** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
@@ -22,7 +22,7 @@ export async function explain(app: App, id: string) {
 
 async function reasonsOf(app: App, job: Job): Promise<string[]> {
   const now = app.clock.now();
-  const tried = job.attempts === 0 ? '' : ` after ${countOf(job.attempts, 'attempt')}`;
+  const afterAttempts = job.attempts === 0 ? '' : ` after ${countOf(job.attempts, 'attempt')}`;
   switch (job.state) {
     case 'processing':
       return runningReasons(app, job, now);
@@ -30,7 +30,7 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
       return [`the job completed at ${toIso(job.finishedAt)}`];
     case 'dead':
       return [
-        `the job failed permanently${tried}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${job.id}`,
+        `the job failed permanently${afterAttempts}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${job.id}`,
       ];
     case 'cancelled':
       return [cancelledText(job)];
@@ -51,23 +51,23 @@ function cancelledText({ id, finishedAt, lastError, startedAt }: Job): string {
 
 async function runningReasons(app: App, job: Job, now: number): Promise<string[]> {
   const elapsed = formatDuration(now - (job.startedAt ?? now));
-  const since = `for ${elapsed}, since ${toIso(job.startedAt)}`;
-  const at = `${elapsed} ago, at ${toIso(job.startedAt)}`;
-  const alive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
+  const runningSince = `for ${elapsed}, since ${toIso(job.startedAt)}`;
+  const startedWhen = `${elapsed} ago, at ${toIso(job.startedAt)}`;
+  const isWorkerAlive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
   const processes = await processesOf(app, job.id);
   const reasons: string[] = [];
-  if (alive) reasons.push(`the job has been running on worker ${job.workerId} ${since}`);
+  if (isWorkerAlive) reasons.push(`the job has been running on worker ${job.workerId} ${runningSince}`);
   else if (processes.length > 0)
     reasons.push(
-      `the job has been running ${since}, but its worker is gone; the next worker will take over the job`,
+      `the job has been running ${runningSince}, but its worker is gone; the next worker will take over the job`,
     );
   else if (await isUnseen(app, job.id))
     reasons.push(
-      `the job started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will take over the job`,
+      `the job started ${startedWhen} and may still be running in another pid namespace, but its worker is gone; a worker started there will take over the job`,
     );
   else
     reasons.push(
-      `the job started ${at}, but its worker is gone; the next worker will find out how the job ended`,
+      `the job started ${startedWhen}, but its worker is gone; the next worker will find out how the job ended`,
     );
   if (isSuspended(processes))
     reasons.push(`the job is suspended; to continue it: queuectl continue ${job.id}`);
@@ -83,33 +83,33 @@ async function isUnseen(app: App, id: string): Promise<boolean> {
 
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
-  const why = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
-  if (job.held) reasons.push(`the job is held${why}; to release it: queuectl release ${job.id}`);
+  const errorText = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
+  if (job.held) reasons.push(`the job is held${errorText}; to release it: queuectl release ${job.id}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
-  const wait = (job.dueAt ?? now) - now;
-  if (wait > 0) {
-    const most = attemptsAllowed(job) - 1;
-    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'the last attempt';
+  const waitMs = (job.dueAt ?? now) - now;
+  if (waitMs > 0) {
+    const retries = attemptsAllowed(job) - 1;
+    const retry = job.attempts < retries ? `retry ${job.attempts} of ${retries}` : 'the last attempt';
     reasons.push(
       job.state === 'failed'
-        ? `${retry} starts in ${formatDuration(wait)}`
-        : `the job is due in ${formatDuration(wait)} (${toIso(job.dueAt)})`,
+        ? `${retry} starts in ${formatDuration(waitMs)}`
+        : `the job is due in ${formatDuration(waitMs)} (${toIso(job.dueAt)})`,
     );
   }
-  reasons.push(...(await standstill(app, [job.queue])));
+  reasons.push(...(await whyQueuesStandStill(app, [job.queue])));
   const queue = (await app.store.queues()).find((one) => one.name === job.queue);
   if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
   reasons.push(...(await workerReasons(app, job)));
   return reasons.length > 0 ? reasons : ['the job is ready and will run when a worker has a free slot'];
 }
 
-const WANTED = { ok: 'to complete', any: 'to finish', notok: 'to fail or be cancelled' };
+const WANTED_END = { ok: 'to complete', any: 'to finish', notok: 'to fail or be cancelled' };
 
 async function parentReasons(app: App, job: Job): Promise<string[]> {
   const parents = await app.store.dependencies(job.id);
   return parents
     .filter((parent) => parent.phase === 'open')
-    .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED[on]} (currently ${state})`);
+    .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED_END[on]} (currently ${state})`);
 }
 
 async function queueReasons(app: App, queue: Queue): Promise<string[]> {
@@ -120,10 +120,10 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
       `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
     );
   }
-  const most = (await currentSettings(app))['max-concurrent-jobs'];
+  const limit = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
-  if (most !== null && total >= most)
-    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${most} running)`);
+  if (limit !== null && total >= limit)
+    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${limit} running)`);
   const { rate, tokens } = queue;
   if (rate !== null && availableTokens(rate, tokens, app.clock.now()).tokens < 1)
     reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(rate)}`);
@@ -132,8 +132,8 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
   const serving = (await activeWorkers(app)).filter((worker) => serves(worker, job.queue));
-  const free = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
-  if (free || serving.length === 0) return [];
+  const hasFreeSlot = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
+  if (hasFreeSlot || serving.length === 0) return [];
   return [
     `all ${serving.length === 1 ? 'slots of the worker that serves its queue' : `${serving.length} workers that serve its queue`} are busy`,
   ];

@@ -23,27 +23,31 @@ interface Counts {
   jobs: number;
 }
 
-/** Passes the queue to `out` as JSON lines, and calls `onLine` for each line. */
-export async function exportTo(app: App, out: (text: string) => void, onLine?: () => void): Promise<Counts> {
+/** Passes the contents of the store to `write` as JSON lines, many in one call, and calls `onLine` for each line. */
+export async function exportTo(
+  app: App,
+  write: (text: string) => void,
+  onLine?: () => void,
+): Promise<Counts> {
   const counts = { rows: 0, jobs: 0 };
   let text = '';
-  const line = (object: object): void => {
+  const writeLine = (object: object): void => {
     text += `${JSON.stringify(object)}\n`;
     onLine?.();
     if (text.length <= BUFFER_LENGTH) return;
-    out(text);
+    write(text);
     text = '';
   };
-  line({ queuectl: 'export', version: EXPORT_VERSION, epoch: app.store.epoch });
+  writeLine({ queuectl: 'export', version: EXPORT_VERSION, epoch: app.store.epoch });
   await app.store.dump(({ table, row }) => {
-    line({ [table]: encode(row) });
+    writeLine({ [table]: encode(row) });
     counts.rows++;
     if (table === 'job') counts.jobs++;
     if (table === 'attempt' && row.finished_at !== null && Number(row.output_bytes) > 0)
-      writeOutput(app, Number(row.number), line);
+      exportOutputFiles(app, Number(row.number), writeLine);
   });
-  line({ end: counts });
-  out(text);
+  writeLine({ end: counts });
+  write(text);
   return counts;
 }
 
@@ -56,22 +60,22 @@ function encode(row: ExportedRow['row']): object {
   );
 }
 
-/** Exports the output of an attempt that is in files. Short output is in the row of the attempt. */
-function writeOutput(app: App, attempt: number, line: (object: object) => void): void {
+/** Writes the output of an attempt that is in files, if any. Short output is in the row of the attempt. */
+function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): void {
   const { directory } = placeOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const) {
-    // Only stderr is named. Output that is not split is in the file for stdout.
-    const which = stream === 'stderr' ? { stream } : {};
+    // The field `stream` is left out for stdout, because that file also holds output that is not split.
+    const streamField = stream === 'stderr' ? { stream } : {};
     for (const piece of outputPieces(outputPlaceIn(directory, stream))) {
       for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
         const base64 = Buffer.from(piece.subarray(at, at + CHUNK_BYTES)).toString('base64');
-        line({ file: { attempt, ...which, base64 } });
+        writeLine({ file: { attempt, ...streamField, base64 } });
       }
     }
   }
 }
 
-/** Exports the queue to a file, which gets its name when it is complete and on disk. `force` replaces an existing file. */
+/** Exports the store to a file, which gets its name when it is complete and on disk. `force` replaces an existing file. */
 export async function exportToFile(
   app: App,
   location: string,
@@ -85,9 +89,9 @@ export async function exportToFile(
   (await careOf(location)).refuseOverwriting(target, location);
   const draft = newDraft(target);
   try {
-    const out = openSync(draft, 'wx', 0o600);
-    const counts = await exportTo(app, (text) => writeAll(out, text), onLine);
-    closeSync(out);
+    const descriptor = openSync(draft, 'wx', 0o600);
+    const counts = await exportTo(app, (text) => writeAll(descriptor, text), onLine);
+    closeSync(descriptor);
     syncFile(draft);
     putInPlace(draft, target, force);
     syncFile(target);

@@ -3,15 +3,15 @@ import { lastLines } from '../core/last-lines.ts';
 import { outputReader } from '../state/output-reader.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { getJob, showJob } from './jobs.ts';
-import { keptOutput, noSuchAttempt, outputOf, streamsOf } from './logs.ts';
-import { waitTimedOut } from './wait.ts';
-import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
+import { type ChangeWatch, type WatchOptions, watchChanges } from './change-watch.ts';
+import { getJob, getJobWithAttempts } from './jobs.ts';
+import { noSuchAttempt, outputPlaceOf, readOutput, streamsOf } from './logs.ts';
+import { waitTimeoutError } from './wait.ts';
 
 /** The interval between two reads of an output file. Commands do not report when they write. */
 const OUTPUT_POLL_MS = 50;
 
-export interface FollowOptions extends WaitingOptions {
+export interface FollowOptions extends WatchOptions {
   /** Follows only the attempt with this ordinal, even before it starts. Null follows the last attempt and all later ones. */
   ordinal: number | null;
   /** Yields only this many of the last lines that were written before the call. Null yields all of them. */
@@ -25,33 +25,34 @@ export type FollowItem =
   /** An attempt has ended. `job` was read after that. */
   | { kind: 'attempt-over'; attempt: Attempt; job: Job };
 
-/** Yields the output of a job as it is written, each byte once, until the job (or the chosen attempt) has ended. */
+/** Yields the output of a job as it is written, no byte twice, until the job (or the chosen attempt) has ended. */
 export async function* follow(app: App, id: string, options: FollowOptions): AsyncGenerator<FollowItem> {
-  const waiting = startWaiting(app, options);
+  const watch = watchChanges(app, options);
   let lastShown = 0;
   try {
-    for (let first = true; ; first = false) {
-      // The job is read before its attempts. If it has ended by then, the list of attempts is complete.
-      const { job, attempts } = await showJob(app, id);
-      const attempt = nextAttempt(attempts, lastShown, options.ordinal, first);
+    for (let isFirst = true; ; isFirst = false) {
+      // The job is read before its attempts. If the job has ended by then, the list of attempts is complete.
+      const { job, attempts } = await getJobWithAttempts(app, id);
+      const attempt = nextAttempt(attempts, lastShown, options.ordinal, isFirst);
       if (attempt !== undefined) {
         lastShown = attempt.number;
-        const lines = first ? options.lines : null;
-        const ended = yield* followAttempt(app, job, attempt, { ...options, lines }, waiting);
-        // `ended` is null if the attempt was removed because its command never started. Then another attempt follows.
-        if (ended !== null) yield { kind: 'attempt-over', attempt: ended, job: await getJob(app, id) };
-        if (ended !== null && options.ordinal !== null) return;
+        const lines = isFirst ? options.lines : null;
+        const endedAttempt = yield* followAttempt(app, job, attempt, { ...options, lines }, watch);
+        // `endedAttempt` is null if the attempt was removed because its command never started. Then another attempt follows.
+        if (endedAttempt !== null)
+          yield { kind: 'attempt-over', attempt: endedAttempt, job: await getJob(app, id) };
+        if (endedAttempt !== null && options.ordinal !== null) return;
         continue;
       }
       if (FINAL_STATES.includes(job.state)) {
         if (options.ordinal !== null) throw noSuchAttempt(id, options.ordinal, attempts);
         return;
       }
-      if (waiting.over) throw waitTimedOut(job);
-      await waiting.next();
+      if (watch.isTimedOut) throw waitTimeoutError(job);
+      await watch.next();
     }
   } finally {
-    waiting.close();
+    watch.close();
   }
 }
 
@@ -59,10 +60,10 @@ function nextAttempt(
   attempts: Attempt[],
   lastShown: number,
   ordinal: number | null,
-  first: boolean,
+  isFirst: boolean,
 ): Attempt | undefined {
   if (ordinal !== null) return attempts.find((one) => one.ordinal === ordinal && one.number > lastShown);
-  return first ? attempts.at(-1) : attempts.find((one) => one.number > lastShown);
+  return isFirst ? attempts.at(-1) : attempts.find((one) => one.number > lastShown);
 }
 
 async function* followAttempt(
@@ -70,28 +71,28 @@ async function* followAttempt(
   job: Job,
   attempt: Attempt,
   { lines, only }: FollowOptions,
-  waiting: Waiting,
+  watch: ChangeWatch,
 ): AsyncGenerator<FollowItem, Attempt | null> {
   const readers = streamsOf(job, only).map((stream) => ({
     stream,
-    reader: outputReader(outputOf(app, attempt, stream)),
+    reader: outputReader(outputPlaceOf(app, attempt, stream)),
   }));
   try {
-    for (let first = true; ; first = false) {
+    for (let isFirst = true; ; isFirst = false) {
       // The state is read before the output. If the attempt has ended by then, its output is complete.
       const current = (await app.store.attempts(job.id)).find((one) => one.number === attempt.number);
       if (current === undefined) return null;
-      const over = current.finishedAt !== null;
+      const hasEnded = current.finishedAt !== null;
       for (const { stream, reader } of readers) {
         // If the output moved to the store before its file could be opened, nothing of it has been yielded.
-        const moved = over && !reader.opened;
-        let pieces = moved ? await keptOutput(app, current, stream) : reader.read();
-        if ((first || moved) && lines !== null) pieces = [lastLines(pieces, lines)];
+        const movedToStore = hasEnded && !reader.opened;
+        let pieces = movedToStore ? await readOutput(app, current, stream) : reader.read();
+        if ((isFirst || movedToStore) && lines !== null) pieces = [lastLines(pieces, lines)];
         for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, stream, data };
       }
-      if (over) return current;
-      if (waiting.over) throw waitTimedOut(job);
-      await waiting.next(OUTPUT_POLL_MS);
+      if (hasEnded) return current;
+      if (watch.isTimedOut) throw waitTimeoutError(job);
+      await watch.next(OUTPUT_POLL_MS);
     }
   } finally {
     for (const { reader } of readers) reader.close();

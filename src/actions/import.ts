@@ -10,12 +10,12 @@ import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
 import { settleAsLost } from './settlement.ts';
-import { lines } from './split-chunks.ts';
+import { splitLines } from './split-chunks.ts';
 
 /** The codes of errors that concern one line of the file. */
 const LINE_ERRORS = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'];
 
-/** Imports an export with its long outputs, all of it or nothing. */
+/** Imports an export with its long outputs, in one transaction. `onConflict` decides about rows whose name exists. */
 export async function importLines(
   app: App,
   chunks: Iterable<string>,
@@ -32,23 +32,25 @@ export async function importLines(
     *[Symbol.iterator](): Generator<ExportedRow | ExportedFilePart> {
       // The store may read the rows again from the start. Then output of the earlier pass is removed.
       removePlaces();
-      let ended = false;
-      let count = 0;
+      let hasEnded = false;
+      let rowCount = 0;
       lineNumber = 0;
-      for (const { text } of lines(chunks, () => invalid('the line is too long'))) {
+      for (const { text } of splitLines(chunks, () => invalidImport('the line is too long'))) {
         lineNumber++;
         if (text.trim() === '') continue;
-        if (ended) throw invalid('there is data after the end marker');
-        const [kind, value] = parse(text);
+        if (hasEnded) throw invalidImport('there is data after the end marker');
+        const [kind, value] = parseLine(text);
         if (lineNumber === 1) checkHeader(kind, value);
-        else if (kind === 'end') ended = checkEnd(value, count);
-        else if (kind === 'file') yield checkedFile(value);
+        else if (kind === 'end') {
+          checkEnd(value, rowCount);
+          hasEnded = true;
+        } else if (kind === 'file') yield checkedFile(value);
         else {
-          count++;
+          rowCount++;
           yield checkedRow(kind, value);
         }
       }
-      if (!ended) throw invalid(lineNumber === 0 ? 'the file is empty' : 'the file is incomplete');
+      if (!hasEnded) throw invalidImport(lineNumber === 0 ? 'the file is empty' : 'the file is incomplete');
     },
   };
   try {
@@ -67,35 +69,36 @@ export async function importLines(
   }
 }
 
-function parse(text: string): [kind: string, value: Record<string, unknown>] {
+/** Returns the kind of a line, which is its first key, with the value of that key. A header is returned as a whole. */
+function parseLine(text: string): [kind: string, value: Record<string, unknown>] {
   let object: unknown;
   try {
     object = JSON.parse(text);
   } catch {
-    throw invalid('this is not valid JSON');
+    throw invalidImport('this is not valid JSON');
   }
   if (object === null || typeof object !== 'object' || Array.isArray(object))
-    throw invalid('this is not a JSON object');
+    throw invalidImport('this is not a JSON object');
   const [first] = Object.entries(object);
-  if (first === undefined) throw invalid('the JSON object is empty');
+  if (first === undefined) throw invalidImport('the JSON object is empty');
   if (first[0] === 'queuectl') return ['queuectl', object as Record<string, unknown>];
   const [kind, value] = first;
-  if (value === null || typeof value !== 'object') throw invalid(`'${kind}' is not a JSON object`);
+  if (value === null || typeof value !== 'object') throw invalidImport(`'${kind}' is not a JSON object`);
   return [kind, value as Record<string, unknown>];
 }
 
 function checkHeader(kind: string, header: Record<string, unknown>): void {
-  if (kind !== 'queuectl' || header.queuectl !== 'export') throw invalid('this is not a queuectl export');
+  if (kind !== 'queuectl' || header.queuectl !== 'export')
+    throw invalidImport('this is not a queuectl export');
   if (header.version !== EXPORT_VERSION) {
-    throw invalid(
+    throw invalidImport(
       `the export has format ${header.version}; this version of queuectl reads format ${EXPORT_VERSION}`,
     );
   }
 }
 
-function checkEnd({ rows }: Record<string, unknown>, count: number): true {
-  if (rows !== count) throw invalid(`expected ${rows} rows, but found ${count}`);
-  return true;
+function checkEnd({ rows }: Record<string, unknown>, count: number): void {
+  if (rows !== count) throw invalidImport(`expected ${rows} rows, but found ${count}`);
 }
 
 /** Returns a row for the store. Checks its names and settings. The schema of the store checks the rest. */
@@ -112,19 +115,19 @@ function checkedRow(table: string, value: Record<string, unknown>): ExportedRow 
 function decode(column: string, value: unknown): ExportedRow['row'][string] {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   const { base64 } = value as { base64?: unknown };
-  if (typeof base64 !== 'string') throw invalid(`'${column}' is neither text nor a number`);
+  if (typeof base64 !== 'string') throw invalidImport(`'${column}' is neither text nor a number`);
   return Buffer.from(base64, 'base64');
 }
 
 function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unknown>): ExportedFilePart {
   if (!Number.isSafeInteger(attempt) || typeof base64 !== 'string')
-    throw invalid('a file entry has no attempt or no content');
+    throw invalidImport('a file entry has no attempt or no content');
   if (stream !== 'stdout' && stream !== 'stderr')
-    throw invalid('the stream of a file entry must be stdout or stderr');
+    throw invalidImport('the stream of a file entry must be stdout or stderr');
   return { attempt: attempt as number, stream, bytes: Buffer.from(base64, 'base64') };
 }
 
-/** Appends output under the new number of its attempt, before the commit. It is removed if the import fails. */
+/** Appends output to the file of its attempt, and adds the place of the attempt to `places`. The commit comes later. */
 function appendOutput(
   app: App,
   { attempt, stream, bytes }: ExportedFilePart,
@@ -143,6 +146,6 @@ function appendOutput(
   crashPoint('after-import-output');
 }
 
-function invalid(why: string): QueueError {
+function invalidImport(why: string): QueueError {
   return new QueueError('import-invalid', why);
 }

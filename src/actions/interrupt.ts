@@ -7,14 +7,17 @@ import { placeOfAttempt } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
 import type { App } from './app.ts';
 import { cancelJobs } from './cancel.ts';
-import { showJob } from './jobs.ts';
+import { getJobWithAttempts } from './jobs.ts';
 
 const POLL_MS = 20;
 
-/** Interrupts a job as Ctrl-C interrupts a program. A running job gets the signal, and a waiting job is cancelled. */
+/**
+ * Interrupts a job as Ctrl-C interrupts a program. A running job gets the signal. A job that is waiting, or running in another
+ * pid namespace, is cancelled.
+ */
 export async function interrupt(app: App, id: string, signal: NodeJS.Signals): Promise<void> {
   for (;;) {
-    const { job, attempts } = await showJob(app, id);
+    const { job, attempts } = await getJobWithAttempts(app, id);
     if (FINAL_STATES.includes(job.state)) return;
     const attempt = attempts.at(-1);
     if (job.state !== 'processing' || attempt === undefined) {

@@ -8,11 +8,11 @@ import type { App } from './app.ts';
 import { pidOf } from './pid.ts';
 import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
 
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
 /**
  * Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. Queues and workers
- * are read once for each page, to tell why its jobs wait.
+ * are read at most once for each page, to tell why its jobs wait.
  */
 export async function* listPages(
   app: App,
@@ -22,11 +22,11 @@ export async function* listPages(
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   let before = Number.MAX_SAFE_INTEGER;
   while (remaining > 0) {
-    const want = Math.min(remaining, PAGE);
-    const { where, around } = await resolveFilter(app, filter);
-    const jobs = await app.store.list(where, { limit: want, before });
-    yield await withReasons(app, jobs, around);
-    if (jobs.length < want) return;
+    const pageLimit = Math.min(remaining, PAGE_SIZE);
+    const { storeFilter, circumstances } = await resolveFilter(app, filter);
+    const jobs = await app.store.list(storeFilter, { limit: pageLimit, before });
+    yield await withReasons(app, jobs, circumstances);
+    if (jobs.length < pageLimit) return;
     remaining -= jobs.length;
     before = jobs.at(-1)!.number;
   }
@@ -41,8 +41,8 @@ export async function* listJobs(
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
-/** Tells whether the counters have the number of jobs that a filter matches. */
-export function isCounted({ queue: _, states, waitingFor, ...rest }: JobFilter): boolean {
+/** Tells whether the counters alone give the number of jobs that match a filter. */
+export function countersCover({ queue: _, states, waitingFor, ...rest }: JobFilter): boolean {
   return Object.keys(rest).length === 0 && (states === undefined || waitingFor === undefined);
 }
 
@@ -64,16 +64,17 @@ export async function countJobs(
   return total;
 }
 
-/** Returns how many jobs match any filter. If the counters cannot answer, it counts at most `most` jobs. */
-export async function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
-  return isCounted(filter)
+/** Returns how many jobs match a filter. Counts only up to `limit` if the counters do not cover the filter. */
+export async function countMatching(app: App, filter: JobFilter, limit: number): Promise<number> {
+  return countersCover(filter)
     ? countJobs(app, filter)
-    : app.store.count((await resolveFilter(app, filter)).where, most);
+    : app.store.count((await resolveFilter(app, filter)).storeFilter, limit);
 }
 
 /** Returns a job, or null if there is none with this id. */
 export const lookUpJob = (app: App, id: string): Promise<Job | null> => app.store.get(id);
 
+/** Returns a job. Throws if there is none with this id. */
 export async function getJob(app: App, id: string): Promise<Job> {
   const job = await lookUpJob(app, id);
   if (job === null) throw new QueueError('job-not-found', `there is no job '${id}'`);
@@ -93,22 +94,25 @@ export async function jobObject(app: App, job: Job | JobWithReason): Promise<Job
 
 /**
  * Returns the JSON objects of enqueued jobs. A job that has been deleted since has only the fields of `GoneJob`. Queues and
- * workers are read once for all jobs.
+ * workers are read at most once for all jobs.
  */
-export async function addedObjects(
+export async function enqueuedJobObjects(
   app: App,
   jobs: (Job | GoneJob)[],
-  around?: Circumstances,
+  circumstances?: Circumstances,
 ): Promise<(JobObject | GoneJob)[]> {
   await withReasons(
     app,
     jobs.filter((job): job is Job => !('gone' in job)),
-    around,
+    circumstances,
   );
   return Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
 }
 
-export async function showJob(app: App, id: string): Promise<{ job: JobWithReason; attempts: Attempt[] }> {
+export async function getJobWithAttempts(
+  app: App,
+  id: string,
+): Promise<{ job: JobWithReason; attempts: Attempt[] }> {
   return { job: await withReason(app, await getJob(app, id)), attempts: await app.store.attempts(id) };
 }
 
@@ -132,23 +136,23 @@ export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject
   ...{ id, on, state, waiting: phase === 'open' },
 });
 
-/** Returns the other jobs that would be cancelled if these were cancelled or deleted now. */
+/** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
 export async function cancelledWith(
   app: App,
   ids: string[],
   end: 'cancelled' | 'deleted',
 ): Promise<string[]> {
-  const lost = new Set<string>();
-  for (let at = 0; at < ids.length; at += PAGE)
-    for (const id of await app.store.cancelledWith(ids.slice(at, at + PAGE), end)) lost.add(id);
-  for (const id of ids) lost.delete(id);
-  return [...lost];
+  const dependents = new Set<string>();
+  for (let at = 0; at < ids.length; at += PAGE_SIZE)
+    for (const id of await app.store.cancelledWith(ids.slice(at, at + PAGE_SIZE), end)) dependents.add(id);
+  for (const id of ids) dependents.delete(id);
+  return [...dependents];
 }
 
-/** Returns the ids of other jobs that were cancelled because of one of the first `most` of `ids`, and are still cancelled. */
-export async function cancelledBecauseOf(app: App, ids: string[], most = ids.length): Promise<string[]> {
+/** Returns the ids of other jobs that were cancelled because of one of the first `limit` of these, and still are. */
+export async function cancelledBecauseOf(app: App, ids: string[], limit = ids.length): Promise<string[]> {
   const cancelled = new Set<string>();
-  for (const id of ids.slice(0, most))
+  for (const id of ids.slice(0, limit))
     for (const child of await app.store.cancelledDueTo(id)) cancelled.add(child);
   for (const id of ids) cancelled.delete(id);
   return [...cancelled];

@@ -10,20 +10,20 @@ import type { StateDirectory } from '../state/state-directory.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
-/** Match unfinished files by their names, which end with the pid of the process that writes them. */
+/* Match the names of unfinished files. Such a name ends with the pid of the process that writes the file. */
 const BALLAST_DRAFT = /^ballast\.(\d+)$/;
 const OUTPUT_DRAFT = /^(?:out|err)\.(\d+)$/;
 
-/** Returns the files that killed processes left in a state directory. `epoch` is null if the store cannot be read. */
+/** Returns the files that killed processes left in a state directory. Without an epoch, copied outputs are left out. */
 export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null): Leftover[] {
-  const stray = epoch === null ? [] : strayOutputs(stateDirectory, epoch);
+  const strayPlaces = epoch === null ? [] : strayOutputs(stateDirectory, epoch);
   return [
     ...abandonedDrafts(stateDirectory.path),
     ...abandonedParts(stateDirectory.path, BALLAST_DRAFT),
     ...namesIn(stateDirectory.attempts).flatMap((name) =>
       abandonedParts(join(stateDirectory.attempts, name), OUTPUT_DRAFT),
     ),
-    ...stray.map(({ directory }) => ({ path: directory, bytes: sizeOf(directory) })),
+    ...strayPlaces.map(({ directory }) => ({ path: directory, bytes: sizeOf(directory) })),
   ];
 }
 
@@ -35,14 +35,14 @@ export async function clearLeftovers({ store, stateDirectory }: App, location: s
   clearStrayOutputs(stateDirectory, store.epoch);
 }
 
-/** Returns the outputs that a killed restore copied. They have another epoch, and no record as an attempt leaves it. */
+/** Returns the outputs that a killed restore copied. Their epoch is not that of the store, and they have no record. */
 function strayOutputs(stateDirectory: StateDirectory, epoch: string): Place[] {
-  const stray = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
-  stray.delete(epoch);
+  const strayEpochs = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
+  strayEpochs.delete(epoch);
   // Usually no restore was killed. Then the attempts need not be listed.
-  if (stray.size === 0) return [];
+  if (strayEpochs.size === 0) return [];
   return placesIn(stateDirectory).filter(
-    ({ name, record }) => stray.has(attemptOf(name)!.epoch) && !isThere(record),
+    ({ name, record }) => strayEpochs.has(attemptOf(name)!.epoch) && !isThere(record),
   );
 }
 
@@ -52,8 +52,8 @@ function clearStrayOutputs(stateDirectory: StateDirectory, epoch: string): void 
   for (const { note } of killed) rmSync(note, { force: true });
 }
 
-/** Keeps outputs that a killed restore copied for this epoch, by forgetting that restore. Null means every epoch. */
-export function forgetKilledRestore(stateDirectory: StateDirectory, epoch: string | null): void {
+/** Forgets killed restores of this epoch, or of every epoch (null), so that the outputs that they copied are kept. */
+export function forgetKilledRestores(stateDirectory: StateDirectory, epoch: string | null): void {
   for (const one of killedRestores(stateDirectory))
     if (epoch === null || one.epoch === epoch) rmSync(one.note, { force: true });
 }

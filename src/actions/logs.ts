@@ -4,7 +4,7 @@ import { type OutputRange, outputPieces, outputRange, sliceOf } from '../state/o
 import { type OutputPlace, outputPlaceIn, placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { showJob } from './jobs.ts';
+import { getJobWithAttempts } from './jobs.ts';
 
 export interface Logs {
   /** Null if the job has not run yet. */
@@ -20,12 +20,13 @@ export async function readLogs(
   ordinal: number | null,
   only: Stream | null,
 ): Promise<Logs> {
-  const { job, attempts } = await showJob(app, id);
-  const wanted = streamsOf(job, only);
+  const { job, attempts } = await getJobWithAttempts(app, id);
+  const wantedStreams = streamsOf(job, only);
   const attempt = chooseAttempt(id, attempts, ordinal);
   const streams: Logs['streams'] = [];
   if (attempt !== null)
-    for (const stream of wanted) streams.push({ stream, pieces: await keptOutput(app, attempt, stream) });
+    for (const stream of wantedStreams)
+      streams.push({ stream, pieces: await readOutput(app, attempt, stream) });
   return { attempt, streams };
 }
 
@@ -36,8 +37,7 @@ export interface RangeRequest {
   stream: Stream | null;
   /** The position of the first byte. A negative number counts from the end. */
   from: number;
-  /** The maximum number of bytes. */
-  most: number;
+  maxBytes: number;
 }
 
 /** Reads a byte range of the output of one attempt, from the store or its file. */
@@ -46,18 +46,18 @@ export async function readOutputRange(
   id: string,
   request: RangeRequest,
 ): Promise<OutputRange & Pick<Logs, 'attempt'>> {
-  const { ordinal, from, most } = request;
-  const { job, attempts } = await showJob(app, id);
+  const { ordinal, from, maxBytes } = request;
+  const { job, attempts } = await getJobWithAttempts(app, id);
   const stream = streamsOf(job, request.stream)[0]!;
   const attempt = chooseAttempt(id, attempts, ordinal);
   if (attempt === null) return { attempt, ...sliceOf(new Uint8Array(), 0, 0) };
-  const kept = await app.store.output(attempt.number, stream);
-  if (kept !== null) return { attempt, ...sliceOf(kept, from, most) };
-  const found = outputRange(outputOf(app, attempt, stream), from, most);
-  if (found.size > 0) return { attempt, ...found };
+  const stored = await app.store.output(attempt.number, stream);
+  if (stored !== null) return { attempt, ...sliceOf(stored, from, maxBytes) };
+  const range = outputRange(outputPlaceOf(app, attempt, stream), from, maxBytes);
+  if (range.size > 0) return { attempt, ...range };
   // If the attempt has ended in the meantime, short output has moved to the store.
   const moved = await app.store.output(attempt.number, stream);
-  return { attempt, ...(moved === null ? found : sliceOf(moved, from, most)) };
+  return { attempt, ...(moved === null ? range : sliceOf(moved, from, maxBytes)) };
 }
 
 /** Returns the attempt with this ordinal, which must exist. For null, returns the last attempt, or null if there is none yet. */
@@ -79,18 +79,20 @@ export function streamsOf(job: Job, only: Stream | null): Stream[] {
   );
 }
 
-export async function keptOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
-  const kept = await app.store.output(attempt.number, stream);
-  return kept === null ? outputPieces(outputOf(app, attempt, stream)) : [kept];
+/** Returns the output of one stream of an attempt in pieces, from the store or from its file. */
+export async function readOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
+  const stored = await app.store.output(attempt.number, stream);
+  return stored === null ? outputPieces(outputPlaceOf(app, attempt, stream)) : [stored];
 }
 
-export function outputOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
+/** Returns where the output file of a stream is, whether or not it exists. */
+export function outputPlaceOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
   return outputPlaceIn(placeOfAttempt(app, number).directory, stream);
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {
-  const known = attempts.length === 0 ? '; it has not run yet' : `, only ${listAttempts(attempts)}`;
-  return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}${known}`);
+  const knownAttempts = attempts.length === 0 ? '; it has not run yet' : `, only ${listAttempts(attempts)}`;
+  return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}${knownAttempts}`);
 }
 
 /** Lists the attempts in words, such as "attempt 1", "attempts 1 and 2" or "attempts 1 to 5". */

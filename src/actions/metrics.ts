@@ -12,8 +12,8 @@ export async function metricsSnapshot(app: App, version: string): Promise<Metric
   const jobs = await app.store.counts();
   const workers = await activeWorkers(app);
   const states = workers.map((worker) => toWorkerObject(worker).status);
-  const claiming = workers.filter(takesJobs);
-  const busy = (queue: string): number =>
+  const claimingWorkers = workers.filter(takesJobs);
+  const runningJobs = (queue: string): number =>
     jobs.find((count) => count.queue === queue && count.state === 'processing')?.jobs ?? 0;
   return {
     version,
@@ -25,10 +25,10 @@ export async function metricsSnapshot(app: App, version: string): Promise<Metric
     workers: WORKER_STATES.map((state) => ({ state, workers: states.filter((one) => one === state).length })),
     slots: (await app.store.queues()).map(({ name, concurrency }) => ({
       queue: name,
-      total: claiming
+      total: claimingWorkers
         .filter((worker) => serves(worker, name))
         .reduce((sum, worker) => sum + worker.concurrency, 0),
-      busy: busy(name),
+      busy: runningJobs(name),
       limit: concurrency,
     })),
     schedules: (await app.store.schedules()).map(({ name, lastAt }) => ({ name, lastAt })),

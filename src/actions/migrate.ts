@@ -9,7 +9,7 @@ export interface Migration {
   from: number;
   /** The schema version of this version of queuectl. */
   to: number;
-  /** The ids of the running workers of the older version, which prevent the migration. */
+  /** The ids of the running workers of the older version, or of their supervisors. They prevent the migration. */
   workers: string[];
 }
 
@@ -22,7 +22,7 @@ export async function previewMigration(
   const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', anyOwner });
   try {
     const { found: from, known: to } = app.schema;
-    return { db: location, from, to, workers: from === to ? [] : await runningWorkers(app) };
+    return { db: location, from, to, workers: from === to ? [] : await runningIds(app) };
   } finally {
     await closeApp(app);
   }
@@ -47,8 +47,8 @@ export async function migrateStore(
   return migration;
 }
 
-/** Returns the ids of all live workers. If there are none, returns live supervisors, because one may be replacing its worker. */
-async function runningWorkers(app: OpenedApp): Promise<string[]> {
+/** Returns the ids of all live workers. If there are none, those of live supervisors, because one may be replacing its worker. */
+async function runningIds(app: OpenedApp): Promise<string[]> {
   const workers = await activeWorkers(app);
   const running = workers.length > 0 ? workers : await activeSupervisors(app);
   return running.map(({ id }) => id);

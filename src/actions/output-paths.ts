@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import type { Stream } from '../core/job.ts';
 import type { App } from './app.ts';
-import { showJob } from './jobs.ts';
-import { chooseAttempt, outputOf, streamsOf } from './logs.ts';
+import { getJobWithAttempts } from './jobs.ts';
+import { chooseAttempt, outputPlaceOf, streamsOf } from './logs.ts';
 
-/** Returns the files that hold the output of an attempt, the last by default. Throws if the output is not in files. */
+/** Returns the paths of the output files of an attempt, of the last one for null. Throws if the output is not in files. */
 export async function outputPaths(
   app: App,
   id: string,
   ordinal: number | null,
   only: Stream | null,
 ): Promise<{ ordinal: number; paths: { stream: Stream; path: string }[] }> {
-  const { job, attempts } = await showJob(app, id);
+  const { job, attempts } = await getJobWithAttempts(app, id);
   const attempt = chooseAttempt(id, attempts, ordinal);
   if (attempt === null)
     throw new QueueError(
@@ -22,7 +22,7 @@ export async function outputPaths(
     );
   const paths = streamsOf(job, only).map((stream) => ({
     stream,
-    path: outputOf(app, attempt, stream).output,
+    path: outputPlaceOf(app, attempt, stream).output,
   }));
   if (!paths.every(({ path }) => existsSync(path)))
     throw new QueueError(

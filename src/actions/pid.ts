@@ -4,7 +4,10 @@ import { placeOfAttempt } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
 import type { App } from './app.ts';
 
-/** Returns the process group of a running job, or null if it does not run where its pid means anything. */
+/**
+ * Returns the pid of a running job's frame, which is also its process group. Returns null if the job has not started its
+ * command, or runs in another pid namespace.
+ */
 export async function pidOf(app: App, { id, state }: Job): Promise<number | null> {
   if (state !== 'processing') return null;
   const attempt = (await app.store.attempts(id)).at(-1);

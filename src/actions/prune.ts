@@ -5,7 +5,7 @@ import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** The pause between two batches. Other writers do not wait longer between two tries, so that each gets its turn. */
+/** The pause between two batches. Other writers wait at most this long between two tries, so that each gets its turn. */
 const PAUSE_MS = 10;
 
 export interface PrunedJobs extends JobTotals {
@@ -28,8 +28,8 @@ export async function pruneBatch(app: App, settings: Settings): Promise<JobTotal
   return { jobs: 0, bytes: 0, events: await pruneEvents(app, settings['keep-events']) };
 }
 
-/** Removes all jobs and events that the settings do not retain. Reports the number of removed jobs after every batch. */
-export async function pruneAll(app: App, progress: (jobs: number) => void): Promise<PruneResult> {
+/** Removes all jobs and events that the settings do not retain, and expired keys and figures. Reports the removed jobs so far. */
+export async function pruneAll(app: App, onProgress: (removedJobs: number) => void): Promise<PruneResult> {
   const settings = await currentSettings(app);
   let total = 0;
   const states: PrunedJobs[] = [];
@@ -40,7 +40,7 @@ export async function pruneAll(app: App, progress: (jobs: number) => void): Prom
       const batch = await pruneState(app, state, keep);
       bytes += batch.bytes;
       total += batch.jobs;
-      progress(total);
+      onProgress(total);
       return batch.jobs;
     });
     states.push({ state, keep, jobs, bytes });
@@ -51,23 +51,23 @@ export async function pruneAll(app: App, progress: (jobs: number) => void): Prom
   return { states, events: { keep, events: await untilNoneLeft(() => pruneEvents(app, keep)) } };
 }
 
-/** Repeats a batch until it removes nothing. Returns how much was removed in total. */
-async function untilNoneLeft(batch: () => Promise<number>): Promise<number> {
+/** Calls `removeBatch` until it removes nothing. Returns how much was removed in total. */
+async function untilNoneLeft(removeBatch: () => Promise<number>): Promise<number> {
   for (let sum = 0; ; await pause(PAUSE_MS)) {
-    const removed = await batch();
+    const removed = await removeBatch();
     if (removed === 0) return sum;
     sum += removed;
   }
 }
 
-/** Returns what `pruneAll` would remove, and removes nothing. */
+/** Returns how many jobs and events `pruneAll` would remove, and removes nothing. */
 export async function previewPrune(app: App): Promise<PruneResult> {
   const { store, clock } = app;
   const settings = await currentSettings(app);
   const states: PrunedJobs[] = [];
   for (const state of PRUNED_STATES) {
     const keep = settings[`keep-${state}`];
-    const prunable = keep === null ? NOTHING : await store.prunable(state, keep, clock.now());
+    const prunable = keep === null ? NO_JOBS : await store.prunable(state, keep, clock.now());
     states.push({ state, keep, ...prunable });
   }
   const keep = settings['keep-events'];
@@ -77,19 +77,19 @@ export async function previewPrune(app: App): Promise<PruneResult> {
   };
 }
 
-const NOTHING: JobTotals = { jobs: 0, bytes: 0 };
+const NO_JOBS: JobTotals = { jobs: 0, bytes: 0 };
 
 async function pruneEvents(app: App, keep: Retention | null): Promise<number> {
   return keep === null ? 0 : app.store.pruneEvents(keep, app.clock.now());
 }
 
 async function pruneState(app: App, state: PrunedState, keep: Retention | null): Promise<JobTotals> {
-  if (keep === null) return NOTHING;
+  if (keep === null) return NO_JOBS;
   const { attempts, ...batch } = await app.store.prune(state, keep, app.clock.now());
-  // The files go after the commit. A crash in between leaves directories that the next sweep removes.
+  // The files are removed after the commit. After a crash in between, a later `worker start` removes them.
   for (const attempt of attempts) {
     removePlace(placeOfAttempt(app, attempt));
-    // Other work of this process does not wait for all files on a slow disk.
+    // On a slow disk, other work of this process must not wait for all files.
     await new Promise((resolve) => setImmediate(resolve));
   }
   if (batch.jobs > 0) tellChange(app.stateDirectory);

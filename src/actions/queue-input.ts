@@ -6,7 +6,7 @@ import { RANGES } from '../core/settings.ts';
 
 /** The settings of a queue. Null or `none` removes a setting. */
 export interface QueueInput {
-  /** The maximum number of its jobs that run at a time, over all workers. */
+  /** The maximum number of jobs of the queue that run at a time, over all workers. */
   concurrency?: number | string | null | undefined;
   /** Such as `10/s`, `100/m` or `5/h`. */
   rate?: string | null | undefined;
@@ -14,27 +14,28 @@ export interface QueueInput {
   priority_aging?: number | string | null | undefined;
 }
 
-const CONCURRENCY = { min: 1, max: 1_000_000, integer: true };
+const CONCURRENCY_RANGE = { min: 1, max: 1_000_000, integer: true };
 
-/** Reads the settings. `called` returns the name of a field for error messages. */
-export function readQueueInput(given: QueueInput, called = (field: string): string => field): QueueChanges {
+/** Reads the settings. `nameOf` returns the name of a field for error messages. */
+export function readQueueInput(given: QueueInput, nameOf = (field: string): string => field): QueueChanges {
   const changes: QueueChanges = {};
   const { concurrency, rate, priority_aging: aging } = given;
   if (concurrency !== undefined)
-    changes.concurrency = orNone(concurrency, (text) =>
-      parseNumber(text, called('concurrency'), CONCURRENCY),
+    changes.concurrency = readUnlessNone(concurrency, (text) =>
+      parseNumber(text, nameOf('concurrency'), CONCURRENCY_RANGE),
     );
-  if (rate !== undefined) changes.rate = orNone(rate, (text) => parseRate(text, called('rate')));
+  if (rate !== undefined) changes.rate = readUnlessNone(rate, (text) => parseRate(text, nameOf('rate')));
   if (aging !== undefined) {
-    const what = called('priority_aging');
-    changes.agingMs = orNone(aging, (text) =>
+    const what = nameOf('priority_aging');
+    changes.agingMs = readUnlessNone(aging, (text) =>
       checkDuration(parseDuration(text, what), what, RANGES.durationMs, text),
     );
   }
   return changes;
 }
 
-function orNone<T>(value: number | string | null, read: (text: string) => T): T | null {
+/** Returns null for null or `none`, and otherwise the value that `read` returns. */
+function readUnlessNone<T>(value: number | string | null, read: (text: string) => T): T | null {
   const text = value === null ? 'none' : String(value).trim();
   return text.toLowerCase() === 'none' ? null : read(text);
 }

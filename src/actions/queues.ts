@@ -12,7 +12,7 @@ import type { App } from './app.ts';
 /** Returns every queue, ordered by name, with its number of jobs by state. */
 export async function listQueues(app: App): Promise<QueueObject[]> {
   const counts = await app.store.counts();
-  const waiting = new Map(
+  const waitingSince = new Map(
     (await app.store.oldestWaiting(app.clock.now())).map(({ queue, since }) => [queue, since]),
   );
   return (await app.store.queues()).map((queue) => {
@@ -27,7 +27,7 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
       rate: queue.rate === null ? null : formatRate(queue.rate),
       priority_aging_ms: queue.agingMs,
       jobs,
-      oldest_waiting_at: toIso(waiting.get(queue.name) ?? null),
+      oldest_waiting_at: toIso(waitingSince.get(queue.name) ?? null),
     };
   });
 }
@@ -61,17 +61,17 @@ export function resumeQueues(app: App, name: string | null): Promise<QueueObject
 async function changeExisting(app: App, name: string | null, changes: QueueChanges): Promise<QueueObject[]> {
   const names = await queueNames(app);
   if (name !== null && !names.includes(name)) throw noQueue(name, names);
-  const changed = name === null ? names : [name];
-  for (const one of changed) await app.store.setQueue(one, changes);
+  const chosen = name === null ? names : [name];
+  for (const one of chosen) await app.store.setQueue(one, changes);
   wake(app.stateDirectory);
-  return (await listQueues(app)).filter((queue) => changed.includes(queue.name));
+  return (await listQueues(app)).filter((queue) => chosen.includes(queue.name));
 }
 
 /** Deletes a queue. Throws if it has jobs or is used by a schedule. */
 export async function deleteQueue(app: App, name: string): Promise<void> {
-  const user = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
-  if (user !== undefined)
-    throw new QueueError('wrong-state', `queue '${name}' is used by schedule '${user.name}'`);
+  const usedBy = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
+  if (usedBy !== undefined)
+    throw new QueueError('wrong-state', `queue '${name}' is used by schedule '${usedBy.name}'`);
   const answer = await app.store.removeQueue(name);
   if (answer === 'absent') throw noQueue(name, await queueNames(app));
   if (answer === 'has-jobs')

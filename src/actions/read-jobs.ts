@@ -10,43 +10,45 @@ export interface ReadJobs {
 
 const MAX_DEPTH = 32;
 
-/** Tells whether a text is meant as JSON, because it begins with `{` or `[`. Any other text is a shell command. */
+/** Tells whether a text begins with `{` or `[` after any white space, so that it is read as JSON. Any other text is a shell command. */
 export function looksLikeJson(text: string): boolean {
   return text.startsWith('{') || /^\s*[{[]/.test(text);
 }
 
-/** Reads one job object, or an array of them. */
+/** Reads a JSON text with one job object, or with an array of them that is not empty. */
 export function readJsonJobs(text: string, now: number): ReadJobs {
   const value = parseJson(text, 'this');
-  if (Array.isArray(value) && value.length === 0) throw noJob('the array');
-  const read = Array.isArray(value)
+  if (Array.isArray(value) && value.length === 0) throw noJobsError('the array');
+  const jobs = Array.isArray(value)
     ? value.map((one, i) => readJob(one, `job ${i + 1}`, now))
     : [readJob(value, '', now)];
-  return { inputs: read.map((one) => one.input), warnings: read.flatMap((one) => one.warnings) };
+  return { inputs: jobs.map((one) => one.input), warnings: jobs.flatMap((one) => one.warnings) };
 }
 
-/** Reads one job. Errors and warnings begin with `place`, such as "line 3", unless it is empty. */
-export function readJob(value: unknown, place: string, now: number): ReadJob {
-  const position = place === '' ? '' : `${place}: `;
+/** Reads one job. Errors and warnings begin with `source`, such as "line 3", unless it is empty. */
+export function readJob(value: unknown, source: string, now: number): ReadJob {
+  const prefix = source === '' ? '' : `${source}: `;
   try {
     const read = readJobObject(value, now);
     if (read.input.command === undefined && read.input.argv === undefined) {
       throw new QueueError('invalid-job', `command is missing${misspellingHint(value as object)}`);
     }
     if (read.warnings.length === 0) return read;
-    return { input: read.input, warnings: read.warnings.map((warning) => position + warning) };
+    return { input: read.input, warnings: read.warnings.map((warning) => prefix + warning) };
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    throw new QueueError(error.code, position + error.message, error.hint ?? undefined);
+    throw new QueueError(error.code, prefix + error.message, error.hint ?? undefined);
   }
 }
 
 function misspellingHint(value: object): string {
-  const typed = Object.keys(value).find((name) => name !== 'command' && nearest(name, ['command']) !== null);
-  return typed === undefined ? '' : `; did you mean 'command' instead of '${typed}'?`;
+  const misspelt = Object.keys(value).find(
+    (name) => name !== 'command' && nearest(name, ['command']) !== null,
+  );
+  return misspelt === undefined ? '' : `; did you mean 'command' instead of '${misspelt}'?`;
 }
 
-export function noJob(where: string): QueueError {
+export function noJobsError(where: string): QueueError {
   return new QueueError('invalid-job', `there are no jobs in ${where}`);
 }
 
@@ -54,6 +56,7 @@ export function readCommand(text: string): JobInput {
   return { command: checkCommand(text, 'command') };
 }
 
+/** Parses JSON. Errors begin with `what`, the name of the text. Throws if the value is nested too deeply. */
 export function parseJson(text: string, what: string): unknown {
   let value: unknown;
   try {

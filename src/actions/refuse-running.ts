@@ -4,15 +4,18 @@ import { attemptName, placeOf } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Store } from '../store/store.ts';
 
-/** Throws if a command of the queue is still running, except those in `known`. Otherwise the command might be started again. */
+/**
+ * Throws if a command of the queue is still running, because the new store would not know it and might start it again. `known`
+ * names the attempts that the new store lists as running.
+ */
 export function refuseRunningCommands(state: StateDirectory, known: ReadonlySet<string> = new Set()): void {
   // The state directory is searched, because the store may be gone or unreadable.
-  const found = runningCommandIn(state, known);
-  if (found === null) return;
-  const { process } = found;
+  const command = runningCommandIn(state, known);
+  if (command === null) return;
+  const { process } = command;
   throw refusal(
     'a command from this queue',
-    found,
+    command,
     process === null
       ? 'wait for it to finish, or stop it in that pid namespace'
       : `wait for it to finish, or stop it with kill -- -${process.group}`,
@@ -22,10 +25,10 @@ export function refuseRunningCommands(state: StateDirectory, known: ReadonlySet<
 /** Throws if a job that the store lists as running still has a process. */
 export async function refuseRunningJobs(store: Store, stateDirectory: StateDirectory): Promise<void> {
   for (const job of await store.runningJobs()) {
-    const found = runningCommandOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
-    if (found === null) continue;
-    const where = found.process === null ? ' (in that pid namespace)' : '';
-    throw refusal(`job '${job.id}'`, found, `to let it finish: queuectl worker start --drain${where}`);
+    const command = runningCommandOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
+    if (command === null) continue;
+    const where = command.process === null ? ' (in that pid namespace)' : '';
+    throw refusal(`job '${job.id}'`, command, `to let it finish: queuectl worker start --drain${where}`);
   }
 }
 

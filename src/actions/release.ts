@@ -1,6 +1,6 @@
-import { type Acted, actOnJobs } from './act.ts';
+import { actOnJobs, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 
-export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
+export function releaseJobs(app: App, ids: string[]): Promise<JobActionResult> {
   return actOnJobs(app, ids, 'are not held', (batch) => app.store.release(batch, app.clock.now()));
 }

@@ -9,38 +9,42 @@ import { careOf, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { copyOutputs, renewCopy } from './backup.ts';
-import { forgetKilledRestore } from './leftovers.ts';
+import { forgetKilledRestores } from './leftovers.ts';
 import { refuseRunningCommands, refuseRunningJobs } from './refuse-running.ts';
 import { activeWorkers } from './workers.ts';
 
-export interface Restored {
+export interface RestoreResult {
   file: string;
   db: string;
   jobs: number;
+  /** The number of jobs that were running in the backup. Their attempts count as lost. */
   running: number;
   outputs: number;
   /** The path to which the old store was moved, or null if there was none. */
   kept: string | null;
 }
 
-/** Replaces the store with a backup and keeps the old store. If that has contents or cannot be read, `confirm` decides. */
+/**
+ * Replaces the store with a backup and keeps the old store. If the old store has contents or cannot be read, `confirm` decides.
+ * Returns null if it declines. `anyOwner` also replaces a store that belongs to another user.
+ */
 export async function restore(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
   file: string,
   anyOwner: boolean,
   confirm: (contents: string) => boolean,
-): Promise<Restored | null> {
+): Promise<RestoreResult | null> {
   const care = await careOf(location);
   const stateDirectory = care.stateDirectoryOf(location);
-  let before: string | null = null;
-  let noted: string | null = null;
+  let oldEpoch: string | null = null;
+  let notedEpoch: string | null = null;
   const restored = await care.replace(location, file, anyOwner, {
     now: () => app.clock.now(),
     async begin(exists) {
       const old = exists ? await inspectOld(app, location, stateDirectory) : { contents: null, epoch: null };
       refuseRunningCommands(stateDirectory);
-      before = old.epoch;
+      oldEpoch = old.epoch;
       return old.contents === null || confirm(old.contents);
     },
     async renew(copy) {
@@ -48,42 +52,42 @@ export async function restore(
       const { epoch, origin } = copy;
       const counts = await renewCopy(app, copy);
       // The outputs are beside the backup, or still in the state directory if the backup has none.
-      const places: [StateDirectory, string | null][] = [
+      const sources: [StateDirectory, string | null][] = [
         [stateBeside(resolve(file)), epoch],
         [stateDirectory, epoch],
         [stateDirectory, origin],
       ];
       const onCopy = (): void => {
-        if (noted === null) noteRestoring(stateDirectory, copy.epoch);
-        noted = copy.epoch;
+        if (notedEpoch === null) noteRestoring(stateDirectory, copy.epoch);
+        notedEpoch = copy.epoch;
       };
       let outputs = 0;
-      for (const [directory, from] of places) {
-        if (outputs > 0 || from === null) continue;
-        const source = { epoch: from, stateDirectory: directory };
+      for (const [directory, sourceEpoch] of sources) {
+        if (outputs > 0 || sourceEpoch === null) continue;
+        const source = { epoch: sourceEpoch, stateDirectory: directory };
         ({ outputs } = await copyOutputs(copy, source, stateDirectory, onCopy));
       }
       return { outputs, ...counts };
     },
-    onReady: () => forgetKilledRestore(stateDirectory, before),
-    // This is checked again, because from now on no worker can start a command.
+    onReady: () => forgetKilledRestores(stateDirectory, oldEpoch),
+    // Running commands are searched again, because a worker may have started one since `begin`. Now none can.
     onHeld: () => refuseRunningCommands(stateDirectory),
     onEnded(isReplaced) {
-      if (noted === null) return;
-      if (!isReplaced) removeAttemptDirectories(stateDirectory, noted);
-      forgetRestoring(stateDirectory, noted);
+      if (notedEpoch === null) return;
+      if (!isReplaced) removeAttemptDirectories(stateDirectory, notedEpoch);
+      forgetRestoring(stateDirectory, notedEpoch);
     },
   });
   if (restored === null) return null;
   const { renewResult, kept, ...paths } = restored;
-  if (kept !== null && before !== null) moveOutputs(stateDirectory, stateBeside(kept), before);
+  if (kept !== null && oldEpoch !== null) moveOutputs(stateDirectory, stateBeside(kept), oldEpoch);
   return { ...paths, ...renewResult, kept };
 }
 
-/** The codes of errors that do not mean that the store is unreadable. */
+/** Errors with these codes refuse the restore. Any other error means that the old store cannot be read. */
 const REFUSALS = new Set(['store-busy', 'wrong-state']);
 
-/** Describes the contents of the old store, or returns null for `contents` if it is empty. Throws while it is used. */
+/** Describes the contents of the old store. `contents` is null if it is empty. Throws if it has an active worker or a running job. */
 async function inspectOld(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
@@ -102,12 +106,12 @@ async function inspectOld(
       );
     await refuseRunningJobs(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
-    const others = (await store.schedules()).length + (await store.settings()).size;
-    const contents = jobs > 0 ? countOf(jobs) : others > 0 ? 'contains schedules or settings' : null;
+    const otherRows = (await store.schedules()).length + (await store.settings()).size;
+    const contents = jobs > 0 ? countOf(jobs) : otherRows > 0 ? 'contains schedules or settings' : null;
     return { contents, epoch: store.epoch };
   } catch (error) {
     if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;
-    // Damage is found when the first damaged page is read, here or later.
+    // A damaged store may open without an error. Then one of the reads above fails.
     return { contents: 'a database that cannot be read', epoch: null };
   } finally {
     await store?.close();

@@ -6,7 +6,7 @@ import { getJob } from './jobs.ts';
 const MAX_DELAYS = 20;
 
 export interface RetryDelays {
-  /** The delay after the first failure, the second, and so on, without random jitter. */
+  /** The delays after the first failure, the second, and so on, at most MAX_DELAYS, without random jitter. */
   delays_ms: number[];
   /** The share by which a delay may be shorter, from 0 to 1. */
   jitter: number;
@@ -15,9 +15,9 @@ export interface RetryDelays {
 export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
   const job = await getJob(app, id);
   const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);
-  const many = Math.min(MAX_DELAYS, attemptsAllowed(job) - 1);
+  const count = Math.min(MAX_DELAYS, attemptsAllowed(job) - 1);
   return {
-    delays_ms: Array.from({ length: many }, (_, i) => backoffMs(policy, i + 1, () => 0)),
+    delays_ms: Array.from({ length: count }, (_, i) => backoffMs(policy, i + 1, () => 0)),
     jitter: policy.jitter,
   };
 }

@@ -19,27 +19,27 @@ export interface ScheduleInput {
 }
 
 const SHORTEST_INTERVAL_MS = 1000;
-const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
+const EXAMPLE_HINT = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
-/** Reads the fields. `called` returns the name of a field for error messages. */
+/** Reads the fields. `nameOf` returns the name of a field for error messages. */
 export function readScheduleInput(
   given: ScheduleInput,
   now: number,
-  called = (field: string): string => field,
+  nameOf = (field: string): string => field,
 ): Pick<ScheduleSpec, 'timing' | 'overlap' | 'catchUp'> {
   return {
-    timing: readTiming(given, now, called),
-    ...readPolicies(given, { overlap: 'skip', catchUp: 'one' }, called),
+    timing: readTiming(given, now, nameOf),
+    ...readPolicies(given, { overlap: 'skip', catchUp: 'one' }, nameOf),
   };
 }
 
 type Policies = Pick<ScheduleSpec, 'overlap' | 'catchUp'>;
 
 /** Reads the policies. Those that are not given are taken from `defaults`. */
-function readPolicies(given: ScheduleInput, defaults: Policies, called: (field: string) => string): Policies {
+function readPolicies(given: ScheduleInput, defaults: Policies, nameOf: (field: string) => string): Policies {
   return {
-    overlap: choice(textOf(given.overlap), called('overlap'), OVERLAPS, defaults.overlap),
-    catchUp: choice(textOf(given.catch_up), called('catch_up'), CATCH_UPS, defaults.catchUp),
+    overlap: readChoice(textOf(given.overlap), nameOf('overlap'), OVERLAPS, defaults.overlap),
+    catchUp: readChoice(textOf(given.catch_up), nameOf('catch_up'), CATCH_UPS, defaults.catchUp),
   };
 }
 
@@ -48,22 +48,22 @@ function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
 
-export function readTiming(given: ScheduleInput, now: number, called: (field: string) => string): Timing {
+export function readTiming(given: ScheduleInput, now: number, nameOf: (field: string) => string): Timing {
   const cron = textOf(given.cron);
   const timezone = textOf(given.timezone);
   const every = textOf(given.every);
-  const either = `${called('cron')} or ${called('every')}`;
+  const either = `${nameOf('cron')} or ${nameOf('every')}`;
   if ((cron === undefined) === (every === undefined)) {
     const problem =
-      cron === undefined ? `requires ${either}` : `cannot have both ${called('cron')} and ${called('every')}`;
-    throw new QueueError('usage', `a schedule ${problem}`, EXAMPLE);
+      cron === undefined ? `requires ${either}` : `cannot have both ${nameOf('cron')} and ${nameOf('every')}`;
+    throw new QueueError('usage', `a schedule ${problem}`, EXAMPLE_HINT);
   }
   if (cron !== undefined) return { kind: 'cron', cron: cron.trim(), zone: timezone ?? localZone() };
-  const what = called('every');
+  const what = nameOf('every');
   if (timezone !== undefined)
     throw new QueueError(
       'usage',
-      `${called('timezone')} only works with ${called('cron')}, because ${what} has no time zone`,
+      `${nameOf('timezone')} only works with ${nameOf('cron')}, because ${what} has no time zone`,
     );
   const range = { ...RANGES.durationMs, min: SHORTEST_INTERVAL_MS };
   const everyMs = checkDuration(parseDuration(every!, what), what, range, every);
@@ -71,13 +71,13 @@ export function readTiming(given: ScheduleInput, now: number, called: (field: st
   return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
 }
 
-function choice<T extends string>(
+function readChoice<T extends string>(
   text: string | undefined,
   what: string,
   known: readonly T[],
-  fallback: T,
+  defaultValue: T,
 ): T {
-  if (text === undefined) return fallback;
+  if (text === undefined) return defaultValue;
   const found = known.find((one) => one === text.trim().toLowerCase());
   if (found !== undefined) return found;
   throw new QueueError(
@@ -86,39 +86,39 @@ function choice<T extends string>(
   );
 }
 
-/** The changes to a schedule. `called` returns the name of a field for error messages. */
+/** The changes to a schedule. `nameOf` returns the name of a field for error messages. */
 export interface ScheduleChanges {
-  when: ScheduleInput;
+  schedule: ScheduleInput;
   job: JobInput;
-  called: (field: string) => string;
+  nameOf: (field: string) => string;
 }
 
 /** Returns the changed schedule. Its timing is the same object if it was not changed. */
-export function changedSchedule(before: Schedule, changes: ScheduleChanges, now: number): ScheduleSpec {
-  const { when, job, called } = changes;
-  if (Object.keys(when).length + Object.keys(job).length === 0)
+export function changedSchedule(current: Schedule, changes: ScheduleChanges, now: number): ScheduleSpec {
+  const { schedule: given, job, nameOf } = changes;
+  if (Object.keys(given).length + Object.keys(job).length === 0)
     throw new QueueError('usage', 'no changes given', 'for help: queuectl help schedule edit');
   return {
-    name: before.name,
-    timing: changedTiming(before.timing, changes, now),
-    ...readPolicies(when, before, called),
-    job: changedJob(before.job, job),
+    name: current.name,
+    timing: changedTiming(current.timing, changes, now),
+    ...readPolicies(given, current, nameOf),
+    job: changedJob(current.job, job),
   };
 }
 
 /** Returns the changed timing. A new cron expression keeps the time zone, and a new time zone keeps the expression. */
-function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: number): Timing {
-  const { cron, timezone, every } = when;
-  if (cron === undefined && timezone === undefined && every === undefined) return before;
-  if (before.kind === 'every' || every !== undefined) return readTiming(when, now, called);
-  return readTiming({ cron: cron ?? before.cron, timezone: timezone ?? before.zone }, now, called);
+function changedTiming(current: Timing, { schedule: given, nameOf }: ScheduleChanges, now: number): Timing {
+  const { cron, timezone, every } = given;
+  if (cron === undefined && timezone === undefined && every === undefined) return current;
+  if (current.kind === 'every' || every !== undefined) return readTiming(given, now, nameOf);
+  return readTiming({ cron: cron ?? current.cron, timezone: timezone ?? current.zone }, now, nameOf);
 }
 
 /** Returns the changed job. A new `command` replaces `argv`, and the other way round. */
-function changedJob(before: JobInput, given: JobInput): JobInput {
+function changedJob(current: JobInput, given: JobInput): JobInput {
   // A schedule of an older version may give an at-most-once job several attempts.
-  limitAttempts(before);
-  const { command: _, argv: __, ...rest } = before;
-  const same = given.command === undefined && given.argv === undefined;
-  return withChanges(same ? before : rest, given);
+  limitAttempts(current);
+  const { command: _, argv: __, ...rest } = current;
+  const keepsCommand = given.command === undefined && given.argv === undefined;
+  return withChanges(keepsCommand ? current : rest, given);
 }

@@ -4,7 +4,7 @@ import { fireTimes, nextTimes } from '../core/fire-times.ts';
 import type { Schedule, Timing } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import type { ScheduleObject, TimesObject } from '../core/wire.ts';
-import { readable } from './enqueue.ts';
+import { readableCommand } from './enqueue.ts';
 import { checkTiming } from './schedules.ts';
 
 /** A schedule lists this many of its next runs. */
@@ -27,7 +27,7 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
     last_job_id: schedule.lastJob,
     waiting: schedule.waiting,
     created_at: toIso(schedule.createdAt),
-    command: job.command ?? readable(job.argv!),
+    command: job.command ?? readableCommand(job.argv!),
     argv: job.argv ?? null,
     queue: job.queue ?? 'default',
     job: {
@@ -43,7 +43,7 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
   };
 }
 
-/** Returns when a schedule with this timing would fire. Nothing is stored. */
+/** Returns a description and the next runs of a schedule with this timing, without creating it. */
 export async function previewSchedule(given: Timing, now: number): Promise<TimesObject> {
   const { timing } = await checkTiming(given, now);
   const change = await nextClockChange(timing, now);

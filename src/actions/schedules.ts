@@ -13,7 +13,7 @@ import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
 import { changedSchedule, type ScheduleChanges } from './schedule-input.ts';
 
-/** Checks the name, the job and the timing of a schedule. Returns it with the usual spelling of its time zone. */
+/** Throws if a schedule is invalid. Returns it with the usual spelling of its time zone, and the time of its next tick. */
 export async function checkSchedule(
   spec: ScheduleSpec,
   now: number,
@@ -35,15 +35,15 @@ export async function checkSchedule(
   return { spec: { ...spec, timing }, nextAt };
 }
 
-const NO_DATE = 'use a day that exists in the month, such as 28 in February';
+const NO_DATE_HINT = 'use a day that exists in the month, such as 28 in February';
 
-/** Throws if a schedule would never fire. Returns the timing with the usual spelling of its time zone. */
+/** Throws if the time zone is unknown or no tick exists. Returns the timing with the usual spelling of its zone, and its next tick. */
 export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
   const timing = checkZone(given);
   const nextAt = (await fireTimes(timing)).after(now);
   if (nextAt === null) {
     const text = timing.kind === 'cron' ? ` '${timing.cron}'` : '';
-    throw new QueueError('invalid-cron', `the cron expression${text} never matches a date`, NO_DATE);
+    throw new QueueError('invalid-cron', `the cron expression${text} never matches a date`, NO_DATE_HINT);
   }
   return { timing, nextAt };
 }
@@ -85,11 +85,11 @@ export async function getSchedule(app: App, name: string): Promise<Schedule> {
 /** Changes the given fields of a schedule. A tick that is due still fires, unless the timing changes. */
 export async function editSchedule(app: App, name: string, changes: ScheduleChanges): Promise<Schedule> {
   const now = app.clock.now();
-  const before = await getSchedule(app, name);
-  const after = changedSchedule(before, changes, now);
-  const { spec, nextAt } = await checkSchedule(after, now);
-  const moved = after.timing === before.timing ? null : nextAt;
-  const edited = orNotFound(name, await app.store.editSchedule(spec, moved));
+  const current = await getSchedule(app, name);
+  const changedSpec = changedSchedule(current, changes, now);
+  const { spec, nextAt } = await checkSchedule(changedSpec, now);
+  const newNextAt = changedSpec.timing === current.timing ? null : nextAt;
+  const edited = orNotFound(name, await app.store.editSchedule(spec, newNextAt));
   wake(app.stateDirectory);
   return edited;
 }
@@ -130,7 +130,7 @@ export async function runSchedule(app: App, name: string): Promise<Job> {
   return added;
 }
 
-/** Fills in the job of a schedule. `jobOfTick` gives it the id and the time of one tick. */
+/** Returns the complete job of a schedule, still without the id and the time of a tick, which `jobOfTick` adds. */
 export function scheduledJob(schedule: Schedule, settings: Settings): JobSpec {
   const env = { ...schedule.job.env, QUEUECTL_SCHEDULE: schedule.name };
   const name = schedule.job.name ?? schedule.name;

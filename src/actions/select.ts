@@ -3,10 +3,10 @@ import type { JobFilter } from '../core/filter.ts';
 import type { App } from './app.ts';
 import { listJobs } from './jobs.ts';
 
-/** Selects the jobs for an action: by name, or by a filter. */
+/** Selects the jobs for an action: by their ids, unique prefixes of ids or `@last` (`names`), or by a filter. */
 export type Selection = { names: string[] } | { filter: JobFilter };
 
-const LAST = '@last';
+const LAST_JOB = '@last';
 /** The error about an ambiguous prefix lists this many ids. */
 const LISTED_IDS = 3;
 
@@ -14,7 +14,7 @@ const LISTED_IDS = 3;
 export async function selectJobs(app: App, selection: Selection): Promise<string[]> {
   if ('names' in selection) {
     const ids: string[] = [];
-    for (const name of selection.names) ids.push(await findJob(app, name));
+    for (const name of selection.names) ids.push(await findJobId(app, name));
     return [...new Set(ids)];
   }
   const ids = await Array.fromAsync(listJobs(app, selection.filter, null), ({ id }) => id);
@@ -22,8 +22,8 @@ export async function selectJobs(app: App, selection: Selection): Promise<string
 }
 
 /** Returns the id of the job with this id or unique prefix. `@last` is the job that was enqueued last. */
-export async function findJob(app: App, name: string): Promise<string> {
-  if (name === LAST) {
+export async function findJobId(app: App, name: string): Promise<string> {
+  if (name === LAST_JOB) {
     const [job] = await app.store.list({}, { limit: 1 });
     if (job === undefined)
       throw new QueueError(
@@ -36,6 +36,6 @@ export async function findJob(app: App, name: string): Promise<string> {
   const ids = name === '' ? [] : await app.store.idsStartingWith(name, LISTED_IDS + 1);
   if (ids.length === 1) return ids[0]!;
   if (ids.length === 0) throw new QueueError('job-not-found', `there is no job '${name}'`);
-  const some = ids.slice(0, LISTED_IDS).join(', ') + (ids.length > LISTED_IDS ? ', …' : '');
-  throw new QueueError('ambiguous-id', `several ids start with '${name}': ${some}`);
+  const listed = ids.slice(0, LISTED_IDS).join(', ') + (ids.length > LISTED_IDS ? ', …' : '');
+  throw new QueueError('ambiguous-id', `several ids start with '${name}': ${listed}`);
 }

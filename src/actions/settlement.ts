@@ -13,32 +13,32 @@ import type { App } from './app.ts';
 export function settlementOf(
   job: ClaimedJob,
   outcome: Outcome,
-  ended: Pick<Settlement, 'error' | 'finishedAt' | 'output' | 'leftBehind'>,
+  attemptEnd: Pick<Settlement, 'error' | 'finishedAt' | 'output' | 'leftBehind'>,
   { settings, random, newId }: Pick<App, 'random' | 'newId'> & { settings: Settings },
 ): Settlement {
-  const { error, finishedAt } = ended;
+  const { error, finishedAt } = attemptEnd;
   const transition = decide(job, outcome, policyFromSettings(settings), finishedAt, random);
   const exitCode = exitCodeOf(outcome);
   const hooks = hooksAfter(
     { job, transition, exitCode, error },
     { settings, newId: () => newId(finishedAt), directory: homeDirectory },
   );
-  return { claim: job.claim, transition, why: outcome.why, exitCode, ...ended, ...hooks };
+  return { claim: job.claim, transition, why: outcome.why, exitCode, ...attemptEnd, ...hooks };
 }
 
-/** Returns a function that settles a job that was running when its store was copied. Its attempt counts as lost. */
+/** Returns a function that computes the settlement of a job that was running when its store was copied. Its attempt is lost. */
 export function settleAsLost(
   settings: Settings,
   now: number,
   random: Random,
 ): (job: ClaimedJob) => Settlement {
   const error = 'lost: the job was running when the database was copied';
-  const ended = {
+  const attemptEnd = {
     error,
     finishedAt: now,
     output: { bytes: 0, truncated: false, kept: null },
     leftBehind: [],
   };
   const context = { settings, random, newId: idMaker(random) };
-  return (job) => settlementOf(job, { why: 'lost' }, ended, context);
+  return (job) => settlementOf(job, { why: 'lost' }, attemptEnd, context);
 }

@@ -6,11 +6,11 @@ export interface TextPart {
   line: number;
 }
 
-/** The maximum length of a part, which has to fit in memory. */
-const LONGEST = 16 * 1024 ** 2;
+/** The maximum number of characters of a part, which has to fit in memory. */
+const MAX_PART_LENGTH = 16 * 1024 ** 2;
 
-/** Splits a text into lines. Throws the result of `tooLong` when the start of an unfinished line exceeds the limit. */
-export function* lines(chunks: Iterable<string>, tooLong = jobTooLong): Generator<TextPart> {
+/** Splits a text into lines. Throws the result of `tooLong` if a line is still incomplete after the maximum length. */
+export function* splitLines(chunks: Iterable<string>, tooLong = jobTooLong): Generator<TextPart> {
   let rest = '';
   let line = 1;
   for (const chunk of chunks) {
@@ -21,66 +21,66 @@ export function* lines(chunks: Iterable<string>, tooLong = jobTooLong): Generato
       start = end + 1;
     }
     rest = text.slice(start);
-    if (rest.length > LONGEST) throw tooLong(line);
+    if (rest.length > MAX_PART_LENGTH) throw tooLong(line);
   }
   if (rest !== '') yield { text: rest, line };
 }
 
-/** Splits JSON objects that may span lines, at each newline outside strings and brackets. It does not check the JSON. */
-export function objects(chunks: Iterable<string>): Generator<TextPart> {
-  return cut(chunks, '\n', 0);
+/** Splits a text into JSON objects, at each newline outside strings and brackets. Does not check the JSON. */
+export function splitObjects(chunks: Iterable<string>): Generator<TextPart> {
+  return splitAt(chunks, '\n', 0);
 }
 
-/** Splits a JSON array into its elements, at each comma outside strings and inner brackets. */
-export function* elements(chunks: Iterable<string>): Generator<string> {
-  let ended = false;
-  let first = true;
-  for (const { text, end } of cut(chunks, ',', -1)) {
-    if (ended && text.trim() !== '') throw notJson('there is data after the array');
+/** Splits a JSON array into its elements, at each comma outside strings and inner brackets. Checks only where the array ends. */
+export function* splitElements(chunks: Iterable<string>): Generator<string> {
+  let isClosed = false;
+  let isFirst = true;
+  for (const { text, closesArray } of splitAt(chunks, ',', -1)) {
+    if (isClosed && text.trim() !== '') throw notJson('there is data after the array');
     // An empty text beside a comma is yielded too, so that parsing refuses it. Only an empty array yields nothing.
-    if (!ended && !(first && end && text.trim() === '')) yield text;
-    first = false;
-    ended ||= end;
+    if (!isClosed && !(isFirst && closesArray && text.trim() === '')) yield text;
+    isFirst = false;
+    isClosed ||= closesArray;
   }
-  if (!ended) throw notJson('the array is not closed');
+  if (!isClosed) throw notJson('the array is not closed');
 }
 
-interface Cut extends TextPart {
+interface SplitPart extends TextPart {
   /** Tells whether the part is followed by the bracket that closes the array. */
-  end: boolean;
+  closesArray: boolean;
 }
 
-/** Splits a text at each separator at depth 0. The depth at its start is -1 if the text is an array. */
-function* cut(chunks: Iterable<string>, separator: string, startDepth: -1 | 0): Generator<Cut> {
+/** Splits a text at each separator that is inside no bracket. `startDepth` is -1 for an array, whose own brackets do not count. */
+function* splitAt(chunks: Iterable<string>, separator: string, startDepth: -1 | 0): Generator<SplitPart> {
   let text = '';
   let start = 0;
   let at = 0;
-  let [line, began] = [1, 1];
+  let [line, partLine] = [1, 1];
   let depth: number = startDepth;
-  let quoted = false;
+  let inString = false;
   for (const chunk of chunks) {
     text = text.slice(start) + chunk;
     at -= start;
     start = 0;
-    if (at > LONGEST) throw jobTooLong(began);
+    if (at > MAX_PART_LENGTH) throw jobTooLong(partLine);
     for (; at < text.length; at++) {
       const char = text[at]!;
       if (char === '\n') line++;
-      if (quoted) {
+      if (inString) {
         if (char === '\\') at++;
-        else if (char === '"') quoted = false;
-      } else if (char === '"') quoted = true;
+        else if (char === '"') inString = false;
+      } else if (char === '"') inString = true;
       else if (char === '{' || char === '[') {
         // This bracket opens the array itself.
         if (++depth === 0) start = at + 1;
       } else if (char === '}' || char === ']' ? --depth < 0 : char === separator && depth === 0) {
-        yield { text: text.slice(start, at), line: began, end: depth < 0 };
+        yield { text: text.slice(start, at), line: partLine, closesArray: depth < 0 };
         start = at + 1;
-        began = line;
+        partLine = line;
       }
     }
   }
-  yield { text: text.slice(start), line: began, end: false };
+  yield { text: text.slice(start), line: partLine, closesArray: false };
 }
 
 function notJson(why: string): QueueError {

@@ -18,9 +18,10 @@ export interface SeriesOptions {
   queue?: string | undefined;
   name?: string | undefined;
   /** Requests the totals by queue and name, too. */
-  names?: boolean;
+  withNames?: boolean;
 }
 
+/** Returns the figures of a range, which ends now, in steps and in total. */
 export async function statsSeries(
   app: App,
   range: Period,
@@ -28,21 +29,21 @@ export async function statsSeries(
 ): Promise<SeriesObject> {
   const { tier, stepMs, points } = PERIODS[range];
   const now = app.clock.now();
-  const last = now - (now % stepMs);
-  const from = last - (points - 1) * stepMs;
+  const lastStart = now - (now % stepMs);
+  const from = lastStart - (points - 1) * stepMs;
   const { queue, name } = options;
-  const request = { tier, from, to: last + stepMs, queue, name };
+  const request = { tier, from, to: lastStart + stepMs, queue, name };
   const steps = Array.from({ length: points }, () => emptyFigures());
   const total = emptyFigures();
   for (const row of await app.store.series(request))
     addFigures(steps[Math.floor((row.at - from) / stepMs)]!, row);
   for (const step of steps) addFigures(total, step);
-  const since = await oldestSince(app, queue);
-  const oldest = steps.map(({ oldestMs }, i): number | null => {
+  const waitingSince = await oldestWaitingSince(app, queue);
+  const oldestWaitingMs = steps.map(({ oldestMs }, i): number | null => {
     const end = Math.min(now, from + (i + 1) * stepMs);
-    return name === undefined ? Math.max(oldestMs, end - (since ?? end)) || null : null;
+    return name === undefined ? Math.max(oldestMs, end - (waitingSince ?? end)) || null : null;
   });
-  const first = steps.findIndex((step, i) => hasCounts(step) || oldest[i] !== null);
+  const firstStep = steps.findIndex((step, i) => hasCounts(step) || oldestWaitingMs[i] !== null);
   return {
     range,
     step_ms: stepMs,
@@ -50,22 +51,22 @@ export async function statsSeries(
     to: toIso(now),
     queue: queue ?? null,
     name: name ?? null,
-    data_from: first === -1 ? null : toIso(from + first * stepMs),
+    data_from: firstStep === -1 ? null : toIso(from + firstStep * stepMs),
     points: steps.map((step, i) => ({
       at: toIso(from + i * stepMs),
-      ...toObject(step),
-      oldest_waiting_ms: oldest[i]!,
+      ...toFiguresObject(step),
+      oldest_waiting_ms: oldestWaitingMs[i]!,
     })),
-    total: toObject(total),
-    names: options.names ? await byName(app, request) : null,
+    total: toFiguresObject(total),
+    names: options.withNames ? await figuresByName(app, request) : null,
   };
 }
 
 /**
- * Returns since when the oldest waiting job has been waiting. It was waiting in all steps since then, even if no worker was
- * running that took samples.
+ * Returns since when the oldest waiting job has been waiting, or null if none is. It counts for all steps since then, even if no
+ * worker was running that took samples.
  */
-async function oldestSince(app: App, queue: string | undefined): Promise<number | null> {
+async function oldestWaitingSince(app: App, queue: string | undefined): Promise<number | null> {
   const waiting = await app.store.oldestWaiting(app.clock.now());
   const times = waiting.flatMap((one) =>
     queue === undefined || one.queue === queue ? (one.since ?? []) : [],
@@ -80,10 +81,10 @@ function hasCounts(figures: Figures): boolean {
 /** Whole hours and days are read from the next coarser tier: 24 rows per name and day instead of 1,440. */
 const COARSER: Record<Tier, Tier | null> = { minute: 'hour', hour: 'day', day: null };
 
-async function byName(app: App, request: SeriesRequest): Promise<NamedFigures[]> {
+async function figuresByName(app: App, request: SeriesRequest): Promise<NamedFigures[]> {
   const coarser = COARSER[request.tier];
-  const step = coarser === null ? request.to : TIERS[coarser].stepMs;
-  const edge = Math.min(request.to, Math.ceil(request.from / step) * step);
+  const coarserStepMs = coarser === null ? request.to : TIERS[coarser].stepMs;
+  const edge = Math.min(request.to, Math.ceil(request.from / coarserStepMs) * coarserStepMs);
   const rows = await app.store.breakdown({ ...request, to: edge });
   if (coarser !== null) rows.push(...(await app.store.breakdown({ ...request, tier: coarser, from: edge })));
   const sums = new Map<string, (typeof rows)[number]>();
@@ -97,13 +98,13 @@ async function byName(app: App, request: SeriesRequest): Promise<NamedFigures[]>
   const named = counted.map(({ queue, name, ...figures }) => ({
     queue,
     name: name === '' ? null : name,
-    ...toObject(figures),
+    ...toFiguresObject(figures),
   }));
-  const busy = (one: NamedFigures): number => one.completed + one.failed + one.dead;
-  return named.sort((a, b) => busy(b) - busy(a) || b.enqueued - a.enqueued);
+  const finishedAttempts = (one: NamedFigures): number => one.completed + one.failed + one.dead;
+  return named.sort((a, b) => finishedAttempts(b) - finishedAttempts(a) || b.enqueued - a.enqueued);
 }
 
-function toObject(figures: Figures): FiguresObject {
+function toFiguresObject(figures: Figures): FiguresObject {
   const { wait, run, oldestMs: _, ...counts } = figures;
   return { ...counts, wait_ms: percentilesOf(wait), run_ms: percentilesOf(run) };
 }

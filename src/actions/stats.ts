@@ -4,20 +4,20 @@ import type { App } from './app.ts';
 import { countStates } from './status.ts';
 
 /** The percentiles and the throughput are those of at most this many finished attempts, so that the cost is bounded. */
-const SAMPLE = 10_000;
+const MAX_SAMPLE = 10_000;
 const THROUGHPUT_WINDOW_MS = 5 * 60_000;
 
 export async function stats(app: App): Promise<Stats> {
   const jobs = await countStates(app);
-  const sample = await app.store.finishedAttempts(SAMPLE);
-  const ended = jobs.completed + jobs.dead;
+  const sample = await app.store.finishedAttempts(MAX_SAMPLE);
+  const completedOrDead = jobs.completed + jobs.dead;
   return {
     jobs,
-    success_rate: ended === 0 ? null : jobs.completed / ended,
+    success_rate: completedOrDead === 0 ? null : jobs.completed / completedOrDead,
     sampled_attempts: sample.length,
     wait_ms: percentiles(sample.flatMap((one) => one.waitMs ?? [])),
     run_ms: percentiles(sample.flatMap((one) => one.runMs ?? [])),
-    throughput_per_minute: perMinute(
+    throughput_per_minute: throughputPerMinute(
       sample.map((one) => one.finishedAt),
       app.clock.now(),
     ),
@@ -32,10 +32,10 @@ function percentiles(values: number[]): Percentiles | null {
 }
 
 /** Returns the throughput in the window, or in the time that a full sample covers if that is shorter. */
-function perMinute(finishedAt: number[], now: number): number {
+function throughputPerMinute(finishedAt: number[], now: number): number {
   const recent = finishedAt.filter((at) => at > now - THROUGHPUT_WINDOW_MS);
   if (recent.length === 0) return 0;
   const oldest = recent.reduce((a, b) => Math.min(a, b));
-  const span = recent.length === SAMPLE ? Math.max(1, now - oldest) : THROUGHPUT_WINDOW_MS;
+  const span = recent.length === MAX_SAMPLE ? Math.max(1, now - oldest) : THROUGHPUT_WINDOW_MS;
   return Math.round((recent.length / span) * 60_000 * 100) / 100;
 }

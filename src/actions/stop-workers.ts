@@ -13,8 +13,8 @@ const POLL_MS = 50;
 export interface StopRequest {
   order: StopOrder;
   /** The ids of the workers to stop. If not given, all workers and supervisors are stopped. */
-  only?: string[];
-  /** How long to wait, or null for no limit. The order stays in effect after that. */
+  workerIds?: string[];
+  /** How long to wait, or null for no limit. The order stays in effect after the timeout. */
   timeoutMs: number | null;
   /** Is called with the workers that are left, at the start and whenever their number changes. */
   onWait(remaining: Worker[]): void;
@@ -22,7 +22,7 @@ export interface StopRequest {
 
 /** Orders workers to stop and waits until they have stopped. Returns how many workers there were. */
 export async function stopWorkers(app: App, request: StopRequest): Promise<number> {
-  const { ids, workers } = await orderStop(app, request.order, request.only);
+  const { ids, workers } = await orderStop(app, request.order, request.workerIds);
   if (ids.length > 0) await untilGone(app, new Set(ids), request);
   return workers;
 }
@@ -31,15 +31,15 @@ export async function stopWorkers(app: App, request: StopRequest): Promise<numbe
 export async function orderStop(
   app: App,
   order: StopOrder,
-  only?: string[],
+  workerIds?: string[],
 ): Promise<{ ids: string[]; workers: number }> {
-  if (only === undefined) return orderAllToStop(app, order);
+  if (workerIds === undefined) return orderAllToStop(app, order);
   const workers = await activeWorkers(app);
-  const stray = only.find((id) => !workers.some((one) => one.id === id));
-  if (stray !== undefined) throw new QueueError('worker-not-found', `there is no worker '${stray}'`);
-  await app.store.order(only, order);
+  const unknownId = workerIds.find((id) => !workers.some((one) => one.id === id));
+  if (unknownId !== undefined) throw new QueueError('worker-not-found', `there is no worker '${unknownId}'`);
+  await app.store.order(workerIds, order);
   wake(app.stateDirectory);
-  return { ids: only, workers: only.length };
+  return { ids: workerIds, workers: workerIds.length };
 }
 
 /** Orders all workers and supervisors to stop, even supervisors that are starting and not registered yet. */
@@ -49,26 +49,26 @@ async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string
   const supervisors = new Set<string>();
   for (const one of await activeWorkers(app)) workers.add(one.id);
   for (const one of await activeSupervisors(app)) supervisors.add(one.id);
-  const mark = currentStopMark();
-  await app.store.orderAll(order, mark);
+  const orderDetails = currentStopMark();
+  await app.store.orderAll(order, orderDetails);
   wake(app.stateDirectory);
   for (const one of await activeWorkers(app)) if (one.order !== null) workers.add(one.id);
   for (const one of await activeSupervisors(app)) if (one.order !== null) supervisors.add(one.id);
   // A worker that a script starts after this command must not be mistaken for one that was starting before.
-  await untilClockAfter(mark.at);
+  await untilClockAfter(orderDetails.at);
   // A supervisor may be replacing its only worker just now, so there are at least as many workers as supervisors.
   return { ids: [...workers, ...supervisors], workers: Math.max(workers.size, supervisors.size) };
 }
 
 async function untilGone(app: App, ids: Set<string>, request: StopRequest): Promise<void> {
   const start = app.clock.monotonic();
-  let before = -1;
+  let lastCount = -1;
   for (;;) {
     const remaining = (await activeWorkers(app)).filter((worker) => ids.has(worker.id));
     const supervisors = (await activeSupervisors(app)).filter((supervisor) => ids.has(supervisor.id));
     if (remaining.length + supervisors.length === 0) return;
-    if (remaining.length !== before) request.onWait(remaining);
-    before = remaining.length;
+    if (remaining.length !== lastCount) request.onWait(remaining);
+    lastCount = remaining.length;
     if (request.timeoutMs !== null && app.clock.monotonic() - start > request.timeoutMs) {
       throw new QueueError(
         'timeout',

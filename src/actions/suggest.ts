@@ -13,18 +13,24 @@ export interface Suggestion {
 
 const MAX_JOBS = 100;
 
+/** Suggests jobs whose id starts with `prefix` and that are in one of the states. An empty list means all states. */
 export function suggestJobs(location: string, prefix: string, states: State[]): Promise<Suggestion[]> {
-  return peek(location, async (store) => {
+  return readFromStore(location, async (store) => {
     const jobs =
-      prefix === '' ? await store.list({ states }, { limit: MAX_JOBS }) : await startingWith(store, prefix);
+      prefix === ''
+        ? await store.list({ states }, { limit: MAX_JOBS })
+        : await jobsStartingWith(store, prefix);
     return jobs
       .filter((job) => states.length === 0 || states.includes(job.state))
       .map((job) => ({ value: job.id, help: `${job.state} ${maskUrls(job.command)}` }));
   });
 }
 
-/** Reads suggestions from a store without creating or changing it. Returns none if there is no store. */
-async function peek(location: string, read: (store: Store) => Promise<Suggestion[]>): Promise<Suggestion[]> {
+/** Reads suggestions from a store without creating or changing it. Returns none if there is no store of this version. */
+async function readFromStore(
+  location: string,
+  read: (store: Store) => Promise<Suggestion[]>,
+): Promise<Suggestion[]> {
   const store = await peekStore(location);
   if (store === null) return [];
   try {
@@ -34,14 +40,14 @@ async function peek(location: string, read: (store: Store) => Promise<Suggestion
   }
 }
 
-async function startingWith(store: Store, prefix: string): Promise<Job[]> {
+async function jobsStartingWith(store: Store, prefix: string): Promise<Job[]> {
   const ids = await store.idsStartingWith(prefix, MAX_JOBS);
   return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
 }
 
-/** Suggests the workers that can be stopped. */
+/** Suggests all registered workers, for `worker stop`. */
 export function suggestWorkers(location: string): Promise<Suggestion[]> {
-  return peek(location, async (store) =>
+  return readFromStore(location, async (store) =>
     (await store.workers()).map(({ id, pid, hostname }) => ({
       value: id,
       help: `pid ${pid} on ${hostname}`,
@@ -51,7 +57,7 @@ export function suggestWorkers(location: string): Promise<Suggestion[]> {
 
 /** Suggests all schedules. `pausedFirst` puts paused schedules first, for `schedule resume`. */
 export function suggestSchedules(location: string, pausedFirst: boolean): Promise<Suggestion[]> {
-  return peek(location, async (store) => {
+  return readFromStore(location, async (store) => {
     const schedules = await store.schedules();
     if (pausedFirst) schedules.sort((a, b) => Number(b.pausedAt !== null) - Number(a.pausedAt !== null));
     return schedules.map(({ name, pausedAt, timing, job }) => ({
@@ -63,7 +69,7 @@ export function suggestSchedules(location: string, pausedFirst: boolean): Promis
 
 /** Suggests all queues. `pausedFirst` puts paused queues first, for `queue resume`. */
 export function suggestQueues(location: string, pausedFirst: boolean): Promise<Suggestion[]> {
-  return peek(location, async (store) => {
+  return readFromStore(location, async (store) => {
     const totals = new Map<string, number>();
     for (const { queue, jobs } of await store.counts()) totals.set(queue, (totals.get(queue) ?? 0) + jobs);
     const queues = await store.queues();

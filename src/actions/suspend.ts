@@ -2,29 +2,33 @@ import { signalAttempt, targetOf } from '../exec/kill.ts';
 import { type FoundProcess, processes, type Target } from '../exec/processes.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
-import type { Acted } from './act.ts';
+import type { JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 
 /** Stops the processes of running jobs until they are continued. Timeouts continue to count. */
-export function suspendJobs(app: App, ids: string[]): Promise<Acted> {
+export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
   return signalJobs(app, ids, 'SIGSTOP');
 }
 
-/** Signals the processes that running jobs have on this machine, found by their cookies. The store is not changed. */
-export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<Acted> {
+/** Signals the processes that running jobs have on this machine. SIGSTOP skips jobs that are already suspended. */
+export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<JobActionResult> {
   refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
-  let already = 0;
+  let alreadySuspended = 0;
   for (const id of ids) {
     const target = targets.get(id);
     if (target === undefined) continue;
-    if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) already++;
+    if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) alreadySuspended++;
     else if (signalAttempt(target, signal) > 0) changed.push(id);
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
-  const all = already > 0 && already === unchanged.length;
-  return { changed, unchanged, why: all ? 'are already suspended' : 'are not running on this machine' };
+  const allSuspended = alreadySuspended > 0 && alreadySuspended === unchanged.length;
+  return {
+    changed,
+    unchanged,
+    why: allSuspended ? 'are already suspended' : 'are not running on this machine',
+  };
 }
 
 /** Returns the target of each running job by its id. A target identifies the processes of the job. */

@@ -11,7 +11,7 @@ import { activeWorkers } from './workers.ts';
 /** The lists of waiting and failed jobs have at most this many jobs, so that the cost does not grow with the queue. */
 const MAX_LISTED = 100;
 /** At most this many finished attempts are read. Fewer attempts usually finish between two snapshots. */
-const SAMPLE = 2000;
+const MAX_FINISHED = 2000;
 
 /** Everything that a live view shows. */
 export interface Snapshot {
@@ -22,14 +22,14 @@ export interface Snapshot {
   running: ClaimedJob[];
   /** The pending jobs that were enqueued last. */
   waiting: JobWithReason[];
-  /** Dead jobs, and failed jobs that wait for a retry. The job that changed last is first. */
+  /** Dead jobs, and failed jobs that wait for a retry. The job whose last attempt ended last is first. */
   failures: JobWithReason[];
   workers: Worker[];
   /** The finished attempts that started last, for the throughput. */
   finished: FinishedAttempt[];
 }
 
-/** Returns when the last attempt of a job ended. A later change, such as a hold, does not count. */
+/** Returns when the last attempt of a job ended, or when the job was changed last if that is not known. */
 export function lastEndOf({ startedAt, durationMs, finishedAt, updatedAt }: Job): number {
   if (finishedAt !== null) return finishedAt;
   return startedAt === null || durationMs === null ? updatedAt : startedAt + durationMs;
@@ -38,7 +38,7 @@ export function lastEndOf({ startedAt, durationMs, finishedAt, updatedAt }: Job)
 export async function snapshot(app: App): Promise<Snapshot> {
   await app.store.check();
   const queues = await listQueues(app);
-  const around = await readCircumstances(app);
+  const circumstances = await readCircumstances(app);
   const running = await app.store.runningJobs();
   const waiting = await app.store.list({ states: ['pending'] }, { limit: MAX_LISTED });
   const failed = await app.store.list({ states: ['failed'] }, { limit: MAX_LISTED });
@@ -48,12 +48,12 @@ export async function snapshot(app: App): Promise<Snapshot> {
     jobs: totals(queues),
     queues,
     running: running.sort((a, b) => a.startedAt! - b.startedAt! || a.claim.attempt - b.claim.attempt),
-    waiting: await withReasons(app, waiting, around),
-    failures: (await withReasons(app, [...failed, ...dead], around))
+    waiting: await withReasons(app, waiting, circumstances),
+    failures: (await withReasons(app, [...failed, ...dead], circumstances))
       .sort((a, b) => lastEndOf(b) - lastEndOf(a))
       .slice(0, MAX_LISTED),
     workers: await activeWorkers(app),
-    finished: await app.store.finishedAttempts(SAMPLE),
+    finished: await app.store.finishedAttempts(MAX_FINISHED),
   };
 }
 

@@ -1,48 +1,48 @@
 import { QueueError } from '../core/errors.ts';
 import { FINAL_STATES, type Job } from '../core/job.ts';
 import type { App } from './app.ts';
+import { type ChangeWatch, type WatchOptions, watchChanges } from './change-watch.ts';
 import { getJob } from './jobs.ts';
-import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
-export interface WaitOptions extends WaitingOptions {
+export interface WaitOptions extends WatchOptions {
   /** Waits only until the first of the jobs has ended. */
   any?: boolean;
   /** Is called with each job after it has ended. */
   onEnd?(job: Job): void;
 }
 
-/** Waits until the jobs are completed, dead or cancelled. Returns the jobs that it waited for, in the given order. */
+/** Waits until the jobs are completed, dead or cancelled. Returns them in the given order, or only the first that ended (`any`). */
 export async function waitFor(app: App, ids: string[], options: WaitOptions): Promise<Job[]> {
-  const waiting = startWaiting(app, options);
+  const watch = watchChanges(app, options);
   try {
     // All ids are checked first, because a wrong one should not be reported after a long wait.
     for (const id of ids) await getJob(app, id);
-    const ended: Job[] = [];
+    const endedJobs: Job[] = [];
     // The jobs are awaited one after the other, so that a change costs one read, however many jobs there are.
     for (const group of options.any ? [ids] : ids.map((id) => [id])) {
-      const job = await firstEnded(app, group, waiting);
+      const job = await firstEnded(app, group, watch);
       options.onEnd?.(job);
-      ended.push(job);
+      endedJobs.push(job);
     }
-    return ended;
+    return endedJobs;
   } finally {
-    waiting.close();
+    watch.close();
   }
 }
 
-async function firstEnded(app: App, ids: string[], waiting: Waiting): Promise<Job> {
+async function firstEnded(app: App, ids: string[], watch: ChangeWatch): Promise<Job> {
   for (;;) {
-    let last: Job | undefined;
+    let lastRead: Job | undefined;
     for (const id of ids) {
-      last = await getJob(app, id);
-      if (FINAL_STATES.includes(last.state)) return last;
+      lastRead = await getJob(app, id);
+      if (FINAL_STATES.includes(lastRead.state)) return lastRead;
     }
-    if (waiting.over) throw waitTimedOut(last!);
-    await waiting.next();
+    if (watch.isTimedOut) throw waitTimeoutError(lastRead!);
+    await watch.next();
   }
 }
 
-export function waitTimedOut(job: Job): QueueError {
+export function waitTimeoutError(job: Job): QueueError {
   return new QueueError(
     'timeout',
     `the wait timed out: job '${job.id}' is still ${job.state}`,

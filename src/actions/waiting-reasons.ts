@@ -19,36 +19,36 @@ import { activeWorkers, serves, takesJobs } from './workers.ts';
 /** Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. */
 export async function readCircumstances(app: App): Promise<Circumstances> {
   const now = app.clock.now();
-  const running = new Map<string, number>();
+  const runningByQueue = new Map<string, number>();
   for (const { queue, state, jobs } of await app.store.counts())
-    if (state === 'processing') running.set(queue, jobs);
-  const total = running.values().reduce((sum, jobs) => sum + jobs, 0);
-  const most = (await currentSettings(app))['max-concurrent-jobs'] ?? Number.POSITIVE_INFINITY;
+    if (state === 'processing') runningByQueue.set(queue, jobs);
+  const total = runningByQueue.values().reduce((sum, jobs) => sum + jobs, 0);
+  const maxJobs = (await currentSettings(app))['max-concurrent-jobs'] ?? Number.POSITIVE_INFINITY;
   const workers = (await activeWorkers(app)).filter(takesJobs);
   const reasonOf = ({ name, pausedAt, concurrency, rate, tokens }: Queue) =>
     queueReason({
       paused: pausedAt !== null,
       served: workers.some((worker) => serves(worker, name)),
-      full: total >= most || (running.get(name) ?? 0) >= (concurrency ?? Number.POSITIVE_INFINITY),
+      full: total >= maxJobs || (runningByQueue.get(name) ?? 0) >= (concurrency ?? Number.POSITIVE_INFINITY),
       rateReached: rate !== null && availableTokens(rate, tokens, now).tokens < 1,
     });
   const served = workers.some((worker) => worker.queues === null);
   return {
     now,
     queues: new Map((await app.store.queues()).map((queue) => [queue.name, reasonOf(queue)])),
-    otherQueues: queueReason({ paused: false, served, full: total >= most, rateReached: false }),
+    otherQueues: queueReason({ paused: false, served, full: total >= maxJobs, rateReached: false }),
   };
 }
 
-/** Adds to each job the reason why it is not running. Nothing is read unless one of them waits. */
+/** Adds to each job the reason why it is not running. If none of the jobs waits, nothing is read. */
 export async function withReasons<T extends Job>(
   app: App,
   jobs: T[],
   known?: Circumstances,
 ): Promise<(T & JobWithReason)[]> {
-  const around = jobs.some(isWaiting) ? (known ?? (await readCircumstances(app))) : null;
+  const circumstances = jobs.some(isWaiting) ? (known ?? (await readCircumstances(app))) : null;
   return jobs.map((job) =>
-    Object.assign(job, { waitingFor: around === null ? null : waitingReason(job, around) }),
+    Object.assign(job, { waitingFor: circumstances === null ? null : waitingReason(job, circumstances) }),
   );
 }
 
@@ -64,34 +64,35 @@ export async function withReason<T extends Job>(app: App, job: T): Promise<T & J
 export async function resolveFilter(
   app: App,
   { waitingFor, ...filter }: JobFilter,
-): Promise<{ where: StoreFilter; around?: Circumstances }> {
-  if (waitingFor === undefined) return { where: filter };
-  const around = await readCircumstances(app);
-  return { where: { ...filter, waiting: selectWaiting(waitingFor, around) }, around };
+): Promise<{ storeFilter: StoreFilter; circumstances?: Circumstances }> {
+  if (waitingFor === undefined) return { storeFilter: filter };
+  const circumstances = await readCircumstances(app);
+  return { storeFilter: { ...filter, waiting: selectWaiting(waitingFor, circumstances) }, circumstances };
 }
 
-/** Counts the waiting jobs of each queue by reason. The cost grows with the jobs that are not due, held or blocked. */
+/** Counts the waiting jobs of each queue by reason. The cost grows with the number of jobs that are held, blocked or not due yet. */
 export async function countReasons(
   app: App,
-  around?: Circumstances,
+  circumstances?: Circumstances,
 ): Promise<{ queue: string; jobs: ReasonCounts }[]> {
-  const { now, queues, otherQueues } = around ?? (await readCircumstances(app));
+  const { now, queues, otherQueues } = circumstances ?? (await readCircumstances(app));
   const counts = new Map<string, ReasonCounts>();
-  const of = (queue: string): ReasonCounts => {
+  const countsOf = (queue: string): ReasonCounts => {
     const found = counts.get(queue) ?? zeroReasonCounts();
     counts.set(queue, found);
     return found;
   };
-  const due = new Map<string, number>();
+  const dueByQueue = new Map<string, number>();
   for (const { queue, state, jobs } of await app.store.counts())
-    if (isWaiting({ state })) due.set(queue, (due.get(queue) ?? 0) + jobs);
-  for (const { queue, ...own } of await app.store.setAsideCounts(now)) {
-    Object.assign(of(queue), own);
-    const sum = Object.values(own).reduce((all, jobs) => all + jobs, 0);
-    due.set(queue, (due.get(queue) ?? 0) - sum);
+    if (isWaiting({ state })) dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) + jobs);
+  for (const { queue, ...ownCounts } of await app.store.setAsideCounts(now)) {
+    Object.assign(countsOf(queue), ownCounts);
+    const sum = Object.values(ownCounts).reduce((all, jobs) => all + jobs, 0);
+    dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - sum);
   }
-  // The two reads are not of the same moment, so the rest may be less than nothing.
-  for (const [queue, jobs] of due) of(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
+  // The two reads are not of the same moment, so the difference may be negative.
+  for (const [queue, jobs] of dueByQueue)
+    countsOf(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
   return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
 }
 

@@ -8,7 +8,7 @@ import type { RegisteredProcess, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 
-export function toWorkerObject(worker: Worker, same: boolean | null = null): WorkerObject {
+export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = null): WorkerObject {
   return {
     id: worker.id,
     pid: worker.pid,
@@ -19,7 +19,7 @@ export function toWorkerObject(worker: Worker, same: boolean | null = null): Wor
     queues: worker.queues ?? ['*'],
     current_jobs: worker.currentJobs,
     concurrency: worker.concurrency,
-    same_executable: same,
+    same_executable: sameExecutable,
   };
 }
 
@@ -40,9 +40,10 @@ export function serves({ queues }: Worker, queue: string): boolean {
   return queue === HOOK_QUEUE || queues === null || queues.includes(queue);
 }
 
-/** Tells whether a worker takes more jobs. One that is stopping only finishes those it has. */
+/** Tells whether a worker takes more jobs. A worker that is stopping only finishes its running jobs. */
 export const takesJobs = ({ draining, order }: Worker): boolean => !draining && order === null;
 
+/** Counts the registered workers of a supervisor. */
 export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
   return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }
@@ -64,11 +65,11 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
   return supervisors.filter((supervisor) => presence(supervisor, host) === 'alive');
 }
 
-/** Tells whether the process of a worker is alive. One on another machine or in another pid namespace is `elsewhere`. */
-export function presence(worker: RegisteredProcess, host: Host): 'alive' | 'gone' | 'elsewhere' {
-  if (worker.host.id !== host.id) return 'elsewhere';
-  // The machine was restarted after the worker had registered.
-  if (worker.host.boot !== host.boot) return 'gone';
-  if (worker.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
-  return processes.startTime(worker.pid) === worker.startTime ? 'alive' : 'gone';
+/** Tells whether a worker or supervisor is alive. One on another machine or in another pid namespace is `elsewhere`. */
+export function presence(registered: RegisteredProcess, host: Host): 'alive' | 'gone' | 'elsewhere' {
+  if (registered.host.id !== host.id) return 'elsewhere';
+  // The machine was restarted after the process had registered.
+  if (registered.host.boot !== host.boot) return 'gone';
+  if (registered.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
+  return processes.startTime(registered.pid) === registered.startTime ? 'alive' : 'gone';
 }

@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { addedObjects, lookUpJob } from '../actions/jobs.ts';
+import { enqueuedJobObjects, lookUpJob } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import { readCircumstances } from '../actions/waiting-reasons.ts';
 import type { GoneJob, Job } from '../core/job.ts';
@@ -103,7 +103,7 @@ async function printJson(io: Io, app: App, ids: string[], existing: Map<string, 
   let text = '[';
   const circumstances = await readCircumstances(app);
   for (const [i, id] of ids.entries()) {
-    const [job] = await addedObjects(app, [await readAdded(app, id, existing)], circumstances);
+    const [job] = await enqueuedJobObjects(app, [await readAdded(app, id, existing)], circumstances);
     text += `${i === 0 ? '' : ','}${jsonText(io, job!)}`;
     if (text.length > MAX_PENDING_TEXT) {
       io.out(text);

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { type Acted, describeSkipped } from '../actions/act.ts';
+import { describeSkipped, type JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { cancelledWith, getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
@@ -31,7 +31,7 @@ interface JobActionDefinition {
   /** Returns the hint of the error if a single job was selected and could not be changed. */
   hint?(app: App, id: string): Promise<string>;
   /** Performs the action. Returns null if the user made no changes in the editor. */
-  act(app: App, ids: string[], input: Input, context: Context): Promise<Acted | null>;
+  act(app: App, ids: string[], input: Input, context: Context): Promise<JobActionResult | null>;
 }
 
 const ACT_FLAGS: Record<string, Flag> = {
@@ -162,8 +162,8 @@ async function preview(
  * Prints what changed and what did not. `done` is a phrase such as `cancelled` or `would be cancelled`. Returns 0 if no job
  * stayed unchanged, and 7 if only some changed. Throws if all stayed unchanged.
  */
-function reportResult({ io }: Context, done: string, acted: Acted, hint?: string): number {
-  const { changed, unchanged, skipped = [], why, alsoCancelled: dependents = [] } = acted;
+function reportResult({ io }: Context, done: string, acted: JobActionResult, hint?: string): number {
+  const { changed, unchanged, skippedAtMostOnce: skipped = [], why, alsoCancelled: dependents = [] } = acted;
   const others = unchanged.length - skipped.length;
   const unchangedText = [
     ...(others > 0 ? [`${countOf(others)} ${verbFor(others, why)}`] : []),
@@ -189,13 +189,13 @@ function reportResult({ io }: Context, done: string, acted: Acted, hint?: string
 }
 
 /** Returns the further fields of a JSON answer. */
-function otherFields(done: string, acted: Acted): object {
+function otherFields(done: string, acted: JobActionResult): object {
   const { alsoCancelled = [] } = acted;
   const name = done.startsWith('would') ? 'would_also_be_cancelled' : 'also_cancelled';
   return { ...(alsoCancelled.length > 0 ? { [name]: alsoCancelled } : {}), ...atMostOnceFields(acted) };
 }
 
-function dependentsText(done: string, { changed, alsoCancelled = [] }: Acted): string {
+function dependentsText(done: string, { changed, alsoCancelled = [] }: JobActionResult): string {
   if (alsoCancelled.length === 0) return '';
   const what = dependentsPhrase(alsoCancelled, 'depended', changed.length);
   return ` and ${done === 'cancelled' ? '' : 'cancelled '}${what}: ${pasteableIds(alsoCancelled)}`;
@@ -203,7 +203,7 @@ function dependentsText(done: string, { changed, alsoCancelled = [] }: Acted): s
 
 function nothingChangedError(
   done: string,
-  { unchanged, skipped = [], why }: Acted,
+  { unchanged, skippedAtMostOnce: skipped = [], why }: JobActionResult,
   unchangedText: string,
   singleJobHint?: string,
 ): QueueError {

@@ -242,11 +242,11 @@ function readEnv(pairs: string[], what = '--env'): Record<string, string> {
 /** Returns the flags with the short ids and @last of --after replaced by full ids. */
 export async function withResolvedParents({ app }: Context, flags: JobInput): Promise<JobInput> {
   if (flags.dependsOn === undefined) return flags;
-  const { findJob } = await import('../actions/select.ts');
+  const { findJobId } = await import('../actions/select.ts');
   const dependsOn: JobInput['dependsOn'] = [];
   for (const { id, on } of flags.dependsOn) {
     if (id === flags.id) throw new QueueError('invalid-job', `job '${id}' cannot depend on itself`);
-    dependsOn.push({ id: await findJob(await app(), id), on });
+    dependsOn.push({ id: await findJobId(await app(), id), on });
   }
   // Two short ids may refer to the same job.
   return { ...flags, dependsOn: readDependencies(dependsOn, '--after') };

@@ -1,4 +1,4 @@
-import type { Acted } from '../actions/act.ts';
+import type { JobActionResult } from '../actions/act.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
@@ -17,7 +17,10 @@ export function printResult(io: Io, object: object, sentence: string, value: str
 }
 
 /** Returns the fields of a JSON answer about at-most-once jobs. There are none if no such job was affected. */
-export function atMostOnceFields({ skipped = [], retriedAtMostOnce = [] }: Partial<Acted>): object {
+export function atMostOnceFields({
+  skippedAtMostOnce: skipped = [],
+  retriedAtMostOnce = [],
+}: Partial<JobActionResult>): object {
   return {
     ...(skipped.length > 0 ? { skipped } : {}),
     ...(retriedAtMostOnce.length > 0 ? { started_again: retriedAtMostOnce } : {}),

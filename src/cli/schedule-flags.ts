@@ -75,7 +75,7 @@ export function readScheduleChanges(
     [command === undefined || command === null ? {} : readJob(input, now)],
     readJobFlags(input, caller, now),
   );
-  return { name, when: readTiming(input), job: job!, called: flagOf };
+  return { name, schedule: readTiming(input), job: job!, nameOf: flagOf };
 }
 
 /** Reads the job from one of: an argument (a command or JSON), --command, or the arguments after `--`. */

@@ -1,4 +1,4 @@
-import { standstill } from '../actions/standstill.ts';
+import { whyQueuesStandStill } from '../actions/why-queues-stand-still.ts';
 import type { Context } from './command.ts';
 
 const CHECK_MS = 5000;
@@ -12,7 +12,7 @@ export async function whileWatchingWorkers<T>(
   const wanted = [...new Set(queues)];
   let warned: string[] = [];
   const check = async (): Promise<void> => {
-    const problems = await standstill(await context.app(), wanted);
+    const problems = await whyQueuesStandStill(await context.app(), wanted);
     for (const problem of problems) if (!warned.includes(problem)) context.io.warn(problem);
     warned = problems;
   };

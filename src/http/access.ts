@@ -17,31 +17,36 @@ export interface Grant {
   ended: AbortSignal;
 }
 
-/** The rights of a request that needs none. */
-export const ANYBODY: Grant = { role: 'read-only', session: null, ended: new AbortController().signal };
+/** The grant of a request that needs no token. */
+export const OPEN_GRANT: Grant = { role: 'read-only', session: null, ended: new AbortController().signal };
 
-/** The reasons for refusing a bearer: a wrong token, an ended session, or a session of another server process. */
-export type Denied = 'wrong-token' | 'ended-session' | 'foreign-session';
+/** Why a token or session is refused: the token is wrong, or the session has ended or belongs to another server process. */
+export type DenialReason = 'wrong-token' | 'ended-session' | 'foreign-session';
 
 /** Decides what the bearer of a token or of a session may do. */
 export interface AccessControl {
   /** The token that each role had when the server started. */
   tokens: Record<Role, string>;
-  check(bearer: string, outgoing: ServerResponse): Grant | Denied;
+  /** Returns the rights of a token or session, or why it is refused. A session is in use until `outgoing` closes. */
+  check(bearer: string, outgoing: ServerResponse): Grant | DenialReason;
   /** Starts a session with the rights of a token, and returns its secret. */
   logIn(grant: Grant): string;
   close(): void;
 }
 
-export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: () => number): AccessControl {
-  const live = ROLES.map((role) => ({ role, token: liveToken(tokens[role], rotate) }));
+export function createAccessControl(
+  { tokens }: StateDirectory,
+  rotate: boolean,
+  now: () => number,
+): AccessControl {
+  const liveTokens = ROLES.map((role) => ({ role, token: liveToken(tokens[role], rotate) }));
   const sessions = createSessions(now);
   const reload = (): void => {
-    for (const { token } of live) token.reload();
+    for (const { token } of liveTokens) token.reload();
   };
   const timer = setInterval(reload, RELOAD_MS).unref();
 
-  const checkSession = (bearer: string, outgoing: ServerResponse): Grant | Denied => {
+  const checkSession = (bearer: string, outgoing: ServerResponse): Grant | DenialReason => {
     const session = sessions.find(bearer);
     if (session === null) return 'ended-session';
     outgoing.once('close', session.use());
@@ -49,7 +54,10 @@ export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: (
   };
 
   return {
-    tokens: Object.fromEntries(live.map(({ role, token }) => [role, token.first])) as Record<Role, string>,
+    tokens: Object.fromEntries(liveTokens.map(({ role, token }) => [role, token.initial])) as Record<
+      Role,
+      string
+    >,
     check(bearer, outgoing) {
       reload();
       const origin = sessions.origin(bearer);
@@ -57,9 +65,9 @@ export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: (
       if (origin === 'own') return checkSession(bearer, outgoing);
       const digest = digestOf(bearer);
       // Every token is compared, so that the time does not depend on which one matches.
-      const [found] = live.filter(({ token }) => token.matches(digest));
+      const [found] = liveTokens.filter(({ token }) => token.matches(digest));
       if (found === undefined) return 'wrong-token';
-      return { role: found.role, session: null, ended: found.token.replaced() };
+      return { role: found.role, session: null, ended: found.token.replacedSignal() };
     },
     logIn({ role, ended, session }) {
       if (session !== null) refuse('not-allowed', 'a session cannot start another session', 'send the token');

@@ -4,20 +4,20 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
-import { ANYBODY, type Denied, type Grant } from './access.ts';
-import { assets } from './assets.ts';
+import { type DenialReason, type Grant, OPEN_GRANT } from './access.ts';
+import { dashboardFile } from './assets.ts';
 import { REPEATABLE } from './filter.ts';
 import {
-  bearer,
-  bucket,
-  checkCoding,
+  bearerOf,
   checkHost,
   checkOrigin,
   checkRequestTarget,
+  checkTransferEncoding,
   SAFE_HEADERS,
+  tokenBucket,
 } from './guard.ts';
 import type { HostNames } from './host-names.ts';
-import { problem, refuse, withoutDetails } from './problem.ts';
+import { problemResponse, refuse, withoutDetails } from './problem.ts';
 import { readBody } from './read-body.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -44,11 +44,12 @@ export interface ApiOptions {
 
 type Env = { Bindings: HttpBindings; Variables: { requestId: string } };
 
-/** What the checks before every route use: the options, and the buckets that limit wrong tokens and changes. */
+/** The options, and the limits of wrong tokens and changes, for the checks that come before every route. */
 interface Guard extends ApiOptions {
-  /** Both return the seconds to wait, or 0. A request with a valid token is never limited by `wrongTokens`. */
-  wrongTokens(cost?: number): number;
-  changes(cost?: number): number;
+  /** Counts a wrong token. Returns the seconds to wait, or 0. A request with a valid token is never limited by it. */
+  countWrongToken(): number;
+  /** Counts changes. Returns the seconds to wait, or 0. */
+  countChanges(changes: number): number;
 }
 
 /** Returns a web-standard handler for the table of routes. The same checks come before every route. */
@@ -56,8 +57,8 @@ export function createApi(options: ApiOptions): Hono<Env> {
   const clock = (): number => performance.now();
   const guard: Guard = {
     ...options,
-    wrongTokens: bucket(clock, WRONG_TOKENS_PER_SECOND, WRONG_TOKENS_AT_ONCE),
-    changes: bucket(clock, options.maxRate, options.maxRate * BURST_SECONDS),
+    countWrongToken: tokenBucket(clock, WRONG_TOKENS_PER_SECOND, WRONG_TOKENS_AT_ONCE),
+    countChanges: tokenBucket(clock, options.maxRate, options.maxRate * BURST_SECONDS),
   };
   const api = new Hono<Env>();
   api.use('*', async (c, next) => {
@@ -70,7 +71,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
     api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(guard, routes, c));
   api.get('/*', (c) => {
     const { pathname } = new URL(c.req.url);
-    return assets(pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c);
+    return dashboardFile(pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c);
   });
   api.all('/*', (c) => refuseUnknownPath(guard, c));
   api.onError((error, c) => answerError(guard, error, c));
@@ -80,13 +81,13 @@ export function createApi(options: ApiOptions): Hono<Env> {
 function checkRequest(guard: Guard, c: Context<Env>): void {
   c.set('requestId', randomBytes(6).toString('hex'));
   checkRequestTarget(c.env.incoming.url ?? '');
-  checkCoding(c.req.header('transfer-encoding'));
+  checkTransferEncoding(c.req.header('transfer-encoding'));
   checkHost(c.req.header('host'), guard.names().hosts);
   if (new URL(c.req.url).searchParams.has('token'))
     refuse('invalid-request', 'a token must not be part of a URL');
 }
 
-/** Answers a request for one path. `routes` has one route for each method. */
+/** Answers a request. `routes` has the routes of its path, one for each method. */
 async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<Response> {
   const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
   const route = routes.find((one) => one.method === method);
@@ -95,10 +96,10 @@ async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<R
   if (route === undefined) {
     const error = new QueueError('wrong-method', `${c.req.method} is not allowed for this path`);
     const allow = routes.map((one) => one.method).join(', ');
-    return problem(error, c.get('requestId'), { allow });
+    return problemResponse(error, c.get('requestId'), { allow });
   }
   const body = await checkAndReadBody(guard, route, grant, c);
-  const response = await carryOut(guard, route, grant, body, c);
+  const response = await callHandler(guard, route, grant, body, c);
   // An answer to HEAD has no body, and a stream would stay open for ever.
   if (c.req.raw.method === 'HEAD') await response.body?.cancel();
   return response;
@@ -106,19 +107,19 @@ async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<R
 
 function authorize(guard: Guard, route: Pick<Route, 'access' | 'path'>, c: Context<Env>): Grant {
   const { publicMetrics, access } = guard.serving;
-  if (route.access === 'open' || (route.path === '/metrics' && publicMetrics)) return ANYBODY;
-  const given = bearer(c.req.header('authorization'));
-  const grant = given === null ? 'wrong-token' : access.check(given, c.env.outgoing);
+  if (route.access === 'open' || (route.path === '/metrics' && publicMetrics)) return OPEN_GRANT;
+  const token = bearerOf(c.req.header('authorization'));
+  const grant = token === null ? 'wrong-token' : access.check(token, c.env.outgoing);
   if (typeof grant === 'string') return deny(guard, grant);
   guard.onTrusted(c.env.incoming, c.env.outgoing);
   return grant;
 }
 
-function deny(guard: Guard, why: Denied): never {
+function deny(guard: Guard, why: DenialReason): never {
   // A session of another server is never valid here, so it does not count as a guess.
   if (why === 'foreign-session')
     refuse('server-restarted', 'the server was restarted, which ended this session');
-  limit(guard.wrongTokens(), 'too-many-tries', 'too many wrong tokens');
+  refuseIfLimited(guard.countWrongToken(), 'too-many-tries', 'too many wrong tokens');
   if (why === 'ended-session') refuse('session-ended', 'this session has ended');
   refuse('no-token', "this request needs the store's token");
 }
@@ -134,17 +135,21 @@ async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Con
   const body = await readBody(route, c.req.raw);
   if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
   if (route.access === 'change')
-    limit(guard.changes(Array.isArray(body) ? body.length : 1), 'too-many-changes', 'too many changes');
+    refuseIfLimited(
+      guard.countChanges(Array.isArray(body) ? body.length : 1),
+      'too-many-changes',
+      'too many changes',
+    );
   return body;
 }
 
-/** Throws if a bucket returned a number of seconds to wait. */
-function limit(seconds: number, code: ErrorCode, what: string): void {
+/** Throws if a client has to wait, which is if `seconds` is not 0. */
+function refuseIfLimited(seconds: number, code: ErrorCode, what: string): void {
   if (seconds > 0) refuse(code, `${what}; try again in ${seconds}s`, undefined, { retryAfterS: seconds });
 }
 
 /** Calls the handler of the route. Equal requests for JSON that arrive together share one answer. */
-async function carryOut(
+async function callHandler(
   { serving }: Guard,
   route: Route,
   grant: Grant,
@@ -186,16 +191,16 @@ function refuseUnknownPath(guard: Guard, c: Context<Env>): never {
 
 function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
   const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
-  const known = withoutDetails(error, requestId);
-  if (known !== error && !c.req.raw.signal.aborted) guard.onError(error, requestId);
+  const shownError = withoutDetails(error, requestId);
+  if (shownError !== error && !c.req.raw.signal.aborted) guard.onError(error, requestId);
   const extra: Record<string, string> = {
     ...SAFE_HEADERS,
     'cache-control': 'no-store',
-    ...(CLOSING_ERRORS.has(known.code) ? { connection: 'close' } : {}),
-    ...(ERRORS[known.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-    ...(known.retryAfterS === null ? {} : { 'retry-after': String(known.retryAfterS) }),
+    ...(CLOSING_ERRORS.has(shownError.code) ? { connection: 'close' } : {}),
+    ...(ERRORS[shownError.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(shownError.retryAfterS === null ? {} : { 'retry-after': String(shownError.retryAfterS) }),
   };
-  return problem(known, requestId, extra);
+  return problemResponse(shownError, requestId, extra);
 }
 
 /** Tells whether all clients of one role get the same answer, as one JSON document. */

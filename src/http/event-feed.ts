@@ -7,9 +7,11 @@ import { masked } from '../core/mask.ts';
 
 /** The feed keeps about this many of the newest events. A stream that is further behind reads from the store. */
 const KEPT_EVENTS = 2000;
-const PAGE = 500;
-/** Events of this time are sent together, because reading and sending them one by one is expensive in a busy store. */
+/** A stream that is behind reads at most this many events at once. */
+const PAGE_SIZE = 500;
+/** Events that occur within these times are sent together, because reading and sending them one by one is expensive in a busy store. */
 const PACE = { afterWakeMs: 50, afterReadMs: 250 };
+/** The feed tries again after this time if the store is unavailable, and clients reconnect after it. */
 export const RETRY_MS = 1000;
 /** A batch contains at most this many events, and the count of the older events that it leaves out. */
 const MOST_IN_BATCH = 200;
@@ -24,12 +26,14 @@ export interface EventFeed {
   onNewEvents(): void;
   /** These functions are called when there are new events. */
   readonly listeners: Set<() => void>;
-  /** The newest events as they are sent to streams. `newest` has those for batches. */
+  /** About the last KEPT_EVENTS events, as they are sent to streams without batches. */
   readonly recent: EventChunk[];
+  /** The last MOST_IN_BATCH events, for streams with batches. */
   newest: SerializedEvent[];
   /** The number of the last event that was read. */
   position: number;
-  running: Promise<void> | null;
+  /** Resolves when the feed has started. Null if it was not started. */
+  started: Promise<void> | null;
 }
 
 interface SerializedEvent {
@@ -45,20 +49,20 @@ export interface EventChunk {
   bytes: Uint8Array;
 }
 
-/** Starts reading events, unless the feed is already reading. */
+/** Starts to read events, unless the feed has started. Resolves when `position` is known. */
 export function startFeed(feed: EventFeed): Promise<void> {
   const start = async (): Promise<void> => {
     feed.position = await lastEventNumber(feed.app);
-    void follow(feed);
+    void readUntilClosed(feed);
   };
-  feed.running ??= start().catch((error) => {
-    feed.running = null;
+  feed.started ??= start().catch((error) => {
+    feed.started = null;
     throw error;
   });
-  return feed.running;
+  return feed.started;
 }
 
-async function follow(feed: EventFeed): Promise<void> {
+async function readUntilClosed(feed: EventFeed): Promise<void> {
   const { app, signal } = feed;
   while (!signal.aborted) {
     try {
@@ -91,14 +95,14 @@ export async function nextEvents(feed: EventFeed, after: number): Promise<EventC
   const known = recent.find((one) => one.after === after);
   if (known !== undefined) return known;
   const page: SerializedEvent[] = [];
-  const last = Math.min(position, after + PAGE);
+  const last = Math.min(position, after + PAGE_SIZE);
   for await (const event of readEvents(app, after, last, {})) page.push(serialize(event));
   // The page is empty if the events in this range have been pruned.
   return { after, last: page.at(-1)?.number ?? last, bytes: toMessages(page) };
 }
 
 /**
- * Returns the events after number `after` as one message, or null if there are none yet. It waits `everyMs` for more. The
+ * Returns the events after number `after` as one message, or null if there are none yet. Waits `everyMs` for more. The
  * message contains the newest events and the count of those that it leaves out.
  */
 export async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<EventChunk | null> {

@@ -3,14 +3,14 @@ import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { readFields, readTexts } from './body.ts';
 import { refuse } from './problem.ts';
 
-/** Has the name of the field of a job, unlike the flag of the command line. */
-const REASONS = 'waiting_for';
-const nameOf = (field: string): string => (field === 'waiting-for' ? REASONS : field);
+/** This parameter is spelled like the field of a job, not like the flag `--waiting-for`. */
+const REASONS_PARAMETER = 'waiting_for';
+const nameOf = (field: string): string => (field === 'waiting-for' ? REASONS_PARAMETER : field);
 
 /** The query parameters of a job filter. A filter in a JSON body has the same names. */
 export const FILTER_QUERIES: Record<string, string> = {
   state: 'one or more states, separated by commas or repeated',
-  [REASONS]: `one or more reasons, separated by commas or repeated: only jobs that wait for one of ${WAITING_REASONS.join(', ')}`,
+  [REASONS_PARAMETER]: `one or more reasons, separated by commas or repeated: only jobs that wait for one of ${WAITING_REASONS.join(', ')}`,
   queue: 'only jobs in this queue',
   name: 'only jobs with this name',
   tag: 'only jobs with this tag, as key=value; can be repeated',
@@ -29,15 +29,15 @@ export function filterOfQuery({ one, all }: Pick<FilterSource, 'one' | 'all'>, n
 }
 
 /** The parameters that can be given more than once. */
-export const REPEATABLE: readonly string[] = ['state', REASONS, 'tag'];
+export const REPEATABLE: readonly string[] = ['state', REASONS_PARAMETER, 'tag'];
 
 /** Reads a filter such as `{"state": ["dead"], "queue": "mail"}`. Throws for an empty filter, which would match all jobs. */
 export function filterOfBody(body: unknown, now: number): JobFilter {
   const given = readFields(body, Object.keys(FILTER_QUERIES));
   if (Object.keys(given).length === 0)
     refuse('invalid-request', 'the filter is empty', 'to select all jobs, list every state');
-  const read = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
-  const all = (name: string): string[] => read.get(name) ?? [];
+  const valuesByName = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
+  const all = (name: string): string[] => valuesByName.get(name) ?? [];
   return filterOfQuery({ all, one: (name) => all(name)[0] }, now);
 }
 
@@ -45,6 +45,6 @@ function valuesOf(name: string, value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (name === 'exit-code' && Number.isInteger(value)) return [String(value)];
   if (!REPEATABLE.includes(name)) return refuse('invalid-request', `${name} of the filter must be a string`);
-  const several = readTexts(value, `${name} of the filter`);
-  return several.length > 0 ? several : refuse('invalid-request', `${name} of the filter is empty`);
+  const texts = readTexts(value, `${name} of the filter`);
+  return texts.length > 0 ? texts : refuse('invalid-request', `${name} of the filter is empty`);
 }

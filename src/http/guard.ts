@@ -12,16 +12,16 @@ export const SAFE_HEADERS: Record<string, string> = {
   'x-frame-options': 'DENY',
 };
 
-const LONGEST_URL = 8192;
-const LONGEST_BEARER = 512;
+const MAX_URL_LENGTH = 8192;
+const MAX_AUTHORIZATION_LENGTH = 512;
 
 /** Throws unless the request target is a normalized path that every program reads in the same way. */
 export function checkRequestTarget(target: string): void {
-  if (target.length > LONGEST_URL) refuse('invalid-request', 'the URL is too long');
+  if (target.length > MAX_URL_LENGTH) refuse('invalid-request', 'the URL is too long');
   const path = target.split('?', 1)[0]!;
-  const odd = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);
+  const isUnusual = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);
   // A part of one or two dots would be resolved before routing. Dots in a longer part, as in an id, are plain text.
-  if (odd || path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)))
+  if (isUnusual || path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)))
     refuse('invalid-request', 'the path of the URL is not normalized');
   for (const part of target.split(/[/?&=]/)) {
     try {
@@ -35,7 +35,7 @@ export function checkRequestTarget(target: string): void {
 }
 
 /** Throws for a transfer encoding other than chunked, because a proxy might find another end of the body. */
-export function checkCoding(coding: string | undefined): void {
+export function checkTransferEncoding(coding: string | undefined): void {
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     refuse('unknown-coding', 'the only supported transfer encoding is chunked');
 }
@@ -51,8 +51,8 @@ export function checkHost(host: string | undefined, names: ReadonlySet<string>):
 }
 
 /** Returns the bearer token, or null. Two headers arrive as one text with a comma, which no token contains. */
-export function bearer(authorization: string | undefined): string | null {
-  if (authorization === undefined || authorization.length > LONGEST_BEARER) return null;
+export function bearerOf(authorization: string | undefined): string | null {
+  if (authorization === undefined || authorization.length > MAX_AUTHORIZATION_LENGTH) return null;
   return /^Bearer ([\w-]+)$/i.exec(authorization)?.[1] ?? null;
 }
 
@@ -68,6 +68,7 @@ export function checkOrigin(
     refuse('not-allowed', 'requests from another site cannot change anything');
 }
 
+/** Throws if the content type is not JSON, unless there is no body and the route needs none. */
 export function checkBodyType(route: Route, type: string | undefined, hasBody: boolean): void {
   if (route.body === undefined && !hasBody) return;
   if (!/^application\/json *(;|$)/i.test(type ?? ''))
@@ -75,17 +76,21 @@ export function checkBodyType(route: Route, type: string | undefined, hasBody: b
 }
 
 /**
- * Creates a token bucket that holds up to `most` and is refilled by `perSecond`. A call takes `cost` from it and returns 0. If
- * the bucket is empty, it returns the seconds to wait. The level may become negative, so that a high cost is possible.
+ * Creates a token bucket that holds up to `capacity` and is refilled by `perSecond`. A call takes `cost` from it and returns 0.
+ * If less than 1 is left, it only returns the seconds to wait. A high cost may make the level negative.
  */
-export function bucket(now: () => number, perSecond: number, most: number): (cost?: number) => number {
-  let tokens = most;
-  let at = now();
+export function tokenBucket(
+  now: () => number,
+  perSecond: number,
+  capacity: number,
+): (cost?: number) => number {
+  let level = capacity;
+  let refilledAt = now();
   return (cost = 1) => {
-    tokens = Math.min(most, tokens + ((now() - at) / 1000) * perSecond);
-    at = now();
-    if (tokens < 1) return Math.ceil((1 - tokens) / perSecond);
-    tokens -= cost;
+    level = Math.min(capacity, level + ((now() - refilledAt) / 1000) * perSecond);
+    refilledAt = now();
+    if (level < 1) return Math.ceil((1 - level) / perSecond);
+    level -= cost;
     return 0;
   };
 }

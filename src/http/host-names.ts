@@ -20,32 +20,34 @@ export interface HostNames {
 
 /** Returns the names of a server. A proxy at `url` adds its own host names, and its exact origin. */
 export function hostNamesOf(host: string, port: number, url: URL | null): HostNames {
-  const named = machineNames(host).flatMap((name) => withPort(name, port, 80));
+  const names = machineNames(host).flatMap((name) => withPort(name, port, 80));
   return {
-    hosts: new Set([...named, ...(url === null ? [] : hostsOf(url))]),
-    origins: new Set([...named.map((name) => `http://${name}`), ...(url === null ? [] : [url.origin])]),
+    hosts: new Set([...names, ...(url === null ? [] : hostsOf(url))]),
+    origins: new Set([...names.map((name) => `http://${name}`), ...(url === null ? [] : [url.origin])]),
   };
 }
 
+/** Returns the names by which clients can reach the host. If it is not a loopback name, all names of this machine. */
 function machineNames(host: string): string[] {
-  const local = [...LOOPBACK, host].map(bracketed);
+  const local = [...LOOPBACK, host].map(withBrackets);
   if (isLoopback(host)) return local;
   const addresses = Object.values(networkInterfaces()).flatMap((all) =>
-    (all ?? []).map((one) => bracketed(one.address)),
+    (all ?? []).map((one) => withBrackets(one.address)),
   );
   return [...local, hostname().toLowerCase(), ...addresses];
 }
 
 function hostsOf(url: URL): string[] {
-  const usual = url.protocol === 'https:' ? 443 : 80;
-  return withPort(url.hostname, url.port === '' ? usual : Number(url.port), usual);
+  const defaultPort = url.protocol === 'https:' ? 443 : 80;
+  return withPort(url.hostname, url.port === '' ? defaultPort : Number(url.port), defaultPort);
 }
 
 /** Returns a name with its port, and without it if the port is the default of the protocol. */
-function withPort(name: string, port: number, usual: number): string[] {
-  return port === usual ? [`${name}:${port}`, name] : [`${name}:${port}`];
+function withPort(name: string, port: number, defaultPort: number): string[] {
+  return port === defaultPort ? [`${name}:${port}`, name] : [`${name}:${port}`];
 }
 
-export function bracketed(host: string): string {
+/** Puts an IPv6 address in brackets, as URLs need it. */
+export function withBrackets(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -21,16 +21,17 @@ import { FILTER_QUERIES, REPEATABLE } from './filter.ts';
 import { ACTION_NAMES } from './job-actions.ts';
 
 const positive: Schema<number> = { type: 'integer', minimum: 1 };
-const several = anyOf(text, { ...listOf(text), minItems: 1 });
+const textOrList = anyOf(text, { ...listOf(text), minItems: 1 });
 
 const inputsOf = (fields: readonly NamedField[]): Record<string, Schema> =>
   Object.fromEntries(
     fields.flatMap(({ name, type, accepts = type }) => (accepts === undefined ? [] : [[name, accepts]])),
   );
 
-/** The fields that a new job may have. Null means the same as an absent field. */
-export const NEW_JOB = inputsOf(FIELDS);
+/** The schemas of the fields that a new job may have. */
+export const NEW_JOB_FIELDS = inputsOf(FIELDS);
 
+/** Also allows null for each field, which means the same as an absent field. */
 const nullable = (fields: Record<string, Schema>): Record<string, Schema> =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, maybe(schema)]));
 
@@ -47,13 +48,17 @@ export const INPUTS: Record<string, Schema> = {
     type: 'object',
     description:
       'Needs command or argv; all other fields are optional. A job returned by the API can be sent back unchanged.',
-    properties: nullable(NEW_JOB),
+    properties: nullable(NEW_JOB_FIELDS),
     anyOf: [{ required: ['command'] }, { required: ['argv'] }],
   },
   JobChanges: { type: 'object', minProperties: 1, properties: nullable(inputsOf(FIELDS.filter(isEditable))) },
   NewSchedule: input({ name: text, ...scheduleFields, job: ref('NewJob') }, ['name', 'job']),
   ScheduleChanges: {
-    ...input({ paused: flag, ...scheduleFields, job: { type: 'object', properties: nullable(NEW_JOB) } }),
+    ...input({
+      paused: flag,
+      ...scheduleFields,
+      job: { type: 'object', properties: nullable(NEW_JOB_FIELDS) },
+    }),
     minProperties: 1,
   },
   QueueChanges: {
@@ -66,11 +71,11 @@ export const INPUTS: Record<string, Schema> = {
     minProperties: 1,
   },
   StopWorker: input({ order: oneOf(STOP_ORDERS) }, ['order']),
-  NewValue: input({ value: text }, ['value']),
+  SettingValue: input({ value: text }, ['value']),
   Filter: {
     ...input({
       ...each(Object.keys(FILTER_QUERIES), text),
-      ...each(REPEATABLE, several),
+      ...each(REPEATABLE, textOrList),
       'exit-code': { anyOf: [text, integer] },
     }),
     minProperties: 1,

@@ -1,4 +1,4 @@
-import type { Acted } from '../actions/act.ts';
+import type { JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { cancelJobs } from '../actions/cancel.ts';
 import { deleteJobs } from '../actions/delete.ts';
@@ -9,7 +9,7 @@ import { retryJobs } from '../actions/retry.ts';
 import { readJobChanges } from '../core/job-changes.ts';
 import { refuse } from './problem.ts';
 
-export type Act = (app: App, ids: string[]) => Promise<Acted>;
+export type Act = (app: App, ids: string[]) => Promise<JobActionResult>;
 
 interface JobAction {
   verb: string;
@@ -41,15 +41,15 @@ export const JOB_ACTIONS: JobAction[] = [
 const EDIT = 'edit';
 export const ACTION_NAMES: string[] = [...JOB_ACTIONS.map(({ verb }) => verb), EDIT];
 
-/** Returns an action on many jobs. Only `edit` takes changes. */
+/** Returns the function of a bulk action. Only `edit` takes changes. */
 export function bulkActionOf(action: string, changes: unknown, now: number): Act {
   if (action === EDIT) {
-    const wanted = readJobChanges(changes, now);
-    return (app, ids) => editJobs(app, ids, wanted);
+    const newValues = readJobChanges(changes, now);
+    return (app, ids) => editJobs(app, ids, newValues);
   }
-  const known = JOB_ACTIONS.find(({ verb }) => verb === action);
-  if (known === undefined)
+  const jobAction = JOB_ACTIONS.find(({ verb }) => verb === action);
+  if (jobAction === undefined)
     return refuse('invalid-request', `action must be one of ${ACTION_NAMES.join(', ')}`);
   if (changes !== undefined) refuse('invalid-request', 'changes are only allowed with the action edit');
-  return known.bulk ?? known.act;
+  return jobAction.bulk ?? jobAction.act;
 }

@@ -1,47 +1,47 @@
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { orNull } from '../core/or-null.ts';
-import { digestOf, readToken, tokenIn } from './token.ts';
+import { digestOf, readOrCreateToken, tokenIn } from './token.ts';
 
 /** A token that can be replaced in its file while the server runs. */
 export interface LiveToken {
   /** The token that was valid when the server started. */
-  readonly first: string;
+  readonly initial: string;
   /** Compares the digest with that of the current token, in constant time. */
   matches(digest: Buffer): boolean;
   /** Returns a signal that is aborted when the current token is replaced. */
-  replaced(): AbortSignal;
+  replacedSignal(): AbortSignal;
   /** Reads the file again if it has changed. */
   reload(): void;
 }
 
 /**
- * Returns a token that follows its file. If the file is missing or unusable, the old token stays valid, because the store may
- * be unavailable for a while.
+ * Returns the token of a file, and follows changes of the file. If the file becomes missing or unusable, the old token stays
+ * valid, because the store may be unavailable for a while.
  */
 export function liveToken(file: string, rotate: boolean): LiveToken {
-  const first = readToken(file, rotate);
-  let digest = digestOf(first);
+  const initial = readOrCreateToken(file, rotate);
+  let digest = digestOf(initial);
   let stamp = '';
   let current = new AbortController();
   const reload = (): void => {
-    const seen = orNull(() => stampOf(file));
-    if (seen === null || seen === stamp) return;
-    stamp = seen;
+    const newStamp = orNull(() => stampOf(file));
+    if (newStamp === null || newStamp === stamp) return;
+    stamp = newStamp;
     const found = orNull(() => tokenIn(file));
     if (found === null) return;
-    const fresh = digestOf(found);
-    if (fresh.equals(digest)) return;
-    digest = fresh;
+    const newDigest = digestOf(found);
+    if (newDigest.equals(digest)) return;
+    digest = newDigest;
     const old = current;
     current = new AbortController();
     old.abort();
   };
   return {
-    first,
+    initial,
     reload,
     matches: (given) => timingSafeEqual(digest, given),
-    replaced: () => current.signal,
+    replacedSignal: () => current.signal,
   };
 }
 

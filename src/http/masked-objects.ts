@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { addedObjects, jobObject } from '../actions/jobs.ts';
+import { enqueuedJobObjects, jobObject } from '../actions/jobs.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
@@ -14,8 +14,8 @@ export async function maskedJob(app: App, job: Job): Promise<JobObject> {
 }
 
 /** Returns the jobs of an enqueue as the HTTP API shows them, with secrets masked. */
-export async function maskedAdded(app: App, jobs: (Job | GoneJob)[]): Promise<(JobObject | GoneJob)[]> {
-  return (await addedObjects(app, jobs)).map(masked);
+export async function maskedEnqueued(app: App, jobs: (Job | GoneJob)[]): Promise<(JobObject | GoneJob)[]> {
+  return (await enqueuedJobObjects(app, jobs)).map(masked);
 }
 
 /** Returns a job as lists show it, with secrets masked and without reading its stdin. */

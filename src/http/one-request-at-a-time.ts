@@ -2,11 +2,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /** The maximum number of requests that wait on one connection. */
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 
 /**
  * Handles the requests of a connection one after the other: each starts when the answer before it has been sent. A client that
- * sends many requests and reads no answers takes the memory of one answer. Beyond the limit its connection is closed.
+ * sends many requests and reads no answers takes the memory of one answer. Beyond MAX_WAITING, its connection is closed.
  */
 export function oneRequestAtATime(handle: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
@@ -29,7 +29,7 @@ export function oneRequestAtATime(handle: RequestListener): RequestListener {
     if (queue === undefined) {
       queues.set(socket, []);
       begin(incoming, outgoing);
-    } else if (queue.length < MOST_WAITING) queue.push([incoming, outgoing]);
+    } else if (queue.length < MAX_WAITING) queue.push([incoming, outgoing]);
     else {
       queues.delete(socket);
       socket.destroy();

@@ -74,12 +74,12 @@ function parameters(route: Route): object[] {
     required: true,
     schema: { type: 'string' },
   }));
-  const listed = (where: string, given: Record<string, string> = {}) =>
+  const parametersIn = (where: string, given: Record<string, string> = {}) =>
     Object.entries(given).map(([name, description]) => ({
       name,
       in: where,
       description,
       schema: { type: 'string' },
     }));
-  return [...inPath, ...listed('query', route.query), ...listed('header', route.headers)];
+  return [...inPath, ...parametersIn('query', route.query), ...parametersIn('header', route.headers)];
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Acted } from '../actions/act.ts';
+import type { JobActionResult } from '../actions/act.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import type { NewEvent } from '../core/events.ts';
@@ -8,8 +8,9 @@ import type { OperationObject } from '../core/wire.ts';
 
 /** The work of one bulk action. */
 export interface Work {
+  /** The ids of the jobs, in pages. */
   ids: AsyncIterable<string[]>;
-  act(ids: string[]): Promise<Acted>;
+  act(ids: string[]): Promise<JobActionResult>;
   /** Adds an event to the store's log, for the start and the end of the bulk action. */
   record(event: NewEvent): Promise<void>;
   /** The maximum number of jobs. */
@@ -20,57 +21,58 @@ export interface Work {
 
 /** The bulk actions of a server. They run in the background and can be watched and stopped. They end with the server. */
 export interface Operations {
-  /** Starts a bulk action. It reads all ids before it acts, because acting may change which jobs match. */
+  /** Starts a bulk action. It reads the ids of all jobs before it acts, because acting may change which jobs match. */
   start(action: string, work: Work): OperationObject;
   list(): OperationObject[];
   get(id: string): OperationObject;
   /** Stops a bulk action. Jobs that were already changed stay changed. */
   stop(id: string): OperationObject;
-  /** Stops all bulk actions. Resolves when they have stopped, or after CLOSE_MS. */
+  /** Stops all bulk actions. Resolves when they have stopped, or after CLOSE_TIMEOUT_MS. */
   close(): Promise<void>;
 }
 
 /** The maximum number of jobs per batch. A stop takes effect after a batch. */
-const BATCH = 200;
-const MAX_LISTED = 100;
+const BATCH_SIZE = 200;
+/** Beyond this many bulk actions, the oldest that have ended are forgotten. */
+const MAX_KEPT = 100;
 /** The maximum number of running bulk actions, because each keeps its ids in memory. */
-const MOST_RUNNING = 16;
-const CLOSE_MS = 3000;
+const MAX_RUNNING = 16;
+const CLOSE_TIMEOUT_MS = 3000;
 
 type Operation = OperationObject & { stopping: boolean };
 
 export function createOperations(now: () => number): Operations {
-  const all = new Map<string, Operation>();
-  const running = new Set<Promise<void>>();
+  const operations = new Map<string, Operation>();
+  const runningWork = new Set<Promise<void>>();
   const find = (id: string): Operation => {
-    const found = all.get(id);
+    const found = operations.get(id);
     if (found === undefined) throw new QueueError('operation-not-found', 'there is no such bulk action');
     return found;
   };
   return {
     start(action, work) {
-      if ([...all.values()].filter(({ state }) => state === 'running').length >= MOST_RUNNING)
+      if ([...operations.values()].filter(({ state }) => state === 'running').length >= MAX_RUNNING)
         throw new QueueError(
           'too-many-operations',
-          `${MOST_RUNNING} bulk actions are already running; try again in 1s`,
+          `${MAX_RUNNING} bulk actions are already running; try again in 1s`,
           undefined,
           { retryAfterS: 1 },
         );
       const operation = newOperation(action, now());
-      all.set(operation.id, operation);
-      for (const old of all.keys()) {
-        if (all.size <= MAX_LISTED) break;
-        if (all.get(old)!.state !== 'running') all.delete(old);
+      operations.set(operation.id, operation);
+      for (const old of operations.keys()) {
+        if (operations.size <= MAX_KEPT) break;
+        if (operations.get(old)!.state !== 'running') operations.delete(old);
       }
-      const finished = run(operation, work, now).finally(() => running.delete(finished));
-      running.add(finished);
+      const finished = run(operation, work, now).finally(() => runningWork.delete(finished));
+      runningWork.add(finished);
       return toOperationObject(operation);
     },
-    list: () => [...all.values()].toReversed().map(toOperationObject),
+    list: () => [...operations.values()].toReversed().map(toOperationObject),
     get: (id) => toOperationObject(find(id)),
     async close() {
-      for (const operation of all.values()) operation.stopping = true;
-      await Promise.race([Promise.all(running), pause(CLOSE_MS)]);
+      for (const operation of operations.values()) operation.stopping = true;
+      await Promise.race([Promise.all(runningWork), pause(CLOSE_TIMEOUT_MS)]);
     },
     stop(id) {
       const operation = find(id);
@@ -105,10 +107,10 @@ function toOperationObject({ stopping: _, ...operation }: Operation): OperationO
 
 /** Carries out a bulk action and records its start and its end. */
 async function run(operation: Operation, work: Work, now: () => number): Promise<void> {
-  const named = { operation: operation.id, action: operation.action };
+  const eventFields = { operation: operation.id, action: operation.action };
   try {
-    const ids = await collect(operation, work);
-    await work.record({ kind: 'operation-begun', detail: { ...named, jobs: ids.length } });
+    const ids = await collectIds(operation, work);
+    await work.record({ kind: 'operation-begun', detail: { ...eventFields, jobs: ids.length } });
     await actOnAll(operation, work, ids);
     operation.state = operation.stopping ? 'stopped' : 'done';
   } catch (error) {
@@ -118,13 +120,15 @@ async function run(operation: Operation, work: Work, now: () => number): Promise
   operation.finished_at = toIso(now());
   const { state, done: jobs, changed } = operation;
   // An unavailable store is ignored here, because clients read the result from this server.
-  await work.record({ kind: 'operation-ended', detail: { ...named, state, jobs, changed } }).catch(() => {});
+  await work
+    .record({ kind: 'operation-ended', detail: { ...eventFields, state, jobs, changed } })
+    .catch(() => {});
 }
 
-async function collect(operation: Operation, { ids: pages, limit }: Work): Promise<string[]> {
+async function collectIds(operation: Operation, { ids: pages, limit }: Work): Promise<string[]> {
   const ids: string[] = [];
-  for await (const some of pages) {
-    for (const id of some.slice(0, limit - ids.length)) ids.push(id);
+  for await (const page of pages) {
+    for (const id of page.slice(0, limit - ids.length)) ids.push(id);
     operation.total = ids.length;
     if (operation.stopping || ids.length === limit) break;
     await letOthersRun();
@@ -133,16 +137,16 @@ async function collect(operation: Operation, { ids: pages, limit }: Work): Promi
 }
 
 async function actOnAll(operation: Operation, { act, perSecond }: Work, ids: string[]): Promise<void> {
-  const size = Math.min(BATCH, perSecond ?? BATCH);
+  const size = Math.min(BATCH_SIZE, perSecond ?? BATCH_SIZE);
   for (let at = 0; at < ids.length && !operation.stopping; at += size) {
     const batch = ids.slice(at, at + size);
-    const acted = await act(batch);
+    const result = await act(batch);
     operation.done += batch.length;
-    const changed = acted.changed.length + (acted.ending?.length ?? 0);
+    const changed = result.changed.length + (result.ending?.length ?? 0);
     operation.changed += changed;
     operation.unchanged += batch.length - changed;
-    operation.skipped += acted.skipped?.length ?? 0;
-    operation.also_cancelled += acted.alsoCancelled?.length ?? 0;
+    operation.skipped += result.skippedAtMostOnce?.length ?? 0;
+    operation.also_cancelled += result.alsoCancelled?.length ?? 0;
     await letOthersRun();
     if (perSecond !== null && operation.done < ids.length) await pause((size / perSecond) * 1000);
   }

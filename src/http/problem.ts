@@ -1,7 +1,11 @@
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 
 /** Returns the HTTP response for an error. */
-export function problem(error: QueueError, requestId: string, headers: Record<string, string>): Response {
+export function problemResponse(
+  error: QueueError,
+  requestId: string,
+  headers: Record<string, string>,
+): Response {
   const { status } = ERRORS[error.code];
   const body = {
     type: 'about:blank',
@@ -31,7 +35,7 @@ const SAFE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   'not-permitted': 'the store is not writable',
 };
 
-/** Returns an error without the details that a client must not see. The server log has them, under the request id. */
+/** Returns an error without the details that a client must not see. The hint refers to the server log, which has them. */
 export function withoutDetails(error: unknown, requestId: string): QueueError {
   const hint = `see the server log for request ${requestId}`;
   if (!(error instanceof QueueError) || error.code === 'internal')

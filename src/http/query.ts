@@ -12,8 +12,8 @@ export function booleanOf(one: QueryReader, name: string): boolean {
   return text === 'true';
 }
 
-/** Reads a query parameter that is a number. Returns `otherwise` if it is missing. */
-export function numberOf<T>(one: QueryReader, name: string, range: NumberRange, otherwise: T): number | T {
+/** Reads a query parameter that is a number. Returns `defaultValue` if it is missing. */
+export function numberOf<T>(one: QueryReader, name: string, range: NumberRange, defaultValue: T): number | T {
   const text = one(name);
-  return text === undefined ? otherwise : parseNumber(text, name, range);
+  return text === undefined ? defaultValue : parseNumber(text, name, range);
 }

@@ -15,13 +15,16 @@ export function rawAnswer(status: number, message: string): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${message}\n`;
 }
 
-const STATUSES: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+const PARSER_ERROR_STATUSES: Record<string, number> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
 
-/** Answers requests that the HTTP parser refuses, with the same safe headers as all others. */
+/** Answers requests that the HTTP parser refuses, and CONNECT requests, with the same safe headers as all others. */
 export function answerInvalidRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable) return void socket.destroy();
-    const status = STATUSES[error.code ?? ''] ?? 400;
+    const status = PARSER_ERROR_STATUSES[error.code ?? ''] ?? 400;
     socket.end(rawAnswer(status, STATUS_CODES[status]!), () => socket.destroy());
   });
   server.on('connect', (_request, socket: Socket) => socket.end(rawAnswer(405, STATUS_CODES[405]!)));

@@ -5,15 +5,15 @@ import { QueueError } from '../core/errors.ts';
 const CLOSE_AFTER_MS = 30_000;
 
 /**
- * Returns a check that throws if the store is unavailable. If another store, such as a copied backup, is at its location, the
- * check opens it instead and calls `onReopened`, because nothing that was cached for the old store is valid.
+ * Returns a check that throws if the store is unavailable. If another store, such as a copied backup, is now at its location,
+ * the check opens that one and calls `onReopened`, because nothing that was cached for the old store is valid.
  */
-export function storeCheck(
+export function createStoreCheck(
   app: App,
   reopen: () => Promise<App>,
   onReopened: () => void,
 ): () => Promise<void> {
-  let opening: Promise<void> | null = null;
+  let reopening: Promise<void> | null = null;
 
   const reopenStore = async (): Promise<void> => {
     const old = { store: app.store };
@@ -27,10 +27,10 @@ export function storeCheck(
       await checkOpen(app);
     } catch (error) {
       if (!(error instanceof QueueError) || error.code !== 'store-unavailable') throw error;
-      opening ??= reopenStore().finally(() => {
-        opening = null;
+      reopening ??= reopenStore().finally(() => {
+        reopening = null;
       });
-      await opening;
+      await reopening;
     }
   };
 }

@@ -3,7 +3,7 @@ import type { Schema } from '../core/schema.ts';
 import type { AccessControl, Grant } from './access.ts';
 import type { Operations } from './operations.ts';
 import type { SharedAnswers } from './shared-answers.ts';
-import type { EventStream } from './stream.ts';
+import type { EventStreams } from './stream.ts';
 
 /** The options and the state of a running server. */
 export interface Serving {
@@ -16,7 +16,7 @@ export interface Serving {
   publicMetrics: boolean;
   access: AccessControl;
   operations: Operations;
-  stream: EventStream;
+  stream: EventStreams;
   shared: SharedAnswers;
 }
 
@@ -28,7 +28,9 @@ export interface ApiRequest {
   /** The client, as the event log names it. */
   actor: string;
   params: Record<string, string>;
+  /** Returns the value of a query parameter, or undefined if it is missing. */
   one(query: string): string | undefined;
+  /** Returns all values of a query parameter. */
   all(query: string): string[];
   header(name: string): string | undefined;
   /** The parsed JSON of the body. Undefined if the route takes none. */
@@ -41,12 +43,13 @@ interface AnswerSpec {
   description: string;
   /** Null if the answer is not JSON. */
   schema: Schema | null;
+  /** The content type, if the answer is not JSON. */
   type?: string;
   /** Further headers of the answer, with their descriptions. */
   headers?: Record<string, string>;
 }
 
-/** A row of the route table. The router, the access checks, the OpenAPI document and the tests use it. */
+/** A row of the route table. The router, the access checks and the OpenAPI document use it. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path, with `{name}` for each parameter. */
@@ -70,7 +73,7 @@ const routeBy =
   (method: Route['method'], access: Route['access']) =>
   (path: string, rest: RouteRest): Route => ({ method, path, access, ...rest });
 
-/* GET routes need `read` access and all others `change`, unless a row sets another. */
+/* GET routes need `read` access, and all other routes `change` access, unless `rest` sets another. */
 export const get = routeBy('GET', 'read');
 export const post = routeBy('POST', 'change');
 export const put = routeBy('PUT', 'change');

@@ -3,18 +3,18 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type App, checkOpen } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
-import { createAccess } from './access.ts';
+import { createAccessControl } from './access.ts';
 import { createApi } from './api.ts';
-import { limitConnections, type MarkTrusted, mostConnections, openFileLimit } from './connections.ts';
+import { limitConnections, type MarkTrusted, maxConnections, openFileLimit } from './connections.ts';
 import { SAFE_HEADERS } from './guard.ts';
-import { bracketed, type HostNames, hostNamesOf, isLoopback, plainHost } from './host-names.ts';
+import { type HostNames, hostNamesOf, isLoopback, plainHost, withBrackets } from './host-names.ts';
 import { oneRequestAtATime } from './one-request-at-a-time.ts';
 import { createOperations } from './operations.ts';
 import { answerInvalidRequests } from './raw-answer.ts';
-import { storeCheck } from './reopen-store.ts';
+import { createStoreCheck } from './reopen-store.ts';
 import type { Serving } from './route.ts';
 import { createSharedAnswers } from './shared-answers.ts';
-import { createEventStream, type EventStream } from './stream.ts';
+import { createEventStreams, type EventStreams } from './stream.ts';
 import { isTokenExposed, type Role } from './token.ts';
 
 export interface ServeOptions {
@@ -36,7 +36,7 @@ export interface ServeOptions {
   onError(error: unknown, requestId: string): void;
 }
 
-export interface Served {
+export interface RunningServer {
   /** The address, without the token. */
   url: string;
   /** The part of the address after `#`, with the token. Browsers do not send it to the server. */
@@ -55,7 +55,7 @@ const KEEP_ALIVE_MS = 5000;
 const FILE_CHECK_MS = 1000;
 
 /** Starts the HTTP server. Resolves when it listens. */
-export async function startServer(app: App, options: ServeOptions): Promise<Served> {
+export async function startServer(app: App, options: ServeOptions): Promise<RunningServer> {
   const host = plainHost(options.host);
   if (!isLoopback(host) && !options.allowRemote) {
     throw new QueueError(
@@ -64,44 +64,44 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
       'to allow this, add --allow-remote, and use a proxy with TLS',
     );
   }
-  const access = createAccess(app.stateDirectory, options.rotateToken, () => app.clock.monotonic());
+  const access = createAccessControl(app.stateDirectory, options.rotateToken, () => app.clock.monotonic());
   // The names are set below, when the port is known.
   let names: HostNames = { hosts: new Set(), origins: new Set() };
-  let trust: MarkTrusted = () => {};
+  let markTrusted: MarkTrusted = () => {};
   const shared = createSharedAnswers(() => app.clock.monotonic());
   // The shared answers are dropped first, so that a client that got an event reads no older answer.
-  const newStream = (): EventStream =>
-    createEventStream(app, (error) => options.onError(error, 'stream'), shared.forget);
+  const newStreams = (): EventStreams =>
+    createEventStreams(app, (error) => options.onError(error, 'stream'), shared.forget);
   const serving: Serving = {
     app,
     location: options.location,
     readOnly: options.readOnly,
     publicMetrics: options.publicMetrics,
-    stream: newStream(),
+    stream: newStreams(),
     shared,
     access,
     operations: createOperations(() => app.clock.now()),
-    check: storeCheck(app, options.reopen, () => {
+    check: createStoreCheck(app, options.reopen, () => {
       serving.stream.close();
-      serving.stream = newStream();
+      serving.stream = newStreams();
       shared.forget();
     }),
   };
   const api = createApi({
     maxRate: options.maxRate,
     names: () => names,
-    onTrusted: (...request) => trust(...request),
+    onTrusted: (...request) => markTrusted(...request),
     onError: options.onError,
     serving,
   });
   const server = createHttpServer(getRequestListener(api.fetch, { hostname: host }));
-  trust = limitConnections(server, mostConnections(openFileLimit()));
+  markTrusted = limitConnections(server, maxConnections(openFileLimit()));
   const port = await listen(server, host, options.port);
   const files = watchFiles(app);
   const role: Role = options.readOnly ? 'read-only' : 'full';
   names = hostNamesOf(host, port, options.url);
   return {
-    url: options.url?.href ?? `http://${bracketed(host)}:${port}/`,
+    url: options.url?.href ?? `http://${withBrackets(host)}:${port}/`,
     fragment: `#token=${access.tokens[role]}`,
     tokenFile: app.stateDirectory.tokens[role],
     warning: isTokenExposed(app.stateDirectory)
@@ -142,7 +142,7 @@ function createHttpServer(answer: RequestListener): Server {
   return server;
 }
 
-/** Checks regularly whether the store's files still exist. `failed` rejects when they were removed. */
+/** Checks regularly whether the store's files still exist. `failed` rejects if they were removed. */
 function watchFiles(app: App): { failed: Promise<never>; stop(): void } {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
@@ -167,7 +167,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): unknown {
-  const where = `${bracketed(host)}:${port}`;
+  const where = `${withBrackets(host)}:${port}`;
   const hint = 'to use a free port: queuectl serve --port 0';
   if (error.code === 'EADDRINUSE')
     return new QueueError('port-taken', `another process is already listening on ${where}`, hint);

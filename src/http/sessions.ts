@@ -10,44 +10,44 @@ export interface Session {
   role: Role;
   /** Is aborted when the session ends. */
   ended: AbortSignal;
-  /** Marks the session as used until the returned function is called. */
+  /** Marks the session as in use, so that it does not become idle, until the returned function is called. */
   use(): () => void;
   /** Ends the session and its streams. */
   end(): void;
 }
 
 /**
- * The sessions of this server process. Only digests of their secrets are kept, in memory. So a session is invalid on
- * every other server, and ends with this one.
+ * The sessions of this server process. Only digests of their secrets are kept, and only in memory. So a session is invalid
+ * on every other server, and ends with this process.
  */
 export interface Sessions {
-  /** Starts a session and returns its secret. The session ends at the latest when `until` is aborted. */
-  begin(role: Role, until: AbortSignal): string;
+  /** Starts a session and returns its secret. The session ends at the latest when `tokenReplaced` is aborted. */
+  begin(role: Role, tokenReplaced: AbortSignal): string;
   find(secret: string): Session | null;
   /** Tells whether a text has the form of a session secret, and whether this server issued it. */
   origin(text: string): 'own' | 'foreign' | 'none';
 }
 
-export function createSessions(now: () => number, most = MAX_SESSIONS_PER_ROLE): Sessions {
+export function createSessions(now: () => number, maxPerRole = MAX_SESSIONS_PER_ROLE): Sessions {
   const instance = randomBytes(6).toString('hex');
   // The map is ordered by the last use.
   const sessions = new Map<string, Session & { isIdle(): boolean }>();
 
-  const begin = (role: Role, until: AbortSignal): string => {
+  const begin = (role: Role, tokenReplaced: AbortSignal): string => {
     const secret = `${instance}-${randomBytes(32).toString('base64url')}`;
     const key = keyOf(secret);
-    const over = new AbortController();
+    const endController = new AbortController();
     let usedAt = now();
     let inUse = 0;
     const end = (): void => {
-      until.removeEventListener('abort', end);
+      tokenReplaced.removeEventListener('abort', end);
       sessions.delete(key);
-      over.abort();
+      endController.abort();
     };
-    until.addEventListener('abort', end);
+    tokenReplaced.addEventListener('abort', end);
     sessions.set(key, {
       role,
-      ended: over.signal,
+      ended: endController.signal,
       end,
       use() {
         inUse++;
@@ -60,7 +60,7 @@ export function createSessions(now: () => number, most = MAX_SESSIONS_PER_ROLE):
     });
     // The limit counts by role, so that a read-only client cannot log others out.
     const sameRole = [...sessions.values()].filter((one) => one.role === role);
-    if (sameRole.length > most) sameRole[0]!.end();
+    if (sameRole.length > maxPerRole) sameRole[0]!.end();
     return secret;
   };
 
@@ -79,9 +79,9 @@ export function createSessions(now: () => number, most = MAX_SESSIONS_PER_ROLE):
       return session;
     },
     origin(text) {
-      const from = SECRET_FORM.exec(text)?.[1];
-      if (from === undefined) return 'none';
-      return from === instance ? 'own' : 'foreign';
+      const secretInstance = SECRET_FORM.exec(text)?.[1];
+      if (secretInstance === undefined) return 'none';
+      return secretInstance === instance ? 'own' : 'foreign';
     },
   };
 }

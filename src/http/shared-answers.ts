@@ -1,20 +1,21 @@
 /**
  * Shares answers between clients. Equal requests that arrive together get one answer, which is computed after the last of them
- * arrived. For later requests it is computed again, until that has taken too much time. Then an answer of the last OLDEST_MS
- * is sent again, so that many clients do not slow down the jobs.
+ * arrived. A later request computes a new one. If equal requests have used up their time (CPU_SHARE), a later request gets an
+ * answer that is at most MAX_AGE_MS old, so that many clients do not slow down the jobs.
  */
 export interface SharedAnswers {
   /** Returns the answer for a key, which contains everything that the answer depends on, including the role. */
   answer(key: string, make: () => Promise<Response>): Promise<Response>;
-  /** Drops all answers. It is called after a change that they do not contain. */
+  /** Drops all answers that are kept, for a change that they do not contain. */
   forget(): void;
 }
 
-/** The share of a core that one key may use, and the time that it may use at once after a pause. */
-const SHARE = 0.02;
+/** The share of the time that the answers for one key may take. */
+const CPU_SHARE = 0.02;
+/** They may take this much at once after a pause. */
 const BURST_MS = 40;
-const OLDEST_MS = 250;
-const MOST_KEYS = 200;
+const MAX_AGE_MS = 250;
+const MAX_KEYS = 200;
 
 interface Answer {
   at: number;
@@ -24,17 +25,17 @@ interface Answer {
 }
 
 export function createSharedAnswers(now: () => number): SharedAnswers {
-  const spent = new Map<string, { leftMs: number; at: number }>();
+  const budgets = new Map<string, { leftMs: number; at: number }>();
   const pending = new Map<string, Promise<Answer>>();
   let cached = new Map<string, Answer>();
 
   /** Returns how many milliseconds a key may still use. */
   const budgetMs = (key: string): number => {
-    const before = spent.get(key);
-    return before === undefined ? BURST_MS : Math.min(BURST_MS, before.leftMs + (now() - before.at) * SHARE);
+    const last = budgets.get(key);
+    return last === undefined ? BURST_MS : Math.min(BURST_MS, last.leftMs + (now() - last.at) * CPU_SHARE);
   };
 
-  const begin = async (key: string, make: () => Promise<Response>): Promise<Answer> => {
+  const compute = async (key: string, make: () => Promise<Response>): Promise<Answer> => {
     // Requests that have already arrived are read first, so that they share this answer.
     await new Promise((resolve) => setImmediate(resolve));
     pending.delete(key);
@@ -42,21 +43,27 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
     const currentCache = cached;
     const at = now();
     const response = await make();
-    const made = { at, status: response.status, headers: [...response.headers], body: await response.text() };
+    const answer = {
+      at,
+      status: response.status,
+      headers: [...response.headers],
+      body: await response.text(),
+    };
     const leftMs = budgetMs(key) - (now() - at);
-    if (spent.size >= MOST_KEYS) spent.clear();
-    spent.set(key, { leftMs, at: now() });
-    if (leftMs <= 0 && made.status === 200) currentCache.set(key, made);
-    return made;
+    if (budgets.size >= MAX_KEYS) budgets.clear();
+    budgets.set(key, { leftMs, at: now() });
+    if (leftMs <= 0 && answer.status === 200) currentCache.set(key, answer);
+    return answer;
   };
 
   return {
     async answer(key, make) {
       const known = cached.get(key);
-      if (known !== undefined && now() - known.at < OLDEST_MS && budgetMs(key) <= 0) return toResponse(known);
+      if (known !== undefined && now() - known.at < MAX_AGE_MS && budgetMs(key) <= 0)
+        return toResponse(known);
       let making = pending.get(key);
       if (making === undefined) {
-        making = begin(key, make);
+        making = compute(key, make);
         pending.set(key, making);
       }
       return toResponse(await making);

@@ -4,17 +4,17 @@ import { QueueError } from '../core/errors.ts';
 import { type EventFeed, nextBatch, nextEvents, RETRY_MS, startFeed } from './event-feed.ts';
 
 /** The event streams of a server. One reader of the store serves all clients. */
-export interface EventStream {
+export interface EventStreams {
   /**
    * Streams the events after number `after`, or only new ones (null), as server-sent events. With `everyMs` they come in
    * batches, at most that often, and a large batch has only the newest events. So the cost of a dashboard does not grow with
-   * the number of events. The stream ends when `allowed` is aborted.
+   * the number of events. The stream ends when `clientGone` or `rightsEnded` is aborted.
    */
   open(
     after: number | null,
-    client: AbortSignal,
+    clientGone: AbortSignal,
     everyMs: number | null,
-    allowed: AbortSignal,
+    rightsEnded: AbortSignal,
   ): Promise<Response>;
   /** Ends all open streams. */
   close(): void;
@@ -26,11 +26,11 @@ const KEEP_ALIVE_MS = 5000;
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
 /** Creates the event streams of a server. `onNewEvents` is called before any client gets new events. */
-export function createEventStream(
+export function createEventStreams(
   app: App,
   onError: (error: unknown) => void,
   onNewEvents: () => void,
-): EventStream {
+): EventStreams {
   const closing = new AbortController();
   const { signal } = closing;
   const feed: EventFeed = {
@@ -42,24 +42,25 @@ export function createEventStream(
     recent: [],
     newest: [],
     position: 0,
-    running: null,
+    started: null,
   };
-  let open = 0;
+  let openStreams = 0;
   return {
-    async open(after, client, everyMs, allowed) {
-      if (open >= MOST_STREAMS) throw new QueueError('too-many-streams', 'too many event streams are open');
-      open++;
+    async open(after, clientGone, everyMs, rightsEnded) {
+      if (openStreams >= MOST_STREAMS)
+        throw new QueueError('too-many-streams', 'too many event streams are open');
+      openStreams++;
       try {
         await startFeed(feed);
         // A number above the last event belongs to another store.
         const last = Math.min(after ?? feed.position, await lastEventNumber(app));
         const subscriber: Subscriber = { last, everyMs, ended: false, stopWaiting() {} };
         return new Response(
-          subscribe(feed, subscriber, client, allowed, () => open--),
+          streamBody(feed, subscriber, clientGone, rightsEnded, () => openStreams--),
           { headers: HEADERS },
         );
       } catch (error) {
-        open--;
+        openStreams--;
         throw error;
       }
     },
@@ -81,11 +82,11 @@ interface Subscriber {
 }
 
 /** Returns the body of one stream. `onEnd` is called once, however the stream ends. */
-function subscribe(
+function streamBody(
   feed: EventFeed,
   subscriber: Subscriber,
-  client: AbortSignal,
-  allowed: AbortSignal,
+  clientGone: AbortSignal,
+  rightsEnded: AbortSignal,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const wake = (): void => subscriber.stopWaiting();
@@ -95,7 +96,7 @@ function subscribe(
     subscriber.ended = true;
     onEnd();
     feed.listeners.delete(wake);
-    allowed.removeEventListener('abort', endAndClose);
+    rightsEnded.removeEventListener('abort', endAndClose);
     subscriber.stopWaiting();
   };
   let close = (): void => {};
@@ -123,10 +124,10 @@ function subscribe(
     },
     cancel: end,
   });
-  client.addEventListener('abort', end);
-  if (client.aborted) end();
-  allowed.addEventListener('abort', endAndClose);
-  if (allowed.aborted) endAndClose();
+  clientGone.addEventListener('abort', end);
+  if (clientGone.aborted) end();
+  rightsEnded.addEventListener('abort', endAndClose);
+  if (rightsEnded.aborted) endAndClose();
   return body;
 }
 
@@ -150,7 +151,7 @@ async function nextBytes(feed: EventFeed, subscriber: Subscriber): Promise<Uint8
   return null;
 }
 
-/** Resolves to true after `ms`. `provide` gets a function that ends the wait at once, with false. */
+/** Resolves to true after `ms`. Passes a function to `provide` that ends the wait at once, with false. */
 function waitOrWake(ms: number, provide: (wake: () => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), ms);

@@ -11,7 +11,7 @@ export const ROLES = ['full', 'read-only'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Returns the token in this file. If there is none, or with `rotate`, creates one that only the owner of the file can read. */
-export function readToken(file: string, rotate: boolean): string {
+export function readOrCreateToken(file: string, rotate: boolean): string {
   try {
     const known = rotate ? null : tokenIn(file);
     if (known !== null) return known;

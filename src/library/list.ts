@@ -3,42 +3,43 @@ import { readJobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
 import { readTextMap } from '../core/read-value.ts';
 import type { OpenQueue } from './open-queue.ts';
-import { count, filledText, readOptions, texts } from './options.ts';
+import { count, nonBlankText, readOptions, texts } from './options.ts';
 import type { ListOptions } from './types.ts';
 
-const plain = (value: unknown, name: string): string =>
-  typeof value === 'number' ? String(value) : filledText(value, name);
+/** Accepts a number or a text, and returns a text. */
+const numberOrText = (value: unknown, name: string): string =>
+  typeof value === 'number' ? String(value) : nonBlankText(value, name);
 
-const OPTIONS = {
+const READERS = {
   state: texts,
   waiting_for: texts,
-  queue: filledText,
-  name: filledText,
+  queue: nonBlankText,
+  name: nonBlankText,
   tags: readTextMap,
-  older_than: plain,
-  error: filledText,
-  exit_code: plain,
-  where: filledText,
-  search: filledText,
+  older_than: numberOrText,
+  error: nonBlankText,
+  exit_code: numberOrText,
+  where: nonBlankText,
+  search: nonBlankText,
   limit: count,
 } satisfies Record<keyof ListOptions, unknown>;
 
-/** Reads the filter with the checks of the command line, so that a misspelt state does not match all jobs. */
-export async function list(queue: OpenQueue, wanted: ListOptions | undefined): Promise<JobObject[]> {
+/** Lists matching jobs. The filter is checked as on the command line, so that a misspelt state does not match all jobs. */
+export async function list(queue: OpenQueue, options: ListOptions | undefined): Promise<JobObject[]> {
   const app = queue.app();
   const {
     limit = null,
     tags,
     state = [],
     waiting_for = [],
-    ...texts
-  } = readOptions(wanted, 'list()', OPTIONS);
-  const named = (field: string): string => field.replaceAll('-', '_');
+    ...filterTexts
+  } = readOptions(options, 'list()', READERS);
+  const optionName = (field: string): string => field.replaceAll('-', '_');
   const filter = readJobFilter(
     {
-      one: (field) => texts[named(field) as keyof typeof texts],
+      one: (field) => filterTexts[optionName(field) as keyof typeof filterTexts],
       all: (field) => (field === 'state' ? state : field === 'waiting-for' ? waiting_for : []),
-      called: named,
+      called: optionName,
     },
     app.clock.now(),
   );

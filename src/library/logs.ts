@@ -4,64 +4,65 @@ import { readLogs } from '../actions/logs.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Stream } from '../core/job.ts';
 import { lastLines } from '../core/last-lines.ts';
-import { closedError, firstOf, type OpenQueue } from './open-queue.ts';
+import { closedError, eitherSignal, type OpenQueue } from './open-queue.ts';
 import { abortSignal, count, flag, jobIds, readOptions, text, wholeNumber } from './options.ts';
 import type { Queue } from './types.ts';
 
-interface Wanted {
+interface LogRequest {
   ordinal: number | null;
   only: Stream | null;
   lines: number | null;
   signal: AbortSignal | undefined;
 }
 
+/** Returns the method `logs` of a queue, which reads the output or, with `follow`, yields it. */
 export function logsOf(queue: OpenQueue): Queue['logs'] {
   const logs = (id: string, options?: unknown): Promise<string> | AsyncIterable<string> =>
     (options as { follow?: unknown } | undefined)?.follow === true
-      ? followed(queue, id, options)
-      : textOf(queue, id, options);
+      ? followText(queue, id, options)
+      : readText(queue, id, options);
   return logs as Queue['logs'];
 }
 
-async function textOf(queue: OpenQueue, id: string, options: unknown): Promise<string> {
+async function readText(queue: OpenQueue, id: string, options: unknown): Promise<string> {
   const app = queue.app();
-  const { ordinal, only, lines } = read(options);
+  const { ordinal, only, lines } = readLogOptions(options);
   const { streams } = await readLogs(app, jobIds([id])[0]!, ordinal, only);
   const texts = streams.map(({ pieces }) => {
     const decoder = new TextDecoder();
-    let all = '';
+    let output = '';
     for (const piece of lines === null ? pieces : [lastLines(pieces, lines)])
-      all += decoder.decode(piece, { stream: true });
-    return all + decoder.decode();
+      output += decoder.decode(piece, { stream: true });
+    return output + decoder.decode();
   });
   return texts.join('');
 }
 
-async function* followed(queue: OpenQueue, id: string, options: unknown): AsyncGenerator<string> {
+async function* followText(queue: OpenQueue, id: string, options: unknown): AsyncGenerator<string> {
   const app = queue.app();
-  const { signal, ...wanted } = read(options);
+  const { signal, ...request } = readLogOptions(options);
   signal?.throwIfAborted();
   try {
-    yield* textsOf(app, jobIds([id])[0]!, wanted, firstOf(queue.closed, signal));
+    yield* followJob(app, jobIds([id])[0]!, request, eitherSignal(queue.closed, signal));
   } catch (error) {
-    // The closed store may have been noticed before the signal.
+    // A read of the closed store may fail before the signal is noticed.
     throw queue.closed.aborted ? closedError() : error;
   }
 }
 
-async function* textsOf(
+async function* followJob(
   app: App,
   id: string,
-  wanted: Omit<Wanted, 'signal'>,
+  request: Omit<LogRequest, 'signal'>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   // A character may be split between two pieces of a stream, but not between two attempts.
   const decoders = new Map<Stream, TextDecoder>();
-  for await (const seen of follow(app, id, { ...wanted, signal, timeoutMs: null })) {
-    if (seen.kind === 'output') {
-      const decoder = decoders.get(seen.stream) ?? new TextDecoder();
-      decoders.set(seen.stream, decoder);
-      const output = decoder.decode(seen.data, { stream: true });
+  for await (const item of follow(app, id, { ...request, signal, timeoutMs: null })) {
+    if (item.kind === 'output') {
+      const decoder = decoders.get(item.stream) ?? new TextDecoder();
+      decoders.set(item.stream, decoder);
+      const output = decoder.decode(item.data, { stream: true });
       if (output !== '') yield output;
     } else {
       const rest = [...decoders.values()].map((decoder) => decoder.decode()).join('');
@@ -71,7 +72,7 @@ async function* textsOf(
   }
 }
 
-function read(options: unknown): Wanted {
+function readLogOptions(options: unknown): LogRequest {
   const given = readOptions(options, 'logs()', {
     attempt: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     stream,

@@ -5,13 +5,13 @@ import { QueueError } from '../core/errors.ts';
 export interface OpenQueue {
   /** Returns the app. Throws if the queue is closed or being closed. */
   app(): App;
-  /** The author of changes. */
+  /** The author of changes, whom events and pauses name. */
   actor: string;
   /** Is aborted as soon as the queue is being closed. */
   closing: AbortSignal;
   /** Is aborted when the workers have stopped, before the store is closed. */
   closed: AbortSignal;
-  /** Keeps the store open until the work has ended, although the queue may be closed meanwhile. */
+  /** Keeps the store open until the work has ended, even if the queue is closed meanwhile. */
   holdOpen<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -19,7 +19,7 @@ export function closedError(): QueueError {
   return new QueueError('wrong-state', 'the queue is closed', 'open it again with openQueue()');
 }
 
-/** Returns a signal that is aborted together with the first of these. */
-export function firstOf(queueSignal: AbortSignal, given: AbortSignal | undefined): AbortSignal {
+/** Returns a signal that is aborted as soon as one of these is. */
+export function eitherSignal(queueSignal: AbortSignal, given: AbortSignal | undefined): AbortSignal {
   return given === undefined ? queueSignal : AbortSignal.any([queueSignal, given]);
 }

@@ -12,8 +12,8 @@ import type { StopOrder } from '../core/stop-order.ts';
 type Reader<T> = (value: unknown, name: string) => T;
 
 /**
- * Reads the options of a method with a reader for each of them. Null and undefined ask for nothing. An unknown option is an
- * error, because a misspelt one would be ignored.
+ * Reads the options of a method with a reader for each of them. An option that is null or undefined counts as not given.
+ * An unknown option is an error, because a misspelt one would be ignored.
  */
 export function readOptions<R extends Record<string, Reader<unknown>>>(
   given: unknown,
@@ -21,16 +21,16 @@ export function readOptions<R extends Record<string, Reader<unknown>>>(
   readers: R,
 ): { [K in keyof R]?: ReturnType<R[K]> } {
   const options: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(checkNames(given, method, Object.keys(readers))))
+  for (const [name, value] of Object.entries(checkOptionNames(given, method, Object.keys(readers))))
     if (value !== undefined && value !== null) options[name] = readers[name]!(value, name);
   return options as { [K in keyof R]?: ReturnType<R[K]> };
 }
 
-/** Returns the given object, or an empty one. Throws if it has other options than these. */
-export function checkNames(given: unknown, method: string, known: readonly string[]): object {
+/** Returns the given object, or an empty one for null or undefined. Throws if it has an option that is not in `known`. */
+export function checkOptionNames(given: unknown, method: string, known: readonly string[]): object {
   if (given === undefined || given === null) return {};
   if (typeof given !== 'object' || Array.isArray(given))
-    throw wrong(`the options of ${method} must be an object, not ${kindOf(given)}`);
+    throw invalidValue(`the options of ${method} must be an object, not ${kindOf(given)}`);
   for (const name of Object.keys(given)) if (!known.includes(name)) throw unknownOption(name, method, known);
   return given;
 }
@@ -44,24 +44,24 @@ function unknownOption(name: string, method: string, known: readonly string[]): 
 }
 
 export function text(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw wrong(`${name} must be a string, not ${kindOf(value)}`);
+  if (typeof value !== 'string') throw invalidValue(`${name} must be a string, not ${kindOf(value)}`);
   return value;
 }
 
-export function filledText(value: unknown, name: string): string {
-  if (text(value, name).trim() === '') throw wrong(`${name} must not be empty`);
+export function nonBlankText(value: unknown, name: string): string {
+  if (text(value, name).trim() === '') throw invalidValue(`${name} must not be empty`);
   return value as string;
 }
 
 export function flag(value: unknown, name: string): boolean {
-  if (typeof value !== 'boolean') throw wrong(`${name} must be true or false, not ${kindOf(value)}`);
+  if (typeof value !== 'boolean') throw invalidValue(`${name} must be true or false, not ${kindOf(value)}`);
   return value;
 }
 
-/** Accepts an array of strings, or one string, but not an empty array: that may be a list that was never filled. */
+/** Accepts a string or an array of strings. Throws for an empty array, which may be a list that was never filled. */
 export function texts(value: unknown, name: string): string[] {
   const values = Array.isArray(value) ? value : [value];
-  if (values.length === 0) throw wrong(`${name} is empty`);
+  if (values.length === 0) throw invalidValue(`${name} is empty`);
   return values.map((one) => text(one, name));
 }
 
@@ -78,16 +78,16 @@ export const wholeNumber =
 export const count = wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
 export function callback<T>(value: unknown, name: string): (argument: T) => void {
-  if (typeof value !== 'function') throw wrong(`${name} must be a function, not ${kindOf(value)}`);
+  if (typeof value !== 'function') throw invalidValue(`${name} must be a function, not ${kindOf(value)}`);
   return value as (argument: T) => void;
 }
 
 export function abortSignal(value: unknown, name: string): AbortSignal {
   if (value instanceof AbortSignal) return value;
-  throw wrong(`${name} must be an AbortSignal, not ${kindOf(value)}`);
+  throw invalidValue(`${name} must be an AbortSignal, not ${kindOf(value)}`);
 }
 
-/** Checks ids of jobs. It is a common mistake to pass the job itself. */
+/** Throws if an id is not a string. It is a common mistake to pass the job itself. */
 export function jobIds(values: unknown[]): string[] {
   return values.map((value) => text(value, 'the job id'));
 }
@@ -97,7 +97,7 @@ const duration =
   (unit: 'ms' | 's'): Reader<number> =>
   (value, name) => {
     if (typeof value !== 'number' && typeof value !== 'string')
-      throw wrong(`${name} must be a duration, not ${kindOf(value)}`);
+      throw invalidValue(`${name} must be a duration, not ${kindOf(value)}`);
     const ms =
       typeof value === 'string'
         ? parseDuration(value, name, unit)
@@ -105,32 +105,33 @@ const duration =
     return checkDuration(ms, name, TIMEOUT_RANGE, value);
   };
 
-/** The options that bound a wait. `timeoutOf` merges them. */
-export const TIMEOUT = { timeout: duration('s'), timeoutMs: duration('ms') };
+/** The readers of the options that limit a wait. Both return milliseconds. */
+export const TIMEOUT_READERS = { timeout: duration('s'), timeoutMs: duration('ms') };
 
-/** Returns null if there is no bound. */
+/** Returns the timeout in milliseconds, or null if there is none. Throws if both options are given. */
 export function timeoutOf({ timeout, timeoutMs }: { timeout?: number; timeoutMs?: number }): number | null {
   if (timeout !== undefined && timeoutMs !== undefined)
     throw new QueueError('usage', 'timeout and timeoutMs mean the same; give only one of them');
   return timeout ?? timeoutMs ?? null;
 }
 
-/** How to stop workers: the order, and how long they may finish their jobs before it is given. */
-export interface Stop {
+/** How to stop workers. */
+export interface StopPlan {
   order: StopOrder;
+  /** How long the workers may finish their jobs before the order takes effect. Null means that it takes effect at once. */
   timeoutMs: number | null;
 }
 
-export function readStop(given: unknown, method: string): Stop {
-  const options = readOptions(given, method, { force: flag, leave: flag, ...TIMEOUT });
+export function readStopOptions(given: unknown, method: string): StopPlan {
+  const options = readOptions(given, method, { force: flag, leave: flag, ...TIMEOUT_READERS });
   const { force = false, leave = false } = options;
   if (force && leave) throw new QueueError('usage', 'use force or leave, not both');
   const timeoutMs = timeoutOf(options);
-  // As with the setting stop-timeout, jobs that outlast the timeout are ended.
+  // As with the setting stop-timeout, jobs that outlast the timeout are stopped.
   if (force || (timeoutMs !== null && !leave)) return { order: 'force', timeoutMs };
   return { order: leave ? 'leave' : 'drain', timeoutMs };
 }
 
-function wrong(message: string): QueueError {
+function invalidValue(message: string): QueueError {
   return new QueueError('invalid-value', message);
 }

@@ -3,30 +3,30 @@ import { type App, closeApp, openApp } from '../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
-import { addedObjects, getJob, jobObject, showJob } from '../actions/jobs.ts';
+import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject } from '../actions/jobs.ts';
 import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { storeLocation } from '../store/location.ts';
-import { actingVerbs } from './acting.ts';
+import { jobActions } from './job-actions.ts';
 import { list } from './list.ts';
 import { logsOf } from './logs.ts';
-import { closedError, firstOf, type OpenQueue } from './open-queue.ts';
+import { closedError, eitherSignal, type OpenQueue } from './open-queue.ts';
 import {
   abortSignal,
   count,
-  filledText,
   jobIds,
+  nonBlankText,
   readOptions,
-  readStop,
-  type Stop,
-  TIMEOUT,
+  readStopOptions,
+  type StopPlan,
+  TIMEOUT_READERS,
   timeoutOf,
 } from './options.ts';
-import { queues } from './queues.ts';
-import { schedules } from './schedules.ts';
+import { queuesOf } from './queues.ts';
+import { schedulesOf } from './schedules.ts';
 import type {
   EnqueueInput,
   EnqueueOptions,
@@ -41,31 +41,31 @@ import { type OwnWorker, startOwnWorker } from './worker.ts';
 
 /** Opens the queue, and creates it if there is none. */
 export async function openQueue(options?: OpenOptions): Promise<Queue> {
-  const given = readOptions(options, 'openQueue()', { db: filledText, actor: filledText });
+  const given = readOptions(options, 'openQueue()', { db: nonBlankText, actor: nonBlankText });
   const actor = given.actor ?? actorOf(process.env);
   const app = await openApp(storeLocation(given.db, process.env), actor, { access: 'write' });
-  const { queue, startWorker, close } = lifeOf(app, actor);
+  const { queue, startWorker, close } = lifecycleOf(app, actor);
 
   // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.
-  const read = (job: EnqueueInput | string): JobInput =>
+  const readJob = (job: EnqueueInput | string): JobInput =>
     readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
-  const add = async (
+  const enqueueAll = async (
     given: EnqueueInput | string | (EnqueueInput | string)[],
     options: EnqueueOptions = {},
   ) => {
     const app = queue.app();
-    const common = read(options);
-    const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
+    const idempotency = readJob(options);
+    const inputs = [given].flat().map((job) => ({ ...readJob(job), ...idempotency }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
-    const objects = await addedObjects(app, jobs);
+    const objects = await enqueuedJobObjects(app, jobs);
     return Array.isArray(given) ? objects : objects[0]!;
   };
 
   return {
-    enqueue: add as Queue['enqueue'],
-    ...actingVerbs(queue),
-    queues: queues(queue),
-    schedules: schedules(queue, read),
+    enqueue: enqueueAll as Queue['enqueue'],
+    ...jobActions(queue),
+    queues: queuesOf(queue),
+    schedules: schedulesOf(queue, readJob),
     async get(id) {
       const app = queue.app();
       return jobObject(app, await getJob(app, jobIds([id])[0]!));
@@ -78,7 +78,7 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
     logs: logsOf(queue),
     async attempts(id) {
       const app = queue.app();
-      const { attempts } = await showJob(app, jobIds([id])[0]!);
+      const { attempts } = await getJobWithAttempts(app, jobIds([id])[0]!);
       return withLeftBehind(app, attempts).map(toAttemptObject);
     },
     events: (wanted) => events(queue, wanted),
@@ -88,74 +88,74 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
   };
 }
 
-interface Life extends Pick<Queue, 'startWorker' | 'close'> {
+interface Lifecycle extends Pick<Queue, 'startWorker' | 'close'> {
   queue: OpenQueue;
 }
 
-/** Keeps the workers of an open queue, and ends it in order: no new calls, then the workers, then the store. */
-function lifeOf(app: App, actor: string): Life {
+/** Manages the workers of an open queue. `close` refuses new calls, then stops the workers, then closes the store. */
+function lifecycleOf(app: App, actor: string): Lifecycle {
   const closing = new AbortController();
   const closed = new AbortController();
   const workers = new Set<Promise<OwnWorker>>();
-  const held = new Set<Promise<unknown>>();
+  const heldWork = new Set<Promise<unknown>>();
   let ending: Promise<void> | null = null;
-  const use = (): App => {
+  const appUnlessClosing = (): App => {
     if (closing.signal.aborted) throw closedError();
     return app;
   };
-  const stopAll = async (request: Stop): Promise<void> => {
+  const stopAll = async (plan: StopPlan): Promise<void> => {
     // A worker that failed has nothing left to stop.
-    await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(request, 'close()')));
+    await Promise.allSettled([...workers].map(async (worker) => (await worker).stop(plan, 'close()')));
   };
-  const end = async (request: Stop): Promise<void> => {
-    await stopAll(request);
+  const end = async (plan: StopPlan): Promise<void> => {
+    await stopAll(plan);
     closed.abort(closedError());
-    await Promise.allSettled(held);
+    await Promise.allSettled(heldWork);
     await closeApp(app);
   };
   return {
     queue: {
-      app: use,
+      app: appUnlessClosing,
       actor,
       closing: closing.signal,
       closed: closed.signal,
       async holdOpen(work) {
-        held.add(work);
+        heldWork.add(work);
         try {
           return await work;
         } finally {
-          held.delete(work);
+          heldWork.delete(work);
         }
       },
     },
-    async startWorker(wanted): Promise<QueueWorker> {
-      const worker = startOwnWorker(use(), wanted);
+    async startWorker(options): Promise<QueueWorker> {
+      const worker = startOwnWorker(appUnlessClosing(), options);
       workers.add(worker);
       const forget = (): boolean => workers.delete(worker);
-      worker.then(({ shown }) => shown.done.then(forget, forget), forget);
-      return (await worker).shown;
+      worker.then(({ publicWorker }) => publicWorker.done.then(forget, forget), forget);
+      return (await worker).publicWorker;
     },
     async close(options?: StopOptions) {
-      const request = readStop(options, 'close()');
+      const plan = readStopOptions(options, 'close()');
       closing.abort(closedError());
       // A second call may give a stronger order, as a second signal does.
-      if (ending !== null) void stopAll(request);
-      ending ??= end(request);
+      if (ending !== null) void stopAll(plan);
+      ending ??= end(plan);
       await ending;
     },
   };
 }
 
-async function wait(queue: OpenQueue, id: string, wanted: WaitOptions | undefined) {
+async function wait(queue: OpenQueue, id: string, rawOptions: WaitOptions | undefined) {
   const app = queue.app();
-  const options = readOptions(wanted, 'wait()', { ...TIMEOUT, signal: abortSignal });
+  const options = readOptions(rawOptions, 'wait()', { ...TIMEOUT_READERS, signal: abortSignal });
   options.signal?.throwIfAborted();
-  const signal = firstOf(queue.closed, options.signal);
+  const signal = eitherSignal(queue.closed, options.signal);
   const ids = jobIds([id]);
   const waiting = { timeoutMs: timeoutOf(options), signal };
   const [job] = await waitFor(app, ids, waiting).catch((error) => {
     if (!queue.closed.aborted) throw error;
-    // A worker of this queue may have ended the job in the end.
+    // A worker of this queue may have finished the job just before the queue was closed.
     return waitFor(app, ids, { timeoutMs: 0 }).catch(() => {
       throw closedError();
     });
@@ -163,20 +163,20 @@ async function wait(queue: OpenQueue, id: string, wanted: WaitOptions | undefine
   return jobObject(app, job!);
 }
 
-function events(queue: OpenQueue, wanted: EventOptions | undefined): AsyncIterable<EventObject> {
-  // The first event is that after the call, even if the loop begins later.
-  const begun = (async () => {
+function events(queue: OpenQueue, rawOptions: EventOptions | undefined): AsyncIterable<EventObject> {
+  // Without `after`, the events start after this call, even if the loop begins later.
+  const start = (async () => {
     const app = queue.app();
-    const { after, signal } = readOptions(wanted, 'events()', { after: count, signal: abortSignal });
+    const { after, signal } = readOptions(rawOptions, 'events()', { after: count, signal: abortSignal });
     return { app, after: after ?? (await lastEventNumber(app)), signal };
   })();
-  // Nobody may ever read from the iterable.
-  begun.catch(() => {});
+  // If the iterable is never read, an error must not count as an unhandled rejection.
+  start.catch(() => {});
   return (async function* () {
-    const { app, after, signal } = await begun;
+    const { app, after, signal } = await start;
     signal?.throwIfAborted();
     try {
-      for await (const event of followEvents(app, after, {}, firstOf(queue.closing, signal)))
+      for await (const event of followEvents(app, after, {}, eitherSignal(queue.closing, signal)))
         yield toEventObject(event);
     } catch (error) {
       if (!queue.closing.aborted) throw error;

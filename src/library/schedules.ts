@@ -13,38 +13,40 @@ import type { JobInput } from '../core/job-input.ts';
 import type { Schedule } from '../core/schedule.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 import type { OpenQueue } from './open-queue.ts';
-import { checkNames, filledText } from './options.ts';
+import { checkOptionNames, nonBlankText } from './options.ts';
 import type { EnqueueInput, NewSchedule, Schedules } from './types.ts';
 
 const FIELDS = [
   ...['name', 'job', 'cron', 'timezone', 'every', 'overlap', 'catch_up'],
 ] as const satisfies (keyof NewSchedule)[];
 
-export function schedules(queue: OpenQueue, read: (job: EnqueueInput | string) => JobInput): Schedules {
-  const named = (name: unknown): string => filledText(name, 'the name of the schedule');
-  const shown = (schedule: Schedule): Promise<ScheduleObject> =>
+/** Returns the methods of the library that manage schedules. `readJob` checks and converts the job of a new schedule. */
+export function schedulesOf(queue: OpenQueue, readJob: (job: EnqueueInput | string) => JobInput): Schedules {
+  const checkedName = (name: unknown): string => nonBlankText(name, 'the name of the schedule');
+  const toObject = (schedule: Schedule): Promise<ScheduleObject> =>
     toScheduleObject(schedule, queue.app().clock.now());
   return {
     async add(schedule) {
       const app = queue.app();
-      const { name, job: given, ...when } = checkNames(schedule, 'schedules.add()', FIELDS) as NewSchedule;
-      const title = named(name);
-      const job = read(given);
+      const options = checkOptionNames(schedule, 'schedules.add()', FIELDS) as NewSchedule;
+      const { name, job: given, ...timing } = options;
+      const scheduleName = checkedName(name);
+      const job = readJob(given);
       const spec = {
-        name: title,
-        ...readScheduleInput(when, app.clock.now()),
+        name: scheduleName,
+        ...readScheduleInput(timing, app.clock.now()),
         job: { ...job, cwd: job.cwd ?? process.cwd() },
       };
-      return shown(await addSchedule(app, spec));
+      return toObject(await addSchedule(app, spec));
     },
-    list: async () => Promise.all((await listSchedules(queue.app())).map(shown)),
-    remove: async (name) => shown(await removeSchedule(queue.app(), named(name))),
+    list: async () => Promise.all((await listSchedules(queue.app())).map(toObject)),
+    remove: async (name) => toObject(await removeSchedule(queue.app(), checkedName(name))),
     pause: async (name, by = queue.actor) =>
-      shown(await pauseSchedule(queue.app(), named(name), filledText(by, 'by'))),
-    resume: async (name) => shown(await resumeSchedule(queue.app(), named(name))),
+      toObject(await pauseSchedule(queue.app(), checkedName(name), nonBlankText(by, 'by'))),
+    resume: async (name) => toObject(await resumeSchedule(queue.app(), checkedName(name))),
     async run(name) {
       const app = queue.app();
-      return jobObject(app, await runSchedule(app, named(name)));
+      return jobObject(app, await runSchedule(app, checkedName(name)));
     },
   };
 }

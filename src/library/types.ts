@@ -10,7 +10,7 @@ import type { WaitingReason } from '../core/waiting-reason.ts';
 import type { AttemptObject, QueueObject, ScheduleObject } from '../core/wire.ts';
 import type { WorkerEventObject } from '../core/worker-event-object.ts';
 
-/* The types of the library. A program gets them from the package. */
+/* The types of the library, which the package exports. */
 
 export type { QueueInput } from '../actions/queue-input.ts';
 
@@ -73,9 +73,9 @@ export interface EventOptions {
 export interface LogOptions {
   /** The number of the attempt (default: the last one; with `follow` also all that come after it). */
   attempt?: number | undefined;
-  /** Only this stream, for jobs with `split_output`. */
+  /** Reads only this stream, for jobs with `split_output`. */
   stream?: Stream | undefined;
-  /** Starts with the last lines, at most this many. */
+  /** Reads only this many of the last lines. With `follow`, also all that come after them. */
   lines?: number | undefined;
 }
 
@@ -108,7 +108,7 @@ export interface WorkerStart {
 
 export interface QueueWorker extends AsyncDisposable {
   id: string;
-  /** Claims no more jobs and waits for the running ones. */
+  /** Stops the worker and waits until it has stopped. Without options, it finishes its running jobs first. */
   stop(options?: StopOptions): Promise<void>;
   /** Resolves when the worker has stopped. Rejects if it failed. */
   done: Promise<void>;
@@ -123,8 +123,8 @@ export interface ActionResult {
   also_cancelled?: string[];
 }
 
-/** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */
-export interface ActingVerbs {
+/** The methods that change jobs by id. They throw if one of the ids does not exist, and then change nothing. */
+export interface JobActions {
   /**
    * Cancels waiting jobs, stops running ones and waits until their processes have ended. A job whose worker is gone and whose
    * processes are in a pid namespace that is not visible here stays `unchanged`.
@@ -139,12 +139,12 @@ export interface ActingVerbs {
 
 /** Manages named queues. A queue is created by its first job or by `set`. */
 export interface Queues {
-  /** Returns all queues by name, with their job counts. */
+  /** Returns all queues, ordered by name, with their job counts. */
   list(): Promise<QueueObject[]>;
   /** Pauses a queue. Running jobs continue. Throws if there is no such queue. */
   pause(name: string, by?: string): Promise<QueueObject>;
   resume(name: string): Promise<QueueObject>;
-  /** Sets limits, which apply across all workers at once. */
+  /** Sets limits, which apply to all workers together and at once. */
   set(name: string, limits: QueueInput): Promise<QueueObject>;
 }
 
@@ -160,7 +160,7 @@ export interface NewSchedule extends ScheduleInput {
 export interface Schedules {
   /** Throws if the name is already used. */
   add(schedule: NewSchedule): Promise<ScheduleObject>;
-  /** Returns all schedules by name. */
+  /** Returns all schedules, ordered by name. */
   list(): Promise<ScheduleObject[]>;
   /** Removes a schedule. Its enqueued jobs stay. */
   remove(name: string): Promise<ScheduleObject>;
@@ -171,7 +171,7 @@ export interface Schedules {
   run(name: string): Promise<JobObject>;
 }
 
-export interface Queue extends ActingVerbs, AsyncDisposable {
+export interface Queue extends JobActions, AsyncDisposable {
   /** Stores a job durably. An array is stored as a whole or not at all. */
   enqueue(job: EnqueueInput | string): Promise<JobObject>;
   enqueue(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
@@ -189,7 +189,7 @@ export interface Queue extends ActingVerbs, AsyncDisposable {
   wait(id: string, options?: WaitOptions): Promise<JobObject>;
   /** Returns what the job has written so far. The text is empty if the job has not started. */
   logs(id: string, options?: LogOptions & { follow?: false | undefined }): Promise<string>;
-  /** Yields what the job writes, as it comes, until the job (or the chosen attempt) ends. Waits for its start. */
+  /** Yields what the job writes, as it is written, until the job (or the chosen attempt) ends. Waits for it to start. */
   logs(id: string, options: FollowOptions): AsyncIterable<string>;
   /** Returns the attempts of a job, oldest first. */
   attempts(id: string): Promise<AttemptObject[]>;

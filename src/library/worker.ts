@@ -5,17 +5,25 @@ import { RANGES } from '../core/settings.ts';
 import { toWorkerEventObject, type WorkerEventObject } from '../core/worker-event-object.ts';
 import { longTimeout } from '../worker/timer.ts';
 import { newWorkerId, startWorker, type WorkerHandle } from '../worker/worker.ts';
-import { callback, flag, readOptions, readStop, type Stop, texts, wholeNumber } from './options.ts';
+import {
+  callback,
+  flag,
+  readOptions,
+  readStopOptions,
+  type StopPlan,
+  texts,
+  wholeNumber,
+} from './options.ts';
 import type { QueueWorker, WorkerStart } from './types.ts';
 
-/** A worker of the library, as the queue keeps it to stop it at its end. */
+/** A worker that runs in this process for an open queue. The program gets `publicWorker`, and the queue calls `stop`. */
 export interface OwnWorker {
-  shown: QueueWorker;
-  stop(request: Stop, why: string): Promise<void>;
+  publicWorker: QueueWorker;
+  stop(plan: StopPlan, why: string): Promise<void>;
 }
 
-export async function startOwnWorker(app: App, wanted: WorkerStart | undefined): Promise<OwnWorker> {
-  const given = readOptions(wanted, 'startWorker()', {
+export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefined): Promise<OwnWorker> {
+  const given = readOptions(rawOptions, 'startWorker()', {
     concurrency: wholeNumber(RANGES.concurrency),
     queues: queueNames,
     drain: flag,
@@ -32,22 +40,22 @@ export async function startOwnWorker(app: App, wanted: WorkerStart | undefined):
     stopFileSince: null,
   };
   const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
-  // A caller that ignores `done` must not be ended by its rejection.
+  // If the program ignores `done`, a rejection must not end it.
   handle.done.catch(() => {});
-  const stop = (request: Stop, why: string): Promise<void> => stopWorker(handle, request, why);
+  const stop = (plan: StopPlan, why: string): Promise<void> => stopWorker(handle, plan, why);
   return {
     stop,
-    shown: {
+    publicWorker: {
       id,
       done: handle.done,
-      stop: async (options) => stop(readStop(options, 'stop()'), 'stop()'),
+      stop: async (options) => stop(readStopOptions(options, 'stop()'), 'stop()'),
       [Symbol.asyncDispose]: () => stop({ order: 'drain', timeoutMs: null }, 'stop()'),
     },
   };
 }
 
-/** Gives the order now, or after the time in which the jobs may still finish. */
-async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: Stop, why: string): Promise<void> {
+/** Gives the order at once, or after `timeoutMs` in which the jobs may still finish. Resolves when the worker has stopped. */
+async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: StopPlan, why: string): Promise<void> {
   if (timeoutMs === null) {
     handle.stop(order, why);
     return handle.done;
@@ -61,13 +69,13 @@ async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: Stop, why:
   }
 }
 
-/** Returns null for all queues. */
+/** Reads names of queues. Returns null, which means all queues, if one of them is `*`. */
 function queueNames(value: unknown, name: string): string[] | null {
   const names = texts(value, name);
   return names.includes('*') ? null : names.map((one) => checkQueueName(one, 'a queue name'));
 }
 
-/** Calls back with each event. An error in the callback is one of the program, so it must not end the worker. */
+/** Passes events to `onEvent`. An error in `onEvent` is thrown outside the worker, so that the worker continues. */
 function emitTo(app: App, id: string, onEvent: WorkerStart['onEvent']): Emit {
   if (onEvent === undefined) return () => {};
   return (event) => {

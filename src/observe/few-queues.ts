@@ -1,35 +1,35 @@
 import { addFigures, type MetricsSnapshot, OTHER_LABEL } from '../core/figures.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 
-/** This many queues have labels of their own in the metrics. */
-const MOST_QUEUES = 200;
+/** At most this many queues have labels of their own in the metrics. */
+const MAX_LABELLED_QUEUES = 200;
 
 /** Merges the queues beyond the limit into OTHER_LABEL, because a reader of the metrics keeps a time series for every label. */
 export function withFewQueues(snapshot: MetricsSnapshot): MetricsSnapshot {
-  if (snapshot.waiting.length <= MOST_QUEUES) return snapshot;
-  const labelled = new Set(snapshot.waiting.slice(0, MOST_QUEUES).map((one) => one.queue));
+  if (snapshot.waiting.length <= MAX_LABELLED_QUEUES) return snapshot;
+  const labelled = new Set(snapshot.waiting.slice(0, MAX_LABELLED_QUEUES).map((one) => one.queue));
   const relabelled = <T extends { queue: string }>(rows: T[]): T[] =>
     rows.map((row) => (labelled.has(row.queue) ? row : { ...row, queue: OTHER_LABEL }));
   return {
     ...snapshot,
     jobs: relabelled(snapshot.jobs),
-    waiting: merged(
+    waiting: mergeRows(
       relabelled(snapshot.waiting),
       ({ queue }) => queue,
       (to, from) => {
         if (from.since !== null) to.since = Math.min(to.since ?? from.since, from.since);
       },
     ),
-    reasons: merged(
+    reasons: mergeRows(
       relabelled(snapshot.reasons),
       ({ queue }) => queue,
       (to, from) => {
         for (const reason of WAITING_REASONS) to.jobs[reason] += from.jobs[reason];
       },
     ),
-    totals: merged(relabelled(snapshot.totals), ({ queue, name }) => `${queue},${name}`, addFigures),
+    totals: mergeRows(relabelled(snapshot.totals), ({ queue, name }) => `${queue},${name}`, addFigures),
     // A slot may serve several of the merged queues, so a sum would count it more than once.
-    slots: merged(
+    slots: mergeRows(
       relabelled(snapshot.slots),
       ({ queue }) => queue,
       (to, from) => {
@@ -41,7 +41,8 @@ export function withFewQueues(snapshot: MetricsSnapshot): MetricsSnapshot {
   };
 }
 
-function merged<T>(rows: T[], keyOf: (row: T) => string, add: (to: T, from: T) => void): T[] {
+/** Merges the rows with the same key. `add` adds a row to another. */
+function mergeRows<T>(rows: T[], keyOf: (row: T) => string, add: (to: T, from: T) => void): T[] {
   const sums = new Map<string, T>();
   for (const row of rows) {
     const sum = sums.get(keyOf(row));

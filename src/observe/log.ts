@@ -28,17 +28,17 @@ function text(event: WorkerEvent, now: number): string {
     case 'tick':
       return `schedule=${pairValue(event.schedule)} tick=${toIso(event.at)} ${tickResult(event.jobId, event.waits)}`;
     case 'attempt-started':
-      return `${about(event.job)} started pid=${event.pid}`;
+      return `${jobPairs(event.job)} started pid=${event.pid}`;
     case 'attempt-adopted':
-      return `${about(event.job)} adopted`;
+      return `${jobPairs(event.job)} adopted`;
     case 'attempt-unseen':
-      return `${about(event.job)} lost its worker and may still be running in another pid namespace; leaving it to a worker there`;
+      return `${jobPairs(event.job)} lost its worker and may still be running in another pid namespace; leaving it to a worker there`;
     case 'attempt-ending':
-      return `${about(event.job)} stopping (${event.reason})`;
+      return `${jobPairs(event.job)} stopping (${event.reason})`;
     case 'attempt-settled':
-      return `${about(event.job)} ${result(event.outcome, event.transition, event.durationMs, now)}`;
+      return `${jobPairs(event.job)} ${resultText(event.outcome, event.transition, event.durationMs, now)}`;
     case 'claim-lost':
-      return `${about(event.job)} was taken over by another worker`;
+      return `${jobPairs(event.job)} was taken over by another worker`;
   }
 }
 
@@ -49,11 +49,11 @@ function tickResult(jobId: string | null, waits: boolean): string {
     : 'skipped: the previous job is unfinished or holds the unique key';
 }
 
-function about(job: ClaimedJob): string {
+function jobPairs(job: ClaimedJob): string {
   return `job=${pairValue(job.id)} attempt=${job.ordinal} queue=${pairValue(job.queue)}`;
 }
 
-function result(outcome: Outcome, transition: Transition, durationMs: number, now: number): string {
+function resultText(outcome: Outcome, transition: Transition, durationMs: number, now: number): string {
   const ending = `(${howItEnded(outcome)}) after ${formatDuration(durationMs)}`;
   switch (transition.to) {
     case 'failed':

@@ -11,14 +11,15 @@ import { STATES } from '../core/job.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { withFewQueues } from './few-queues.ts';
 
-const MOST_SCHEDULES = 500;
+/** At most this many schedules are in the metrics. */
+const MAX_SCHEDULES = 500;
 
 type Labels = [name: string, value: string][];
 type Sample = [suffix: string, labels: Labels, value: number];
 
 interface Family {
   name: string;
-  /** Null omits the type, if OpenMetrics would take the name for that of another family. */
+  /** Null omits the type, for a name that OpenMetrics would take for that of another family. */
   type: 'gauge' | 'counter' | 'histogram' | null;
   help: string;
   samples: Sample[];
@@ -39,9 +40,9 @@ export function metricObjects(snapshot: MetricsSnapshot): object[] {
     type: type ?? 'unknown',
     unit: unitOf(name),
     help,
-    samples: samples.map(([suffix, of, value]) => ({
+    samples: samples.map(([suffix, pairs, value]) => ({
       name: name + suffix,
-      labels: Object.fromEntries(of),
+      labels: Object.fromEntries(pairs),
       value,
     })),
   }));
@@ -135,7 +136,7 @@ function timeFamilies({ totals }: MetricsSnapshot): Family[] {
 }
 
 function workerFamilies({ workers, slots, schedules, walBytes, version }: MetricsSnapshot): Family[] {
-  const lastRuns = schedules.filter((one) => one.lastAt !== null).slice(0, MOST_SCHEDULES);
+  const lastRuns = schedules.filter((one) => one.lastAt !== null).slice(0, MAX_SCHEDULES);
   return [
     {
       name: 'queuectl_workers',
@@ -176,25 +177,25 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Metric
 
 function histogramSamples(labels: Labels, histogram: Histogram): Sample[] {
   const bucket = (le: string, count: number): Sample => ['_bucket', [...labels, ['le', le]], count];
-  const all = sampleCount(histogram);
+  const total = sampleCount(histogram);
   return [
-    ...METRIC_BOUNDS_MS.map((bound) => bucket(float(bound / 1000), countUpTo(histogram, bound))),
-    bucket('+Inf', all),
-    ['_count', labels, all],
+    ...METRIC_BOUNDS_MS.map((bound) => bucket(formatFloat(bound / 1000), countUpTo(histogram, bound))),
+    bucket('+Inf', total),
+    ['_count', labels, total],
     ['_sum', labels, histogram.sumMs / 1000],
   ];
 }
 
-/** Formats a number with a decimal point, as in `1.0`, so that both formats have the same bucket labels. */
-function float(value: number): string {
+/** Formats a number with a decimal point, as in `1.0`, so that bucket labels are the same in OpenMetrics and in the older format. */
+function formatFloat(value: number): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }
 
-function labels(of: Record<string, string>): Labels {
-  return Object.entries(of);
+function labels(values: Record<string, string>): Labels {
+  return Object.entries(values);
 }
 
-/** Returns the unit, which OpenMetrics requires as the last part of a name, or null if it has none. */
+/** Returns the unit of a metric, which OpenMetrics requires as the last part of its name, or null if it has none. */
 function unitOf(name: string): string | null {
   return /_(seconds|bytes)$/.exec(name)?.[1] ?? null;
 }
@@ -207,13 +208,13 @@ function familyText({ name, type, help, samples }: Family): string {
     ...(unit === null ? [] : [`# UNIT ${name} ${unit}`]),
     `# HELP ${name} ${help}`,
   ];
-  const lines = samples.map(([suffix, of, value]) => `${name}${suffix}${labelText(of)} ${value}`);
+  const lines = samples.map(([suffix, pairs, value]) => `${name}${suffix}${labelText(pairs)} ${value}`);
   return `${[...head, ...lines].join('\n')}\n`;
 }
 
-function labelText(of: Labels): string {
-  if (of.length === 0) return '';
-  return `{${of.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`;
+function labelText(pairs: Labels): string {
+  if (pairs.length === 0) return '';
+  return `{${pairs.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`;
 }
 
 function escapeLabel(value: string): string {

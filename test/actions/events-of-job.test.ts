@@ -5,10 +5,10 @@ import { systemClock } from '../../src/core/clock.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-test('a search for the events of a job that reaches its time limit returns its position and finds each event once', () =>
+test('a search for the events of a job stops at its time limit, and further searches from there find each event once', () =>
   withSqlite(async (store) => {
-    const addOthers = async (many: number, what: string): Promise<void> => {
-      const specs = Array.from({ length: many }, (_, i) => jobSpec(`${what}-${i}`));
+    const addOthers = async (count: number, prefix: string): Promise<void> => {
+      const specs = Array.from({ length: count }, (_, i) => jobSpec(`${prefix}-${i}`));
       await store.insert(specs, NOW, () => null);
     };
     await store.insert([jobSpec('a')], NOW);
@@ -16,7 +16,8 @@ test('a search for the events of a job that reaches its time limit returns its p
     await store.hold(['a'], NOW);
     await addOthers(25_000, 'y');
     await store.release(['a'], NOW);
-    for (const [stepMs, most] of [
+    // The clock advances by `stepMs` at each reading, so that the time limit is reached at once (1000) or never (0).
+    for (const [stepMs, maxSearches] of [
       [1000, 5],
       [0, 1],
     ] as const) {
@@ -35,7 +36,7 @@ test('a search for the events of a job that reaches its time limit returns its p
         to = next;
       }
       expect(kinds).toEqual(['released', 'held', 'enqueued']);
-      expect(searches).toBeLessThanOrEqual(most);
+      expect(searches).toBeLessThanOrEqual(maxSearches);
       if (stepMs > 0) expect(searches).toBeGreaterThan(2);
     }
   }));

@@ -9,16 +9,16 @@ const NOW = Date.UTC(2030, 0, 15, 12);
 /** The sizes of the chunks, in characters. The result must not depend on them. */
 const CHUNK_SIZES = [1, 7, Number.MAX_SAFE_INTEGER];
 
-function chunks(text: string, size: number): string[] {
+function chunksOf(text: string, size: number): string[] {
   const parts: string[] = [];
   for (let at = 0; at < text.length; at += size) parts.push(text.slice(at, at + size));
   return parts;
 }
 
 function inputs(text: string, template: string | null = null): JobInput[] {
-  const made = template === null ? null : compileTemplate(template);
+  const compiled = template === null ? null : compileTemplate(template);
   const all = CHUNK_SIZES.map((size) =>
-    [...readJobFile(chunks(text, size), made, NOW)].map((job) => job.input),
+    [...readJobFile(chunksOf(text, size), compiled, NOW)].map((job) => job.input),
   );
   for (const other of all) expect(other).toEqual(all[0]!);
   return all[0]!;
@@ -26,8 +26,8 @@ function inputs(text: string, template: string | null = null): JobInput[] {
 
 const commands = (text: string, template?: string) => inputs(text, template).map((input) => input.command);
 
-function refusal(text: string) {
-  const errors = CHUNK_SIZES.map((size) => errorOf(() => [...readJobFile(chunks(text, size), null, NOW)]));
+function refusalOf(text: string) {
+  const errors = CHUNK_SIZES.map((size) => errorOf(() => [...readJobFile(chunksOf(text, size), null, NOW)]));
   for (const other of errors) expect(other.message).toBe(errors[0]!.message);
   return errors[0]!;
 }
@@ -36,12 +36,12 @@ describe('a file is read the same, wherever its chunks end', () => {
   test.each([
     ['a JSON array', '[{"command":"a"},\n {"command":"b"}]\n'],
     ['JSON lines', '{"command":"a"}\n{"command":"b"}\n'],
-    ['JSON lines with blank ones', '\n{"command":"a"}\n\n  {"command":"b"}'],
+    ['JSON lines with blank lines between them', '\n{"command":"a"}\n\n  {"command":"b"}'],
     ['one command per line', 'a\nb\n'],
-    ['no last newline', 'a\nb'],
-    ['a comment', '# the jobs\na\n  # more\nb\n'],
+    ['a file without a last newline', 'a\nb'],
+    ['commands with comments', '# the jobs\na\n  # more\nb\n'],
     ['commands and JSON mixed', 'a\n{"command":"b"}\n'],
-  ] as const)('%s, also with CRLF', (_, text) => {
+  ] as const)('%s: two jobs are read, with LF and with CRLF', (_, text) => {
     const crlf = text.replaceAll('\n', '\r\n');
     for (const variant of [text, crlf]) expect(commands(variant)).toEqual(['a', 'b']);
   });
@@ -92,19 +92,19 @@ describe('a file is read the same, wherever its chunks end', () => {
     ['a\n[1]\n', 'line 2: a job must be a JSON object, not an array'],
     ['a\n# b\n{"command":""}', 'line 3: command must not be empty'],
     ['a\nb\0\n', 'line 2: command must not contain NUL bytes'],
-  ] as const)('%j: %s', (text, message) => {
-    expect(refusal(text).message).toStartWith(message);
+  ] as const)('%j is refused: %s', (text, message) => {
+    expect(refusalOf(text).message).toStartWith(message);
   });
 
-  test('a line that does not parse is named', () => {
-    const error = refusal('{"command":"a"}\n{"command":\n');
+  test('the error about a line that is not valid JSON names the line', () => {
+    const error = refusalOf('{"command":"a"}\n{"command":\n');
     expect(error.code).toBe('invalid-json');
     expect(error.message).toStartWith('line 2 is not valid JSON');
   });
 });
 
 describe('with a template', () => {
-  test('each line is one quoted word, and only an empty line is special', () => {
+  test('each line becomes one quoted word, and only empty lines are skipped', () => {
     expect(commands("a b\n\n#c\r\n{'d\n", 'x {} {}.png')).toEqual([
       "x 'a b' 'a b'.png",
       "x '#c' '#c'.png",

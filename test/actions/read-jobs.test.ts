@@ -14,18 +14,18 @@ describe('text that begins with { or [ is JSON, and other text is a command', ()
     ['echo {}', false],
     ['"x"', false],
     ['', false],
-  ] as const)('%j: %p', (text, json) => {
-    expect(looksLikeJson(text)).toBe(json);
+  ] as const)('looksLikeJson(%j) is %p', (text, isJson) => {
+    expect(looksLikeJson(text)).toBe(isJson);
   });
 
-  test('a command is kept unchanged, and a blank one is refused', () => {
+  test('readCommand keeps a command unchanged, and refuses a blank one', () => {
     expect(readCommand(" echo 'a'\n b ")).toEqual({ command: " echo 'a'\n b " });
     expect(errorOf(() => readCommand(' \n')).code).toBe('invalid-job');
   });
 });
 
-describe('JSON on the command line', () => {
-  test('may be one object or an array, whose order is kept', () => {
+describe('readJsonJobs', () => {
+  test('JSON may be one object, or an array, whose order is kept', () => {
     expect(readJsonJobs('{"id":"a","command":"x"}', NOW).inputs).toEqual([{ id: 'a', command: 'x' }]);
     expect(readJsonJobs('[{"command":"x"},{"argv":["y"]}]', NOW).inputs).toEqual([
       { command: 'x' },
@@ -43,7 +43,7 @@ describe('JSON on the command line', () => {
     ['[{"command":"x"},{}]', 'job 2: command is missing'],
     ['[{"command":"x"},{"command":"y"},{"command":5}]', 'job 3: command must be a string, not a number'],
     ['[{"command":"x"},{"command":"y","delay":"soon"}]', "job 2: delay: invalid duration 'soon'"],
-  ] as const)('%s: %s', (text, message) => {
+  ] as const)('%s is refused: %s', (text, message) => {
     expect(errorOf(() => readJsonJobs(text, NOW)).message).toBe(message);
   });
 

@@ -7,7 +7,7 @@ import { claimOne, ending, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-test('in every range the points and the names add up to the total', () =>
+test('in every range, both the points and the names add up to the total', () =>
   withSqlite(async (store) => {
     const random = seededRandom('ranges');
     const now = NOW + below(random, 86_400_000);
@@ -20,7 +20,7 @@ test('in every range the points and the names add up to the total', () =>
     }
     const app = { store, clock: { now: () => now } } as App;
     for (const range of Object.keys(PERIODS) as Period[]) {
-      const { points, total, names, from, step_ms } = await statsSeries(app, range, { names: true });
+      const { points, total, names, from, step_ms } = await statsSeries(app, range, { withNames: true });
       expect(points).toHaveLength(PERIODS[range].points);
       expect(points.map((point) => Date.parse(point.at))).toEqual(
         points.map((_, i) => Date.parse(from) + i * step_ms),
@@ -30,14 +30,14 @@ test('in every range the points and the names add up to the total', () =>
         expect([range, count, sum(points), sum(names!)]).toEqual([range, count, total[count], total[count]]);
       }
       expect(total.completed).toBe(times.filter((at) => at >= Date.parse(from)).length);
-      const some = await statsSeries(app, range, { name: 'a', queue: 'default' });
-      const a = names!.find((one) => one.name === 'a');
-      expect(some.total.completed).toBe(a?.completed ?? 0);
-      expect(some.names).toBeNull();
+      const filtered = await statsSeries(app, range, { name: 'a', queue: 'default' });
+      const rowOfA = names!.find((one) => one.name === 'a');
+      expect(filtered.total.completed).toBe(rowOfA?.completed ?? 0);
+      expect(filtered.names).toBeNull();
     }
   }));
 
-test('the oldest waiting job has its age of each step, from samples and from what waits now', () =>
+test('each step has the age of its oldest waiting job, from samples and from the jobs that wait now', () =>
   withSqlite(async (store) => {
     const MINUTE = 60_000;
     const now = NOW + 30 * MINUTE;
@@ -45,11 +45,11 @@ test('the oldest waiting job has its age of each step, from samples and from wha
     const ages = async (options = {}) =>
       (await statsSeries(app, '1h', options)).points.map((point) => point.oldest_waiting_ms);
     expect(await statsSeries(app, '1h')).toMatchObject({ data_from: null });
-    // This one waited for two minutes and was sampled once.
+    // This job waited for three minutes, and was sampled after two.
     await store.insert([jobSpec('gone', { queue: 'a', name: 'n' })], NOW);
     await store.sampleWaiting(NOW + 2 * MINUTE);
     await store.cancel(['gone'], NOW + 3 * MINUTE);
-    // This one still waits, and no worker was there to sample it.
+    // This job still waits, and no worker has taken a sample of it.
     await store.insert([jobSpec('stuck', { queue: 'b' })], NOW + 20 * MINUTE);
     const empty = (count: number): null[] => Array(count).fill(null);
     const stuck = [...Array.from({ length: 10 }, (_, i) => (i + 1) * MINUTE), 10 * MINUTE];
@@ -61,7 +61,7 @@ test('the oldest waiting job has its age of each step, from samples and from wha
     expect(await statsSeries(app, '1h', { queue: 'b' })).toMatchObject({
       data_from: toIso(NOW + 20 * MINUTE),
     });
-    const { names } = await statsSeries(app, '1h', { names: true });
+    const { names } = await statsSeries(app, '1h', { withNames: true });
     expect(names!.map(({ queue, name }) => [queue, name])).toEqual([
       ['a', 'n'],
       ['b', null],

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, readFileSync, renameSync, statSync } from 'nod
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { readJobObject } from '../../src/core/job-input.ts';
-import { NEW_JOB } from '../../src/http/inputs.ts';
+import { NEW_JOB_FIELDS } from '../../src/http/inputs.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { SCHEMAS } from '../../src/http/schemas.ts';
 import { untestedAnswers } from '../support/answers.ts';
@@ -161,7 +161,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('names only existing fields of a job', () => {
-    for (const name of Object.keys(NEW_JOB))
+    for (const name of Object.keys(NEW_JOB_FIELDS))
       expect(() => {
         const { warnings } = readJobObject({ [name]: null }, 0);
         if (warnings.length > 0) throw new Error(warnings[0]);

@@ -1,8 +1,8 @@
 /** Tests the limits of a server and its answers above them. */
 import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import { mostConnections } from '../../src/http/connections.ts';
-import { bucket } from '../../src/http/guard.ts';
+import { maxConnections } from '../../src/http/connections.ts';
+import { tokenBucket } from '../../src/http/guard.ts';
 import { type Site, serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
 import { addJobs, expectOk, expectRefused, TOMORROW } from './api/calls.ts';
@@ -18,7 +18,7 @@ function openIdleConnections(site: Site, count: number, first = ''): { sockets: 
 }
 
 test('the connection limit keeps file descriptors free for the rest of the server', () => {
-  expect([20, 120, 1024, 1_000_000].map(mostConnections)).toEqual([16, 56, 960, 2000]);
+  expect([20, 120, 1024, 1_000_000].map(maxConnections)).toEqual([16, 56, 960, 2000]);
 });
 
 test('idle connections do not block other clients, because most of them are closed', async () => {
@@ -68,7 +68,7 @@ test('when all connections serve clients with valid tokens, a new one is refused
 
 test('a token bucket allows bursts, can go into debt with one large request, and refills', () => {
   let now = 0;
-  const take = bucket(() => now, 10, 100);
+  const take = tokenBucket(() => now, 10, 100);
   for (let i = 0; i < 100; i++) expect(take()).toBe(0);
   expect(take()).toBe(1);
   now += 100;

@@ -42,7 +42,7 @@ test('a log line stays one line, whatever names and messages contain', () => {
   );
 });
 
-test('queues and schedules are quoted, too', () => {
+test('names of queues and schedules are quoted, too', () => {
   const ready = { type: 'worker-ready', workerId: 'w', pid: 1, concurrency: 2, queues: ['a b', 'c'] };
   expect(logLine(ready as WorkerEvent, NOW)).toEndWith('slots=2 queues="a b,c"');
   const tick = { type: 'tick', schedule: 'every day', at: NOW, jobId: 'a b', waits: false };

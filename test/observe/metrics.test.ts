@@ -8,7 +8,7 @@ import { addTime } from '../support/samples.ts';
 
 const NOW = 1_900_000_000_000;
 
-function snapshot(over: Partial<MetricsSnapshot> = {}): MetricsSnapshot {
+function snapshot(overrides: Partial<MetricsSnapshot> = {}): MetricsSnapshot {
   const run = emptyFigures().run;
   for (const ms of [3, 5, 4_000_000]) addTime(run, ms);
   return {
@@ -25,12 +25,12 @@ function snapshot(over: Partial<MetricsSnapshot> = {}): MetricsSnapshot {
       { name: 'never', lastAt: null },
     ],
     walBytes: 4096,
-    ...over,
+    ...overrides,
   };
 }
 
 describe('openMetrics', () => {
-  test('prints every figure with its name and unit', () => {
+  test('prints each kind of figure under its name, with times in seconds', () => {
     const families = readOpenMetrics(openMetrics(snapshot()));
     const value = (name: string, labels = {}) => sampleValue(families, name, labels);
     expect(value('queuectl_jobs', { queue: 'q', state: 'pending' })).toBe(7);
@@ -56,7 +56,7 @@ describe('openMetrics', () => {
     expect(value('queuectl_info', { version: '1.2.3' })).toBe(1);
   });
 
-  test('accepts any text as a label', () => {
+  test('escapes any text in a label, so that it can be read back', () => {
     for (const name of ['a"b', 'a\\', '\\n', 'a\nb', '{},=', 'naïve 🦆', '# EOF', 'x\ud800']) {
       const totals = [{ queue: 'q', name, ...emptyFigures(), completed: 5 }];
       const families = readOpenMetrics(openMetrics(snapshot({ totals })));
@@ -81,15 +81,15 @@ describe('openMetrics', () => {
     ]);
   });
 
-  test('labels the first of very many queues and sums the others, so that nothing is lost', () => {
+  test('labels the first 200 queues and merges the others under the label other', () => {
     const queues = Array.from({ length: 1000 }, (_, i) => `q${String(i).padStart(4, '0')}`);
-    const many = snapshot({
+    const snapshotWithManyQueues = snapshot({
       jobs: queues.map((queue) => ({ queue, state: 'pending', jobs: 2 })),
       waiting: queues.map((queue, i) => ({ queue, since: i === 700 ? NOW - 9000 : null })),
       totals: queues.map((queue) => ({ queue, name: '', ...emptyFigures(), completed: 3 })),
       slots: queues.map((queue) => ({ queue, total: 4, busy: 1, limit: null })),
     });
-    const text = openMetrics(many);
+    const text = openMetrics(snapshotWithManyQueues);
     const families = readOpenMetrics(text);
     expect(new Set(text.match(/queue="[^"]*"/g)).size).toBe(201);
     expect(sampleValue(families, 'queuectl_jobs', { state: 'pending' })).toBe(2000);
@@ -98,19 +98,19 @@ describe('openMetrics', () => {
     expect(sampleValue(families, 'queuectl_oldest_waiting_seconds', { queue: 'other' })).toBe(9);
     expect(sampleValue(families, 'queuectl_slots', { queue: 'other', kind: 'busy' })).toBe(800);
     expect(sampleValue(families, 'queuectl_slots', { queue: 'other', kind: 'total' })).toBe(4);
-    expect(many.totals).toHaveLength(1000);
+    expect(snapshotWithManyQueues.totals).toHaveLength(1000);
   });
 
   test("can be read by a parser of Prometheus' older format", () => {
     const families = parsePrometheus(openMetrics(snapshot()));
-    const of = (name: string) => families.find((family) => family.name === name);
-    expect(of('queuectl_jobs')).toMatchObject({ type: 'GAUGE' });
-    expect(of('queuectl_job_run_seconds')).toMatchObject({ type: 'HISTOGRAM' });
+    const familyOf = (name: string) => families.find((family) => family.name === name);
+    expect(familyOf('queuectl_jobs')).toMatchObject({ type: 'GAUGE' });
+    expect(familyOf('queuectl_job_run_seconds')).toMatchObject({ type: 'HISTOGRAM' });
     // That parser drops the labels of a histogram, so they are not compared.
-    expect(of('queuectl_job_run_seconds')!.metrics[0]).toMatchObject({
+    expect(familyOf('queuectl_job_run_seconds')!.metrics[0]).toMatchObject({
       buckets: expect.objectContaining({ '0.005': '2', '+Inf': '3' }),
     });
-    expect(of('queuectl_attempts_total')!.metrics).toContainEqual({
+    expect(familyOf('queuectl_attempts_total')!.metrics).toContainEqual({
       labels: { outcome: 'completed' },
       value: '3',
     });

@@ -44,8 +44,8 @@ export default defineCommand({
     const ids = all
       ? await selectJobs(app, { filter: { states: ['dead'] } })
       : await namedJobs(app, input.args);
-    const retried = await retryJobs(app, ids, { from: ['dead'], bulk: all, strict: !all });
-    const { changed, withoutKey, skipped, why, retriedAtMostOnce } = retried;
+    const retried = await retryJobs(app, ids, { states: ['dead'], bulk: all, strict: !all });
+    const { changed, withoutKey, skippedAtMostOnce: skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(

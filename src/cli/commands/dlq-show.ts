@@ -1,6 +1,6 @@
-import { showJob } from '../../actions/jobs.ts';
+import { getJobWithAttempts } from '../../actions/jobs.ts';
 import { wrongState } from '../../actions/retry.ts';
-import { findJob } from '../../actions/select.ts';
+import { findJobId } from '../../actions/select.ts';
 import { defineCommand } from '../command.ts';
 import { SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { TIME_FLAGS } from '../layout.ts';
@@ -17,8 +17,8 @@ export default defineCommand({
   async run(context, input) {
     const name = input.required(0, 'the job id', 'to list the dead jobs: queuectl dlq list');
     const app = await context.app();
-    const id = await findJob(app, name);
-    const { job, attempts } = await showJob(app, id);
+    const id = await findJobId(app, name);
+    const { job, attempts } = await getJobWithAttempts(app, id);
     if (job.state !== 'dead') throw wrongState(id, job.state, ['dead']);
     await printJob(context.io, app, job, attempts);
   },

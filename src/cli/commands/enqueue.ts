@@ -1,5 +1,5 @@
 import { enqueue } from '../../actions/enqueue.ts';
-import { addedObjects } from '../../actions/jobs.ts';
+import { enqueuedJobObjects } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
@@ -138,7 +138,7 @@ export async function addJobs(
 
 /** Returns the definition of an existing job with the changes that the flags make. */
 async function changedDefinition(context: Context, name: string, changes: JobInput): Promise<JobInput> {
-  const { definitionOf } = await import('../../actions/again.ts');
+  const { definitionOf } = await import('../../actions/job-definition.ts');
   return withChanges(await definitionOf(await context.app(), name), changes);
 }
 
@@ -207,7 +207,7 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
   const { io } = context;
   if (io.json) {
     const app = await context.app();
-    const objects = await addedObjects(app, jobs);
+    const objects = await enqueuedJobObjects(app, jobs);
     const texts = objects.map((object) => jsonText(io, object));
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   }
@@ -253,7 +253,7 @@ function singleJob(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boo
 async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promise<void> {
   // A script does not get the hint, so that it does not pay for the query.
   if (!io.tty) return;
-  const { standstill } = await import('../../actions/standstill.ts');
+  const { whyQueuesStandStill } = await import('../../actions/why-queues-stand-still.ts');
   const queues = [...new Set(jobs.flatMap((job) => ('queue' in job ? [job.queue] : [])))];
-  for (const problem of await standstill(await app(), queues)) io.note(problem);
+  for (const problem of await whyQueuesStandStill(await app(), queues)) io.note(problem);
 }

@@ -4,9 +4,9 @@ import {
   lastEventNumber,
   lastEventNumberBefore,
   readEvents,
-  startOfLast,
+  startOfLastEvents,
 } from '../../actions/events.ts';
-import { findJob } from '../../actions/select.ts';
+import { findJobId } from '../../actions/select.ts';
 import { ERRORS, QueueError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -90,7 +90,7 @@ export default defineCommand({
     const skipped = Math.min(last, await lastSkippedNumber(opened, since));
     const count = lines ?? (since === null ? DEFAULT_LINES : null);
     const after =
-      count === null ? skipped : Math.max(skipped, await startOfLast(opened, count, last, filter));
+      count === null ? skipped : Math.max(skipped, await startOfLastEvents(opened, count, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
@@ -153,7 +153,7 @@ function readKind(text: string): EventKind {
 /** Resolves a job id. Keeps an unknown id, because a deleted job still has events, and the job may be added later. */
 async function resolveJobId(app: App, name: string): Promise<string> {
   try {
-    return await findJob(app, name);
+    return await findJobId(app, name);
   } catch (error) {
     if (error instanceof QueueError && error.code === 'job-not-found' && !name.startsWith('@')) return name;
     throw error;

@@ -1,5 +1,5 @@
 import { explain } from '../../actions/explain.ts';
-import { findJob } from '../../actions/select.ts';
+import { findJobId } from '../../actions/select.ts';
 import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
@@ -13,7 +13,7 @@ export default defineCommand({
   async run({ io, app }, input) {
     const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const opened = await app();
-    const result = await explain(opened, await findJob(opened, name));
+    const result = await explain(opened, await findJobId(opened, name));
     if (io.json) io.out(`${jsonText(io, result)}\n`);
     else io.out(`${result.reasons.map(printable).join('\n')}\n`);
   },

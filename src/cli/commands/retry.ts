@@ -1,5 +1,5 @@
 import { getJob } from '../../actions/jobs.ts';
-import { againHint, retryJobs } from '../../actions/retry.ts';
+import { notRetryableHint, retryJobs } from '../../actions/retry.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 import { warnStartedAgain } from '../print-result.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
@@ -13,7 +13,7 @@ export default jobActionCommand({
     'Filters skip a job that was enqueued with --at-most-once and has already started. To retry such a job, use its id.',
     'If a job fails, the jobs that depend on it (--after) are cancelled by default. If you retry only the cancelled job, it no longer waits for the failed one. If you retry both, they run in order.',
   ],
-  hint: async (app, id) => againHint(id, (await getJob(app, id)).state),
+  hint: async (app, id) => notRetryableHint(id, (await getJob(app, id)).state),
   async act(app, ids, input, { io }) {
     const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });
     warnStartedAgain(io, acted.retriedAtMostOnce);

@@ -1,5 +1,5 @@
-import { showJob } from '../../actions/jobs.ts';
-import { findJob } from '../../actions/select.ts';
+import { getJobWithAttempts } from '../../actions/jobs.ts';
+import { findJobId } from '../../actions/select.ts';
 import { defineCommand } from '../command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
@@ -14,7 +14,7 @@ export default defineCommand({
   async run(context, input) {
     const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const app = await context.app();
-    const { job, attempts } = await showJob(app, await findJob(app, name));
+    const { job, attempts } = await getJobWithAttempts(app, await findJobId(app, name));
     await printJob(context.io, app, job, attempts);
   },
 });

@@ -32,7 +32,7 @@ export default defineCommand({
   async run({ io, app }, input) {
     const range = readRangeFlag(input);
     if (range !== null) {
-      const options = { queue: input.one('queue'), name: input.one('name'), names: true };
+      const options = { queue: input.one('queue'), name: input.one('name'), withNames: true };
       printSeries(io, await statsSeries(await app(), range, options));
       return;
     }

@@ -41,7 +41,7 @@ export default defineCommand({
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
     const stopped = await stopWorkers(await app(), {
       order,
-      ...(input.args.length === 0 ? {} : { only: input.args }),
+      ...(input.args.length === 0 ? {} : { workerIds: input.args }),
       timeoutMs,
       onWait(remaining) {
         const jobs = remaining.flatMap((worker) => worker.currentJobs);

@@ -1,11 +1,11 @@
-import type { Acted } from '../../actions/act.ts';
+import type { JobActionResult } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../../actions/attempts.ts';
 import { deleteJobs } from '../../actions/delete.ts';
 import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
-import { cancelledWith, childrenOf, getJob, showJob, toChildObject } from '../../actions/jobs.ts';
+import { cancelledWith, childrenOf, getJob, getJobWithAttempts, toChildObject } from '../../actions/jobs.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';
@@ -19,7 +19,7 @@ import { readJobBody } from '../body.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
-import { maskedAdded, maskedJob } from '../masked-objects.ts';
+import { maskedEnqueued, maskedJob } from '../masked-objects.ts';
 import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
 
 const MAX_JOBS = 1000;
@@ -27,7 +27,7 @@ const MAX_JOBS = 1000;
 /** The editable fields, each under its documented name. */
 const EDITABLE = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
 const aJob = { description: 'the job', schema: ref('Job') };
-const changed = { description: 'the changed job', schema: ref('Job') };
+const changedJob = { description: 'the changed job', schema: ref('Job') };
 
 export const JOB_ROUTES: Route[] = [
   get('/api/v1/jobs', {
@@ -53,7 +53,7 @@ export const JOB_ROUTES: Route[] = [
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
       const jobs = await enqueue(app, inputs, () => homeOfOwner(app.stateDirectory.path));
-      const objects = await maskedAdded(app, jobs);
+      const objects = await maskedEnqueued(app, jobs);
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
   }),
@@ -65,7 +65,7 @@ export const JOB_ROUTES: Route[] = [
   patch('/api/v1/jobs/{id}', {
     summary: `Edit a waiting job: ${EDITABLE.map((field) => field.name).join(', ')}`,
     body: ref('JobChanges'),
-    answers: { 200: changed },
+    answers: { 200: changedJob },
     handle(request) {
       const changes = readJobChanges(request.body, request.app.clock.now());
       return actOn(request, (app, [id]) => editJob(app, id!, changes));
@@ -85,7 +85,7 @@ export const JOB_ROUTES: Route[] = [
       ? []
       : post(`/api/v1/jobs/{id}/${verb}`, {
           summary,
-          answers: { 200: changed },
+          answers: { 200: changedJob },
           handle: (request) => actOn(request, act),
         }),
   ),
@@ -93,7 +93,7 @@ export const JOB_ROUTES: Route[] = [
     summary: 'List the attempts of a job, oldest first',
     answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
     handle: async ({ app, params }) => {
-      const { attempts } = await showJob(app, params.id!);
+      const { attempts } = await getJobWithAttempts(app, params.id!);
       return json(withLeftBehind(app, attempts).map(toAttemptObject));
     },
   }),
@@ -134,7 +134,7 @@ async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   return json(await maskedJob(app, await getJob(app, id)));
 }
 
-function refuseUnchanged(id: string, { unchanged, why }: Acted): void {
+function refuseUnchanged(id: string, { unchanged, why }: JobActionResult): void {
   if (unchanged.length > 0)
     throw new QueueError('wrong-state', `job '${id}' was not changed: it ${verbFor(1, why)}`);
 }

@@ -1,5 +1,5 @@
 import { type App, checkOpen } from '../../actions/app.ts';
-import { jobsOfGroup } from '../../actions/error-groups.ts';
+import { jobIdsOfGroup } from '../../actions/error-groups.ts';
 import { noteEvent } from '../../actions/events.ts';
 import { listPages } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
@@ -38,7 +38,7 @@ export const OPERATION_ROUTES: Route[] = [
       const perSecond = readCount(given.per_second, 'per_second', MAX_PER_SECOND);
       const ids =
         given.group !== undefined
-          ? givenIds(await jobsOfGroup(app, readText(given.group, 'group')))
+          ? givenIds(await jobIdsOfGroup(app, readText(given.group, 'group')))
           : given.ids === undefined
             ? matchingIds(app, filterOfBody(given.filter, now))
             : givenIds(readTexts(given.ids, 'ids'));

@@ -32,7 +32,7 @@ export const OUTPUT_ROUTES: Route[] = [
       const found = await readOutputRange(app, params.id!, {
         ordinal: numberOf(one, 'attempt', ORDINAL, null),
         from: numberOf(one, 'from', POSITION, 0),
-        most: numberOf(one, 'limit', LIMIT, DEFAULT_LIMIT),
+        maxBytes: numberOf(one, 'limit', LIMIT, DEFAULT_LIMIT),
         stream: streamOf(one('stream')),
       });
       return new Response(found.bytes as Uint8Array<ArrayBuffer>, {

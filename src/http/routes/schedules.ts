@@ -66,9 +66,9 @@ export const SCHEDULE_ROUTES: Route[] = [
       const changed =
         paused === undefined
           ? await editSchedule(app, params.name!, {
-              when: given(when),
+              schedule: given(when),
               job: job === undefined ? {} : readJobBody(job, now),
-              called: (field) => field,
+              nameOf: (field) => field,
             })
           : readFlag(paused, 'paused')
             ? await pauseSchedule(app, params.name!, actor)

@@ -19,7 +19,7 @@ export const SETTING_ROUTES: Route[] = [
   }),
   put('/api/v1/config/{key}', {
     summary: 'Change a setting, with the value in the same form as on the command line',
-    body: ref('NewValue'),
+    body: ref('SettingValue'),
     answers: { 200: setting },
     handle: async ({ app, params, body }) =>
       json(masked(await setSetting(app, params.key!, readText(readFields(body, ['value']).value, 'value')))),

@@ -22,7 +22,7 @@ export const STATS_ROUTES: Route[] = [
     },
     answers: { 200: { description: 'the time steps of the range, oldest first', schema: ref('Series') } },
     async handle({ app, one }) {
-      const options = { queue: one('queue'), name: one('name'), names: booleanOf(one, 'names') };
+      const options = { queue: one('queue'), name: one('name'), withNames: booleanOf(one, 'names') };
       return json(await statsSeries(app, rangeOf(one('range') ?? '24h'), options));
     },
   }),

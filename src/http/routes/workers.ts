@@ -29,7 +29,7 @@ export const WORKER_ROUTES: Route[] = [
     body: ref('StopWorker'),
     answers: {
       202: {
-        description: 'the stop was requested; returns the workers of the same supervisor',
+        description: 'the stop was requested; returns all active workers',
         schema: listOf(ref('Worker')),
       },
     },

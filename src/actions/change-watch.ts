@@ -8,58 +8,63 @@ const UNWATCHED_POLL_MS = 100;
 /** The shortest time between two polls, because something changes all the time on a busy queue. */
 const SHORTEST_INTERVAL_MS = 20;
 
-export interface WaitingOptions {
+export interface WatchOptions {
+  /** How long to wait in total, or null for no limit. */
   timeoutMs: number | null;
   /** Ends the wait when it aborts. Its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
-/** Waits for changes by other processes. */
-export interface Waiting {
+/** Waits for changes to the store by other processes. */
+export interface ChangeWatch {
   /** Resolves when something has changed since the last call, after `ms`, or at the timeout. Throws when the signal aborts. */
   next(ms?: number): Promise<void>;
   /** Tells whether the timeout has passed. */
-  readonly over: boolean;
+  readonly isTimedOut: boolean;
   close(): void;
 }
 
-export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): Waiting {
+/** Starts to watch for changes. The first call of `next` also notices those since this call. */
+export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): ChangeWatch {
   const now = (): number => app.clock.monotonic();
-  const end = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
-  let changed = false;
-  let last = Number.NEGATIVE_INFINITY;
+  const deadline = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
+  let hasChanged = false;
+  let lastPoll = Number.NEGATIVE_INFINITY;
   let wakeUp = (): void => {};
-  const restMs = (): number => Math.max(0, last + SHORTEST_INTERVAL_MS - now());
+  const untilNextPollMs = (): number => Math.max(0, lastPoll + SHORTEST_INTERVAL_MS - now());
   const unwatch = onChange(app.stateDirectory, () => {
-    if (changed) return;
-    changed = true;
-    setTimeout(() => wakeUp(), restMs());
+    if (hasChanged) return;
+    hasChanged = true;
+    setTimeout(() => wakeUp(), untilNextPollMs());
   });
-  const stop = (): void => wakeUp();
-  signal?.addEventListener('abort', stop);
+  const onAbort = (): void => wakeUp();
+  signal?.addEventListener('abort', onAbort);
 
   return {
     async next(ms = POLL_MS) {
       signal?.throwIfAborted();
-      const longest = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
+      const maxMs = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
       await new Promise<void>((resolve) => {
         // The timer keeps the process alive, because the watch does not.
-        const remainingMs = Math.max(0, end - now());
-        const timer = setTimeout(() => wakeUp(), Math.min(changed ? restMs() : longest, remainingMs));
+        const remainingMs = Math.max(0, deadline - now());
+        const timer = setTimeout(
+          () => wakeUp(),
+          Math.min(hasChanged ? untilNextPollMs() : maxMs, remainingMs),
+        );
         wakeUp = () => {
           clearTimeout(timer);
           resolve();
         };
       });
-      changed = false;
-      last = now();
+      hasChanged = false;
+      lastPoll = now();
       signal?.throwIfAborted();
     },
-    get over() {
-      return now() >= end;
+    get isTimedOut() {
+      return now() >= deadline;
     },
     close() {
-      signal?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', onAbort);
       unwatch?.();
     },
   };

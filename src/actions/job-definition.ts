@@ -2,20 +2,20 @@ import { KEPT_FIELDS } from '../core/field-list.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { App } from './app.ts';
 import { getJob, withStdin } from './jobs.ts';
-import { findJob } from './select.ts';
+import { findJobId } from './select.ts';
 
 /** The fields that belong to one job alone. A new job has its own id, is due at once and waits for no other job. */
 const NOT_COPIED = ['id', 'run_at', 'depends_on'];
 
-/** Returns the definition of a job, to enqueue another one like it. The name is an id, the beginning of one, or @last. */
+/** Returns the definition of a job, to enqueue another one like it. `name` is an id, a unique prefix of one, or @last. */
 export async function definitionOf(app: App, name: string): Promise<JobInput> {
-  const job = await withStdin(app, await getJob(app, await findJob(app, name)));
+  const job = await withStdin(app, await getJob(app, await findJobId(app, name)));
   const fields = KEPT_FIELDS.filter((field) => field.in === undefined && !NOT_COPIED.includes(field.name));
   const values = fields.map(({ key }) => [key, job[key as keyof typeof job]] as const);
   // A job without a timeout must not get the default one.
-  const set = values.filter(([key, value]) => value !== null || key === 'timeoutMs');
+  const given = values.filter(([key, value]) => value !== null || key === 'timeoutMs');
   const { onParentFailure: _, ...policy } = job.policy;
-  const input: JobInput = { ...Object.fromEntries(set), hooks: job.hooks, policy };
+  const input: JobInput = { ...Object.fromEntries(given), hooks: job.hooks, policy };
   if (job.unique !== null) {
     const { key, forMs, while: during } = job.unique;
     input.unique = forMs === null ? { key, while: during } : { key, forMs };

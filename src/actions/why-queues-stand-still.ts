@@ -3,10 +3,10 @@ import type { App } from './app.ts';
 import { activeWorkers, serves, takesJobs } from './workers.ts';
 
 /** Returns sentences that explain why jobs of these queues do not start: a paused queue, or no worker that serves it. */
-export async function standstill(app: App, names: string[]): Promise<string[]> {
+export async function whyQueuesStandStill(app: App, queues: string[]): Promise<string[]> {
   const reasons: string[] = [];
   for (const { name, pausedAt, pausedBy } of await app.store.queues()) {
-    if (pausedAt !== null && names.includes(name))
+    if (pausedAt !== null && queues.includes(name))
       reasons.push(
         `queue ${name} was paused at ${toIso(pausedAt)} by ${pausedBy}; to resume it: queuectl queue resume ${name}`,
       );
@@ -16,7 +16,7 @@ export async function standstill(app: App, names: string[]): Promise<string[]> {
   const workers = active.filter(takesJobs);
   if (workers.length === 0)
     return [...reasons, 'all workers are stopping; to start another one: queuectl worker start'];
-  const unserved = names.filter((name) => !workers.some((worker) => serves(worker, name)));
+  const unserved = queues.filter((name) => !workers.some((worker) => serves(worker, name)));
   if (unserved.length > 0) {
     const list = unserved.join(',');
     reasons.push(`no worker serves queue ${list}; to start one: queuectl worker start --queue ${list}`);
