@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  'top fits every terminal size',
+  'top draws the whole screen anew after each resize of the terminal',
   inSandbox(async (box) => {
     for (let i = 0; i < 40; i++)
       await enqueue(box, `job-${i}`, `echo 漢字 ${'long '.repeat(40)}`, { queue: `q${i % 7}` });
@@ -204,7 +204,7 @@ test(
 );
 
 test(
-  'without a terminal top prints a hint, one screen or JSON',
+  'without a terminal top is refused with a hint, and --once and --json work',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const refused = await box.run(['top']);
