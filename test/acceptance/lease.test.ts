@@ -39,7 +39,7 @@ function canWrite(box: Sandbox): boolean {
   }
 }
 
-/** Continues a frozen worker. Waits until it has ended and its supervisor has replaced it, so that `count` are listed. */
+/** Continues a frozen worker. Waits until it has ended and its supervisor has replaced it, so that there are `count` workers. */
 async function thawUntilReplaced(box: Sandbox, pid: number, count: number): Promise<void> {
   send([pid], 'SIGCONT');
   await until(() => !isAlive(pid), 'the thawed worker has ended');

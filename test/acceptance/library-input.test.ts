@@ -168,7 +168,7 @@ console.log(JSON.stringify({ errors, ended: (await openEvents).done }));
 `;
 
 onEachRuntime(
-  'close() ends calls that still wait, and a closed queue refuses further calls',
+  'close() ends waiting calls, and a closed queue refuses further calls',
   (runtime, directory) => {
     const { errors, ended } = printedBy(runtime, CLOSED_PROGRAM, join(directory, 'queue.db')) as {
       errors: string[];

@@ -43,27 +43,23 @@ console.log(JSON.stringify({
 await queue.close();
 `;
 
-onEachRuntime(
-  'a program reads and follows the output of its jobs, and reads their attempts',
-  (runtime, directory) => {
-    expect(printedBy(runtime, READING_PROGRAM, join(directory, 'queue.db'), join(directory, 'gate'))).toEqual(
-      {
-        beforeStart: ['', []],
-        text: 'one\ntwo ä\nend\n',
-        firstAttempt: ['one\n'],
-        state: 'completed',
-        last: 'two ä\nend\n',
-        first: 'one\n',
-        tail: 'end\n',
-        split: ['out\nerr\n', 'out\n', 'err\n'],
-        attempts: [
-          [1, 'exited', 3, 'exit code 3: one', 4, true, true],
-          [2, 'exited', 0, null, 11, true, true],
-        ],
-      },
-    );
-  },
-);
+onEachRuntime('a program reads the output and the attempts of its jobs', (runtime, directory) => {
+  const files = [join(directory, 'queue.db'), join(directory, 'gate')];
+  expect(printedBy(runtime, READING_PROGRAM, ...files)).toEqual({
+    beforeStart: ['', []],
+    text: 'one\ntwo ä\nend\n',
+    firstAttempt: ['one\n'],
+    state: 'completed',
+    last: 'two ä\nend\n',
+    first: 'one\n',
+    tail: 'end\n',
+    split: ['out\nerr\n', 'out\n', 'err\n'],
+    attempts: [
+      [1, 'exited', 3, 'exit code 3: one', 4, true, true],
+      [2, 'exited', 0, null, 11, true, true],
+    ],
+  });
+});
 
 const ABORTING_PROGRAM = `
 import { openQueue } from 'queuectl';
@@ -99,25 +95,22 @@ await queue.close();
 console.log(JSON.stringify({ reasons, pending: counts.pending }));
 `;
 
-onEachRuntime(
-  'an AbortSignal ends wait(), events() and logs() with follow, and a timeout ends wait()',
-  (runtime, directory) => {
-    const { reasons, pending } = printedBy(runtime, ABORTING_PROGRAM, join(directory, 'queue.db')) as {
-      reasons: unknown[];
-      pending: number;
-    };
-    const timedOut = "QueueError: the wait timed out: job 'job' is still pending";
-    expect(reasons[0]).toStartWith('TimeoutError: ');
-    expect(reasons.slice(1, 4)).toContainEqual('Error: enough');
-    expect(reasons.slice(1, 4)).toContainEqual(['enqueued', 'Error: enough']);
-    expect(reasons.slice(1, 4)).toContainEqual(['Error: enough']);
-    expect(reasons.slice(4)).toEqual([
-      'Error: enough',
-      ['Error: enough'],
-      ['Error: enough'],
-      timedOut,
-      timedOut,
-    ]);
-    expect(pending).toBe(1);
-  },
-);
+onEachRuntime('abort signals end wait(), events() and logs(); timeouts end wait()', (runtime, directory) => {
+  const { reasons, pending } = printedBy(runtime, ABORTING_PROGRAM, join(directory, 'queue.db')) as {
+    reasons: unknown[];
+    pending: number;
+  };
+  const timedOut = "QueueError: the wait timed out: job 'job' is still pending";
+  expect(reasons[0]).toStartWith('TimeoutError: ');
+  expect(reasons.slice(1, 4)).toContainEqual('Error: enough');
+  expect(reasons.slice(1, 4)).toContainEqual(['enqueued', 'Error: enough']);
+  expect(reasons.slice(1, 4)).toContainEqual(['Error: enough']);
+  expect(reasons.slice(4)).toEqual([
+    'Error: enough',
+    ['Error: enough'],
+    ['Error: enough'],
+    timedOut,
+    timedOut,
+  ]);
+  expect(pending).toBe(1);
+});

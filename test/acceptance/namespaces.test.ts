@@ -9,7 +9,7 @@ const OTHER_PID_NAMESPACE = ['unshare', '-pf', '--mount-proc'];
 // A test is skipped if this user may not create the namespace that it needs.
 const cannotUnshare = cannotRun(OTHER_PID_NAMESPACE);
 const OTHER_PID_NAMESPACE_HOST_PROC = ['unshare', '-pf'];
-/** Its boot clock differs from the machine's by days. */
+/** Gives queuectl a boot clock that differs from the machine's by days. */
 const OTHER_TIME_NAMESPACE = ['unshare', '-T', '--boottime', '1000000', '--fork'];
 
 function cannotRun([program, ...args]: string[]): boolean {

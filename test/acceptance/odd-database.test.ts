@@ -4,15 +4,11 @@ import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { inSandbox } from '../support/queuectl.ts';
 
-/** What is in place of the database file, a function that puts it there, and the message about it. */
+/** What is in place of the database, a function that puts it there, and the message about it. */
 const REPLACEMENTS: [what: string, replace: (db: string) => void, says: RegExp][] = [
+  ['an empty database with a state directory', (db) => truncateSync(db), /is damaged: the file is truncated/],
   [
-    'an empty database file beside a state directory',
-    (db) => truncateSync(db),
-    /is damaged: the file is truncated/,
-  ],
-  [
-    'an empty database file without a state directory',
+    'an empty database without a state directory',
     (db) => {
       rmSync(`${db}.d`, { recursive: true });
       truncateSync(db);
@@ -20,7 +16,7 @@ const REPLACEMENTS: [what: string, replace: (db: string) => void, says: RegExp][
     /is empty, not a queuectl database/,
   ],
   [
-    'a missing database file beside a state directory',
+    'a missing database with a state directory',
     (db) => rmSync(db),
     /is missing, although .*queue\.db\.d exists/,
   ],

@@ -68,15 +68,13 @@ function isFile(path: string): boolean {
 test.concurrent(
   'every file and directory is accessible to its owner only, even with umask 0',
   inSandbox(async (box) => {
-    const withUmask0 = { through: ['sh', '-c', 'umask 0; exec "$0" "$@"'] };
-    expect((await box.run(['worker', 'start', '--detach'], withUmask0)).code).toBe(0);
-    await box.run(['enqueue', '--id', 'loud', 'seq 10000'], withUmask0);
-    await box.run(['enqueue', '--id', 'runs', 'until test -e go; do sleep 0.05; done'], withUmask0);
+    const umask0 = { through: ['sh', '-c', 'umask 0; exec "$0" "$@"'] };
+    expect((await box.run(['worker', 'start', '--detach'], umask0)).code).toBe(0);
+    await box.run(['enqueue', '--id', 'loud', 'seq 10000'], umask0);
+    await box.run(['enqueue', '--id', 'runs', 'until test -e go; do sleep 0.05; done'], umask0);
     await untilState(box, 'loud', 'completed');
     await untilState(box, 'runs', 'processing');
-    expect((await box.run(['backup', '--with-output', join(box.home, 'backup.db')], withUmask0)).code).toBe(
-      0,
-    );
+    expect((await box.run(['backup', '--with-output', join(box.home, 'backup.db')], umask0)).code).toBe(0);
     const names = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
     expect(names).toContain('queue.db-wal');
     for (const name of ['', ...names]) {

@@ -34,7 +34,7 @@ function unusedUid(): number {
   return 100_000 + Math.floor(Math.random() * 1e9);
 }
 
-function canLimitProcesses(): boolean {
+function canLimit(): boolean {
   const [program, ...args] = [
     ...asUser(unusedUid()),
     'prlimit',
@@ -100,7 +100,7 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
 }
 
 for (const free of [0, 1] as const) {
-  test.skipIf(!canLimitProcesses())(`no job is lost while a job leaves its user ${free} free processes`, () =>
+  test.skipIf(!canLimit())(`no job is lost while the user has ${free} free processes`, () =>
     withFullUser(free, async (box, workers, release) => {
       await enqueueJobs(box);
       await untilHeartbeats(box, 5);
@@ -110,19 +110,17 @@ for (const free of [0, 1] as const) {
   );
 }
 
-test.skipIf(!canLimitProcesses())(
-  'a worker that dies while no process is free is replaced, and no job is lost',
-  () =>
-    withFullUser(0, async (box, workers, release) => {
-      const holder = (await workersOf(box)).find((worker) => worker.current_jobs.includes('hog'))!;
-      await killAll([holder.pid]);
-      await enqueueJobs(box);
-      await untilHeartbeats(box, 5);
-      expect(processesOfJob(box, 'hog')).not.toEqual([]);
-      release();
-      await expectNothingLost(box, workers);
-      expect(lines(join(box.directory, 'hog.log'))).toEqual(['full']);
-    }),
+test.skipIf(!canLimit())('a worker that dies while no process is free is replaced, and no job is lost', () =>
+  withFullUser(0, async (box, workers, release) => {
+    const holder = (await workersOf(box)).find((worker) => worker.current_jobs.includes('hog'))!;
+    await killAll([holder.pid]);
+    await enqueueJobs(box);
+    await untilHeartbeats(box, 5);
+    expect(processesOfJob(box, 'hog')).not.toEqual([]);
+    release();
+    await expectNothingLost(box, workers);
+    expect(lines(join(box.directory, 'hog.log'))).toEqual(['full']);
+  }),
 );
 
 test.skipIf(whyNoProcessLimit() !== null)(

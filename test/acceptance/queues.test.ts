@@ -50,11 +50,9 @@ test(
 );
 
 test(
-  'queue pause refuses an unknown queue, and --all pauses and resumes every queue',
+  'queue pause and resume with --all change every queue, and take no queue name beside it',
   inSandbox(async (box) => {
     for (const queue of ['mail', 'web']) await box.run(['enqueue', '--queue', queue, 'true']);
-    const refused = await box.run(['queue', 'pause', 'mial']);
-    expectRefusal(refused, 3, /there is no queue 'mial'; did you mean 'mail'\?/);
     const listPaused = async (): Promise<unknown> =>
       JSON.parse((await box.run(['queue', 'list', '--json=name,paused'])).stdout);
     const bothPaused = (value: boolean) => [
@@ -75,8 +73,8 @@ test.concurrent(
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { queue: 'mail' });
     for (const verb of ['pause', 'resume']) {
-      const { code, stderr } = await box.run(['queue', verb, 'mial']);
-      expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("did you mean 'mail'?") });
+      const refused = await box.run(['queue', verb, 'mial']);
+      expectRefusal(refused, 3, /there is no queue 'mial'; did you mean 'mail'\?/);
     }
     expect(await box.json(['queue', 'list'])).toHaveLength(1);
     const created = onTerminal(box, ['queue', 'set', 'mial', '--concurrency', '2'], 24, 120);

@@ -92,7 +92,7 @@ const RUNTIMES: Record<string, string[]> = {
 };
 
 /** For each line of its input, this program enqueues a job, opens the queue once more, and prints both results. */
-const ENQUEUEING_PROGRAM = `
+const ENQUEUER = `
 import { createInterface } from 'node:readline';
 import { openQueue } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
@@ -111,11 +111,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       `after removing ${suffixes.join(' and ')}, calls of a program on ${name} fail, and its exit damages nothing`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
-        const program = box.start([dbOf(box)], {
-          through: [...runtime, ENQUEUEING_PROGRAM],
-          open: true,
-          cwd: ROOT,
-        });
+        const program = box.start([dbOf(box)], { through: [...runtime, ENQUEUER], open: true, cwd: ROOT });
         const exchange = async (line: string, answer: string): Promise<void> => {
           program.child.stdin!.write(`${line}\n`);
           await until(() => program.output().includes(answer), `the program answers ${answer}`);
@@ -140,7 +136,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
 }
 
 /** After one line of input, this program enqueues a job and closes the queue. After another line, it opens the queue again. */
-const REOPENING_PROGRAM = `
+const REOPENER = `
 import { once } from 'node:events';
 import { openQueue } from 'queuectl';
 const db = process.argv.at(-1);
@@ -163,11 +159,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       `after removing ${suffixes.join(' and ')}, a program on ${name} can close and reopen the queue, and other processes continue`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
-        const program = box.start([dbOf(box)], {
-          through: [...runtime, REOPENING_PROGRAM],
-          open: true,
-          cwd: ROOT,
-        });
+        const program = box.start([dbOf(box)], { through: [...runtime, REOPENER], open: true, cwd: ROOT });
         await until(() => program.output().includes('ready'), 'the program has opened the queue');
         await enqueue(box, 'b', 'true');
         removeFiles(box, suffixes);

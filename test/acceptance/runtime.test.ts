@@ -40,30 +40,24 @@ test(
   'queuectl runs no code from the directory in which it is started',
   inSandbox(async (box) => {
     const hostile = join(box.directory, 'hostile');
-    const addHostileFile = (path: string, text: string): void => {
+    const addFile = (path: string, text: string): void => {
       mkdirSync(join(hostile, path, '..'), { recursive: true });
       writeFileSync(join(hostile, path), text);
     };
     const evilCode = `require('node:fs').appendFileSync(${JSON.stringify(join(box.directory, 'sprung'))}, 'x');`;
-    addHostileFile('evil.js', evilCode);
-    addHostileFile('evil.ts', evilCode);
-    addHostileFile(
+    addFile('evil.js', evilCode);
+    addFile('evil.ts', evilCode);
+    addFile(
       'bunfig.toml',
       'preload = ["./evil.ts"]\n[run]\npreload = ["./evil.ts"]\n[test]\npreload = ["./evil.ts"]\n',
     );
     const variables = `QUEUECTL_DB=${hostile}/stolen.db\nQUEUECTL_HOME=${hostile}/stolen\nPATH=${hostile}\nFROM_DOTENV=1\n`;
     for (const name of ['.env', '.env.local', '.env.production', '.env.development'])
-      addHostileFile(name, variables);
-    addHostileFile(
-      'package.json',
-      '{"name":"x","type":"commonjs","main":"evil.js","imports":{"#x":"./evil.js"}}',
-    );
-    addHostileFile(
-      'tsconfig.json',
-      '{"compilerOptions":{"paths":{"node:*":["./evil.ts"],"*":["./evil.ts"]}}}',
-    );
+      addFile(name, variables);
+    addFile('package.json', '{"name":"x","type":"commonjs","main":"evil.js","imports":{"#x":"./evil.js"}}');
+    addFile('tsconfig.json', '{"compilerOptions":{"paths":{"node:*":["./evil.ts"],"*":["./evil.ts"]}}}');
     for (const name of ['queuectl', 'node', 'bun', 'sqlite', 'bun-types', '@oven/bun-linux-x64'])
-      addHostileFile(`node_modules/${name}/index.js`, evilCode);
+      addFile(`node_modules/${name}/index.js`, evilCode);
 
     await expectJobRuns(box, { cwd: hostile });
     const job = await box.run(['enqueue', '--id', 'env', 'echo "[$FROM_DOTENV]"'], { cwd: hostile });

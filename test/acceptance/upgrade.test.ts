@@ -131,14 +131,11 @@ test(
     expect((await runNext(box, 'db', 'migrate')).stdout).toContain('nothing to do');
     expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
     box.start(['worker', 'start'], { through: throughNext });
-    await until(
-      async () => (await runNext(box, 'worker', 'list')).stdout.includes('job'),
-      'job has a worker',
-    );
+    const hasWorker = async () => (await runNext(box, 'worker', 'list')).stdout.includes('job');
+    await until(hasWorker, 'job has a worker');
     job.release();
-    const hasEnded = async (): Promise<boolean> =>
-      (await runNext(box, 'show', 'job')).stdout.includes('dead');
-    await until(hasEnded, 'job has ended');
+    const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
+    await until(isDead, 'job has ended');
     expect(job.traces()).toEqual(ONE_RUN);
   }),
 );
@@ -157,9 +154,8 @@ test(
     expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
     expectRefusal(await box.run(['enqueue', 'true']), 5, /schema version/);
     job.release();
-    const hasEnded = async (): Promise<boolean> =>
-      (await runNext(box, 'show', 'job')).stdout.includes('dead');
-    await until(hasEnded, 'job has ended');
+    const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
+    await until(isDead, 'job has ended');
     const { stdout } = await runNext(box, 'show', 'job', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);

@@ -7,7 +7,7 @@ import { enqueue, inSandbox, type Sandbox, until, untilState } from '../support/
 import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-interface WaitingJob {
+interface JobReason {
   id: string;
   waiting_for: string | null;
 }
@@ -19,7 +19,7 @@ async function linesOnTerminal(box: Sandbox, args: string[], columns: number): P
 }
 
 /** What a list shows for each reason. For `scheduled` and `retrying`, it shows the time until the job is due. */
-const SHOWN_REASONS: Record<string, RegExp> = {
+const SHOWN_AS: Record<string, RegExp> = {
   ...Object.fromEntries(
     WAITING_REASONS.map((reason) => [reason, new RegExp(`\\b${reason.replace('_', ' ')}\\b`)]),
   ),
@@ -37,7 +37,7 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
         const row = lines.find((line) => line.startsWith(`${id} `))!;
         expect({ id, row: row.slice(id.length) }).toEqual({
           id,
-          row: expect.stringMatching(SHOWN_REASONS[id]!),
+          row: expect.stringMatching(SHOWN_AS[id]!),
         });
       }
     }
@@ -55,14 +55,14 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
   },
 
   'JSON has it in every job object': async (box) => {
-    for (const { id, waiting_for } of await box.json<WaitingJob[]>(['list']))
+    for (const { id, waiting_for } of await box.json<JobReason[]>(['list']))
       expect({ id, waiting_for }).toEqual({ id, waiting_for: WAITING_IDS.includes(id) ? id : null });
     for (const id of WAITING_IDS) {
       expect(await box.json(['show', id])).toMatchObject({ waiting_for: id });
       expect(await box.json(['explain', id])).toMatchObject({ waiting_for: id });
     }
     expect(await box.json(['show', 'parent'])).toMatchObject({ waiting_for: null });
-    const top = await box.json<{ waiting: WaitingJob[]; running: WaitingJob[]; failures: WaitingJob[] }>([
+    const top = await box.json<{ waiting: JobReason[]; running: JobReason[]; failures: JobReason[] }>([
       'top',
     ]);
     for (const { id, waiting_for } of [...top.waiting, ...top.failures]) expect(waiting_for).toBe(id);
@@ -75,14 +75,14 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
       const row = lines.find((line) => line.startsWith(`  ${id} `))!;
       expect({ id, row: row.slice(id.length + 2) }).toEqual({
         id,
-        row: expect.stringMatching(SHOWN_REASONS[id]!),
+        row: expect.stringMatching(SHOWN_AS[id]!),
       });
     }
   },
 
   'a filter finds the jobs of each reason, and of several': async (box) => {
     const found = async (...args: string[]): Promise<string[]> =>
-      (await box.json<WaitingJob[]>(['list', ...args])).map((job) => job.id);
+      (await box.json<JobReason[]>(['list', ...args])).map((job) => job.id);
     for (const id of WAITING_IDS) expect(await found('--waiting-for', id)).toEqual([id]);
     expect(await found('--waiting-for', WAITING_REASONS.join())).toEqual([...WAITING_IDS]);
     expect(await found('--waiting-for', 'no-worker', '--waiting-for', 'ready')).toEqual([
@@ -118,7 +118,7 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
 
   'the HTTP API shows it and filters by it': async (box) => {
     const { call } = await serve(box);
-    const found = async (query: string): Promise<WaitingJob[]> =>
+    const found = async (query: string): Promise<JobReason[]> =>
       (await call('GET', `/api/v1/jobs?${query}`)).json.jobs;
     for (const { id, waiting_for } of await found('limit=100'))
       expect({ id, waiting_for }).toEqual({ id, waiting_for: WAITING_IDS.includes(id) ? id : null });
@@ -134,7 +134,7 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const at: string = cursor === '' ? '' : `&cursor=${cursor}`;
       const { json } = await call('GET', `/api/v1/jobs?waiting_for=${WAITING_REASONS.join()}&limit=2${at}`);
-      pages.push(...json.jobs.map((job: WaitingJob) => job.id));
+      pages.push(...json.jobs.map((job: JobReason) => job.id));
       cursor = json.next_cursor;
     }
     expect(pages).toEqual([...WAITING_IDS]);
@@ -199,7 +199,7 @@ describe('waiting_for', () => {
       expect(await box.json(['show', 'job'])).toMatchObject({ waiting_for: 'ready' });
       box.start(['worker', 'stop']);
       await until(
-        async () => (await box.json<WaitingJob>(['show', 'job'])).waiting_for === 'no_worker',
+        async () => (await box.json<JobReason>(['show', 'job'])).waiting_for === 'no_worker',
         'the job waits for a worker',
       );
       expect((await box.run(['explain', 'job'])).stdout).toStartWith('all workers are stopping; ');
