@@ -23,8 +23,8 @@ async function freeze(box: Sandbox, pid: number): Promise<void> {
     send([pid], 'SIGCONT');
     send([pid], 'SIGSTOP');
   }
-  const gone = async () => !(await workersOf(box)).some((worker) => worker.pid === pid);
-  await until(gone, 'the frozen worker is removed');
+  const isGone = async () => !(await workersOf(box)).some((worker) => worker.pid === pid);
+  await until(isGone, 'the frozen worker is removed');
 }
 
 function canWrite(box: Sandbox): boolean {

@@ -42,17 +42,17 @@ test.concurrent(
   'the draft of a running backup and files with a similar name are left alone',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
-    const first = box.start(['backup', join(box.home, 'first.db')], {
+    const running = box.start(['backup', join(box.home, 'first.db')], {
       env: { QUEUECTL_CRASH_AT: 'after-renew:1:stop' },
     });
-    await until(() => processState(first.pid) === 'T', 'the process is stopped at its crash point');
+    await until(() => processState(running.pid) === 'T', 'the process is stopped at its crash point');
     writeFileSync(join(box.home, '.queuectl-mine.draft'), '');
     expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
     await box.json(['backup', join(box.home, 'second.db')]);
     expect((await drain(box)).code).toBe(0);
     expect(draftsIn(box.home)).toHaveLength(2);
-    first.child.kill('SIGCONT');
-    expect(await first.exit).toBe(0);
+    running.child.kill('SIGCONT');
+    expect(await running.exit).toBe(0);
     expect(draftsIn(box.home)).toEqual(['.queuectl-mine.draft']);
   }),
 );
@@ -75,17 +75,17 @@ test.concurrent(
     await configure(box, { 'output-limit': '64K' });
     await enqueue(box, 'loud', 'seq 300000');
     const attempts = join(box.home, 'queue.db.d', 'attempts');
-    const unfinished = (): string[] =>
+    const unfinishedFiles = (): string[] =>
       (readdirSync(attempts, { recursive: true }) as string[]).filter((name) => /\/out\.\d+$/.test(name));
     const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-short:1:stop' } });
-    await until(() => unfinished().length > 0, 'an unfinished file exists');
+    await until(() => unfinishedFiles().length > 0, 'an unfinished file exists');
     const worker = (await workersOf(box))[0]!.pid;
     await until(() => processState(worker) === 'T', 'the process is stopped at its crash point');
     await killAll([workers.pid, worker]);
-    expect((await leftoversCheck(box)).says).toContain(unfinished()[0]!);
+    expect((await leftoversCheck(box)).says).toContain(unfinishedFiles()[0]!);
     await box.startWorkers();
     await untilState(box, 'loud', 'completed');
-    expect(unfinished()).toEqual([]);
+    expect(unfinishedFiles()).toEqual([]);
     expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
   }),
 );

@@ -48,9 +48,9 @@ test.skipIf(cannotUnshare)(
 test.skipIf(cannotUnshare)(
   'workers that run as PID 1 warn that nothing reaps processes and suggest an init, and others do not',
   inSandbox(async (box) => {
-    const first = await box.run(['worker', 'start', '--drain'], { through: OTHER_PID_NAMESPACE });
-    expect(first.code).toBe(0);
-    expect(first.stderr).toMatch(/^warning: queuectl is running as PID 1, .*docker run --init/m);
+    const asPid1 = await box.run(['worker', 'start', '--drain'], { through: OTHER_PID_NAMESPACE });
+    expect(asPid1.code).toBe(0);
+    expect(asPid1.stderr).toMatch(/^warning: queuectl is running as PID 1, .*docker run --init/m);
     expect((await box.run(['worker', 'start', '--drain'])).stderr).not.toContain('PID 1');
   }),
 );
@@ -79,7 +79,7 @@ test.skipIf(cannotRun(OTHER_PID_NAMESPACE_HOST_PROC))(
 );
 
 test.skipIf(cannotRun(OTHER_TIME_NAMESPACE))(
-  'workers in two time namespaces consider each other alive, and one adopts the job of the other when that is killed',
+  'workers in two time namespaces consider each other alive, and one adopts the job of the other after its death',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms', lease: '2s' });
     const other = box.start(['worker', 'start'], { through: OTHER_TIME_NAMESPACE });

@@ -13,7 +13,7 @@ const ranIds = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
 const ranAtMs = (box: Sandbox, id: string): number =>
   Number(lines(join(box.directory, id))[0] ?? 'never') / 1_000_000;
 
-/** Disables polling, so that only a wake-up or an exact timer can start a job. */
+/** Makes polling so rare that only a wake-up or an exact timer can start a job. */
 async function disablePolling(box: Sandbox): Promise<void> {
   for (const [key, value] of [
     ['lease', '1d'],

@@ -99,7 +99,7 @@ test('list supports every format', async () => {
   expect(row).toMatch(/(ago|now) {2}.*…$/);
 });
 
-test('other lists support formats, too', async () => {
+test('queue, schedule, setting, worker, dead job and event lists support formats, too', async () => {
   expect(await stdoutOf('queue', 'list', '-q')).toBe('default\nmail\n');
   expect(await stdoutOf('schedule', 'list', '--format', '{name} {cron}')).toBe('nightly 0 3 * * *\n');
   expect(await stdoutOf('config', 'list', '--format', 'ids')).toStartWith('max-retries\n');

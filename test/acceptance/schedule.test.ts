@@ -26,7 +26,7 @@ interface ScheduleJson {
 }
 
 /** Adds a schedule that appends its nominal time to a file every second. Returns the path of the file. */
-async function addTicking(box: Sandbox, ...flags: string[]): Promise<string> {
+async function addTickingSchedule(box: Sandbox, ...flags: string[]): Promise<string> {
   const log = join(box.directory, 'ticks');
   const command = `echo $QUEUECTL_SCHEDULED_AT >> ${log}`;
   await box.json(['schedule', 'add', 'ticking', '--every', '1s', ...flags, command]);
@@ -49,7 +49,7 @@ function gapsIn(ticks: number[]): number[] {
 test.concurrent(
   'with four workers, each tick of a schedule that is due every second runs once',
   inSandbox(async (box) => {
-    const log = await addTicking(box, '--overlap', 'allow');
+    const log = await addTickingSchedule(box, '--overlap', 'allow');
     const workers = await box.startWorkers('--count', '4');
     await until(() => lines(log).length >= 10, 'ten ticks');
     await box.run(['worker', 'stop']);
@@ -81,18 +81,18 @@ test.concurrent(
   'no tick runs twice or is missing as long as one worker lives, although workers are killed at random moments',
   inSandbox(async (box) => {
     const random = seededRandom('kills');
-    const log = await addTicking(box, '--overlap', 'allow');
+    const log = await addTickingSchedule(box, '--overlap', 'allow');
     await box.startWorkers('--count', '3');
     for (let kills = 0; kills < 6; kills++) {
       // The kill happens around a tick, where it is most likely to do harm.
-      const moment = (Math.ceil(Date.now() / 1000) + 2) * 1000 - 20 + below(random, 60);
+      const killAtMs = (Math.ceil(Date.now() / 1000) + 2) * 1000 - 20 + below(random, 60);
       const workers = await workersOf(box);
-      await until(() => Date.now() >= moment, 'the moment to kill');
+      await until(() => Date.now() >= killAtMs, 'the moment to kill');
       const victim = workers[below(random, workers.length)];
       if (victim !== undefined) await killAll([victim.pid]);
     }
-    const seen = lines(log).length;
-    await until(() => lines(log).length >= seen + 2, 'ticks after the last kill');
+    const ticksSoFar = lines(log).length;
+    await until(() => lines(log).length >= ticksSoFar + 2, 'ticks after the last kill');
     const ticks = readTicks(log);
     expect(ticks.length).toBeGreaterThan(10);
     // A job whose worker was killed right after the claim runs a little later, so the test waits for it.
@@ -107,7 +107,7 @@ for (const [catchUp, runsMissedTick] of [
   test.concurrent(
     `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice, and only ticks without a worker are missing`,
     inSandbox(async (box) => {
-      const log = await addTicking(box, '--overlap', 'allow', '--catch-up', catchUp);
+      const log = await addTickingSchedule(box, '--overlap', 'allow', '--catch-up', catchUp);
       const supervisor = await box.startWorkers('--count', '2');
       await until(() => lines(log).length >= 2, 'two ticks');
       const pids = (await workersOf(box)).map((worker) => worker.pid);
@@ -169,7 +169,7 @@ test.concurrent(
 test.concurrent(
   'a schedule can be paused, resumed, run and removed',
   inSandbox(async (box) => {
-    const log = await addTicking(box, '--overlap', 'allow');
+    const log = await addTickingSchedule(box, '--overlap', 'allow');
     const show = () => box.json<ScheduleJson>(['schedule', 'show', 'ticking']);
     await box.startWorkers();
     await until(() => lines(log).length >= 1, 'a tick');
@@ -179,14 +179,14 @@ test.concurrent(
       next_runs: [],
     });
     // The time of two ticks passes, so that only `schedule run` can cause the next job.
-    const paused = Date.now();
-    await until(() => Date.now() > paused + 2500, 'two ticks could have come');
-    const before = lines(log).length;
+    const pausedAtMs = Date.now();
+    await until(() => Date.now() > pausedAtMs + 2500, 'two ticks could have come');
+    const runsBefore = lines(log).length;
     const { id } = await box.json<JobJson>(['schedule', 'run', 'ticking']);
-    await until(() => lines(log).length === before + 1, 'the job of schedule run');
+    await until(() => lines(log).length === runsBefore + 1, 'the job of schedule run');
     expect(await show()).toMatchObject({ last_job_id: id, paused: true });
     await box.json(['schedule', 'resume', 'ticking']);
-    await until(() => lines(log).length > before + 1, 'a tick after the pause');
+    await until(() => lines(log).length > runsBefore + 1, 'a tick after the pause');
     expect((await box.run(['schedule', 'remove', 'ticking'])).stdout).toBe('ticking\n');
     expect(await box.json<unknown[]>(['schedule', 'list'])).toEqual([]);
     expect((await box.run(['schedule', 'show', 'ticking'])).code).toBe(3);
@@ -224,38 +224,43 @@ test.concurrent(
 );
 
 const add = (...args: string[]): string[] => ['schedule', 'add', ...args];
-const cron = (expression: string, ...more: string[]): string[] =>
+const addCron = (expression: string, ...more: string[]): string[] =>
   add('x', '--cron', expression, ...more, 'true');
 const REFUSED_ADDS: [what: string, args: string[], code: number, says: RegExp][] = [
   ['a missing name', add(), 2, /schedule name is missing/],
   ['a missing command', add('x', '--every', '1m'), 2, /requires a command/],
   ['two commands', add('x', '--every', '1m', '-c', 'true', 'true'), 2, /more than once/],
-  ['a missing time', add('x', 'true'), 2, /requires --cron or --every/],
-  ['both --cron and --every', cron('* * * * *', '--every', '1m'), 2, /cannot have both/],
+  ['a missing time', add('x', 'true'), 2, /requires --addCron or --every/],
+  ['both --cron and --every', addCron('* * * * *', '--every', '1m'), 2, /cannot have both/],
   ['--tz without --cron', add('x', '--every', '1m', '--tz', 'UTC', 'true'), 2, /--tz/],
-  ['an unknown time zone', cron('* * * * *', '--tz', 'Mars/Olympus'), 2, /unknown time zone 'Mars\/Olympus'/],
+  [
+    'an unknown time zone',
+    addCron('* * * * *', '--tz', 'Mars/Olympus'),
+    2,
+    /unknown time zone 'Mars\/Olympus'/,
+  ],
   ['--every 0', add('x', '--every', '0', 'true'), 2, /--every/],
   ['--every 999ms', add('x', '--every', '999ms', 'true'), 2, /--every/],
   ['--every so', add('x', '--every', 'so', 'true'), 2, /invalid duration/],
   ['--every 9999999d', add('x', '--every', '9999999d', 'true'), 2, /--every/],
-  ['a step of 0', cron('*/0 * * * *'), 2, /cron expression/],
-  ['a huge range', cron('0 0 1-100000000 * *'), 2, /cron expression/],
-  ['a broken range', cron('0 0 1--100000000 * *'), 2, /cron expression/],
-  ['four fields', cron('* * * *'), 2, /4 fields instead of 5/],
-  ['six fields', cron('* * * * * *'), 2, /6 fields instead of 5/],
-  ['no fields', cron(''), 2, /0 fields/],
-  ['30 February', cron('0 0 30 2 *'), 2, /never/],
-  ['a long expression', cron(`${'1,'.repeat(5000)}1 * * * *`), 2, /256/],
-  ['@reboot', cron('@reboot'), 2, /@reboot/],
-  ['an unknown --overlap', cron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
-  ['an unknown --catch-up', cron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
+  ['a step of 0', addCron('*/0 * * * *'), 2, /addCron expression/],
+  ['a huge range', addCron('0 0 1-100000000 * *'), 2, /addCron expression/],
+  ['a broken range', addCron('0 0 1--100000000 * *'), 2, /addCron expression/],
+  ['four fields', addCron('* * * *'), 2, /4 fields instead of 5/],
+  ['six fields', addCron('* * * * * *'), 2, /6 fields instead of 5/],
+  ['no fields', addCron(''), 2, /0 fields/],
+  ['30 February', addCron('0 0 30 2 *'), 2, /never/],
+  ['a long expression', addCron(`${'1,'.repeat(5000)}1 * * * *`), 2, /256/],
+  ['@reboot', addCron('@reboot'), 2, /@reboot/],
+  ['an unknown --overlap', addCron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
+  ['an unknown --catch-up', addCron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
   ['an invalid name', add('a\nb', '--every', '1m', 'true'), 2, /schedule name/],
-  ['--id', cron('* * * * *', '--id', 'a'), 2, /unknown flag/],
-  ['--delay', cron('* * * * *', '--delay', '5'), 2, /unknown flag/],
+  ['--id', addCron('* * * * *', '--id', 'a'), 2, /unknown flag/],
+  ['--delay', addCron('* * * * *', '--delay', '5'), 2, /unknown flag/],
   ['a job with an id', add('x', '--every', '1m', '{"id":"a","command":"true"}'), 2, /cannot have an id/],
   ['two jobs', add('x', '--every', '1m', '[{"command":"a"},{"command":"b"}]'), 2, /one job/],
-  ['a variable of queuectl', cron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
-  ['an unknown priority', cron('* * * * *', '--priority', 'x'), 2, /priority/],
+  ['a variable of queuectl', addCron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
+  ['an unknown priority', addCron('* * * * *', '--priority', 'x'), 2, /priority/],
 ];
 
 for (const [what, args, code, says] of REFUSED_ADDS) {
