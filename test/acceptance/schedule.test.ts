@@ -224,43 +224,38 @@ test.concurrent(
 );
 
 const add = (...args: string[]): string[] => ['schedule', 'add', ...args];
-const addCron = (expression: string, ...more: string[]): string[] =>
+const cron = (expression: string, ...more: string[]): string[] =>
   add('x', '--cron', expression, ...more, 'true');
 const REFUSED_ADDS: [what: string, args: string[], code: number, says: RegExp][] = [
   ['a missing name', add(), 2, /schedule name is missing/],
   ['a missing command', add('x', '--every', '1m'), 2, /requires a command/],
   ['two commands', add('x', '--every', '1m', '-c', 'true', 'true'), 2, /more than once/],
-  ['a missing time', add('x', 'true'), 2, /requires --addCron or --every/],
-  ['both --cron and --every', addCron('* * * * *', '--every', '1m'), 2, /cannot have both/],
+  ['a missing time', add('x', 'true'), 2, /requires --cron or --every/],
+  ['both --cron and --every', cron('* * * * *', '--every', '1m'), 2, /cannot have both/],
   ['--tz without --cron', add('x', '--every', '1m', '--tz', 'UTC', 'true'), 2, /--tz/],
-  [
-    'an unknown time zone',
-    addCron('* * * * *', '--tz', 'Mars/Olympus'),
-    2,
-    /unknown time zone 'Mars\/Olympus'/,
-  ],
+  ['an unknown time zone', cron('* * * * *', '--tz', 'Mars/Olympus'), 2, /unknown time zone 'Mars\/Olympus'/],
   ['--every 0', add('x', '--every', '0', 'true'), 2, /--every/],
   ['--every 999ms', add('x', '--every', '999ms', 'true'), 2, /--every/],
   ['--every so', add('x', '--every', 'so', 'true'), 2, /invalid duration/],
   ['--every 9999999d', add('x', '--every', '9999999d', 'true'), 2, /--every/],
-  ['a step of 0', addCron('*/0 * * * *'), 2, /addCron expression/],
-  ['a huge range', addCron('0 0 1-100000000 * *'), 2, /addCron expression/],
-  ['a broken range', addCron('0 0 1--100000000 * *'), 2, /addCron expression/],
-  ['four fields', addCron('* * * *'), 2, /4 fields instead of 5/],
-  ['six fields', addCron('* * * * * *'), 2, /6 fields instead of 5/],
-  ['no fields', addCron(''), 2, /0 fields/],
-  ['30 February', addCron('0 0 30 2 *'), 2, /never/],
-  ['a long expression', addCron(`${'1,'.repeat(5000)}1 * * * *`), 2, /256/],
-  ['@reboot', addCron('@reboot'), 2, /@reboot/],
-  ['an unknown --overlap', addCron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
-  ['an unknown --catch-up', addCron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
+  ['a step of 0', cron('*/0 * * * *'), 2, /cron expression/],
+  ['a huge range', cron('0 0 1-100000000 * *'), 2, /cron expression/],
+  ['a broken range', cron('0 0 1--100000000 * *'), 2, /cron expression/],
+  ['four fields', cron('* * * *'), 2, /4 fields instead of 5/],
+  ['six fields', cron('* * * * * *'), 2, /6 fields instead of 5/],
+  ['no fields', cron(''), 2, /0 fields/],
+  ['30 February', cron('0 0 30 2 *'), 2, /never/],
+  ['a long expression', cron(`${'1,'.repeat(5000)}1 * * * *`), 2, /256/],
+  ['@reboot', cron('@reboot'), 2, /@reboot/],
+  ['an unknown --overlap', cron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
+  ['an unknown --catch-up', cron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
   ['an invalid name', add('a\nb', '--every', '1m', 'true'), 2, /schedule name/],
-  ['--id', addCron('* * * * *', '--id', 'a'), 2, /unknown flag/],
-  ['--delay', addCron('* * * * *', '--delay', '5'), 2, /unknown flag/],
+  ['--id', cron('* * * * *', '--id', 'a'), 2, /unknown flag/],
+  ['--delay', cron('* * * * *', '--delay', '5'), 2, /unknown flag/],
   ['a job with an id', add('x', '--every', '1m', '{"id":"a","command":"true"}'), 2, /cannot have an id/],
   ['two jobs', add('x', '--every', '1m', '[{"command":"a"},{"command":"b"}]'), 2, /one job/],
-  ['a variable of queuectl', addCron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
-  ['an unknown priority', addCron('* * * * *', '--priority', 'x'), 2, /priority/],
+  ['a variable of queuectl', cron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
+  ['an unknown priority', cron('* * * * *', '--priority', 'x'), 2, /priority/],
 ];
 
 for (const [what, args, code, says] of REFUSED_ADDS) {
