@@ -35,13 +35,8 @@ function unusedUid(): number {
 }
 
 function canLimit(): boolean {
-  const [program, ...args] = [
-    ...asUser(unusedUid()),
-    'prlimit',
-    `--nproc=${PROCESS_LIMIT}`,
-    EXECUTABLE,
-    'version',
-  ];
+  const limit = ['prlimit', `--nproc=${PROCESS_LIMIT}`];
+  const [program, ...args] = [...asUser(unusedUid()), ...limit, EXECUTABLE, 'version'];
   return process.getuid?.() === 0 && spawnSync(program!, args).status === 0;
 }
 

@@ -19,7 +19,7 @@ async function linesOnTerminal(box: Sandbox, args: string[], columns: number): P
 }
 
 /** What a list shows for each reason. For `scheduled` and `retrying`, it shows the time until the job is due. */
-const SHOWN_AS: Record<string, RegExp> = {
+const CELLS: Record<string, RegExp> = {
   ...Object.fromEntries(
     WAITING_REASONS.map((reason) => [reason, new RegExp(`\\b${reason.replace('_', ' ')}\\b`)]),
   ),
@@ -35,10 +35,7 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
       for (const id of WAITING_IDS) {
         const row = lines.find((line) => line.startsWith(`${id} `))!;
-        expect({ id, row: row.slice(id.length) }).toEqual({
-          id,
-          row: expect.stringMatching(SHOWN_AS[id]!),
-        });
+        expect({ id, row: row.slice(id.length) }).toEqual({ id, row: expect.stringMatching(CELLS[id]!) });
       }
     }
   },
@@ -73,10 +70,7 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     const lines = await linesOnTerminal(box, ['top', '--once'], 80);
     for (const id of WAITING_IDS) {
       const row = lines.find((line) => line.startsWith(`  ${id} `))!;
-      expect({ id, row: row.slice(id.length + 2) }).toEqual({
-        id,
-        row: expect.stringMatching(SHOWN_AS[id]!),
-      });
+      expect({ id, row: row.slice(id.length + 2) }).toEqual({ id, row: expect.stringMatching(CELLS[id]!) });
     }
   },
 
