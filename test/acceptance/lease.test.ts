@@ -15,16 +15,16 @@ import {
 
 const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
 
-/** Stops the worker's process until the other workers have removed its registration. */
+/** Stops the worker's process with SIGSTOP and waits until the other workers have removed its registration. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
   sendSignal([pid], 'SIGSTOP');
-  // A process that is stopped during a write would lock the database, so the worker continues and is stopped again.
+  // A process that is stopped during a write keeps the database locked. It continues briefly and is stopped again.
   while (!canWrite(box)) {
     sendSignal([pid], 'SIGCONT');
     sendSignal([pid], 'SIGSTOP');
   }
-  const gone = async () => !(await workersOf(box)).some((worker) => worker.pid === pid);
-  await until(gone, 'the frozen worker is removed');
+  const isGone = async () => !(await workersOf(box)).some((worker) => worker.pid === pid);
+  await until(isGone, 'the frozen worker is removed');
 }
 
 function canWrite(box: Sandbox): boolean {
@@ -39,15 +39,15 @@ function canWrite(box: Sandbox): boolean {
   }
 }
 
-/** Continues a frozen worker. Waits until it has ended and its supervisor has started another one. */
-async function wake(box: Sandbox, pid: number, count: number): Promise<void> {
+/** Continues a frozen worker. Waits until it has ended and its supervisor has replaced it, so that there are `count` workers. */
+async function thawUntilReplaced(box: Sandbox, pid: number, count: number): Promise<void> {
   sendSignal([pid], 'SIGCONT');
-  await until(() => !isAlive(pid), 'the woken worker has ended');
+  await until(() => !isAlive(pid), 'the thawed worker has ended');
   await until(async () => (await workersOf(box)).length === count, `${count} workers again`);
 }
 
 test.concurrent(
-  'a job longer than the lease runs once',
+  'a job that takes longer than the lease runs once',
   inSandbox(async (box) => {
     await configure(box, SHORT_LEASE);
     await box.startWorkers('--count', '2');
@@ -73,7 +73,7 @@ test.concurrent(
     expect(settled).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
     await enqueue(box, 'meanwhile', 'true');
     await untilState(box, 'meanwhile', 'completed');
-    await wake(box, frozen.pid, 2);
+    await thawUntilReplaced(box, frozen.pid, 2);
     await enqueue(box, 'next', 'true');
     await untilState(box, 'next', 'completed');
     expect(await box.json<JobJson>(['show', 'job'])).toEqual(settled);
@@ -82,7 +82,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that continues while its adopted job runs leaves the job alone',
+  'a frozen worker leaves its job alone if it continues after another worker has adopted the job',
   inSandbox(async (box) => {
     await configure(box, SHORT_LEASE);
     await box.startWorkers('--count', '2');
@@ -90,7 +90,7 @@ test.concurrent(
     const frozen = await untilWorkerOf(box, 'job');
     await freeze(box, frozen.pid);
     const adopter = await untilWorkerOf(box, 'job');
-    await wake(box, frozen.pid, 2);
+    await thawUntilReplaced(box, frozen.pid, 2);
     expect((await untilWorkerOf(box, 'job')).id).toBe(adopter.id);
     job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
@@ -108,7 +108,7 @@ test.concurrent(
     await freeze(box, frozen!.pid);
     const blocker = await startGatedJob(box, 'blocker');
     await enqueue(box, 'job', 'echo start >> job.log; sleep 2; echo end >> job.log', { max_retries: 1 });
-    await wake(box, frozen!.pid, 2);
+    await thawUntilReplaced(box, frozen!.pid, 2);
     expect(await untilState(box, 'job', 'completed', 30_000)).toMatchObject({ attempts: 1, crashes: 0 });
     expect(gatedJob(box, 'job').traces()).toEqual(ONE_RUN);
     blocker.release();
@@ -117,14 +117,14 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a killed worker that is not reaped yet is considered dead, whatever the lease',
+  'a killed worker that is not reaped yet is considered dead before its lease ends',
   inSandbox(async (box) => {
     await configure(box, { lease: '1h' });
-    const first = await box.startWorkers();
+    const supervisor = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const killed = await untilWorkerOf(box, 'job');
     // The stopped supervisor cannot reap the worker, which stays a zombie.
-    sendSignal([first.pid], 'SIGSTOP');
+    sendSignal([supervisor.pid], 'SIGSTOP');
     try {
       await killAll([killed.pid]);
       expect((await workersOf(box)).map((worker) => worker.pid)).toEqual([]);
@@ -134,7 +134,7 @@ test.concurrent(
       expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
       expect(job.traces()).toEqual(ONE_RUN);
     } finally {
-      sendSignal([first.pid], 'SIGCONT');
+      sendSignal([supervisor.pid], 'SIGCONT');
     }
   }),
 );

@@ -6,17 +6,18 @@ import { placeNames } from '../support/places.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
-async function leftovers(box: Sandbox): Promise<{ status: string; says: string }> {
+/** Returns the result of doctor's check for files that killed commands left behind. */
+async function leftoversCheck(box: Sandbox): Promise<{ status: string; says: string }> {
   const { stdout } = await box.run(['doctor', '--json']);
   const { checks } = JSON.parse(stdout) as { checks: { check: string; status: string; says: string }[] };
-  return checks.find((one) => one.check === 'leftovers')!;
+  return checks.find(({ check }) => check === 'leftovers')!;
 }
 
-const drafts = (directory: string): string[] =>
+const draftsIn = (directory: string): string[] =>
   readdirSync(directory).filter((name) => name.includes('.draft'));
 const drain = (box: Sandbox) => box.run(['worker', 'start', '--drain', '--quiet']);
-const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0]!;
-const OK = { status: 'ok', says: 'none' };
+const processState = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0]!;
+const NO_LEFTOVERS = { status: 'ok', says: 'none' };
 
 for (const next of ['backup', 'worker start'] as const) {
   test.concurrent(
@@ -25,14 +26,14 @@ for (const next of ['backup', 'worker start'] as const) {
       await enqueue(box, 'job', 'true');
       const file = join(box.home, 'backup.db');
       await box.run(['backup', file], { env: { QUEUECTL_CRASH_AT: 'after-renew' } });
-      const [draft] = drafts(box.home);
-      expect(await leftovers(box)).toMatchObject({
+      const [draft] = draftsIn(box.home);
+      expect(await leftoversCheck(box)).toMatchObject({
         status: 'warn',
         says: expect.stringMatching(new RegExp(`left files behind \\(\\d+ KiB\\): .*/${draft}$`)),
       });
       expect((next === 'backup' ? await box.run(['backup', file]) : await drain(box)).code).toBe(0);
-      expect(drafts(box.home)).toEqual([]);
-      expect(await leftovers(box)).toMatchObject(OK);
+      expect(draftsIn(box.home)).toEqual([]);
+      expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
     }),
   );
 }
@@ -41,18 +42,18 @@ test.concurrent(
   'the draft of a running backup and files with a similar name are left alone',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
-    const first = box.start(['backup', join(box.home, 'first.db')], {
+    const running = box.start(['backup', join(box.home, 'first.db')], {
       env: { QUEUECTL_CRASH_AT: 'after-renew:1:stop' },
     });
-    await until(() => stateOf(first.pid) === 'T', 'the process is stopped at its crash point');
+    await until(() => processState(running.pid) === 'T', 'the process is stopped at its crash point');
     writeFileSync(join(box.home, '.queuectl-mine.draft'), '');
-    expect(await leftovers(box)).toMatchObject(OK);
+    expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
     await box.json(['backup', join(box.home, 'second.db')]);
     expect((await drain(box)).code).toBe(0);
-    expect(drafts(box.home)).toHaveLength(2);
-    first.child.kill('SIGCONT');
-    expect(await first.exit).toBe(0);
-    expect(drafts(box.home)).toEqual(['.queuectl-mine.draft']);
+    expect(draftsIn(box.home)).toHaveLength(2);
+    running.child.kill('SIGCONT');
+    expect(await running.exit).toBe(0);
+    expect(draftsIn(box.home)).toEqual(['.queuectl-mine.draft']);
   }),
 );
 
@@ -62,44 +63,44 @@ test.concurrent(
     await enqueue(box, 'job', 'true');
     const ballast = `ballast.${spawnSync('true').pid}`;
     writeFileSync(join(box.home, 'queue.db.d', ballast), Buffer.alloc(1000));
-    expect((await leftovers(box)).says).toContain(ballast);
+    expect((await leftoversCheck(box)).says).toContain(ballast);
     expect((await drain(box)).code).toBe(0);
-    expect(await leftovers(box)).toMatchObject(OK);
+    expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
   }),
 );
 
 test.concurrent(
-  'doctor reports trimmed output that a killed worker left unfinished, and a worker removes it',
+  'doctor reports trimmed output that a killed worker left unfinished, and the next worker removes it',
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '64K' });
     await enqueue(box, 'loud', 'seq 300000');
     const attempts = join(box.home, 'queue.db.d', 'attempts');
-    const unfinished = (): string[] =>
+    const unfinishedFiles = (): string[] =>
       (readdirSync(attempts, { recursive: true }) as string[]).filter((name) => /\/out\.\d+$/.test(name));
     const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-short:1:stop' } });
-    await until(() => unfinished().length > 0, 'an unfinished file exists');
+    await until(() => unfinishedFiles().length > 0, 'an unfinished file exists');
     const worker = (await workersOf(box))[0]!.pid;
-    await until(() => stateOf(worker) === 'T', 'the process is stopped at its crash point');
+    await until(() => processState(worker) === 'T', 'the process is stopped at its crash point');
     await killAll([workers.pid, worker]);
-    expect((await leftovers(box)).says).toContain(unfinished()[0]!);
+    expect((await leftoversCheck(box)).says).toContain(unfinishedFiles()[0]!);
     await box.startWorkers();
     await untilState(box, 'loud', 'completed');
-    expect(unfinished()).toEqual([]);
-    expect(await leftovers(box)).toMatchObject(OK);
+    expect(unfinishedFiles()).toEqual([]);
+    expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
   }),
 );
 
 test.concurrent(
-  'the store that a killed restore had not renamed yet is reported, and a worker renames it',
+  'doctor reports the old store that a killed restore had not renamed yet, and a worker renames it',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     const file = join(box.directory, 'backup.db');
     await box.json(['backup', file]);
     await enqueue(box, 'b', 'true');
     await box.run(['restore', '--yes', file], { env: { QUEUECTL_CRASH_AT: 'swap-replaced' } });
-    expect((await leftovers(box)).says).toContain('.queue.db.before-');
+    expect((await leftoversCheck(box)).says).toContain('.queue.db.before-');
     expect((await drain(box)).code).toBe(0);
-    expect(await leftovers(box)).toMatchObject(OK);
+    expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
     const [kept] = readdirSync(box.home).filter((name) => /^queue\.db\.before-\w+$/.test(name));
     expect(await box.json<unknown[]>(['list', '--db', join(box.home, kept!)])).toHaveLength(2);
   }),
@@ -113,30 +114,30 @@ test.concurrent(
     expect((await drain(box)).code).toBe(0);
     const file = join(box.directory, 'backup.db');
     await box.json(['backup', '--with-output', file]);
-    const before = placeNames(box);
-    expect(before).toHaveLength(1);
-    const killed = async (point: string): Promise<string> => {
-      const had = placeNames(box);
+    const original = placeNames(box);
+    expect(original).toHaveLength(1);
+    /** Kills a restore at a crash point and returns the attempt directory that it copied. */
+    const copyOfKilledRestore = async (point: string): Promise<string> => {
+      const before = placeNames(box);
       await box.run(['restore', '--yes', file], { env: { QUEUECTL_CRASH_AT: point } });
-      return placeNames(box).find((name) => !had.includes(name))!;
+      return placeNames(box).find((name) => !before.includes(name))!;
     };
-    // A restore that is killed after the swap has put its copied output into use. Only the third restore leaves
-    // output that no store uses.
-    const restored = await killed('swap-kept');
-    const used = await killed('swap-kept');
-    const copied = await killed('swap-taken');
-    expect(await leftovers(box)).toMatchObject({
+    // At swap-kept the restored store is in place and uses the copy. At swap-taken it is not, so no store uses the copy.
+    const firstUsed = await copyOfKilledRestore('swap-kept');
+    const secondUsed = await copyOfKilledRestore('swap-kept');
+    const unused = await copyOfKilledRestore('swap-taken');
+    expect(await leftoversCheck(box)).toMatchObject({
       status: 'warn',
-      says: expect.stringMatching(new RegExp(`left files behind \\(\\d+ KiB\\): .*/${copied}$`)),
+      says: expect.stringMatching(new RegExp(`left files behind \\(\\d+ KiB\\): .*/${unused}$`)),
     });
     expect((await drain(box)).code).toBe(0);
-    expect(placeNames(box).sort()).toEqual([...before, restored, used].sort());
-    expect(await leftovers(box)).toMatchObject(OK);
+    expect(placeNames(box).sort()).toEqual([...original, firstUsed, secondUsed].sort());
+    expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
   }),
 );
 
 test.concurrent(
-  'the output of a restored queue stays while another database has its name',
+  'the output of a restored store stays while another database has its file name',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);
@@ -158,30 +159,30 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a restore that fails at the end removes its copied output, and a running restore is left alone',
+  'a restore that fails removes its copied output, and doctor does not report the files of a running restore',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);
     const file = join(box.directory, 'backup.db');
     await box.json(['backup', '--with-output', file]);
-    const state = (): string[] =>
+    const outputFiles = (): string[] =>
       (readdirSync(join(box.home, 'queue.db.d'), { recursive: true }) as string[])
         .filter((name) => /^restoring-|^attempts\//.test(name))
         .sort();
-    const before = state();
+    const before = outputFiles();
     const failed = await box.run(['restore', '--yes', file], {
       env: { QUEUECTL_CRASH_AT: 'swap-taken:1:throw' },
     });
     expect(failed.code).not.toBe(0);
-    expect(state()).toEqual(before);
-    const first = box.start(['restore', '--yes', file], {
+    expect(outputFiles()).toEqual(before);
+    const running = box.start(['restore', '--yes', file], {
       env: { QUEUECTL_CRASH_AT: 'after-keep-output:1:stop' },
     });
-    await until(() => stateOf(first.pid) === 'T', 'the process is stopped at its crash point');
-    expect(await leftovers(box)).toMatchObject(OK);
-    expect(state().length).toBeGreaterThan(before.length);
-    first.child.kill('SIGCONT');
-    expect(await first.exit).toBe(0);
-    expect(state().some((name) => name.startsWith('restoring-'))).toBe(false);
+    await until(() => processState(running.pid) === 'T', 'the process is stopped at its crash point');
+    expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
+    expect(outputFiles().length).toBeGreaterThan(before.length);
+    running.child.kill('SIGCONT');
+    expect(await running.exit).toBe(0);
+    expect(outputFiles().some((name) => name.startsWith('restoring-'))).toBe(false);
   }),
 );

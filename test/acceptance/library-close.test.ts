@@ -1,10 +1,10 @@
-/** How a program stops its workers and closes a queue, and what becomes of the running jobs. */
+/** How a program stops workers and closes a queue, what becomes of running jobs, and the events passed to `onEvent`. */
 import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** Runs a job that ends when the file `gate` exists or its directory is gone, and stops it in a given way. */
-const stopping = (stop: string) => `
+/** Returns a program that runs a job and then the statements `stop`. The job ends when `gate` exists or `db` is gone. */
+const stoppingProgram = (stop: string) => `
 import { writeFileSync } from 'node:fs';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
@@ -18,7 +18,7 @@ const worker = await queue.startWorker({ onEvent(event) {
   if (event.kind === 'started') started();
 } });
 await running;
-const open = () => writeFileSync(gate, '');
+const openGate = () => writeFileSync(gate, '');
 const result = await (async () => { ${stop} })();
 const after = await openQueue({ db });
 const { state, attempts } = await after.get('job');
@@ -27,19 +27,28 @@ await after.close();
 `;
 
 interface Printed {
-  result: unknown;
+  result?: unknown;
   state: string;
   attempts: number;
   kinds: string[];
 }
 
-const CASES: [title: string, stop: string, state: string, attempts: number, kinds: string[]][] = [
+/** The statements `stop`, with the expected job and worker events, and the result if the statements return one. */
+const CASES: [
+  title: string,
+  stop: string,
+  state: string,
+  attempts: number,
+  kinds: string[],
+  result?: string,
+][] = [
   [
-    'close() lets the running job finish, and a wait sees it',
-    `const waited = queue.wait('job'); const closed = queue.close(); open(); await closed; return (await waited).state;`,
+    'close() lets the running job finish, and a pending wait() returns it',
+    `const waited = queue.wait('job'); const closed = queue.close(); openGate(); await closed; return (await waited).state;`,
     'completed',
     1,
     ['worker-ready', 'started', 'worker-draining', 'completed', 'worker-stopped'],
+    'completed',
   ],
   [
     'close({ force: true }) puts the running job back in its queue',
@@ -56,61 +65,59 @@ const CASES: [title: string, stop: string, state: string, attempts: number, kind
     ['worker-ready', 'started', 'worker-draining', 'worker-stopped'],
   ],
   [
-    'close({ timeout }) ends the job after that time',
+    'close({ timeout }) stops the job after that time and puts it back in its queue',
     "await queue.close({ timeout: '50ms' });",
     'pending',
     0,
     ['worker-ready', 'started', 'worker-draining', 'worker-draining', 'ending', 'requeued', 'worker-stopped'],
   ],
   [
-    'close({ timeout, leave: true }) leaves the job running after that time',
+    'close({ timeoutMs, leave: true }) waits that long and leaves the job running',
     'await queue.close({ timeoutMs: 50, leave: true });',
     'processing',
     0,
     ['worker-ready', 'started', 'worker-draining', 'worker-draining', 'worker-stopped'],
   ],
   [
-    'close({ timeout }) does not wait longer than the job runs',
-    "const closed = queue.close({ timeout: '1h' }); open(); await closed;",
+    'close({ timeout }) returns when the job has ended, before the timeout',
+    "const closed = queue.close({ timeout: '1h' }); openGate(); await closed;",
     'completed',
     1,
     ['worker-ready', 'started', 'worker-draining', 'completed', 'worker-stopped'],
   ],
   [
-    'a second close({ force: true }) speeds up the first',
+    'close({ force: true }) during another close() stops the job at once',
     'const closed = queue.close(); await queue.close({ force: true }); await closed;',
     'pending',
     0,
     ['worker-ready', 'started', 'worker-draining', 'worker-draining', 'ending', 'requeued', 'worker-stopped'],
   ],
   [
-    'await using closes the queue at the end of the block',
-    `const dispose = queue[Symbol.asyncDispose](); open(); await dispose;
+    'queue[Symbol.asyncDispose]() lets the running job finish and closes the queue',
+    `const dispose = queue[Symbol.asyncDispose](); openGate(); await dispose;
      return queue.counts().catch((error) => error.message);`,
     'completed',
     1,
     ['worker-ready', 'started', 'worker-draining', 'completed', 'worker-stopped'],
+    'the queue is closed',
   ],
   [
-    'await using stops a worker at the end of the block',
-    `const dispose = worker[Symbol.asyncDispose](); open(); await dispose; await queue.close();`,
+    'worker[Symbol.asyncDispose]() lets the running job finish and stops the worker',
+    `const dispose = worker[Symbol.asyncDispose](); openGate(); await dispose; await queue.close();`,
     'completed',
     1,
     ['worker-ready', 'started', 'worker-draining', 'completed', 'worker-stopped'],
   ],
 ];
 
-const RESULTS: Record<number, unknown> = { 0: 'completed', 7: 'the queue is closed' };
-
-for (const [i, [title, stop, state, attempts, kinds]] of CASES.entries())
+for (const [title, stop, state, attempts, kinds, result] of CASES)
   onEachRuntime(title, (runtime, directory) => {
     const files = [join(directory, 'queue.db'), join(directory, 'gate')];
-    const printed = printedBy(runtime, stopping(stop), ...files) as Printed;
-    const { result = null } = printed;
-    expect({ ...printed, result }).toMatchObject({ result: RESULTS[i] ?? null, state, attempts, kinds });
+    const printed = printedBy(runtime, stoppingProgram(stop), ...files) as Printed;
+    expect(printed).toEqual({ ...(result === undefined ? {} : { result }), state, attempts, kinds });
   });
 
-const HEIR = `
+const ADOPTING_PROGRAM = `
 import { writeFileSync } from 'node:fs';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
@@ -129,8 +136,8 @@ onEachRuntime(
   'the worker of the next program takes over a job that was left running',
   (runtime, directory) => {
     const [db, gate] = [join(directory, 'queue.db'), join(directory, 'gate')];
-    printedBy(runtime, stopping('await worker.stop({ leave: true }); await queue.close();'), db, gate);
-    expect(printedBy(runtime, HEIR, db, gate)).toEqual({
+    printedBy(runtime, stoppingProgram('await worker.stop({ leave: true }); await queue.close();'), db, gate);
+    expect(printedBy(runtime, ADOPTING_PROGRAM, db, gate)).toEqual({
       kinds: ['worker-ready', 'adopted', 'completed', 'worker-stopped'],
       text: 'end\n',
       attempts: 1,
@@ -138,7 +145,7 @@ onEachRuntime(
   },
 );
 
-const EVENTS = `
+const REPORTING_PROGRAM = `
 import { openQueue } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 await queue.enqueue({ id: 'job', queue: 'mail', command: 'exit 3', max_retries: 1 });
@@ -154,25 +161,25 @@ await queue.close();
 console.log(JSON.stringify({ reported, log, worker: worker.id }));
 `;
 
-onEachRuntime('onEvent and events() report one shape', (runtime, directory) => {
-  const { reported, log, worker } = printedBy(runtime, EVENTS, join(directory, 'queue.db')) as {
+onEachRuntime('onEvent and events() agree in their common fields', (runtime, directory) => {
+  const { reported, log, worker } = printedBy(runtime, REPORTING_PROGRAM, join(directory, 'queue.db')) as {
     reported: Record<string, unknown>[];
     log: Record<string, unknown>[];
     worker: string;
   };
   expect(reported.map(({ kind }) => kind)).toEqual(['worker-ready', 'started', 'dead', 'worker-stopped']);
   for (const event of reported) {
-    const same = log.find(({ kind }) => kind === event.kind)!;
+    const logged = log.find(({ kind }) => kind === event.kind)!;
     const { number, at, actor, ...rest } = event;
     expect({ number, actor }).toEqual({ number: null, actor: worker });
-    expect(Math.abs(Date.parse(at as string) - Date.parse(same.at as string))).toBeLessThan(10_000);
-    // The worker reports more details in places, under names of their own.
+    expect(Math.abs(Date.parse(at as string) - Date.parse(logged.at as string))).toBeLessThan(10_000);
+    // The log has no duration_ms, no left, and no pid of a started job.
     const { duration_ms: _, pid: __, left: ___, ...common } = rest;
-    expect(same).toMatchObject(common);
+    expect(logged).toMatchObject(common);
   }
 });
 
-const THROWING = `
+const THROWING_PROGRAM = `
 import { openQueue } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 const thrown = [];
@@ -186,9 +193,9 @@ console.log(JSON.stringify({ state, thrown }));
 `;
 
 onEachRuntime(
-  "an error in onEvent is the program's own and does not end the worker",
+  'an error in onEvent is an uncaught exception of the program and does not end the worker',
   (runtime, directory) => {
-    expect(printedBy(runtime, THROWING, join(directory, 'queue.db'))).toEqual({
+    expect(printedBy(runtime, THROWING_PROGRAM, join(directory, 'queue.db'))).toEqual({
       state: 'completed',
       thrown: ['worker-ready', 'started', 'completed', 'worker-stopped'],
     });

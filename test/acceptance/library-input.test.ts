@@ -1,10 +1,10 @@
-/** What a program may pass to the library, and how wrong input is refused. */
+/** What a program may pass to the library, and how wrong input and calls after close() are refused. */
 import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** Each call is wrong. The error follows it: its code, and a part of its message. */
-const REFUSED: [call: string, code: string, message: string][] = [
+/** Calls that are refused, each with the code of its error and a part of the message. */
+const REFUSED_CALLS: [call: string, code: string, message: string][] = [
   ["openQueue({ db: ':memory:' })", 'store-unavailable', "':memory:' cannot be used"],
   ["openQueue({ db: '' })", 'invalid-value', 'db must not be empty'],
   ['openQueue({ db: 5 })', 'invalid-value', 'db must be a string, not a number'],
@@ -77,13 +77,13 @@ const REFUSED: [call: string, code: string, message: string][] = [
   ['queue.close({ forse: true })', 'usage', "did you mean 'force'?"],
 ];
 
-const WRONG = `
+const REFUSED_PROGRAM = `
 import { openQueue, QueueError } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 const job = await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
 const first = (iterable) => iterable[Symbol.asyncIterator]().next();
 const errors = [];
-const call = async (run) => {
+const noteError = async (run) => {
   try {
     await run();
     errors.push('no error');
@@ -92,24 +92,24 @@ const call = async (run) => {
     errors.push(known ? [error.code, error.message] : error.stack);
   }
 };
-${REFUSED.map(([call]) => `await call(() => ${call});`).join('\n')}
+${REFUSED_CALLS.map(([call]) => `await noteError(() => ${call});`).join('\n')}
 const remaining = [await queue.counts(), (await queue.schedules.list()).length, (await queue.queues.list()).map(({ name }) => name)];
 await queue.close();
 console.log(JSON.stringify({ errors, remaining }));
 `;
 
-onEachRuntime('wrong input is refused with the errors of the command line', (runtime, directory) => {
-  const { errors, remaining } = printedBy(runtime, WRONG, join(directory, 'queue.db')) as {
+onEachRuntime('wrong input is refused with a QueueError and adds nothing', (runtime, directory) => {
+  const { errors, remaining } = printedBy(runtime, REFUSED_PROGRAM, join(directory, 'queue.db')) as {
     errors: unknown[];
     remaining: unknown[];
   };
-  for (const [i, [call, code, message]] of REFUSED.entries())
+  for (const [i, [call, code, message]] of REFUSED_CALLS.entries())
     expect({ call, errors: errors[i] }).toEqual({ call, errors: [code, expect.stringContaining(message)] });
   const none = { processing: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 };
   expect(remaining).toEqual([{ pending: 1, ...none }, 0, ['default']]);
 });
 
-const ACCEPTED = `
+const ACCEPTED_PROGRAM = `
 import { openQueue } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1), actor: undefined });
 const at = new Date(Date.now() + 3_600_000);
@@ -131,8 +131,8 @@ console.log(JSON.stringify({
 }));
 `;
 
-onEachRuntime('undefined asks for nothing, and a Date is a time', (runtime, directory) => {
-  expect(printedBy(runtime, ACCEPTED, join(directory, 'queue.db'))).toEqual({
+onEachRuntime('undefined counts as absent, and run_at accepts a Date', (runtime, directory) => {
+  expect(printedBy(runtime, ACCEPTED_PROGRAM, join(directory, 'queue.db'))).toEqual({
     run_at: true,
     timeout: null,
     again: [true, true],
@@ -141,18 +141,18 @@ onEachRuntime('undefined asks for nothing, and a Date is a time', (runtime, dire
   });
 });
 
-const CLOSED = `
+const CLOSED_PROGRAM = `
 import { openQueue, QueueError } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
 const errors = [];
-const call = async (run) => {
+const noteError = async (run) => {
   const error = await run().then(() => null, (thrown) => thrown);
   errors.push(error instanceof QueueError ? error.code + ': ' + error.message : String(error));
 };
 const first = (iterable) => iterable[Symbol.asyncIterator]().next();
-const early = first(queue.events());
-const waits = [call(() => queue.wait('job')), call(() => first(queue.logs('job', { follow: true })))];
+const openEvents = first(queue.events());
+const waits = [noteError(() => queue.wait('job')), noteError(() => first(queue.logs('job', { follow: true })))];
 await queue.close();
 await queue.close();
 await Promise.all(waits);
@@ -163,16 +163,19 @@ for (const run of [
   () => first(queue.events()), () => first(queue.events({ after: 0 })), () => queue.startWorker(),
   () => queue.queues.list(), () => queue.queues.set('a', {}), () => queue.queues.pause('a'), () => queue.queues.resume('a'),
   () => queue.schedules.list(), () => queue.schedules.run('a'), () => queue.schedules.add({ name: 'a', every: 9, job: 'true' }),
-]) await call(run);
-console.log(JSON.stringify({ errors, ended: (await early).done }));
+]) await noteError(run);
+console.log(JSON.stringify({ errors, ended: (await openEvents).done }));
 `;
 
-onEachRuntime('a closed queue refuses every call and ends what still waits', (runtime, directory) => {
-  const { errors, ended } = printedBy(runtime, CLOSED, join(directory, 'queue.db')) as {
-    errors: string[];
-    ended: boolean;
-  };
-  expect(errors).toHaveLength(25);
-  expect(errors.filter((one) => one !== 'wrong-state: the queue is closed')).toEqual([]);
-  expect(ended).toBe(true);
-});
+onEachRuntime(
+  'close() ends waiting calls, and a closed queue refuses further calls',
+  (runtime, directory) => {
+    const { errors, ended } = printedBy(runtime, CLOSED_PROGRAM, join(directory, 'queue.db')) as {
+      errors: string[];
+      ended: boolean;
+    };
+    expect(errors).toHaveLength(25);
+    expect(errors.filter((one) => one !== 'wrong-state: the queue is closed')).toEqual([]);
+    expect(ended).toBe(true);
+  },
+);

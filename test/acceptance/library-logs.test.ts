@@ -1,10 +1,13 @@
-/** How a program reads what its jobs wrote and how their attempts went. */
+/** How a program reads the output and the attempts of its jobs, and how it stops waiting. */
 import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** The second attempt waits for a file that the program creates after it has read the first line, or ends with the store. */
-const READING = `
+/**
+ * The second attempt pauses in the middle of a character, until the program has read `two ` and created `gate`, or until
+ * `db` is gone.
+ */
+const READING_PROGRAM = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
@@ -15,7 +18,7 @@ const flaky = [
 ].join('; ');
 await queue.enqueue({ id: 'flaky', command: flaky, backoff: 'fixed', retry_delay: 0 });
 await queue.enqueue({ id: 'split', command: 'echo out; echo err >&2', split_output: true });
-const before = [await queue.logs('flaky'), await queue.attempts('flaky')];
+const beforeStart = [await queue.logs('flaky'), await queue.attempts('flaky')];
 const followed = (async () => {
   let text = '';
   for await (const piece of queue.logs('flaky', { follow: true })) {
@@ -31,7 +34,7 @@ for await (const piece of queue.logs('flaky', { follow: true, attempt: 1 })) fir
 await queue.wait('split');
 const attempts = await queue.attempts('flaky');
 console.log(JSON.stringify({
-  before, text, firstAttempt, state: (await queue.get('flaky')).state,
+  beforeStart, text, firstAttempt, state: (await queue.get('flaky')).state,
   last: await queue.logs('flaky'), first: await queue.logs('flaky', { attempt: 1 }), tail: await queue.logs('flaky', { lines: 1 }),
   split: [await queue.logs('split'), await queue.logs('split', { stream: 'stdout' }), await queue.logs('split', { stream: 'stderr' })],
   attempts: attempts.map((one) => [one.attempt, one.outcome, one.exit_code, one.error, one.output_bytes, one.worker_id === worker.id,
@@ -40,9 +43,10 @@ console.log(JSON.stringify({
 await queue.close();
 `;
 
-onEachRuntime('a program reads and follows the output of its jobs', (runtime, directory) => {
-  expect(printedBy(runtime, READING, join(directory, 'queue.db'), join(directory, 'gate'))).toEqual({
-    before: ['', []],
+onEachRuntime('a program reads the output and the attempts of its jobs', (runtime, directory) => {
+  const files = [join(directory, 'queue.db'), join(directory, 'gate')];
+  expect(printedBy(runtime, READING_PROGRAM, ...files)).toEqual({
+    beforeStart: ['', []],
     text: 'one\ntwo ä\nend\n',
     firstAttempt: ['one\n'],
     state: 'completed',
@@ -57,13 +61,13 @@ onEachRuntime('a program reads and follows the output of its jobs', (runtime, di
   });
 });
 
-const ABORTING = `
+const ABORTING_PROGRAM = `
 import { openQueue } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
 const reasons = [];
-const note = (promise) => promise.then((value) => reasons.push(value), (error) => reasons.push(error.name + ': ' + error.message));
-const all = async (iterable) => {
+const record = (promise) => promise.then((value) => reasons.push(value), (error) => reasons.push(error.name + ': ' + error.message));
+const collect = async (iterable) => {
   const seen = [];
   try {
     for await (const one of iterable) seen.push(one.kind ?? one);
@@ -75,24 +79,24 @@ const all = async (iterable) => {
 const controller = new AbortController();
 const { signal } = controller;
 const waits = [
-  note(queue.wait('job', { signal })), note(all(queue.events({ after: 0, signal }))),
-  note(all(queue.logs('job', { follow: true, signal }))), note(queue.wait('job', { signal: AbortSignal.timeout(20) })),
+  record(queue.wait('job', { signal })), record(collect(queue.events({ after: 0, signal }))),
+  record(collect(queue.logs('job', { follow: true, signal }))), record(queue.wait('job', { signal: AbortSignal.timeout(20) })),
 ];
 await waits[3];
 controller.abort(new Error('enough'));
 await Promise.all(waits);
-await note(queue.wait('job', { signal }));
-await note(all(queue.events({ after: 0, signal })));
-await note(all(queue.logs('job', { follow: true, signal })));
-await note(queue.wait('job', { timeout: '10ms' }));
-await note(queue.wait('job', { timeoutMs: 0 }));
-const works = await queue.counts();
+await record(queue.wait('job', { signal }));
+await record(collect(queue.events({ after: 0, signal })));
+await record(collect(queue.logs('job', { follow: true, signal })));
+await record(queue.wait('job', { timeout: '10ms' }));
+await record(queue.wait('job', { timeoutMs: 0 }));
+const counts = await queue.counts();
 await queue.close();
-console.log(JSON.stringify({ reasons, pending: works.pending }));
+console.log(JSON.stringify({ reasons, pending: counts.pending }));
 `;
 
-onEachRuntime('a signal ends a wait, the events and the following of output', (runtime, directory) => {
-  const { reasons, pending } = printedBy(runtime, ABORTING, join(directory, 'queue.db')) as {
+onEachRuntime('abort signals end wait(), events() and logs(); timeouts end wait()', (runtime, directory) => {
+  const { reasons, pending } = printedBy(runtime, ABORTING_PROGRAM, join(directory, 'queue.db')) as {
     reasons: unknown[];
     pending: number;
   };

@@ -1,4 +1,4 @@
-/** The types of the built package, under the compiler options that programs use. */
+/** Compiles a program with the types of the built package, under various compiler options. */
 import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,11 +8,11 @@ import { inTempDir } from '../support/temp-dir.ts';
 const ROOT = resolve(import.meta.dir, '../..');
 
 test.each([
-  ['on Node', { module: 'nodenext' }],
-  ['with a bundler', { module: 'preserve', moduleResolution: 'bundler' }],
+  ['for Node', { module: 'nodenext' }],
+  ['for a bundler', { module: 'preserve', moduleResolution: 'bundler' }],
   ['with exact optional properties', { module: 'nodenext', exactOptionalPropertyTypes: true }],
   ['for ES2022', { module: 'nodenext', target: 'es2022', lib: ['es2022'] }],
-])('the types of the package are complete, %s', (_, more) =>
+])('a program that uses the library compiles %s', (_, caseOptions) =>
   inTempDir((directory) => {
     const modules = join(directory, 'node_modules');
     mkdirSync(join(modules, '@types'), { recursive: true });
@@ -24,7 +24,7 @@ test.each([
     writeFileSync(join(directory, 'program.ts'), program.replace('../../src/index.ts', 'queuectl'));
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
     const options = { target: 'esnext', strict: true, noEmit: true, types: ['node'] };
-    const compilerOptions = { ...options, ...more };
+    const compilerOptions = { ...options, ...caseOptions };
     writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     const tsc = join(ROOT, 'node_modules/.bin/tsc');
     const { status, stdout } = spawnSync(tsc, ['--project', directory], { encoding: 'utf8' });
@@ -32,9 +32,9 @@ test.each([
   }),
 );
 
-test('the package has the declarations that the library needs, and no others', () => {
-  const folders = readdirSync(join(ROOT, 'dist/types'), { recursive: true, encoding: 'utf8' })
+test('the package has declarations of actions, core, library and its entry point only', () => {
+  const topLevelNames = readdirSync(join(ROOT, 'dist/types'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.d.ts'))
     .map((name) => name.split('/')[0]);
-  expect([...new Set(folders)].sort()).toEqual(['actions', 'core', 'index.d.ts', 'library']);
+  expect([...new Set(topLevelNames)].sort()).toEqual(['actions', 'core', 'index.d.ts', 'library']);
 });

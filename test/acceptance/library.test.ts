@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** A program that uses the public entry point of the package. */
-const PROGRAM = `
+/** Enqueues, runs, awaits, retries and lists jobs, and follows the events. */
+const JOBS_PROGRAM = `
 import { openQueue, QueueError } from 'queuectl';
 const [db, file] = process.argv.slice(-2);
 const queue = await openQueue({ db, actor: 'me' });
@@ -32,7 +32,7 @@ const watched = await (async () => {
 })();
 while (seen.length < watched.length + 1) await new Promise((resolve) => setTimeout(resolve, 10));
 console.log(JSON.stringify({
-  watched: watched.slice(0, 2), ended: watched.filter((kind) => kind === 'dead').length,
+  watched: watched.slice(0, 2), deadEvents: watched.filter((kind) => kind === 'dead').length,
   inOrder: seen.every(([number], i) => number === i + 1),
   states: states.map((job) => [job.state, job.exit_code]), refused, retried: retried[0] === bad.id, again: again.state,
   dead: dead.length, missing, counts: await queue.counts(), later: (await queue.get(later.id)).state,
@@ -44,9 +44,9 @@ await queue.close();
 await watching;
 `;
 
-const EXPECTED = {
+const JOBS_RESULT = {
   watched: ['enqueued by me', 'enqueued by me'],
-  ended: 2,
+  deadEvents: 2,
   inOrder: true,
   states: [
     ['completed', 0],
@@ -64,22 +64,22 @@ const EXPECTED = {
   later: 'pending',
 };
 
-/** A program that acts on jobs, uses queues and schedules, and repeats an enqueue. */
-const CONTROL = `
+/** Changes jobs, queues and schedules, and repeats an enqueue. */
+const CONTROL_PROGRAM = `
 import { openQueue } from 'queuectl';
 const [db] = process.argv.slice(-2);
 const queue = await openQueue({ db });
-const code = (promise) => promise.then(() => 'no error', (error) => error.code);
+const errorCode = (promise) => promise.then(() => 'no error', (error) => error.code);
 const one = await queue.enqueue({ id: 'one', command: 'true', delay: '1h', idempotency_key: 'k' });
 const again = await queue.enqueue({ id: 'one', command: 'true', delay: '1h' }, { idempotency_key: 'k' });
-const other = await code(queue.enqueue({ command: 'false', idempotency_key: 'k' }));
-const typo = await code(queue.enqueue('true', { idempotencykey: 'k' }));
+const keyReused = await errorCode(queue.enqueue({ command: 'false', idempotency_key: 'k' }));
+const unknownOption = await errorCode(queue.enqueue('true', { idempotencykey: 'k' }));
 const two = await queue.enqueue(['a', 'b'], { idempotency_key: 'two' });
 const same = await queue.enqueue(['a', 'b'], { idempotency_key: 'two' });
 const held = await queue.hold('one');
 const heldTwice = await queue.hold('one', 'one');
 const released = await queue.release('one');
-const unknown = await code(queue.cancel('one', 'nobody'));
+const unknown = await errorCode(queue.cancel('one', 'nobody'));
 const cancelled = await queue.cancel('one');
 const deleted = await queue.delete('one');
 
@@ -88,39 +88,39 @@ const unset = await queue.queues.set('mail', { concurrency: null, rate: 'none' }
 const paused = await queue.queues.pause('mail', 'me');
 const resumed = await queue.queues.resume('mail');
 const bad = [];
-for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: 0 }]) bad.push(await code(queue.queues.set('mail', limits)));
+for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: 0 }]) bad.push(await errorCode(queue.queues.set('mail', limits)));
 
 const added = await queue.schedules.add({ name: 'nightly', cron: '30 2 * * *', timezone: 'UTC', job: { command: 'true', queue: 'mail' } });
-const taken = await code(queue.schedules.add({ name: 'nightly', every: 90, job: 'true' }));
+const nameTaken = await errorCode(queue.schedules.add({ name: 'nightly', every: 90, job: 'true' }));
 const refused = [];
 for (const wrong of [{}, { cron: '*/0 * * * *' }, { every: 90, timezone: 'UTC' }, { every: 90, overlap: 'sometimes' }, { cron: 5 }, { every: 90, catch_up: 1 },
-  { every: 90, job: { command: 'true', id: 'x' } }]) refused.push(await code(queue.schedules.add({ name: 'wrong', job: 'true', ...wrong })));
+  { every: 90, job: { command: 'true', id: 'x' } }]) refused.push(await errorCode(queue.schedules.add({ name: 'wrong', job: 'true', ...wrong })));
 const run = await queue.schedules.run('nightly');
-const stopped = await queue.schedules.pause('nightly', 'me');
-const going = await queue.schedules.resume('nightly');
+const pausedSchedule = await queue.schedules.pause('nightly', 'me');
+const resumedSchedule = await queue.schedules.resume('nightly');
 const listed = (await queue.schedules.list()).map((schedule) => [schedule.name, schedule.last_job_id === run.id]);
 await queue.schedules.remove('nightly');
 
 await queue.enqueue({ id: 'running', command: 'exec sleep 600', priority: 'urgent' });
 const worker = await queue.startWorker();
 while ((await queue.get('running')).state !== 'processing') await new Promise((done) => setTimeout(done, 20));
-const ended = await queue.cancel('running');
+const cancelledWhileRunning = await queue.cancel('running');
 const state = (await queue.get('running')).state;
 await worker.stop({ force: true });
 console.log(JSON.stringify({
-  again: [again.id, again.existing], other, typo, same: same.map((job, i) => job.existing && job.id === two[i].id), held, heldTwice,
+  again: [again.id, again.existing], keyReused, unknownOption, same: same.map((job, i) => job.existing && job.id === two[i].id), held, heldTwice,
   released, unknown, cancelled, deleted, set: [set.concurrency, set.rate, set.priority_aging_ms],
   unset: [unset.concurrency, unset.rate, unset.priority_aging_ms], paused: paused.paused_by, resumed: resumed.paused, bad,
-  added: [added.timezone, added.queue], taken, refused, run: [run.name, run.queue], stopped: stopped.paused_by,
-  going: going.paused, listed, left: (await queue.schedules.list()).length, ended, state,
+  added: [added.timezone, added.queue], nameTaken, refused, run: [run.name, run.queue], pausedSchedule: pausedSchedule.paused_by,
+  resumedSchedule: resumedSchedule.paused, listed, left: (await queue.schedules.list()).length, cancelledWhileRunning, state,
 }));
 await queue.close();
 `;
 
-const CONTROLLED = {
+const CONTROL_RESULT = {
   again: ['one', true],
-  other: 'key-reused',
-  typo: 'invalid-job',
+  keyReused: 'key-reused',
+  unknownOption: 'invalid-job',
   same: [true, true],
   held: { changed: ['one'], unchanged: [] },
   heldTwice: { changed: [], unchanged: ['one'] },
@@ -134,7 +134,7 @@ const CONTROLLED = {
   resumed: false,
   bad: ['invalid-value', 'invalid-value', 'invalid-value'],
   added: ['UTC', 'mail'],
-  taken: 'schedule-exists',
+  nameTaken: 'schedule-exists',
   refused: [
     'usage',
     'invalid-cron',
@@ -145,17 +145,20 @@ const CONTROLLED = {
     'invalid-job',
   ],
   run: ['nightly', 'mail'],
-  stopped: 'me',
-  going: false,
+  pausedSchedule: 'me',
+  resumedSchedule: false,
   listed: [['nightly', true]],
   left: 0,
-  ended: { changed: ['running'], unchanged: [] },
+  cancelledWhileRunning: { changed: ['running'], unchanged: [] },
   state: 'cancelled',
 };
 
-onEachRuntime('the library', (runtime, directory) => {
-  const file = join(directory, 'lines');
-  expect(printedBy(runtime, PROGRAM, join(directory, 'queue.db'), file)).toEqual(EXPECTED);
-  expect(readFileSync(file, 'utf8')).toBe('line\n');
-  expect(printedBy(runtime, CONTROL, join(directory, 'control.db'), file)).toEqual(CONTROLLED);
-});
+onEachRuntime(
+  'a program runs jobs, follows events and manages queues and schedules',
+  (runtime, directory) => {
+    const file = join(directory, 'lines');
+    expect(printedBy(runtime, JOBS_PROGRAM, join(directory, 'queue.db'), file)).toEqual(JOBS_RESULT);
+    expect(readFileSync(file, 'utf8')).toBe('line\n');
+    expect(printedBy(runtime, CONTROL_PROGRAM, join(directory, 'control.db'), file)).toEqual(CONTROL_RESULT);
+  },
+);

@@ -9,26 +9,26 @@ interface Notice {
   text: string;
 }
 
-const PACKAGE = /^((?:@[\w.-]+\/)?[\w.-]+)/;
+const PACKAGE_NAME = /^((?:@[\w.-]+\/)?[\w.-]+)/;
 
-/** Returns the packages that a bundle names in its comments and those that the sources import. */
+/** Returns the names of the packages in the bundle, by its comments, and of those that `src/` and `ui/` import. */
 function bundledPackages(): Set<string> {
-  const found = new Set<string>();
+  const packages = new Set<string>();
   const texts = (directory: string, ending: RegExp): string[] =>
     readdirSync(directory, { recursive: true, encoding: 'utf8' })
       .filter((name) => ending.test(name) && !name.includes('generated'))
       .map((name) => readFileSync(`${directory}/${name}`, 'utf8'));
   for (const text of texts('dist/node', /\.js$/))
     for (const [, path] of text.matchAll(/^\/\/ (?:\S*\/)?node_modules\/(\S+)$/gm))
-      found.add(PACKAGE.exec(path!)![1]!);
+      packages.add(PACKAGE_NAME.exec(path!)![1]!);
   for (const text of [...texts('src', /\.ts$/), ...texts('ui', /\.tsx?$/)])
-    for (const [, from] of text.matchAll(/(?:from |import\(|import )'([^'.#][^']*)'/g))
-      if (!from!.startsWith('node:')) found.add(PACKAGE.exec(from!)![1]!);
-  return found;
+    for (const [, specifier] of text.matchAll(/(?:from |import\(|import )'([^'.#][^']*)'/g))
+      if (!specifier!.startsWith('node:')) packages.add(PACKAGE_NAME.exec(specifier!)![1]!);
+  return packages;
 }
 
 test(
-  'version --licenses prints the licence of every package that is built in',
+  'version --licenses prints the license of every package that is built in',
   inSandbox(async (box) => {
     const { licenses } = await box.json<{ licenses: Notice[] }>(['version', '--licenses']);
     const packages = [...bundledPackages()].sort();

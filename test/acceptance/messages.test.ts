@@ -6,23 +6,25 @@ import { killAll, untilNoProcessOf, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-const FULL = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
+const WITH_FULL_STDOUT = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
 
 test.concurrent(
-  'enqueue to a full stdout reports that the jobs were added',
+  'enqueue with a full stdout fails and reports that the jobs were added',
   inSandbox(async (box) => {
-    const one = await box.run(['enqueue', '--id', 'one', 'true'], { through: FULL });
+    const one = await box.run(['enqueue', '--id', 'one', 'true'], { through: WITH_FULL_STDOUT });
     expect(one.code).toBe(1);
     expect(one.stderr).toMatch(/^error: cannot write the output: .*; job one was added\n/);
-    const file = await box.run(['enqueue', '--file', '-'], { through: FULL, stdin: 'a\nb\n' });
+    const file = await box.run(['enqueue', '--file', '-'], { through: WITH_FULL_STDOUT, stdin: 'a\nb\n' });
     expect(file.stderr).toMatch(/^error: cannot write the output: .*; 2 jobs were added\n/);
     expect(await box.json(['list'])).toHaveLength(3);
-    expect((await box.run(['list'], { through: FULL })).stderr).toMatch(/^error: cannot write the output: /);
+    expect((await box.run(['list'], { through: WITH_FULL_STDOUT })).stderr).toMatch(
+      /^error: cannot write the output: /,
+    );
   }),
 );
 
 test.concurrent(
-  'a stderr that cannot be written does not end a command',
+  'a full stderr does not change the exit code or stdout of a command',
   inSandbox(async (box) => {
     const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
     const added = await box.run(['enqueue', '--id', 'a', '{"command":"true","unknown":1}'], { through });
@@ -70,7 +72,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an action without effect gives the reason for one job and for many',
+  'an action prints why it did not change a job, or how many jobs it did not change',
   inSandbox(async (box) => {
     for (const id of ['a', 'b']) await enqueue(box, id, 'true');
     const firstLine = async (...args: string[]): Promise<string> =>
@@ -101,7 +103,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'fewer max_retries than attempts so far leave one last attempt, and explain shows it',
+  'explain reports one last attempt when max_retries is lowered to the number of attempts so far',
   inSandbox(async (box) => {
     await configure(box, { 'backoff-base': '1000' });
     await box.startWorkers();
@@ -114,7 +116,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'explain and show report a suspended job, and explain a job whose worker is gone',
+  'explain and show report that a job is suspended, and explain reports that its worker is gone',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
@@ -146,24 +148,24 @@ test.concurrent(
 );
 
 test.concurrent(
-  'on a terminal a list counts matches and shows names, and a bulk action shows its jobs before it asks',
+  'on a terminal list counts the matches, --name adds names, and a bulk action lists jobs in its question',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 15 }, (_, i) => ({
       ...{ id: `j${i}`, command: `echo ${i}` },
       ...(i < 12 ? { name: 'import', unique_key: `k${i}` } : {}),
     }));
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
-    const shown = async (...args: string[]): Promise<string> => {
+    const terminalOutput = async (...args: string[]): Promise<string> => {
       const running = onTerminal(box, args, 24, 120);
       await running.closed;
       return running.output().replaceAll('\r\n', '\n');
     };
-    expect(await shown('list', '--name', 'import', '-n', '2')).toMatch(
+    expect(await terminalOutput('list', '--name', 'import', '-n', '2')).toMatch(
       / NAME .*\nj11 .* import .*showing 2 of 12 jobs;/s,
     );
-    expect(await shown('list', '-n', '2')).toMatch(/^(?!.* NAME ).*showing 2 of 15 jobs;/s);
-    expect(await shown('list', '--name', 'import', '-n', '12')).not.toContain('showing');
-    expect(await shown('cancel', '--name', 'import', '--dry-run')).toMatch(
+    expect(await terminalOutput('list', '-n', '2')).toMatch(/^(?!.* NAME ).*showing 2 of 15 jobs;/s);
+    expect(await terminalOutput('list', '--name', 'import', '-n', '12')).not.toContain('showing');
+    expect(await terminalOutput('cancel', '--name', 'import', '--dry-run')).toMatch(
       /j0 .*j9 .*\nand 2 more\n12 jobs would be cancelled\n$/s,
     );
     const asked = onTerminal(box, ['cancel', '--name', 'import'], 24, 120);
@@ -173,7 +175,7 @@ test.concurrent(
     const show = (await box.run(['show', 'j3'])).stdout;
     expect(show).toContain('name\timport\n');
     expect(show).toContain('unique key\tk3\n');
-    // The name is not a column of the piped list, because scripts count its columns. New ones come after the command.
+    // The name is not a column of the piped list, because scripts count its columns. New columns come after the command.
     const cells = (await box.run(['list', '-n', '1', '--name', 'import'])).stdout.split('\t');
     expect(cells.slice(7)).toEqual([expect.any(String), 'no_worker\n']);
   }),

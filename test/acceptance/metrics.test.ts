@@ -17,9 +17,10 @@ import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const CONTRIB = resolve(import.meta.dir, '../../contrib');
-const JOBS = 60;
+const JOB_COUNT = 60;
 
-async function metrics(box: Sandbox): Promise<Map<string, Family>> {
+/** Runs `metrics`, checks with two parsers that its output is valid, and returns the metric families. */
+async function readMetrics(box: Sandbox): Promise<Map<string, Family>> {
   const { code, stdout, stderr } = await box.run(['metrics']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(parsePrometheus(stdout).length).toBeGreaterThan(5);
@@ -39,7 +40,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'backoff-base': '1' });
     const done = join(box.directory, 'done');
-    const jobs = Array.from({ length: JOBS }, (_, i) => ({
+    const jobs = Array.from({ length: JOB_COUNT }, (_, i) => ({
       command: `echo ${i} >> ${done}; test $((${i} % 10)) -ne 9`,
       queue: i % 3 === 0 ? 'mail' : 'default',
       name: i % 2 === 0 ? 'even "one"' : 'odd',
@@ -50,35 +51,35 @@ test.concurrent(
     await box.startWorkers('--count', '3');
     const stats = await until(async () => {
       const { jobs } = await box.json<{ jobs: Record<string, number> }>(['stats']);
-      return jobs.completed! + jobs.dead! === JOBS && jobs;
-    }, 'all have ended');
+      return jobs.completed! + jobs.dead! === JOB_COUNT && jobs;
+    }, 'all jobs have ended');
     await box.run(['cancel', 'later']);
 
-    const families = await metrics(box);
+    const families = await readMetrics(box);
     const value = (name: string, labels: Record<string, string> = {}) => sampleValue(families, name, labels);
-    const ran = lines(done).length;
-    const dead = JOBS / 10;
-    expect(ran).toBe(JOBS + dead);
-    expect(stats).toMatchObject({ completed: JOBS - dead, dead });
-    const after = await box.json<{ jobs: Record<string, number> }>(['status']);
-    for (const state of STATES) expect(value('queuectl_jobs', { state })).toBe(after.jobs[state]!);
-    const attempts = { completed: JOBS - dead, failed: dead, dead, cancelled: 0, released: 0, lost: 0 };
+    const runs = lines(done).length;
+    const dead = JOB_COUNT / 10;
+    expect(runs).toBe(JOB_COUNT + dead);
+    expect(stats).toMatchObject({ completed: JOB_COUNT - dead, dead });
+    const status = await box.json<{ jobs: Record<string, number> }>(['status']);
+    for (const state of STATES) expect(value('queuectl_jobs', { state })).toBe(status.jobs[state]!);
+    const attempts = { completed: JOB_COUNT - dead, failed: dead, dead, cancelled: 0, released: 0, lost: 0 };
     for (const [outcome, count] of Object.entries(attempts))
       expect([outcome, value('queuectl_attempts_total', { outcome })]).toEqual([outcome, count]);
-    const ended = { enqueued: JOBS + 1, completed: JOBS - dead, dead, cancelled: 1 };
-    for (const [outcome, count] of Object.entries(ended))
+    const jobEvents = { enqueued: JOB_COUNT + 1, completed: JOB_COUNT - dead, dead, cancelled: 1 };
+    for (const [outcome, count] of Object.entries(jobEvents))
       expect([outcome, value('queuectl_jobs_total', { outcome })]).toEqual([outcome, count]);
-    expect(value('queuectl_jobs_total', { name: 'even "one"', outcome: 'completed' })).toBe(JOBS / 2);
-    expect(value('queuectl_job_run_seconds_count')).toBe(ran);
-    expect(value('queuectl_job_wait_seconds_count')).toBe(JOBS);
+    expect(value('queuectl_jobs_total', { name: 'even "one"', outcome: 'completed' })).toBe(JOB_COUNT / 2);
+    expect(value('queuectl_job_run_seconds_count')).toBe(runs);
+    expect(value('queuectl_job_wait_seconds_count')).toBe(JOB_COUNT);
     expect(value('queuectl_workers')).toBe(3);
     expect(value('queuectl_slots', { queue: 'mail', kind: 'total' })).toBe(3);
 
     const series = await box.json<SeriesJson>(['stats', '--range', '1h']);
-    expect(series.total).toMatchObject({ ...attempts, enqueued: JOBS + 1, dropped: 1 });
+    expect(series.total).toMatchObject({ ...attempts, enqueued: JOB_COUNT + 1, dropped: 1 });
     expect(series.points).toHaveLength(60);
-    expect(series.points.reduce((sum, point) => sum + point.completed!, 0)).toBe(JOBS - dead);
-    expect(series.names.reduce((sum, one) => sum + one.completed, 0)).toBe(JOBS - dead);
+    expect(series.points.reduce((sum, point) => sum + point.completed!, 0)).toBe(JOB_COUNT - dead);
+    expect(series.names.reduce((sum, one) => sum + one.completed, 0)).toBe(JOB_COUNT - dead);
     const mail = await box.json<SeriesJson>(['stats', '--range', '7d', '--queue', 'mail', '--name', 'odd']);
     expect(mail.points).toHaveLength(168);
     expect(mail.total).toMatchObject({
@@ -86,7 +87,7 @@ test.concurrent(
     });
     for (const range of ['6h', '24h', '30d', '90d']) {
       const { total } = await box.json<SeriesJson>(['stats', '--range', range]);
-      expect([range, total.completed]).toEqual([range, JOBS - dead]);
+      expect([range, total.completed]).toEqual([range, JOB_COUNT - dead]);
     }
   }),
 );
@@ -102,9 +103,9 @@ test.concurrent(
     await box.run(['schedule', 'add', 'nightly', '--cron', '0 3 * * *', 'secret-command']);
     await box.run(['schedule', 'run', 'nightly']);
     const families = await until(async () => {
-      const seen = await metrics(box);
+      const seen = await readMetrics(box);
       return sampleValue(seen, 'queuectl_oldest_waiting_seconds', { queue: 'unserved' }) > 0.05 && seen;
-    }, 'time passes');
+    }, 'the job of the unserved queue has waited');
     const value = (name: string, labels: Record<string, string> = {}) => sampleValue(families, name, labels);
     const slots = (queue: string, kind: string) => value('queuectl_slots', { queue, kind });
     expect([slots('default', 'total'), slots('default', 'busy'), slots('default', 'limit')]).toEqual([
@@ -123,7 +124,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--output replaces the file atomically, and --json prints the same metrics',
+  'metrics --output replaces the file with a new one, and --json prints the samples',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     const directory = join(box.directory, 'textfiles');
@@ -172,24 +173,24 @@ test.concurrent(
 );
 
 test.concurrent(
-  'every metric that the dashboard and the alerts use exists',
+  'every metric and label that the Grafana dashboard and the Prometheus alerts use exists',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['worker', 'start', '--drain', '--quiet']);
     await box.run(['schedule', 'add', 's', '--every', '1h', 'true']);
     await box.run(['schedule', 'run', 's']);
-    const samples = [...(await metrics(box)).values()].flatMap((family) => family.samples);
-    const known = new Map<string, Set<string>>();
+    const samples = [...(await readMetrics(box)).values()].flatMap((family) => family.samples);
+    const labelsByMetric = new Map<string, Set<string>>();
     for (const { name, labels } of samples)
-      known.set(name, new Set([...Object.keys(labels), 'instance', 'job']));
+      labelsByMetric.set(name, new Set([...Object.keys(labels), 'instance', 'job']));
     for (const file of ['grafana-dashboard.json', 'prometheus-alerts.yml']) {
       const text = readFileSync(join(CONTRIB, file), 'utf8');
       const named = new Set(text.match(/\bqueuectl_[a-z_]+/g));
       expect(named.size).toBeGreaterThan(3);
-      for (const name of named) expect([file, name, known.has(name)]).toEqual([file, name, true]);
+      for (const name of named) expect([file, name, labelsByMetric.has(name)]).toEqual([file, name, true]);
       for (const [, name, labels] of text.matchAll(/\b(queuectl_[a-z_]+)\{([^}]*)\}/g))
         for (const [, label] of labels!.matchAll(/(\w+)\s*[=!]~?/g))
-          expect(known.get(name!)).toContain(label!);
+          expect(labelsByMetric.get(name!)).toContain(label!);
     }
     expect(() => JSON.parse(readFileSync(join(CONTRIB, 'grafana-dashboard.json'), 'utf8'))).not.toThrow();
   }),

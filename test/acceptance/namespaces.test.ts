@@ -5,12 +5,12 @@ import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, until, untilState } from '../support/queuectl.ts';
 
-const through = ['unshare', '-pf', '--mount-proc'];
-// The tests are skipped without the permission to create namespaces.
-const cannotUnshare = cannotRun(through);
-const underHostProc = ['unshare', '-pf'];
-/** Gives the processes a boot clock that differs from the machine's by days. */
-const otherTime = ['unshare', '-T', '--boottime', '1000000', '--fork'];
+const OTHER_PID_NAMESPACE = ['unshare', '-pf', '--mount-proc'];
+// A test is skipped if this user may not create the namespace that it needs.
+const cannotUnshare = cannotRun(OTHER_PID_NAMESPACE);
+const OTHER_PID_NAMESPACE_HOST_PROC = ['unshare', '-pf'];
+/** Gives queuectl a boot clock that differs from the machine's by days. */
+const OTHER_TIME_NAMESPACE = ['unshare', '-T', '--boottime', '1000000', '--fork'];
 
 function cannotRun([program, ...args]: string[]): boolean {
   return spawnSync(program!, [...args, 'true']).status !== 0;
@@ -20,18 +20,20 @@ test.skipIf(cannotUnshare)(
   'explain and the log report a job in another pid namespace, and cancel leaves it to a worker that sees it',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
-    const first = await box.startWorkers();
+    const supervisor = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const workers = await workersOf(box);
-    await killAll([first.pid, ...workers.map((worker) => worker.pid)]);
+    await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
 
-    const other = box.start(['worker', 'start'], { through });
+    const other = box.start(['worker', 'start'], { through: OTHER_PID_NAMESPACE });
     await until(
       () => other.output().includes('may still be running in another pid namespace'),
       'the log reports the job',
     );
-    expect((await box.run(['explain', 'job'], { through })).stdout).toContain('in another pid namespace');
-    const cancelled = await box.run(['cancel', 'job'], { through });
+    expect((await box.run(['explain', 'job'], { through: OTHER_PID_NAMESPACE })).stdout).toContain(
+      'in another pid namespace',
+    );
+    const cancelled = await box.run(['cancel', 'job'], { through: OTHER_PID_NAMESPACE });
     expect(cancelled.code).toBe(4);
     expect(cancelled.stderr).toContain('another pid namespace');
     expect(processesOfJob(box, 'job').length).toBeGreaterThan(0);
@@ -46,29 +48,29 @@ test.skipIf(cannotUnshare)(
 test.skipIf(cannotUnshare)(
   'workers that run as PID 1 warn that nothing reaps processes and suggest an init, and others do not',
   inSandbox(async (box) => {
-    const first = await box.run(['worker', 'start', '--drain'], { through });
-    expect(first.code).toBe(0);
-    expect(first.stderr).toMatch(/^warning: queuectl is running as PID 1, .*docker run --init/m);
+    const asPid1 = await box.run(['worker', 'start', '--drain'], { through: OTHER_PID_NAMESPACE });
+    expect(asPid1.code).toBe(0);
+    expect(asPid1.stderr).toMatch(/^warning: queuectl is running as PID 1, .*docker run --init/m);
     expect((await box.run(['worker', 'start', '--drain'])).stderr).not.toContain('PID 1');
   }),
 );
 
-test.skipIf(cannotRun(underHostProc))(
+test.skipIf(cannotRun(OTHER_PID_NAMESPACE_HOST_PROC))(
   'under the /proc of another pid namespace no worker starts and no job is signalled',
   inSandbox(async (box) => {
-    const refused = async (...args: string[]) => {
-      const { code, stderr } = await box.run(args, { through: underHostProc });
+    const expectRefused = async (...args: string[]) => {
+      const { code, stderr } = await box.run(args, { through: OTHER_PID_NAMESPACE_HOST_PROC });
       expect([code, stderr]).toEqual([1, expect.stringContaining('/proc belongs to another pid namespace')]);
       expect(stderr).toContain('--mount-proc');
     };
-    await refused('worker', 'start', '--drain');
+    await expectRefused('worker', 'start', '--drain');
     expect(existsSync(box.home)).toBe(false);
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
-    const first = await box.startWorkers();
+    const supervisor = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
-    await refused('suspend', 'job');
-    await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
-    await refused('cancel', 'job');
+    await expectRefused('suspend', 'job');
+    await killAll([supervisor.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    await expectRefused('cancel', 'job');
     expect(processesOfJob(box, 'job').length).toBeGreaterThan(0);
     expect((await box.run(['cancel', 'job'])).code).toBe(0);
     expect(await untilState(box, 'job', 'cancelled')).toMatchObject({ crashes: 0 });
@@ -76,20 +78,20 @@ test.skipIf(cannotRun(underHostProc))(
   }),
 );
 
-test.skipIf(cannotRun(otherTime))(
-  'workers of two time namespaces consider each other alive, and adopt a job from each other',
+test.skipIf(cannotRun(OTHER_TIME_NAMESPACE))(
+  'workers in two time namespaces consider each other alive, and one adopts the job of the other after its death',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms', lease: '2s' });
-    const other = box.start(['worker', 'start'], { through: otherTime });
+    const other = box.start(['worker', 'start'], { through: OTHER_TIME_NAMESPACE });
     await until(() => other.output().includes(' ready '), 'a worker in another time namespace');
     const job = await startGatedJob(box, 'job');
     const here = await box.startWorkers();
     const start = Date.now();
-    const beats = async (): Promise<boolean> => {
+    const bothSentHeartbeats = async (): Promise<boolean> => {
       const workers = await workersOf(box);
       return workers.length === 2 && workers.every((one) => Date.parse(one.last_heartbeat) > start + 1000);
     };
-    await until(beats, 'both workers have checked each other many times');
+    await until(bothSentHeartbeats, 'both workers have checked each other many times');
     for (const one of [other, here]) expect(one.output()).not.toContain('no longer registered');
     expect(here.output()).not.toContain('adopted');
 

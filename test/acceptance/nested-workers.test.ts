@@ -14,12 +14,12 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Returns a shell command that runs queuectl on another store. */
-const inner = (box: Sandbox, args: string): string => `'${EXECUTABLE}' --db '${innerDb(box)}' ${args}`;
+/** Returns a shell command that runs queuectl on the inner store. */
+const innerCommand = (box: Sandbox, args: string): string => `'${EXECUTABLE}' --db '${innerDb(box)}' ${args}`;
 const innerDb = (box: Sandbox): string => join(box.directory, 'inner.db');
 
-/** Enqueues a gated job in another store, which no worker runs yet. */
-async function enqueueInner(box: Sandbox): Promise<ReturnType<typeof gatedJob>> {
+/** Enqueues a gated job in the inner store, which has no workers yet. */
+async function enqueueInnerJob(box: Sandbox): Promise<ReturnType<typeof gatedJob>> {
   await box.json([
     '--db',
     innerDb(box),
@@ -29,11 +29,11 @@ async function enqueueInner(box: Sandbox): Promise<ReturnType<typeof gatedJob>> 
   return gatedJob(box, 'in');
 }
 
-function innerState(box: Sandbox): Promise<{ state: string }> {
+function innerJob(box: Sandbox): Promise<{ state: string }> {
   return box.json(['--db', innerDb(box), 'show', 'in']);
 }
 
-async function innerWorkers(box: Sandbox): Promise<number[]> {
+async function innerWorkerPids(box: Sandbox): Promise<number[]> {
   const workers = await box.json<{ pid: number }[]>(['--db', innerDb(box), 'worker', 'list']);
   return workers.map((one) => one.pid).filter(isAlive);
 }
@@ -43,18 +43,18 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
-    const job = await enqueueInner(box);
-    await enqueue(box, 'outer', inner(box, 'worker start'));
+    const job = await enqueueInnerJob(box);
+    await enqueue(box, 'outer', innerCommand(box, 'worker start'));
     await until(() => job.traces().length > 0, 'the inner job runs');
-    const workers = await innerWorkers(box);
+    const workers = await innerWorkerPids(box);
     expect(workers).toHaveLength(1);
     await box.run(['cancel', 'outer']);
     await untilState(box, 'outer', 'cancelled');
     expect(workers.filter(isAlive)).toEqual([]);
-    expect(await innerState(box)).toMatchObject({ state: 'processing' });
+    expect(await innerJob(box)).toMatchObject({ state: 'processing' });
     job.release();
     await box.run(['--db', innerDb(box), 'worker', 'start', '--drain']);
-    expect(await innerState(box)).toMatchObject({ state: 'completed' });
+    expect(await innerJob(box)).toMatchObject({ state: 'completed' });
     expect(job.traces()).toEqual(ONE_RUN);
   }),
 );
@@ -64,23 +64,27 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
-    const job = await enqueueInner(box);
-    await enqueue(box, 'outer', `${inner(box, 'worker start --detach')}; echo ready >ready; sleep 1000`);
+    const job = await enqueueInnerJob(box);
+    await enqueue(
+      box,
+      'outer',
+      `${innerCommand(box, 'worker start --detach')}; echo ready >ready; sleep 1000`,
+    );
     await until(() => lines(join(box.directory, 'ready')).length > 0, 'the workers are ready');
     await until(() => job.traces().length > 0, 'the inner job runs');
-    const workers = await innerWorkers(box);
+    const workers = await innerWorkerPids(box);
     await box.run(['cancel', 'outer']);
     await untilState(box, 'outer', 'cancelled');
     expect(workers.filter(isAlive)).toEqual(workers);
     job.release();
-    await until(async () => (await innerState(box)).state === 'completed', 'the inner job is done');
+    await until(async () => (await innerJob(box)).state === 'completed', 'the inner job is done');
     await box.run(['--db', innerDb(box), 'worker', 'stop']);
     expect(job.traces()).toEqual(ONE_RUN);
   }),
 );
 
 test.concurrent(
-  'a script that a job runs with the queuectl executable is ended with the job',
+  'a script that a job runs in another session, with queuectl as its Bun, is ended when the job is cancelled',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
@@ -91,8 +95,8 @@ test.concurrent(
     );
     await enqueue(box, 'outer', `BUN_BE_BUN=1 setsid '${EXECUTABLE}' run ${script} & sleep 1000`);
     const [pid] = await until(() => {
-      const found = lines(join(box.directory, 'pid'));
-      return found.length > 0 && found;
+      const printed = lines(join(box.directory, 'pid'));
+      return printed.length > 0 && printed;
     }, 'the script runs');
     await box.run(['cancel', 'outer']);
     await untilState(box, 'outer', 'cancelled');
@@ -101,7 +105,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that cancels itself without a worker is cancelled',
+  'a job that cancels itself after its worker has left it running is cancelled',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();

@@ -4,20 +4,24 @@ import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { inSandbox } from '../support/queuectl.ts';
 
-/** What may be in place of the database, and the message about it. */
-const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
-  ['an empty file beside its state directory', (db) => truncateSync(db), /is damaged: the file is truncated/],
+/** What is in place of the database, a function that puts it there, and the message about it. */
+const REPLACEMENTS: [what: string, replace: (db: string) => void, says: RegExp][] = [
+  ['an empty database with a state directory', (db) => truncateSync(db), /is damaged: the file is truncated/],
   [
-    'an empty file alone',
+    'an empty database without a state directory',
     (db) => {
       rmSync(`${db}.d`, { recursive: true });
       truncateSync(db);
     },
     /is empty, not a queuectl database/,
   ],
-  ['nothing beside its state directory', (db) => rmSync(db), /is missing, although .*queue\.db\.d exists/],
   [
-    'a pipe',
+    'a missing database with a state directory',
+    (db) => rmSync(db),
+    /is missing, although .*queue\.db\.d exists/,
+  ],
+  [
+    'a pipe in place of the database',
     (db) => {
       rmSync(db);
       execFileSync('mkfifo', ['-m', '600', db]);
@@ -25,7 +29,7 @@ const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
     /is a pipe, not a database file/,
   ],
   [
-    'a directory',
+    'a directory in place of the database',
     (db) => {
       rmSync(db);
       mkdirSync(db, { mode: 0o700 });
@@ -34,16 +38,16 @@ const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
   ],
 ];
 
-for (const [what, make, says] of ODD) {
+for (const [what, replace, says] of REPLACEMENTS) {
   test.concurrent(
-    `doctor, db check and db repair report ${what}, suggest a fix, and leave it unchanged`,
+    `doctor, db check and db repair report ${what}, suggest a fix, and create or remove no files`,
     inSandbox(async (box) => {
       await box.run(['enqueue', 'true']);
       const backup = join(box.directory, 'backup.db');
       await box.run(['backup', backup]);
       const db = join(box.home, 'queue.db');
-      make(db);
-      const before = readdirSync(box.home, { recursive: true });
+      replace(db);
+      const namesBefore = readdirSync(box.home, { recursive: true });
 
       const { code, stdout } = await box.run(['doctor', '--json']);
       expect(code).toBe(1);
@@ -61,9 +65,9 @@ for (const [what, make, says] of ODD) {
       expect(repair).toMatchObject({ code: 5, stdout: '' });
       expect(repair.stderr).toMatch(/^error: .*\n {2}.*\n$/);
       expect(repair.stderr).toMatch(what.startsWith('an empty') ? /no job could be recovered/ : says);
-      expect(readdirSync(box.home, { recursive: true })).toEqual(before);
+      expect(readdirSync(box.home, { recursive: true })).toEqual(namesBefore);
 
-      // A restore replaces damaged and missing files, but no pipe and no directory.
+      // A restore replaces empty and missing files, but no pipe and no directory.
       const restore = await box.run(['restore', '--yes', backup]);
       expect(restore.code).toBe(/pipe|directory,/.test(says.source) ? 5 : 0);
       if (restore.code !== 0) expect(restore.stderr).toMatch(says);
@@ -73,7 +77,7 @@ for (const [what, make, says] of ODD) {
 }
 
 test.concurrent(
-  'a backup that is empty, a pipe or a directory is refused before anything changes',
+  'restore refuses a backup that is empty, a pipe or a directory, and keeps the jobs',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'there', 'true']);
     const file = (name: string): string => join(box.directory, name);

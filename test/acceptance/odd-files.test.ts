@@ -1,3 +1,4 @@
+/** A title that starts with S and a number covers the attack of that number in attack-coverage.test.ts. */
 import { expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -20,19 +21,19 @@ import { killAll, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** What a command may put in place of its output file, with the shell code that does it. */
-const REPLACEMENTS: Record<string, string> = {
-  'a link to another file': 'ln -sf "$SECRET" "$OUT"',
-  'a pipe without a writer': 'rm "$OUT"; mkfifo "$OUT"',
-  'a device': 'ln -sf /dev/zero "$OUT"',
-  'a directory': 'rm "$OUT"; mkdir "$OUT"',
-  nothing: 'rm "$OUT"',
-  'nothing, without its directory': 'rm -r "$(dirname "$OUT")"',
+/** What a command does to its output file, with the shell code that does it. */
+const TAMPERING: Record<string, string> = {
+  'replaces its output file with a link to another file': 'ln -sf "$SECRET" "$OUT"',
+  'replaces its output file with a pipe without a writer': 'rm "$OUT"; mkfifo "$OUT"',
+  'replaces its output file with a link to a device': 'ln -sf /dev/zero "$OUT"',
+  'replaces its output file with a directory': 'rm "$OUT"; mkdir "$OUT"',
+  'removes its output file': 'rm "$OUT"',
+  'removes the directory of its output file': 'rm -r "$(dirname "$OUT")"',
 };
 
-for (const [what, vandalise] of Object.entries(REPLACEMENTS)) {
+for (const [action, script] of Object.entries(TAMPERING)) {
   test.concurrent(
-    `S15: ${what} in place of the output harms neither the worker nor other files`,
+    `S15: a command that ${action} harms neither the worker nor other files`,
     inSandbox(async (box) => {
       const secret = join(box.directory, 'secret');
       writeFileSync(secret, 'a secret\n'.repeat(3000));
@@ -40,7 +41,7 @@ for (const [what, vandalise] of Object.entries(REPLACEMENTS)) {
       await box.run(['config', 'set', 'output-limit', '64k']);
       const workers = await box.startWorkers();
       const attempts = join(box.home, 'queue.db.d', 'attempts');
-      const command = `OUT=$(echo ${attempts}/*-1/out); SECRET=${secret}; echo hello; ${vandalise}; until test -e go; do sleep 0.05; done; seq 100000`;
+      const command = `OUT=$(echo ${attempts}/*-1/out); SECRET=${secret}; echo hello; ${script}; until test -e go; do sleep 0.05; done; seq 100000`;
       await enqueue(box, 'vandal', command);
       await untilState(box, 'vandal', 'processing');
       await until(
@@ -65,18 +66,18 @@ function isFile(path: string): boolean {
 }
 
 test.concurrent(
-  'every file and directory is accessible to its owner only, whatever the umask',
+  'every file and directory is accessible to its owner only, even with umask 0',
   inSandbox(async (box) => {
-    const loose = { through: ['sh', '-c', 'umask 0; exec "$0" "$@"'] };
-    expect((await box.run(['worker', 'start', '--detach'], loose)).code).toBe(0);
-    await box.run(['enqueue', '--id', 'loud', 'seq 10000'], loose);
-    await box.run(['enqueue', '--id', 'runs', 'until test -e go; do sleep 0.05; done'], loose);
+    const umask0 = { through: ['sh', '-c', 'umask 0; exec "$0" "$@"'] };
+    expect((await box.run(['worker', 'start', '--detach'], umask0)).code).toBe(0);
+    await box.run(['enqueue', '--id', 'loud', 'seq 10000'], umask0);
+    await box.run(['enqueue', '--id', 'runs', 'until test -e go; do sleep 0.05; done'], umask0);
     await untilState(box, 'loud', 'completed');
     await untilState(box, 'runs', 'processing');
-    expect((await box.run(['backup', '--with-output', join(box.home, 'backup.db')], loose)).code).toBe(0);
-    const found = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
-    expect(found).toContain('queue.db-wal');
-    for (const name of ['', ...found]) {
+    expect((await box.run(['backup', '--with-output', join(box.home, 'backup.db')], umask0)).code).toBe(0);
+    const names = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
+    expect(names).toContain('queue.db-wal');
+    for (const name of ['', ...names]) {
       const stat = lstatSync(join(box.home, name));
       const mode = (stat.mode & 0o777).toString(8);
       expect({ name, mode }).toEqual({ name, mode: stat.isDirectory() ? '700' : '600' });
@@ -85,16 +86,20 @@ test.concurrent(
   }),
 );
 
-/** Unsafe owners and modes, by rules like those of ssh for its keys. */
-const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
+/** Unsafe owners and modes, with functions that set them and the messages about them. */
+const UNSAFE: [what: string, makeUnsafe: (db: string) => void, says: RegExp][] = [
   ['a database that others can write', (db) => chmodSync(db, 0o666), /other users can write/],
   ['a database that the group can write', (db) => chmodSync(db, 0o660), /other users can write/],
   ['a state directory that others can write', (db) => chmodSync(`${db}.d`, 0o777), /other users can write/],
-  ['attempts that others can write', (db) => chmodSync(`${db}.d/attempts`, 0o777), /other users can write/],
+  [
+    'an attempts directory that others can write',
+    (db) => chmodSync(`${db}.d/attempts`, 0o777),
+    /other users can write/,
+  ],
   ["another user's database", (db) => chownSync(db, 65534, 65534), /belongs to user 65534/],
   ["another user's state directory", (db) => chownSync(`${db}.d`, 65534, 65534), /belongs to user 65534/],
   [
-    "a link to another user's directory",
+    "a state directory that links to another user's directory",
     (db) => {
       rmSync(`${db}.d`, { recursive: true });
       mkdirSync(`${db}.theirs`, { mode: 0o700 });
@@ -111,7 +116,7 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
   ],
   ["another user's home", (db) => chownSync(dirname(db), 65534, 65534), /home belongs to user 65534/],
   ...['-wal', '-shm', '-journal'].map((end): (typeof UNSAFE)[number] => [
-    `another user's ${end}`,
+    `another user's ${end} file`,
     (db) => {
       writeFileSync(db + end, '');
       chownSync(db + end, 65534, 65534);
@@ -119,7 +124,7 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
     new RegExp(`${end} belongs to user 65534`),
   ]),
   [
-    "a home behind another user's link",
+    'a home that is a link of another user',
     (db) => {
       renameSync(dirname(db), `${dirname(db)}.real`);
       symlinkSync(`${dirname(db)}.real`, dirname(db));
@@ -129,19 +134,19 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
   ],
 ];
 
-for (const [what, make, says] of UNSAFE) {
+for (const [what, makeUnsafe, says] of UNSAFE) {
   test.skipIf(process.getuid!() !== 0 && says.source.includes('belongs')).concurrent(
-    `S16, S19: ${what} is refused by every command unless it is allowed explicitly`,
+    `S16, S19: commands refuse ${what}, unless QUEUECTL_ANY_OWNER is set`,
     inSandbox(async (box) => {
       await enqueue(box, 'job', 'true');
       const db = join(box.home, 'queue.db');
-      make(db);
+      makeUnsafe(db);
       const before = readdirSync(box.directory, { recursive: true });
       for (const command of [['list'], ['enqueue', 'true'], ['worker', 'start'], ['config', 'list']])
         expectRefusal(await box.run(command), 6, says);
-      const seen = await box.run(['doctor']);
-      expect(seen.code).toBe(1);
-      expect(seen.stdout).toMatch(says);
+      const doctor = await box.run(['doctor']);
+      expect(doctor.code).toBe(1);
+      expect(doctor.stdout).toMatch(says);
       expect(readdirSync(box.directory, { recursive: true })).toEqual(before);
       const { code, stdout } = await box.run(['list', '-q'], { env: { QUEUECTL_ANY_OWNER: '1' } });
       expect({ code, stdout }).toEqual({ code: 0, stdout: 'job\n' });
@@ -150,7 +155,7 @@ for (const [what, make, says] of UNSAFE) {
 }
 
 test.concurrent(
-  'S16: no store is created in a home that others can write, nor in a sticky one',
+  'S16: no store is created in a home that others can write, even if it is sticky',
   inSandbox(async (box) => {
     mkdirSync(box.home);
     chmodSync(box.home, 0o777);
@@ -170,7 +175,7 @@ test.concurrent(
   }),
 );
 
-const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
 
 for (const mode of [0o777, 0o1777]) {
   test.skipIf(process.getuid!() !== 0).concurrent(
@@ -183,7 +188,7 @@ for (const mode of [0o777, 0o1777]) {
       mkdirSync(theirs);
       chownSync(theirs, 65534, 65534);
       const attack = `QUEUECTL_HOME=. QUEUECTL_CRASH_AT=after-insert "$0" enqueue --cwd / --id evil 'touch ${box.directory}/pwned'; cp queue.db-wal ${box.home}/queue.db-wal`;
-      await box.run([], { cwd: theirs, through: [...NOBODY, 'sh', '-c', attack] });
+      await box.run([], { cwd: theirs, through: [...AS_NOBODY, 'sh', '-c', attack] });
       expect(statSync(join(box.home, 'queue.db-wal')).uid).toBe(65534);
       for (const command of [['worker', 'start', '--drain'], ['db', 'check'], ['list']])
         expectRefusal(await box.run(command), 6, /belongs to|other users can/);
@@ -203,14 +208,14 @@ test.skipIf(process.getuid!() !== 0)(
     const job = await startGatedJob(box, 'job');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     job.release();
-    await until(() => job.traces().length === 2, 'it has ended');
+    await until(() => job.traces().length === 2, 'the job has ended');
     const everything = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
     for (const name of ['', ...everything.filter((one) => !one.includes('attempts/'))])
       chownSync(join(box.home, name), 65534, 65534);
-    const nobody = { through: ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'], cwd: '/' };
+    const nobody = { through: AS_NOBODY, cwd: '/' };
     const next = box.start(['worker', 'start'], nobody);
-    await until(() => next.output().includes('adopted'), 'it is adopted');
-    await until(() => /job\b.*(lost|dead|again|requeued)/.test(next.output()), 'it is settled');
+    await until(() => next.output().includes('adopted'), 'the job is adopted');
+    await until(() => /job\b.*(lost|dead|again|requeued)/.test(next.output()), 'the job is settled');
     await box.run(['enqueue', '--cwd', '/', '--id', 'next', 'true'], nobody);
     await until(
       async () => (await box.run(['show', 'next', '--json'], nobody)).stdout.includes('"completed"'),

@@ -6,21 +6,21 @@ import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 test.concurrent(
-  'every command, including doctor, reports symbolic links that form a loop',
+  'commands, including doctor, report symbolic links that form a loop',
   inSandbox(async (box) => {
     mkdirSync(box.home);
     symlinkSync('queue.db', join(box.home, 'queue.db'));
     for (const command of [['list'], ['enqueue', 'true'], ['db', 'check']])
       expectRefusal(await box.run(command), 5, /its symbolic links form a loop/);
-    const seen = await box.run(['doctor']);
-    expect(seen).toMatchObject({ code: 1, stderr: '' });
-    expect(seen.stdout).toMatch(/^store\tfail\t.*its symbolic links form a loop/m);
+    const doctor = await box.run(['doctor']);
+    expect(doctor).toMatchObject({ code: 1, stderr: '' });
+    expect(doctor.stdout).toMatch(/^store\tfail\t.*its symbolic links form a loop/m);
     expect(readdirSync(box.home)).toEqual(['queue.db']);
   }),
 );
 
 test.concurrent(
-  'a device as the database is reported as a device, without advice to change its mode',
+  'a device in place of the database is reported as one, without advice to change its mode',
   inSandbox(async (box) => {
     for (const command of [['list'], ['enqueue', 'true'], ['db', 'repair']]) {
       const refused = await box.run([...command, '--db', '/dev/zero']);
@@ -30,8 +30,8 @@ test.concurrent(
   }),
 );
 
-/** Makes the home read-only in a mount namespace that ends with the command. */
-const READ_ONLY =
+/** A shell script that makes the directory $HOME_OF read-only in its mount namespace and executes queuectl. */
+const RUN_READ_ONLY =
   'mount --bind "$HOME_OF" "$HOME_OF" && mount -o remount,bind,ro "$HOME_OF" && exec "$0" "$@"';
 const canMount = Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0;
 
@@ -43,7 +43,7 @@ test.skipIf(!canMount).concurrent(
     db.exec('UPDATE counter SET jobs = jobs + 1; PRAGMA journal_mode = DELETE');
     db.close();
     const before = readdirSync(box.home);
-    const through = ['unshare', '-m', 'sh', '-c', READ_ONLY];
+    const through = ['unshare', '-m', 'sh', '-c', RUN_READ_ONLY];
     for (const command of [
       ['db', 'repair'],
       ['enqueue', 'true'],

@@ -2,19 +2,19 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { inSandbox, type JobJson, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
-interface Due extends JobJson {
+interface JobWithRunAt extends JobJson {
   run_at: string | null;
 }
 
 const LOG_ID = 'echo $QUEUECTL_JOB_ID >>ran';
 const LOG_TIME = 'date +%s%N >>$QUEUECTL_JOB_ID';
 
-const ran = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
-const ranAt = (box: Sandbox, id: string): number =>
+const ranIds = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
+const ranAtMs = (box: Sandbox, id: string): number =>
   Number(lines(join(box.directory, id))[0] ?? 'never') / 1_000_000;
 
-/** Disables polling, so that only a wake-up or an exact timer can start a job. */
-async function withoutPolling(box: Sandbox): Promise<void> {
+/** Makes polling so rare that only a wake-up or an exact timer can start a job. */
+async function disablePolling(box: Sandbox): Promise<void> {
   for (const [key, value] of [
     ['lease', '1d'],
     ['heartbeat-interval', '10m'],
@@ -40,16 +40,16 @@ test.concurrent(
     for (const flag of ['9', 'high', '-11'])
       await box.run(['enqueue', '--id', `flag${flag}`, '-p', flag, LOG_ID]);
     await drain(box);
-    const three = (name: string): string[] => [1, 2, 3].map((i) => `p${name}-${i}`);
-    expect(ran(box)).toEqual([
-      ...[...three('urgent'), ...three('high'), 'flaghigh', 'flag9', ...three('5'), ...three('normal')],
-      ...[...three('-3'), ...three('low'), 'flag-11'],
+    const threeOf = (name: string): string[] => [1, 2, 3].map((i) => `p${name}-${i}`);
+    expect(ranIds(box)).toEqual([
+      ...[...threeOf('urgent'), ...threeOf('high'), 'flaghigh', 'flag9', ...threeOf('5')],
+      ...[...threeOf('normal'), ...threeOf('-3'), ...threeOf('low'), 'flag-11'],
     ]);
   }),
 );
 
 test.concurrent(
-  'jobs run first in, first out across processes and queues',
+  'jobs run in the order in which several processes enqueued them, across queues',
   inSandbox(async (box) => {
     const ids: string[] = [];
     for (let i = 0; i < 8; i++) {
@@ -60,14 +60,14 @@ test.concurrent(
     const batch = Array.from({ length: 40 }, (_, i) => ({ id: `batch-${99 - i}`, command: LOG_ID }));
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(batch) });
     await drain(box);
-    expect(ran(box)).toEqual([...ids, ...batch.map((job) => job.id)]);
+    expect(ranIds(box)).toEqual([...ids, ...batch.map((job) => job.id)]);
   }),
 );
 
 test.concurrent(
-  'run_at and --delay are obeyed, and each job starts on time without polling',
+  'a job with run_at or a delay starts when it is due, without polling',
   inSandbox(async (box) => {
-    await withoutPolling(box);
+    await disablePolling(box);
     await box.startWorkers('--concurrency', '8');
     const at = new Date(Date.now() + 3000).toISOString();
     const before = Date.now();
@@ -89,25 +89,25 @@ test.concurrent(
       plus: before + 3000,
     };
     for (const id of ['run-at', 'delay', 'half', 'plus', 'object', 'epoch']) {
-      const job = (await untilState(box, id, 'completed')) as Due;
+      const job = (await untilState(box, id, 'completed')) as JobWithRunAt;
       const due = Date.parse(job.run_at!);
       expect(due).toBeGreaterThanOrEqual(earliest[id as keyof typeof earliest] ?? before);
-      expect(ranAt(box, id)).toBeGreaterThanOrEqual(due);
+      expect(ranAtMs(box, id)).toBeGreaterThanOrEqual(due);
       expect(job).toMatchObject({ attempts: 1, next_run_at: null });
     }
-    expect((await box.json<Due>(['show', 'run-at'])).run_at).toBe(at);
+    expect((await box.json<JobWithRunAt>(['show', 'run-at'])).run_at).toBe(at);
   }),
 );
 
 test.concurrent(
-  'a high-priority job that is due later does not delay a due one, and --drain leaves and lists it',
+  'a due job does not wait for an urgent one that is due later, which --drain leaves and reports',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'future', '-p', 'urgent', '--delay', '1h', LOG_ID]);
     await box.run(['enqueue', '--id', 'ready', '-p', 'low', LOG_ID]);
     const log = await drain(box);
-    expect(ran(box)).toEqual(['ready']);
+    expect(ranIds(box)).toEqual(['ready']);
     expect(log).toContain('due later');
-    const future = await box.json<Due>(['show', 'future']);
+    const future = await box.json<JobWithRunAt>(['show', 'future']);
     expect(future).toMatchObject({ state: 'pending', attempts: 0, next_run_at: future.run_at! });
   }),
 );
@@ -118,22 +118,22 @@ test.concurrent(
     for (const queue of ['mail', 'other', 'reports', 'mail'])
       await box.run(['enqueue', '--queue', queue, 'echo $QUEUECTL_QUEUE >>ran']);
     const workers = await box.startWorkers('--queue', 'mail,reports');
-    await until(() => ran(box).length === 3, 'the three jobs of its queues have run');
+    await until(() => ranIds(box).length === 3, 'the three jobs of its queues have run');
     const [worker] = await box.json<{ queues: string[] }[]>(['worker', 'list']);
     expect(worker!.queues.sort()).toEqual(['mail', 'reports']);
     await box.run(['worker', 'stop']);
     expect(await workers.exit).toBe(0);
-    expect(ran(box)).toEqual(['mail', 'reports', 'mail']);
+    expect(ranIds(box)).toEqual(['mail', 'reports', 'mail']);
     expect((await box.json<JobJson[]>(['list', '--state', 'pending'])).length).toBe(1);
     await drain(box);
-    expect(ran(box).at(-1)).toBe('other');
+    expect(ranIds(box).at(-1)).toBe('other');
   }),
 );
 
 test.concurrent(
-  'an idle worker starts new jobs, retried jobs and retries at once, without polling',
+  'an idle worker starts new jobs, retried jobs and retries without polling',
   inSandbox(async (box) => {
-    await withoutPolling(box);
+    await disablePolling(box);
     await box.startWorkers();
     for (const id of ['first', 'second', 'third']) {
       await box.run(['enqueue', '--id', id, LOG_ID]);
@@ -142,8 +142,8 @@ test.concurrent(
     await box.run(['enqueue', '--id', 'dies', '-r', '2', '--backoff-base', '1', `${LOG_ID}; false`]);
     await untilState(box, 'dies', 'dead', 30_000);
     await box.run(['dlq', 'retry', 'dies']);
-    await until(() => ran(box).length === 7, 'the retried job has run twice more', 30_000);
-    expect(ran(box)).toEqual(['first', 'second', 'third', 'dies', 'dies', 'dies', 'dies']);
+    await until(() => ranIds(box).length === 7, 'the retried job has run twice more', 30_000);
+    expect(ranIds(box)).toEqual(['first', 'second', 'third', 'dies', 'dies', 'dies', 'dies']);
     // A stop does not wait for a poll either.
     const stopped = await box.run(['worker', 'stop', '--timeout', '30s']);
     expect(stopped).toMatchObject({ code: 0, stdout: 'stopped 1 worker\n' });

@@ -1,4 +1,4 @@
-/** The npm package: `npm pack` in a fresh clone, and what an installation of the tarball gives. */
+/** Runs `npm pack` in a copy like a fresh clone, installs the tarball globally and tests the installation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -30,11 +30,11 @@ function npm(cwd: string, ...args: string[]): string {
 }
 
 beforeAll(() => {
-  const fresh = (path: string): boolean => {
+  const belongsInClone = (path: string): boolean => {
     const [first = ''] = relative(ROOT, path).split('/');
     return !['.git', 'node_modules', 'dist'].includes(first) && !path.endsWith('.generated.ts');
   };
-  cpSync(ROOT, clone, { recursive: true, filter: fresh });
+  cpSync(ROOT, clone, { recursive: true, filter: belongsInClone });
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   npm(clone, 'pack', '--pack-destination', temp.path);
   const [tarball] = readdirSync(temp.path).filter((name) => name.endsWith('.tgz'));
@@ -62,7 +62,7 @@ test('a global installation links the man page', () => {
   expect(readFileSync(page, 'utf8')).toContain('.TH');
 });
 
-test('the package brings the library, its types and no other packages', () => {
+test('the package contains the library and its types, and installs no other packages', () => {
   expect(readdirSync(join(prefix, 'lib/node_modules'))).toEqual(['queuectl']);
   const { dependencies = {}, exports } = JSON.parse(
     readFileSync(join(project, 'node_modules/queuectl/package.json'), 'utf8'),
@@ -85,7 +85,7 @@ console.log(await queue.logs(job.id));
 await queue.close();
 `;
 
-test('a program uses the installed library, and an older Node is told which one it needs', () => {
+test('a program uses the installed library, and on an older Node it reports the version that it needs', () => {
   writeFileSync(join(project, 'program.js'), PROGRAM);
   const run = (runtime: string): string =>
     spawnSync(runtime, ['program.js'], { cwd: project, encoding: 'utf8', timeout: 60_000 }).stdout;

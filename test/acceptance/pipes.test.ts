@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('every command exits with 0 and prints no error if its reader ends early', async () => {
+test('commands exit with 0 and print no error if their reader ends early', async () => {
   const commands = [
     ...[
       '',
@@ -78,6 +78,6 @@ test(
       await untilState(ownBox, id, 'completed');
     }
     process.kill(Number(readFileSync(join(ownBox.directory, 'pid'), 'utf8')), 'SIGTERM');
-    await until(async () => (await workersOf(ownBox)).length === 0, 'SIGTERM has stopped it', 20_000);
+    await until(async () => (await workersOf(ownBox)).length === 0, 'SIGTERM has stopped the worker', 20_000);
   }),
 );

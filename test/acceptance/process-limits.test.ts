@@ -18,11 +18,14 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Enough threads and processes for a supervisor and two workers, and some for a job to use up. */
-const NPROC = 80;
-const JOBS = Array.from({ length: 10 }, (_, i) => `job${i}`);
+/** Enough for the threads and processes of a supervisor and two workers, and some more that a job can use up. */
+const PROCESS_LIMIT = 80;
+const JOB_IDS = Array.from({ length: 10 }, (_, i) => `job${i}`);
 
-/** The limit counts by user and exempts root, so each test runs as a user of its own. */
+/**
+ * Returns a value of RunOptions.through that runs queuectl as this user. The limit counts the processes of a user and
+ * exempts root, so each test has a user of its own.
+ */
 function asUser(uid: number): string[] {
   return ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
 }
@@ -32,20 +35,22 @@ function unusedUid(): number {
 }
 
 function canLimit(): boolean {
-  const [program, ...args] = [...asUser(unusedUid()), 'prlimit', `--nproc=${NPROC}`, EXECUTABLE, 'version'];
+  const limit = ['prlimit', `--nproc=${PROCESS_LIMIT}`];
+  const [program, ...args] = [...asUser(unusedUid()), ...limit, EXECUTABLE, 'version'];
   return process.getuid?.() === 0 && spawnSync(program!, args).status === 0;
 }
 
 /**
- * Returns a command that uses up all processes of the user but `free`, and frees them after a line in a pipe. Neither
- * `read` nor `kill` needs a process. The loop ends with its subshell when no process is left, which frees one.
+ * Returns a command that leaves the user only `free` processes, until it reads a line from `pipe` and kills those that
+ * it started. Neither `read` nor `kill` needs a process. The subshell ends when no process is left, which frees one.
  */
-function hog(free: 0 | 1): string {
+function hogCommand(free: 0 | 1): string {
   const fill = '(while :; do sleep 600 & done) 2>/dev/null';
   const last = free === 0 ? '(sleep 600 &) 2>/dev/null; sleep 600 & ' : '';
   return `mkfifo pipe; ${fill}; ${last}echo full >> hog.log; read line < pipe; trap '' TERM; kill 0; exit 0`;
 }
 
+/** Runs `body` while a job leaves its user only `free` processes. `release` ends that job. */
 async function withFullUser(
   free: 0 | 1,
   body: (box: Sandbox, workers: Running, release: () => void) => Promise<void>,
@@ -55,13 +60,13 @@ async function withFullUser(
   try {
     chownSync(box.directory, uid, uid);
     await configure(box, { 'heartbeat-interval': '200ms', 'kill-grace': '300ms' });
-    const limited = [...asUser(uid), 'prlimit', `--nproc=${NPROC}`];
+    const limited = [...asUser(uid), 'prlimit', `--nproc=${PROCESS_LIMIT}`];
     const workers = box.start(['worker', 'start', '--count', '2', '--concurrency', '2'], {
       through: limited,
     });
     await until(async () => (await workersOf(box)).length === 2, 'the workers are ready');
-    await enqueue(box, 'hog', hog(free), { max_retries: 1 });
-    await until(() => lines(join(box.directory, 'hog.log')).includes('full'), 'all is taken');
+    await enqueue(box, 'hog', hogCommand(free), { max_retries: 1 });
+    await until(() => lines(join(box.directory, 'hog.log')).includes('full'), 'all processes are used up');
     await body(box, workers, () => writeFileSync(join(box.directory, 'pipe'), 'go\n'));
   } finally {
     await box.cleanup();
@@ -69,7 +74,7 @@ async function withFullUser(
 }
 
 async function enqueueJobs(box: Sandbox): Promise<void> {
-  for (const id of JOBS) await enqueue(box, id, `echo run >> ${id}.log`, { max_retries: 1 });
+  for (const id of JOB_IDS) await enqueue(box, id, `echo run >> ${id}.log`, { max_retries: 1 });
 }
 
 /** Expects that each job ran once, by its trace on disk, and that the workers still stop. */
@@ -77,20 +82,20 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
   await untilState(box, 'hog', 'completed');
   const waiting = ['pending', 'processing', 'failed'];
   const states = async () => (await box.json<JobJson[]>(['list'])).map((job) => job.state);
-  await until(async () => !(await states()).some((state) => waiting.includes(state)), 'all have ended');
-  const jobs = await Promise.all(JOBS.map((id) => box.json<JobJson>(['show', id])));
+  await until(async () => !(await states()).some((state) => waiting.includes(state)), 'all jobs have ended');
+  const jobs = await Promise.all(JOB_IDS.map((id) => box.json<JobJson>(['show', id])));
   const ranOnce = { state: 'completed', attempts: 1, crashes: 0, traces: ['run'] };
   expect(
     jobs.map(({ id, state, attempts, crashes }) => {
       return { id, state, attempts, crashes, traces: gatedJob(box, id).traces() };
     }),
-  ).toEqual(JOBS.map((id) => ({ id, ...ranOnce })));
+  ).toEqual(JOB_IDS.map((id) => ({ id, ...ranOnce })));
   expect((await box.run(['worker', 'stop', '--timeout', '30s'])).code).toBe(0);
   await until(() => workers.child.exitCode === 0, 'the supervisor has ended', 30_000);
 }
 
 for (const free of [0, 1] as const) {
-  test.skipIf(!canLimit())(`no job is lost when a job uses up all processes of the user but ${free}`, () =>
+  test.skipIf(!canLimit())(`no job is lost while the user has ${free} free processes`, () =>
     withFullUser(free, async (box, workers, release) => {
       await enqueueJobs(box);
       await untilHeartbeats(box, 5);
@@ -114,7 +119,7 @@ test.skipIf(!canLimit())('a worker that dies while no process is free is replace
 );
 
 test.skipIf(whyNoProcessLimit() !== null)(
-  'a worker that cannot start a single thread or process reports it',
+  'a worker that cannot start a process for a job requeues the job and logs it',
   () =>
     inControlGroup(8, async (through) => {
       const box = sandbox();
@@ -130,7 +135,7 @@ test.skipIf(whyNoProcessLimit() !== null)(
 );
 
 test.skipIf(Bun.which('prlimit') === null)(
-  'slots for which the limit of open files is too low stay empty, and every job runs once',
+  'with more slots than the limit of open files allows, every job completes in one attempt',
   async () => {
     const box = sandbox();
     try {
@@ -142,7 +147,7 @@ test.skipIf(Bun.which('prlimit') === null)(
       expect(await workers.closed).toBe(0);
       const jobs = await box.json<JobJson[]>(['list']);
       expect(jobs.filter((job) => job.state === 'completed' && job.attempts === 1)).toHaveLength(200);
-      // Most jobs are requeued at the start, when all slots are tried.
+      // The worker tries all slots at the start, so most jobs are requeued then, but not again and again.
       expect(workers.output().split('requeued').length - 1).toBeLessThan(600);
     } finally {
       await box.cleanup();

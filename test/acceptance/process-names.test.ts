@@ -7,7 +7,7 @@ import { EXECUTABLE, inSandbox, until } from '../support/queuectl.ts';
 
 const hasPgrep = spawnSync('pgrep', ['-V']).status === 0;
 
-function nameOf(pid: number): string {
+function processName(pid: number): string {
   return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
 }
 
@@ -18,22 +18,22 @@ function firstArgument(pid: number): string {
 test.concurrent(
   'supervisors, workers and the server have the process name queuectl, detached or not',
   inSandbox(async (box) => {
-    const here = await box.startWorkers('--count', '2');
-    const away = await box.json<{ pid: number }>(['worker', 'start', '--detach']);
+    const foreground = await box.startWorkers('--count', '2');
+    const detached = await box.json<{ pid: number }>(['worker', 'start', '--detach']);
     const server = box.start(['serve', '--port', '0']);
     await until(() => server.output().includes('http://'), 'the server listens');
     const workers = (await workersOf(box)).map((worker) => worker.pid);
     expect(workers).toHaveLength(3);
-    for (const pid of [here.pid, away.pid, ...workers]) {
-      expect(nameOf(pid)).toBe('queuectl');
+    for (const pid of [foreground.pid, detached.pid, ...workers]) {
+      expect(processName(pid)).toBe('queuectl');
       expect(firstArgument(pid)).toBe('queuectl');
     }
-    expect(nameOf(server.pid)).toBe('queuectl');
+    expect(processName(server.pid)).toBe('queuectl');
     if (hasPgrep) {
       const found = spawnSync('pgrep', ['-x', 'queuectl'], { encoding: 'utf8' })
         .stdout.split('\n')
         .map(Number);
-      expect(found).toEqual(expect.arrayContaining([here.pid, away.pid, server.pid, ...workers]));
+      expect(found).toEqual(expect.arrayContaining([foreground.pid, detached.pid, server.pid, ...workers]));
     }
   }),
 );
@@ -49,14 +49,14 @@ test.concurrent(
       const supervisor = box.start([], { through: ['sh', '-c', `exec ${program} worker start`] });
       await until(() => supervisor.output().includes(' ready '), 'the worker is ready');
       renameSync(`${program}.new`, program);
-      const [before] = await workersOf(box);
-      await killAll([before!.pid]);
-      const after = await until(
-        async () => (await workersOf(box)).find((worker) => worker.pid !== before!.pid),
+      const [killed] = await workersOf(box);
+      await killAll([killed!.pid]);
+      const replacement = await until(
+        async () => (await workersOf(box)).find((worker) => worker.pid !== killed!.pid),
         'another worker',
       );
-      for (const pid of [supervisor.pid, after.pid]) expect(nameOf(pid)).toBe('queuectl');
-      expect(firstArgument(after.pid)).toBe('queuectl');
+      for (const pid of [supervisor.pid, replacement.pid]) expect(processName(pid)).toBe('queuectl');
+      expect(firstArgument(replacement.pid)).toBe('queuectl');
       await box.run(['worker', 'stop']);
     }
   }),

@@ -14,14 +14,15 @@ interface PruneJson {
 }
 
 const prune = (box: Sandbox, ...args: string[]) => box.json<PruneJson>(['prune', ...args]);
-const list = async (box: Sandbox, ...args: string[]): Promise<string[]> =>
+const listIds = async (box: Sandbox, ...args: string[]): Promise<string[]> =>
   (await box.run(['list', '--quiet', ...args])).stdout.trim().split('\n').filter(Boolean).sort();
 
 /** Output of this many bytes is kept in a file and not in the database. */
-const BIG = 40_000;
+const LONG_OUTPUT_BYTES = 40_000;
 
+/** Adds three completed jobs with long output, two dead ones, a cancelled one and one that is due later. */
 async function addJobs(box: Sandbox): Promise<void> {
-  for (const id of ['a', 'b', 'c']) await enqueue(box, id, `head -c ${BIG} /dev/zero`);
+  for (const id of ['a', 'b', 'c']) await enqueue(box, id, `head -c ${LONG_OUTPUT_BYTES} /dev/zero`);
   for (const id of ['x', 'y']) await enqueue(box, id, 'echo no; exit 1', { max_retries: 1 });
   await box.run(['worker', 'start', '--drain', '--quiet']);
   await enqueue(box, 'gone', 'true');
@@ -33,57 +34,59 @@ test.concurrent(
   'a dry run counts the jobs above a limit and removes nothing, and prune removes them and their output',
   inSandbox(async (box) => {
     await addJobs(box);
-    const all = await list(box);
+    const all = await listIds(box);
     expect(placeNames(box)).toHaveLength(3);
     expect(await prune(box)).toMatchObject({ dry_run: false, jobs: 0, bytes: 0 });
     await configure(box, { 'keep-completed': '1', 'keep-cancelled': '0', 'keep-dead': '1' });
     const states = [
-      { state: 'completed', keep: '1', jobs: 2, bytes: 2 * BIG },
+      { state: 'completed', keep: '1', jobs: 2, bytes: 2 * LONG_OUTPUT_BYTES },
       { state: 'cancelled', keep: '0', jobs: 1, bytes: 0 },
       { state: 'dead', keep: '1', jobs: 1, bytes: 3 },
     ];
-    const result = { jobs: 4, bytes: 2 * BIG + 3, events: 0, keep_events: '7d', states };
+    const result = { jobs: 4, bytes: 2 * LONG_OUTPUT_BYTES + 3, events: 0, keep_events: '7d', states };
     expect(await prune(box, '--dry-run')).toEqual({ dry_run: true, ...result });
-    expect([await list(box), placeNames(box).length]).toEqual([all, 3]);
+    expect([await listIds(box), placeNames(box).length]).toEqual([all, 3]);
     expect(await prune(box)).toEqual({ dry_run: false, ...result });
-    expect(await list(box)).toEqual(['c', 'later', 'y']);
+    expect(await listIds(box)).toEqual(['c', 'later', 'y']);
     expect(placeNames(box)).toHaveLength(1);
-    expect((await box.run(['logs', 'c'])).stdout).toHaveLength(BIG);
+    expect((await box.run(['logs', 'c'])).stdout).toHaveLength(LONG_OUTPUT_BYTES);
     expect(await prune(box)).toMatchObject({ jobs: 0, bytes: 0 });
   }),
 );
 
 test.concurrent(
-  'prune works by size and by age, and prints a line per state in a pipe',
+  'prune limits completed jobs by size or by age, and prints a line per state in a pipe',
   inSandbox(async (box) => {
     await addJobs(box);
-    await configure(box, { 'keep-completed': `${2 * BIG + 1000}b` });
+    await configure(box, { 'keep-completed': `${2 * LONG_OUTPUT_BYTES + 1000}b` });
     expect((await box.run(['prune'])).stdout.split('\n').map((line) => line.split('\t'))).toEqual([
-      ['completed', `${2 * BIG + 1000}B`, '1', String(BIG)],
+      ['completed', `${2 * LONG_OUTPUT_BYTES + 1000}B`, '1', String(LONG_OUTPUT_BYTES)],
       ['cancelled', '30d', '0', '0'],
       ['dead', 'none', '0', '0'],
       ['events', '7d', '0', '0'],
       [''],
     ]);
-    expect(await list(box, '--state', 'completed')).toEqual(['b', 'c']);
+    expect(await listIds(box, '--state', 'completed')).toEqual(['b', 'c']);
     await configure(box, { 'keep-completed': '1d,1ms', 'keep-dead': '1h' }).catch(() => {});
-    expect((await box.run(['config', 'get', 'keep-completed'])).stdout).toBe(`${2 * BIG + 1000}B\n`);
+    expect((await box.run(['config', 'get', 'keep-completed'])).stdout).toBe(
+      `${2 * LONG_OUTPUT_BYTES + 1000}B\n`,
+    );
     await configure(box, { 'keep-completed': '1ms', 'keep-dead': '1h' });
     await until(async () => (await prune(box)).states[0]!.jobs === 2, 'a millisecond has passed');
-    expect(await list(box)).toEqual(['gone', 'later', 'x', 'y']);
+    expect(await listIds(box)).toEqual(['gone', 'later', 'x', 'y']);
     expect(placeNames(box)).toEqual([]);
   }),
 );
 
 test.concurrent(
-  'a worker prunes by itself, including jobs from before its start, and never a running job',
+  'a worker prunes jobs from before its start by itself, and leaves a running job',
   inSandbox(async (box) => {
     await addJobs(box);
     await configure(box, { 'keep-completed': '0', 'keep-dead': '0' });
-    const worker = await box.startWorkers('--concurrency', '2');
+    const supervisor = await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'runs');
-    await until(() => / pruned \d+ jobs?/.test(worker.output()), 'it reports that');
-    expect(await list(box)).toEqual(['gone', 'later', 'runs']);
+    await until(() => / pruned \d+ jobs?/.test(supervisor.output()), 'the log reports the pruned jobs');
+    expect(await listIds(box)).toEqual(['gone', 'later', 'runs']);
     expect(placeNames(box)).toHaveLength(1);
     await configure(box, { 'keep-completed': 'none' });
     job.release();
@@ -92,7 +95,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'old events are removed by number, and a dry run counts them',
+  'keep-events may be a number, so that prune removes older events and a dry run counts them',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await enqueue(box, 'b', 'true');

@@ -1,32 +1,34 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { inSandbox, lines, until } from '../support/queuectl.ts';
+import { enqueue, inSandbox, lines, until } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { onTerminal } from '../support/terminal.ts';
 
-/** Returns the highest number of jobs between their start and end lines, by the order of lines on disk. */
+/** Returns the highest number of jobs that had started but not ended, by the order of the lines. */
 function mostAtOnce(log: string[]): number {
-  let now = 0;
+  let running = 0;
   let most = 0;
   for (const line of log) {
-    now += line === 'start' ? 1 : -1;
-    most = Math.max(most, now);
+    running += line === 'start' ? 1 : -1;
+    most = Math.max(most, running);
   }
   return most;
 }
 
 test(
-  'a limit of 2 holds over four worker processes, and a new limit of 4 takes effect at once',
+  'a limit of 2 holds over four worker processes, and a new limit of 4 takes effect while they run',
   inSandbox(async (box) => {
     await box.run(['queue', 'set', 'mail', '--concurrency', '2']);
-    // The end is written before the slot is free, so the file never shows more jobs than there were.
+    // The end is written before the slot is free, so the file never shows more running jobs than there were.
     const command = 'echo start >>log; sleep 0.2; echo end >>log\n';
     await box.run(['enqueue', '--queue', 'mail', '--file', '-'], { stdin: command.repeat(40) });
     const log = () => lines(join(box.directory, 'log'));
     await box.startWorkers('--count', '4');
-    await until(() => log().length >= 16, 'some of them have run');
-    const before = log();
-    expect(mostAtOnce(before)).toBe(2);
+    await until(() => log().length >= 16, 'eight jobs have run');
+    const linesSoFar = log();
+    expect(mostAtOnce(linesSoFar)).toBe(2);
     await box.run(['queue', 'set', 'mail', '--concurrency', '4']);
-    await until(() => log().length === 80, 'all of them have run');
+    await until(() => log().length === 80, 'all jobs have run');
     expect(mostAtOnce(log())).toBeGreaterThan(2);
     expect(mostAtOnce(log())).toBeLessThanOrEqual(4);
   }),
@@ -42,7 +44,59 @@ test(
     const command = 'echo start >>log; sleep 0.2; echo end >>log\n';
     await box.run(['enqueue', '--file', '-'], { stdin: command.repeat(6) });
     const log = () => lines(join(box.directory, 'log'));
-    await until(() => log().length === 12, 'all of them have run');
+    await until(() => log().length === 12, 'all jobs have run');
     expect(mostAtOnce(log())).toBe(1);
+  }),
+);
+
+test(
+  'queue pause and resume with --all change every queue, and take no queue name beside it',
+  inSandbox(async (box) => {
+    for (const queue of ['mail', 'web']) await box.run(['enqueue', '--queue', queue, 'true']);
+    const listPaused = async (): Promise<unknown> =>
+      JSON.parse((await box.run(['queue', 'list', '--json=name,paused'])).stdout);
+    const bothPaused = (value: boolean) => [
+      { name: 'mail', paused: value },
+      { name: 'web', paused: value },
+    ];
+    expect(await listPaused()).toEqual(bothPaused(false));
+    expect(await box.run(['queue', 'pause', '--all'])).toMatchObject({ code: 0 });
+    expect(await listPaused()).toEqual(bothPaused(true));
+    expect(await box.run(['queue', 'resume', '--all', '--json'])).toMatchObject({ code: 0 });
+    expect(await listPaused()).toEqual(bothPaused(false));
+    expectRefusal(await box.run(['queue', 'pause', '--all', 'mail']), 2, /either/);
+  }),
+);
+
+test.concurrent(
+  'queue pause and resume refuse an unknown queue, and queue set reports on a terminal that it creates one',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { queue: 'mail' });
+    for (const verb of ['pause', 'resume']) {
+      const refused = await box.run(['queue', verb, 'mial']);
+      expectRefusal(refused, 3, /there is no queue 'mial'; did you mean 'mail'\?/);
+    }
+    expect(await box.json(['queue', 'list'])).toHaveLength(1);
+    const created = onTerminal(box, ['queue', 'set', 'mial', '--concurrency', '2'], 24, 120);
+    await created.closed;
+    expect(created.output()).toContain('note: queue mial did not exist; creating it');
+    const known = onTerminal(box, ['queue', 'set', 'mail', '--concurrency', '2'], 24, 120);
+    await known.closed;
+    expect(known.output()).not.toContain('did not exist');
+  }),
+);
+
+test.concurrent(
+  'queue delete removes a queue only if it has no jobs and no schedule uses it',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { queue: 'mail' });
+    await box.run(['queue', 'set', 'mial', '--concurrency', '2']);
+    await box.run(['schedule', 'add', 'nightly', '--cron', '@daily', '--queue', 'backup', 'true']);
+    await box.run(['queue', 'set', 'backup', '--concurrency', '2']);
+    expect(await box.run(['queue', 'delete', 'mial'])).toEqual({ code: 0, stdout: 'mial\n', stderr: '' });
+    expect((await box.run(['queue', 'delete', 'mial'])).code).toBe(3);
+    for (const name of ['mail', 'backup']) expect((await box.run(['queue', 'delete', name])).code).toBe(4);
+    const remaining = await box.json<{ name: string }[]>(['queue', 'list']);
+    expect(remaining.map((queue) => queue.name)).toEqual(['backup', 'mail']);
   }),
 );

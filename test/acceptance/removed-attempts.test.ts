@@ -15,7 +15,7 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-function removeAttempts(box: Sandbox): void {
+function removeAttemptsDirectory(box: Sandbox): void {
   rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
 }
 
@@ -26,7 +26,7 @@ for (const exitCode of [75, 76])
     inSandbox(async (box) => {
       await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
-      removeAttempts(box);
+      removeAttemptsDirectory(box);
       job.release();
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: exitCode, attempts: 1 });
       expect(job.traces()).toEqual(ONE_RUN);
@@ -36,22 +36,23 @@ for (const exitCode of [75, 76])
 /** Ways to remove or empty the directory of all attempts, as shell commands that run in the state directory. */
 const REMOVALS = {
   removed: 'rm -rf attempts',
-  'removed and made again': 'rm -rf attempts; mkdir -m 700 attempts',
+  'removed and recreated': 'rm -rf attempts; mkdir -m 700 attempts',
   emptied: 'rm -rf attempts/*',
   'emptied with find': 'find attempts -mindepth 1 -delete',
   'emptied of its directories': 'find attempts -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +',
   'emptied by a pattern': 'rm -rf attempts/????????????-*',
-  'emptied from the inside': 'find attempts -mindepth 2 -delete; rmdir attempts/*-[1-9]*',
+  'emptied except for the directory of the seal':
+    'find attempts -mindepth 2 -delete; rmdir attempts/*-[1-9]*',
 };
 
-for (const [what, command] of Object.entries(REMOVALS))
+for (const [change, command] of Object.entries(REMOVALS))
   test.concurrent(
-    `a job that ends without a worker counts as lost when the directory of all attempts was ${what}`,
+    `a job that ends without a worker counts as lost when the directory of all attempts was ${change}`,
     inSandbox(async (box) => {
-      const first = await box.startWorkers();
+      const supervisor = await box.startWorkers();
       const job = await startGatedJob(box, 'job', 0, { at_most_once: true });
       const workers = await workersOf(box);
-      await killAll([first.pid, ...workers.map((worker) => worker.pid)]);
+      await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
       expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
       job.release();
       await untilNoProcessOf(box, 'job');
@@ -62,13 +63,13 @@ for (const [what, command] of Object.entries(REMOVALS))
   );
 
 test.concurrent(
-  'a job that never started is released although the directory of all attempts was emptied before its claim',
+  'a job whose worker died before starting it still runs, without counting a crash, if the attempts directory was removed before its claim',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms' });
-    const first = await box.startWorkers();
-    removeAttempts(box);
-    await until(() => isSealed(box), 'the worker makes a new seal');
-    await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    const supervisor = await box.startWorkers();
+    removeAttemptsDirectory(box);
+    await until(() => isSealed(box), 'the worker has created a new seal');
+    await killAll([supervisor.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     await enqueue(box, 'job', 'echo start >> job.log', { at_most_once: true });
     const crashing = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-place' } });
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });

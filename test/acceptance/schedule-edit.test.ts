@@ -7,12 +7,12 @@ test.concurrent(
   inSandbox(async (box) => {
     const flags = ['--cron', '30 2 * * *', '--tz', 'Asia/Kolkata', '--queue', 'q', '--tag', 'a=b'];
     const before = await box.json<object>(['schedule', 'add', 'nightly', ...flags, 'echo one']);
-    const after = { cron: '0 3 * * *', text: 'every day at 03:00', command: 'echo two' };
+    const changes = { cron: '0 3 * * *', text: 'every day at 03:00', command: 'echo two' };
     const edited = await box.json<{ next_runs: string[] }>([
       ...['schedule', 'edit', 'nightly', '--cron', '0 3 * * *', 'echo two'],
     ]);
     expect(edited).toEqual({
-      ...{ ...before, ...after },
+      ...{ ...before, ...changes },
       ...{ next_runs: edited.next_runs, next_run_at: edited.next_runs[0] },
     } as never);
     expect(edited.next_runs[0]).toEndWith('T21:30:00.000Z');
@@ -24,7 +24,7 @@ test.concurrent(
     await box.startWorkers('--drain');
     await untilState(box, id, 'completed');
     expect((await box.run(['logs', id])).stdout).toBe('a b\n');
-    const kept = await box.json(['schedule', 'show', 'nightly']);
+    const beforeRefusals = await box.json(['schedule', 'show', 'nightly']);
     for (const [args, code, says] of [
       [['nightly'], 2, /no changes given/],
       [['nightly', '--cron', '99 * * * *'], 2, /has an invalid minute: '99'/],
@@ -32,7 +32,7 @@ test.concurrent(
       [['nihgtly', '--cron', '@daily'], 3, /did you mean 'nightly'/],
     ] as const)
       expectRefusal(await box.run(['schedule', 'edit', ...args]), code, says);
-    expect(await box.json(['schedule', 'show', 'nightly'])).toEqual(kept as never);
+    expect(await box.json(['schedule', 'show', 'nightly'])).toEqual(beforeRefusals as never);
   }),
 );
 

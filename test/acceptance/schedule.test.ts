@@ -25,8 +25,8 @@ interface ScheduleJson {
   timezone: string | null;
 }
 
-/** Adds a schedule that writes its nominal time to a file every second. */
-async function addTicking(box: Sandbox, ...flags: string[]): Promise<string> {
+/** Adds a schedule that appends its nominal time to a file every second. Returns the path of the file. */
+async function addTickingSchedule(box: Sandbox, ...flags: string[]): Promise<string> {
   const log = join(box.directory, 'ticks');
   const command = `echo $QUEUECTL_SCHEDULED_AT >> ${log}`;
   await box.json(['schedule', 'add', 'ticking', '--every', '1s', ...flags, command]);
@@ -34,7 +34,7 @@ async function addTicking(box: Sandbox, ...flags: string[]): Promise<string> {
 }
 
 /** Returns the nominal times on disk in seconds. Expects that none of them is there twice. */
-function ticksOf(log: string): number[] {
+function readTicks(log: string): number[] {
   const ticks = lines(log).map((line) => Date.parse(line) / 1000);
   expect(ticks.every(Number.isInteger)).toBe(true);
   expect(ticks.length).toBe(new Set(ticks).size);
@@ -47,21 +47,21 @@ function gapsIn(ticks: number[]): number[] {
 }
 
 test.concurrent(
-  'with four workers a tick per second runs once each, and none is missing',
+  'with four workers, each tick of a schedule that is due every second runs once',
   inSandbox(async (box) => {
-    const log = await addTicking(box, '--overlap', 'allow');
+    const log = await addTickingSchedule(box, '--overlap', 'allow');
     const workers = await box.startWorkers('--count', '4');
     await until(() => lines(log).length >= 10, 'ten ticks');
     await box.run(['worker', 'stop']);
     await workers.exit;
-    expect(gapsIn(ticksOf(log))).toEqual([]);
+    expect(gapsIn(readTicks(log))).toEqual([]);
     const jobs = await box.json<JobJson[]>(['list', '--name', 'ticking']);
     expect(jobs.filter((job) => job.state === 'completed')).toHaveLength(lines(log).length);
   }),
 );
 
 test.concurrent(
-  'a tick runs at once, even if the worker that enqueued it does not serve its queue',
+  'a tick runs within 1.5 s, even if the worker that enqueued it does not serve its queue',
   inSandbox(async (box) => {
     await configure(box, { 'poll-interval': '1m' });
     await box.startWorkers('--queue', 'other', '--count', '3');
@@ -81,50 +81,54 @@ test.concurrent(
   'no tick runs twice or is missing as long as one worker lives, although workers are killed at random moments',
   inSandbox(async (box) => {
     const random = seededRandom('kills');
-    const log = await addTicking(box, '--overlap', 'allow');
+    const log = await addTickingSchedule(box, '--overlap', 'allow');
     await box.startWorkers('--count', '3');
     for (let kills = 0; kills < 6; kills++) {
       // The kill happens around a tick, where it is most likely to do harm.
-      const moment = (Math.ceil(Date.now() / 1000) + 2) * 1000 - 20 + below(random, 60);
+      const killAtMs = (Math.ceil(Date.now() / 1000) + 2) * 1000 - 20 + below(random, 60);
       const workers = await workersOf(box);
-      await until(() => Date.now() >= moment, 'the moment to kill');
+      await until(() => Date.now() >= killAtMs, 'the moment to kill');
       const victim = workers[below(random, workers.length)];
       if (victim !== undefined) await killAll([victim.pid]);
     }
-    const seen = lines(log).length;
-    await until(() => lines(log).length >= seen + 2, 'ticks after the last kill');
-    const ticks = ticksOf(log);
+    const ticksSoFar = lines(log).length;
+    await until(() => lines(log).length >= ticksSoFar + 2, 'ticks after the last kill');
+    const ticks = readTicks(log);
     expect(ticks.length).toBeGreaterThan(10);
     // A job whose worker was killed right after the claim runs a little later, so the test waits for it.
-    await until(() => gapsIn(ticksOf(log)).length === 0, 'no tick is missing', 15_000);
+    await until(() => gapsIn(readTicks(log)).length === 0, 'no tick is missing', 15_000);
   }),
 );
 
-for (const [catchUp, madeUpFor] of [
+for (const [catchUp, runsMissedTick] of [
   ['none', false],
   ['one', true],
 ] as const) {
   test.concurrent(
     `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice, and only ticks without a worker are missing`,
     inSandbox(async (box) => {
-      const log = await addTicking(box, '--overlap', 'allow', '--catch-up', catchUp);
-      const first = await box.startWorkers('--count', '2');
+      const log = await addTickingSchedule(box, '--overlap', 'allow', '--catch-up', catchUp);
+      const supervisor = await box.startWorkers('--count', '2');
       await until(() => lines(log).length >= 2, 'two ticks');
       const pids = (await workersOf(box)).map((worker) => worker.pid);
-      await killAll([first.pid, ...pids]);
-      const died = Date.now();
-      await until(() => Date.now() >= died + 8000, 'eight seconds without a worker');
+      await killAll([supervisor.pid, ...pids]);
+      const killedAtMs = Date.now();
+      await until(() => Date.now() >= killedAtMs + 8000, 'eight seconds without a worker');
       await box.startWorkers('--count', '2');
-      const back = Date.now();
-      const after = () => ticksOf(log).filter((at) => at * 1000 > back);
-      await until(() => after().length >= 3, 'three ticks more');
-      const ticks = ticksOf(log);
+      const restartedAtMs = Date.now();
+      const ticksAfterRestart = () => readTicks(log).filter((at) => at * 1000 > restartedAtMs);
+      await until(() => ticksAfterRestart().length >= 3, 'three ticks more');
+      const ticks = readTicks(log);
       expect(gapsIn(ticks)).toHaveLength(1);
-      // The last five seconds without a worker are excluded, because a tick that is 2 s late still runs.
-      const late = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 < back - 5000);
-      expect(late).toEqual([]);
-      const around = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 <= back);
-      expect(around.length > 0 || !madeUpFor).toBe(true);
+      // The last five seconds before the restart are excluded, because a tick that is 2 s late still runs.
+      const ticksWhileDown = ticks.filter(
+        (at) => at * 1000 > killedAtMs + 500 && at * 1000 < restartedAtMs - 5000,
+      );
+      expect(ticksWhileDown).toEqual([]);
+      const ticksBeforeRestart = ticks.filter(
+        (at) => at * 1000 > killedAtMs + 500 && at * 1000 <= restartedAtMs,
+      );
+      expect(ticksBeforeRestart.length > 0 || !runsMissedTick).toBe(true);
     }),
   );
 }
@@ -147,7 +151,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'with overlap skip, a tick during a run is skipped',
+  'with the default overlap, skip, a tick during a run is skipped',
   inSandbox(async (box) => {
     const log = join(box.directory, 'ticks');
     const gate = join(box.directory, 'gate');
@@ -155,7 +159,7 @@ test.concurrent(
     await box.json(['schedule', 'add', 'slow', '--every', '1s', command]);
     const workers = await box.startWorkers('--count', '2');
     await until(() => workers.output().split(' skipped').length > 2, 'two ticks are skipped');
-    expect(ticksOf(log)).toHaveLength(1);
+    expect(readTicks(log)).toHaveLength(1);
     expect(await box.json<JobJson[]>(['list'])).toHaveLength(1);
     await box.run(['enqueue', `touch ${gate}`]);
     await until(() => lines(log).length >= 2, 'another tick');
@@ -165,7 +169,7 @@ test.concurrent(
 test.concurrent(
   'a schedule can be paused, resumed, run and removed',
   inSandbox(async (box) => {
-    const log = await addTicking(box, '--overlap', 'allow');
+    const log = await addTickingSchedule(box, '--overlap', 'allow');
     const show = () => box.json<ScheduleJson>(['schedule', 'show', 'ticking']);
     await box.startWorkers();
     await until(() => lines(log).length >= 1, 'a tick');
@@ -175,14 +179,14 @@ test.concurrent(
       next_runs: [],
     });
     // The time of two ticks passes, so that only `schedule run` can cause the next job.
-    const paused = Date.now();
-    await until(() => Date.now() > paused + 2500, 'two ticks could have come');
-    const before = lines(log).length;
+    const pausedAtMs = Date.now();
+    await until(() => Date.now() > pausedAtMs + 2500, 'two ticks could have come');
+    const runsBefore = lines(log).length;
     const { id } = await box.json<JobJson>(['schedule', 'run', 'ticking']);
-    await until(() => lines(log).length === before + 1, 'the job that was asked for');
+    await until(() => lines(log).length === runsBefore + 1, 'the job of schedule run');
     expect(await show()).toMatchObject({ last_job_id: id, paused: true });
     await box.json(['schedule', 'resume', 'ticking']);
-    await until(() => lines(log).length > before + 1, 'a tick after the pause');
+    await until(() => lines(log).length > runsBefore + 1, 'a tick after the pause');
     expect((await box.run(['schedule', 'remove', 'ticking'])).stdout).toBe('ticking\n');
     expect(await box.json<unknown[]>(['schedule', 'list'])).toEqual([]);
     expect((await box.run(['schedule', 'show', 'ticking'])).code).toBe(3);
@@ -190,7 +194,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a schedule shows its next five runs and keeps the job it was given',
+  'a schedule shows its next five runs and gives its jobs the options of schedule add',
   inSandbox(async (box) => {
     const add = ['schedule', 'add', 'nightly', '--cron', '30 2 * * *', '--tz', 'europe/berlin'];
     const job = ['--queue', 'q', '--priority', 'high', '--max-retries', '2', '--env', 'A=b', '--tag', 'k=v'];
@@ -222,7 +226,7 @@ test.concurrent(
 const add = (...args: string[]): string[] => ['schedule', 'add', ...args];
 const cron = (expression: string, ...more: string[]): string[] =>
   add('x', '--cron', expression, ...more, 'true');
-const BAD: [what: string, args: string[], code: number, says: RegExp][] = [
+const REFUSED_ADDS: [what: string, args: string[], code: number, says: RegExp][] = [
   ['a missing name', add(), 2, /schedule name is missing/],
   ['a missing command', add('x', '--every', '1m'), 2, /requires a command/],
   ['two commands', add('x', '--every', '1m', '-c', 'true', 'true'), 2, /more than once/],
@@ -246,15 +250,15 @@ const BAD: [what: string, args: string[], code: number, says: RegExp][] = [
   ['an unknown --overlap', cron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
   ['an unknown --catch-up', cron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
   ['an invalid name', add('a\nb', '--every', '1m', 'true'), 2, /schedule name/],
-  ['an id', cron('* * * * *', '--id', 'a'), 2, /unknown flag/],
-  ['a delay', cron('* * * * *', '--delay', '5'), 2, /unknown flag/],
+  ['--id', cron('* * * * *', '--id', 'a'), 2, /unknown flag/],
+  ['--delay', cron('* * * * *', '--delay', '5'), 2, /unknown flag/],
   ['a job with an id', add('x', '--every', '1m', '{"id":"a","command":"true"}'), 2, /cannot have an id/],
   ['two jobs', add('x', '--every', '1m', '[{"command":"a"},{"command":"b"}]'), 2, /one job/],
   ['a variable of queuectl', cron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
   ['an unknown priority', cron('* * * * *', '--priority', 'x'), 2, /priority/],
 ];
 
-for (const [what, args, code, says] of BAD) {
+for (const [what, args, code, says] of REFUSED_ADDS) {
   test.concurrent(`schedule add refuses ${what} and writes nothing`, async () => {
     const box = sandbox();
     try {
@@ -267,7 +271,7 @@ for (const [what, args, code, says] of BAD) {
 }
 
 test.concurrent(
-  'unknown schedules are not found, and a name can be used once',
+  'commands report an unknown schedule, and schedule add refuses a name that exists',
   inSandbox(async (box) => {
     await box.run(add('nightly', '--every', '1h', 'true'));
     for (const verb of ['show', 'remove', 'pause', 'resume', 'run'])
@@ -278,7 +282,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a schedule whose unique key is taken skips its ticks, and its workers keep running',
+  'a schedule whose unique key is taken skips its ticks, and the worker keeps running',
   inSandbox(async (box) => {
     const flags = ['--every', '1s', '--overlap', 'allow', '--unique', 'k'];
     await box.json(['schedule', 'add', 'keyed', ...flags, 'until test -e go; do sleep 0.05; done']);

@@ -21,7 +21,7 @@ import {
 } from '../support/queuectl.ts';
 
 const RUN_ONCE = { attempts: 1, crashes: 0, exit_code: 0 };
-const UNCHARGED = { state: 'pending', attempts: 0, crashes: 0 };
+const NOT_CHARGED = { state: 'pending', attempts: 0, crashes: 0 };
 
 function show(box: Sandbox, id: string): Promise<JobJson> {
   return box.json<JobJson>(['show', id]);
@@ -44,14 +44,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       job.release();
       expect(await workers.exit).toBe(0);
       expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
-      expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+      expect(await show(box, 'next')).toMatchObject(NOT_CHARGED);
       expect(job.traces()).toEqual(ONE_RUN);
     }),
   );
 }
 
 test.concurrent(
-  'SIGTERM to the supervisor and several times to each worker counts as one stop',
+  'SIGTERM to the supervisor and several signals to each worker count as one stop',
   inSandbox(async (box) => {
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job');
@@ -64,7 +64,7 @@ test.concurrent(
     job.release();
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
-    expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+    expect(await show(box, 'next')).toMatchObject(NOT_CHARGED);
     expect(job.traces()).toEqual(ONE_RUN);
   }),
 );
@@ -78,7 +78,7 @@ test.concurrent(
     const exitIfRetried = '[ -e first ] && { echo again >> job.log; exit 0; }; touch first; ';
     await enqueue(box, 'job', `${exitIfRetried}setsid ${stubborn} & ${stubborn}`, { max_retries: 1 });
     const log = () => lines(`${box.directory}/job.log`);
-    await until(() => log().length === 2, 'both of its children run');
+    await until(() => log().length === 2, 'both children of the command run');
     signalGroup(workers.pid, 'SIGINT');
     await untilDraining(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
@@ -86,10 +86,10 @@ test.concurrent(
     await until(() => {
       signalGroup(workers.pid, 'SIGINT');
       return workers.output().includes('again');
-    }, 'it counts as a second one');
+    }, 'a SIGINT counts as the second one');
     await workers.exit;
     expect(processesOfJob(box, 'job')).toEqual([]);
-    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    expect(await show(box, 'job')).toMatchObject(NOT_CHARGED);
     await box.startWorkers();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
     expect(log()).toEqual(['start', 'start', 'again']);
@@ -101,14 +101,14 @@ test.concurrent(
   inSandbox(async (box) => {
     const workers = box.start(['worker', 'start', '--count', '2'], { through: ['nohup'] });
     await until(async () => (await workersOf(box)).length === 2, 'the workers are ready');
-    const before = (await workersOf(box)).map((worker) => worker.id);
+    const workerIds = (await workersOf(box)).map((worker) => worker.id);
     const job = await startGatedJob(box, 'job');
     signalGroup(workers.pid, 'SIGHUP');
     await enqueue(box, 'next', 'true');
     await untilState(box, 'next', 'completed');
     job.release();
     await untilState(box, 'job', 'completed');
-    expect(await workersOf(box)).toMatchObject(before.map((id) => ({ id, status: 'idle' })));
+    expect(await workersOf(box)).toMatchObject(workerIds.map((id) => ({ id, status: 'idle' })));
     expect(workers.output()).not.toContain('stopping');
     // Other signals still stop them.
     signalGroup(workers.pid, 'SIGTERM');
@@ -127,7 +127,7 @@ test.concurrent(
     // The frame ignores the signal and the command dies of it, as in a shutdown of the machine.
     sendSignal(processesOfJob(box, 'job'), 'SIGTERM');
     expect(await workers.exit).toBe(0);
-    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    expect(await show(box, 'job')).toMatchObject(NOT_CHARGED);
     await untilNoProcessOf(box, 'job');
     expect(job.traces()).toEqual(['start']);
   }),
@@ -144,7 +144,7 @@ test.concurrent(
     await workers.exit;
     expect(performance.now() - start).toBeGreaterThanOrEqual(950);
     expect(processesOfJob(box, 'job')).toEqual([]);
-    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    expect(await show(box, 'job')).toMatchObject(NOT_CHARGED);
     expect(job.traces()).toEqual(['start']);
   }),
 );
@@ -160,7 +160,7 @@ test.concurrent(
     job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
     await until(async () => (await workersOf(box)).length === 0, 'the workers are gone');
-    expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+    expect(await show(box, 'next')).toMatchObject(NOT_CHARGED);
     expect(job.traces()).toEqual(ONE_RUN);
   }),
 );
@@ -193,7 +193,7 @@ test.concurrent(
       { max_retries: 1 },
     );
     await until(() => lines(`${box.directory}/left`).length > 0, 'the command has left a process behind');
-    // A failure just before a stop may be part of it, so the test waits. The grace period is far longer than that.
+    // A failure just before a stop may be caused by it, so the test waits 600 ms. The kill-grace is far longer.
     const start = performance.now();
     await until(() => performance.now() - start > 600, 'the command has failed');
     signalGroup(workers.pid, 'SIGTERM');

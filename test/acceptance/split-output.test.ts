@@ -7,7 +7,7 @@ import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-const MARK = /\n\[queuectl: \d+ bytes of output dropped here\]\n/;
+const DROPPED_NOTE = /\n\[queuectl: \d+ bytes of output dropped here\]\n/;
 const box = sandbox();
 
 beforeAll(async () => {
@@ -16,22 +16,22 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-async function streams(ownBox: Sandbox, id: string, ...flags: string[]): Promise<[string, string]> {
+async function readStreams(ownBox: Sandbox, id: string, ...flags: string[]): Promise<[string, string]> {
   const one = async (flag: string) => (await ownBox.run(['logs', id, flag, ...flags])).stdout;
   return [await one('--stdout'), await one('--stderr')];
 }
 
-const split = { split_output: true };
-const numbers = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
+const SPLIT = { split_output: true };
+const numbersTo = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
 
 test.concurrent('short split output is printed by stream, or stdout first and then stderr', async () => {
   const command = 'echo e1 >&2; echo o1; echo e2 >&2; echo o2; exit 3';
-  const { job, output } = await execute(box, { id: 'short', command, ...split });
+  const { job, output } = await execute(box, { id: 'short', command, ...SPLIT });
   expect(job).toMatchObject({ exit_code: 3, last_error: 'exit code 3: e2', split_output: true });
   expect(job.history[0]).toMatchObject({ output_bytes: 12, output_truncated: false });
   expect(output).toBe('o1\no2\ne1\ne2\n');
-  expect(await streams(box, 'short')).toEqual(['o1\no2\n', 'e1\ne2\n']);
-  expect(await streams(box, 'short', '-n', '1')).toEqual(['o2\n', 'e2\n']);
+  expect(await readStreams(box, 'short')).toEqual(['o1\no2\n', 'e1\ne2\n']);
+  expect(await readStreams(box, 'short', '-n', '1')).toEqual(['o2\n', 'e2\n']);
   expect((await box.run(['logs', 'short', '-n', '1'])).stdout).toBe('o2\ne2\n');
   expect(await box.json<object>(['logs', 'short'])).toEqual({
     ...{ id: 'short', attempt: 1, output: 'o1\no2\ne1\ne2\n', stdout: 'o1\no2\n', stderr: 'e1\ne2\n' },
@@ -42,18 +42,18 @@ test.concurrent('short split output is printed by stream, or stdout first and th
 });
 
 test.concurrent('long split output stays in two files, and each stream is trimmed on its own', async () => {
-  await execute(box, { id: 'long', command: 'seq 1 9000 >&2; echo short', ...split });
-  expect(await streams(box, 'long')).toEqual(['short\n', numbers(9000)]);
+  await execute(box, { id: 'long', command: 'seq 1 9000 >&2; echo short', ...SPLIT });
+  expect(await readStreams(box, 'long')).toEqual(['short\n', numbersTo(9000)]);
 
-  const big = { id: 'big', command: 'seq 1 300000; seq 1 9000 >&2', ...split };
+  const big = { id: 'big', command: 'seq 1 300000; seq 1 9000 >&2', ...SPLIT };
   const { job } = await execute(box, big);
   expect(job.history[0]).toMatchObject({ output_truncated: true, output_bytes: 1_988_895 + 43_893 });
-  const [out, err] = await streams(box, 'big');
+  const [out, err] = await readStreams(box, 'big');
   expect(out).toStartWith('1\n2\n3\n');
-  expect(out).toMatch(MARK);
+  expect(out).toMatch(DROPPED_NOTE);
   expect(out).toEndWith('\n300000\n');
   expect(out.length).toBeLessThan(66_000);
-  expect(err).toBe(numbers(9000));
+  expect(err).toBe(numbersTo(9000));
 });
 
 test.concurrent('run, enqueue --follow and logs -f write each stream to their own stdout and stderr', async () => {
@@ -66,16 +66,19 @@ test.concurrent('run, enqueue --follow and logs -f write each stream to their ow
   expect(plain).toEqual({ code: 0, stdout: 'o1\ne1\no2\n', stderr: '' });
 
   const slow = `${command}; until test -e slow.go; do sleep 0.02; done; seq 1 9000 >&2; seq 1 9000`;
-  await enqueue(box, 'slow', slow, split);
-  const all = box.start(['logs', '-f', 'slow']);
-  const only = box.start(['logs', '-f', 'slow', '--stderr']);
+  await enqueue(box, 'slow', slow, SPLIT);
+  const bothStreams = box.start(['logs', '-f', 'slow']);
+  const stderrOnly = box.start(['logs', '-f', 'slow', '--stderr']);
   const json = box.start(['logs', '-f', 'slow', '--json']);
-  await until(() => all.output().includes('o2') && all.output().includes('e1'), 'it shows what is there');
+  await until(
+    () => bothStreams.output().includes('o2') && bothStreams.output().includes('e1'),
+    'logs -f has printed the first lines',
+  );
   writeFileSync(join(box.directory, 'slow.go'), '');
-  for (const one of [all, only, json]) expect(await one.closed).toBe(0);
-  expect(all.stdout()).toBe(`o1\no2\n${numbers(9000)}`);
+  for (const one of [bothStreams, stderrOnly, json]) expect(await one.closed).toBe(0);
+  expect(bothStreams.stdout()).toBe(`o1\no2\n${numbersTo(9000)}`);
   // A single selected stream is written to stdout, even if it is stderr.
-  expect(only.stdout()).toBe(`e1\n${numbers(9000)}`);
+  expect(stderrOnly.stdout()).toBe(`e1\n${numbersTo(9000)}`);
   const pieces = json
     .stdout()
     .trimEnd()
@@ -87,17 +90,17 @@ test.concurrent('run, enqueue --follow and logs -f write each stream to their ow
       .filter((one) => one.stream === stream)
       .map((one) => one.output)
       .join('');
-  expect(joined('stdout')).toBe(`o1\no2\n${numbers(9000)}`);
-  expect(joined('stderr')).toBe(`e1\n${numbers(9000)}`);
+  expect(joined('stdout')).toBe(`o1\no2\n${numbersTo(9000)}`);
+  expect(joined('stderr')).toBe(`e1\n${numbersTo(9000)}`);
 });
 
 test(
-  'an adopted job keeps its streams apart, and its files are removed with it',
+  'an adopted job keeps its streams apart, and prune removes its files',
   inSandbox(async (ownBox) => {
     await ownBox.startWorkers();
     const command =
       'echo o1; echo e1 >&2; echo up >>log; until test -e go; do sleep 0.05; done; seq 1 9000; echo e2 >&2';
-    await enqueue(ownBox, 'adopted', command, split);
+    await enqueue(ownBox, 'adopted', command, SPLIT);
     await until(() => lines(join(ownBox.directory, 'log')).length === 1, 'the job runs');
     const worker = await untilWorkerOf(ownBox, 'adopted');
     await killAll([worker.pid]);
@@ -105,7 +108,7 @@ test(
     writeFileSync(join(ownBox.directory, 'go'), '');
     const { job } = await untilEnded(ownBox, 'adopted');
     expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
-    expect(await streams(ownBox, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
+    expect(await readStreams(ownBox, 'adopted')).toEqual([`o1\n${numbersTo(9000)}`, 'e1\ne2\n']);
     const attempts = join(ownBox.home, 'queue.db.d', 'attempts');
     const [directory] = placeNames(ownBox);
     expect(readdirSync(join(attempts, directory!)).sort()).toEqual(['err', 'out', 'rec']);
@@ -113,12 +116,12 @@ test(
     await until(async () => {
       await ownBox.run(['prune']);
       return placeNames(ownBox).length === 0;
-    }, 'nothing is left of it');
+    }, 'the attempt directory is removed');
   }),
 );
 
 test(
-  'stderr starts on a new line when stdout ends in the middle of one',
+  'logs prints stderr on a new line when stdout ends in the middle of one',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['run', '--id', 'job', '--split-output', 'printf out; printf err >&2']);

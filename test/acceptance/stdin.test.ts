@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** Enqueues a job with these arguments and returns its output. */
+/** Enqueues a job and returns its output. `args` and `stdin` are those of the enqueue command. */
 async function outputOf(args: string[], stdin?: string): Promise<string> {
   const added = await box.run(['enqueue', ...args], stdin === undefined ? {} : { stdin });
   expect(added).toMatchObject({ code: 0, stderr: '' });
@@ -35,7 +35,7 @@ test.concurrent('a job reads stdin from text, a file or a pipe, for shell comman
   expect(json.output).toBe('from JSONfrom JSON');
 });
 
-test.concurrent('without --stdin or with an empty one the job reads nothing', async () => {
+test.concurrent('without --stdin or with an empty one the stdin of the job is /dev/null', async () => {
   expect(await outputOf(['readlink /proc/self/fd/0; cat'], 'not for the job')).toBe('/dev/null\n');
   expect(await outputOf(['--stdin', '', 'readlink /proc/self/fd/0; cat'])).toBe('/dev/null\n');
 });
@@ -101,7 +101,7 @@ test(
 );
 
 test(
-  'a schedule gives its stdin to each of its jobs',
+  'schedule run gives the stdin of the schedule to the job',
   inSandbox(async (ownBox) => {
     await ownBox.run(['schedule', 'add', 'tick', '--every', '1h', '--stdin', 'for each\n', 'cat']);
     const ran = await ownBox.run(['schedule', 'run', 'tick']);

@@ -14,15 +14,16 @@ import {
 const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
 const RUN_ONCE = { state: 'completed', attempts: 1, crashes: 0, exit_code: 0 };
 
-/** Starts a job and kills its supervisor and workers. */
+/** Starts a gated job and kills the supervisor and its workers, so that the job runs without a worker. */
 async function startOrphanedJob(box: Sandbox) {
   await configure(box, SHORT_LEASE);
-  const first = await box.startWorkers('--count', '3');
+  const supervisor = await box.startWorkers('--count', '3');
   const job = await startGatedJob(box, 'job');
-  await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+  await killAll([supervisor.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
   return job;
 }
 
+/** Ways to stop workers. None of them waits until the workers have ended. */
 const STOPS: Record<string, (box: Sandbox, supervisor: Running) => Promise<unknown>> = {
   'SIGTERM to the supervisor': async (_, { pid }) => process.kill(pid, 'SIGTERM'),
   'SIGINT to the group': async (_, { pid }) => process.kill(-pid, 'SIGINT'),
@@ -34,7 +35,7 @@ const STOPS: Record<string, (box: Sandbox, supervisor: Running) => Promise<unkno
 
 for (const [name, stop] of Object.entries(STOPS)) {
   test.concurrent(
-    `after ${name} a worker waits for its adopted job and settles it with its own exit code`,
+    `after ${name} a worker waits for its adopted job and settles it with the exit code of the command`,
     inSandbox(async (box) => {
       const job = await startOrphanedJob(box);
       const second = await box.startWorkers('--count', '3');
@@ -52,7 +53,7 @@ for (const [name, stop] of Object.entries(STOPS)) {
 }
 
 test.concurrent(
-  'workers that are stopped right after their start still adopt the job',
+  'workers that are stopped right after their start still adopt an orphaned job',
   inSandbox(async (box) => {
     const job = await startOrphanedJob(box);
     const second = await box.startWorkers('--count', '2');
@@ -66,7 +67,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an adopted job is handed over to the workers of another start, which continue',
+  'when workers are stopped, a worker of another queue takes over their adopted job',
   inSandbox(async (box) => {
     const job = await startOrphanedJob(box);
     const second = await box.startWorkers('--count', '2');

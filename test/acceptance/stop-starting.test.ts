@@ -4,8 +4,8 @@ import { isStopped } from '../faults/moments.ts';
 import { workersOf } from '../support/processes.ts';
 import { EXECUTABLE, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
-/** Returns the value of RunOptions.through for a shell script in which `$0` is the program. */
-function shell(script: string): string[] {
+/** Returns a value of RunOptions.through that runs a shell script in which `$0` is queuectl. */
+function throughShell(script: string): string[] {
   return ['sh', '-c', script];
 }
 
@@ -16,7 +16,7 @@ test.concurrent(
     for (const flags of [[], ['--force'], ['--leave']]) {
       const env = { QUEUECTL_CRASH_AT: 'before-registerSupervisor:1:stop' };
       const workers = box.start(['worker', 'start', '--count', '4'], { env });
-      await until(() => isStopped(workers.pid), 'the program is stopped before it registers');
+      await until(() => isStopped(workers.pid), 'the supervisor is suspended before it registers');
       const stop = await box.run(['worker', 'stop', ...flags]);
       expect(stop.stdout).toBe('no workers were running\n');
       process.kill(workers.pid, 'SIGCONT');
@@ -29,15 +29,15 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a program that was suspended while it started, and continues long after a worker stop, obeys the stop',
+  'a supervisor that was suspended while it started, and continues over a second after a worker stop, obeys the stop',
   inSandbox(async (box) => {
     await box.create();
     const workers = box.start(['worker', 'start']);
     process.kill(workers.pid, 'SIGSTOP');
-    // The stop also applies if the program was suspended late and had registered already.
+    // The stop also applies if the supervisor had registered before it was suspended.
     await box.run(['worker', 'stop', '--timeout', '2s']);
-    const ordered = processes.clock();
-    await until(() => processes.clock() > ordered + 1100, 'more than a second passes');
+    const stoppedAtMs = processes.clock();
+    await until(() => processes.clock() > stoppedAtMs + 1100, 'more than a second passes');
     process.kill(workers.pid, 'SIGCONT');
     expect(await workers.closed).toBe(0);
     expect(workers.output()).not.toContain(' ready ');
@@ -49,7 +49,7 @@ test.concurrent(
   inSandbox(async (box) => {
     for (let round = 0; round < 5; round++) {
       const both = await box.run([], {
-        through: shell('"$0" worker start --count 2 & "$0" worker stop; wait'),
+        through: throughShell('"$0" worker start --count 2 & "$0" worker stop; wait'),
       });
       expect(both.code).toBe(0);
     }
@@ -60,7 +60,7 @@ test.concurrent(
 test.concurrent(
   'worker start --detach and worker stop at the same moment leave no worker',
   inSandbox(async (box) => {
-    await box.run([], { through: shell('"$0" worker start --detach & "$0" worker stop; wait') });
+    await box.run([], { through: throughShell('"$0" worker start --detach & "$0" worker stop; wait') });
     await until(async () => (await workersOf(box)).length === 0, 'no worker is left');
   }),
 );
@@ -70,11 +70,11 @@ const STARTS_AFTER_STOP: Record<string, string> = {
   'with exec, after a stop in a subshell': '(cd /; "$0" worker stop); exec "$0" worker start',
   'one after the other': '"$0" worker stop; "$0" worker start',
   'in the background': '"$0" worker stop; "$0" worker start --detach; sleep 600',
-  'in an older process that waited for it':
+  'in an older process that waited for the stop':
     '(until [ -e go ]; do sleep 0.05; done; exec "$0" worker start) & sleep 0.5; "$0" worker stop; touch go; wait',
-  'in a shell of its own that waited for it':
+  'in an older shell that waited for the stop':
     'sh -c \'touch up; until [ -e go ]; do sleep 0.01; done; exec "$0" worker start\' "$0" & until [ -e up ]; do sleep 0.01; done; "$0" worker stop; touch go; wait',
-  'after a stop that has no parent any more':
+  'after a stop whose parent has ended':
     'setsid -f sh -c \'"$0" worker stop; touch go\' "$0"; until [ -e go ]; do sleep 0.01; done; exec "$0" worker start',
 };
 
@@ -83,17 +83,20 @@ for (const [name, script] of Object.entries(STARTS_AFTER_STOP)) {
     `worker start after worker stop (${name}) starts workers`,
     inSandbox(async (box: Sandbox) => {
       await box.create();
-      const workers = box.start([], { through: shell(script) });
-      const count = async (): Promise<boolean> => (await workersOf(box)).length === 1;
-      await until(async () => (await count()) || workers.child.exitCode !== null, 'the worker has started');
-      expect(await count()).toBe(true);
+      const workers = box.start([], { through: throughShell(script) });
+      const hasOneWorker = async (): Promise<boolean> => (await workersOf(box)).length === 1;
+      await until(
+        async () => (await hasOneWorker()) || workers.child.exitCode !== null,
+        'the worker has started',
+      );
+      expect(await hasOneWorker()).toBe(true);
       expect((await box.run(['worker', 'stop'])).stdout).toBe('stopped 1 worker\n');
     }),
   );
 }
 
 test.concurrent(
-  'the start time of a worker is not in the environment of its jobs',
+  'the variable with the start time of the supervisor is not in the environment of its jobs',
   inSandbox(async (box) => {
     await box.json(['enqueue', '--id', 'job', 'env']);
     await box.run(['worker', 'start', '--drain'], { through: ['sh', '-c', `exec ${EXECUTABLE} "$@"`] });

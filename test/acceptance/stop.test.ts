@@ -16,7 +16,7 @@ import {
 import { expectRefusal } from '../support/refusal.ts';
 
 const RUN_ONCE = { attempts: 1, crashes: 0, exit_code: 0 };
-const UNCHARGED = { state: 'pending', attempts: 0, crashes: 0 };
+const NOT_CHARGED = { state: 'pending', attempts: 0, crashes: 0 };
 
 function show(box: Sandbox, id: string): Promise<JobJson> {
   return box.json<JobJson>(['show', id]);
@@ -36,7 +36,7 @@ test.concurrent(
     expect(stderr).toContain('job');
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
-    expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+    expect(await show(box, 'next')).toMatchObject(NOT_CHARGED);
     expect(job.traces()).toEqual(ONE_RUN);
     expect(lines(join(box.directory, 'next.log'))).toEqual([]);
 
@@ -83,14 +83,14 @@ test.concurrent(
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
-    const patient = box.run(['worker', 'stop']);
+    const gracefulStop = box.run(['worker', 'stop']);
     await untilDraining(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
     expect((await box.run(['worker', 'stop', '--force'])).code).toBe(0);
-    expect((await patient).code).toBe(0);
+    expect((await gracefulStop).code).toBe(0);
     await workers.exit;
     expect(processesOfJob(box, 'job')).toEqual([]);
-    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    expect(await show(box, 'job')).toMatchObject(NOT_CHARGED);
     expect(job.traces()).toEqual(['start']);
     job.release();
     await box.startWorkers();
@@ -104,11 +104,11 @@ test.concurrent(
   inSandbox(async (box) => {
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job', 3);
-    const survivors = processesOfJob(box, 'job');
+    const pidsBefore = processesOfJob(box, 'job');
     expect((await box.run(['worker', 'stop', '--leave'])).code).toBe(0);
     expect(await workers.exit).toBe(0);
     expect(await workersOf(box)).toEqual([]);
-    expect(processesOfJob(box, 'job')).toContain(survivors[0]!);
+    expect(processesOfJob(box, 'job')).toContain(pidsBefore[0]!);
     expect((await show(box, 'job')).state).toBe('processing');
     await box.startWorkers();
     await untilWorkerOf(box, 'job');
@@ -176,9 +176,9 @@ test.concurrent(
 test.concurrent(
   'only the workers of the store in $QUEUECTL_HOME obey and remove a .stop_workers file there',
   inSandbox(async (box) => {
-    const other = join(box.directory, 'other.db');
-    const elsewhere = box.start(['worker', 'start', '--db', other]);
-    await until(() => elsewhere.output().includes(' ready '), 'the other worker is ready');
+    const otherDb = join(box.directory, 'other.db');
+    const otherWorkers = box.start(['worker', 'start', '--db', otherDb]);
+    await until(() => otherWorkers.output().includes(' ready '), 'the other worker is ready');
     const workers = await box.startWorkers('--count', '2');
     const file = join(box.home, '.stop_workers');
     writeFileSync(file, '');
@@ -186,14 +186,14 @@ test.concurrent(
     utimesSync(file, later, later);
     expect(await workers.exit).toBe(0);
     expect(existsSync(file)).toBe(false);
-    await box.run(['enqueue', '--db', other, '--id', 'job', 'true']);
-    expect((await box.run(['wait', '--db', other, 'job'])).code).toBe(0);
-    expect((await box.run(['worker', 'stop', '--db', other])).stdout).toBe('stopped 1 worker\n');
+    await box.run(['enqueue', '--db', otherDb, '--id', 'job', 'true']);
+    expect((await box.run(['wait', '--db', otherDb, 'job'])).code).toBe(0);
+    expect((await box.run(['worker', 'stop', '--db', otherDb])).stdout).toBe('stopped 1 worker\n');
   }),
 );
 
 test.concurrent(
-  'worker stop ID stops only that worker, also among several under one supervisor',
+  'worker stop ID stops only that one of two workers of a supervisor',
   inSandbox(async (box) => {
     await box.startWorkers('--count', '2');
     const ids = async (): Promise<string[]> =>

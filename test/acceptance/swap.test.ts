@@ -14,59 +14,63 @@ import {
   processState,
 } from '../support/replaced-store.ts';
 
-const source = readFileSync('src/store/sqlite/care/swap.ts', 'utf8');
-const ALL_POINTS = [...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`);
+const swapSource = readFileSync('src/store/sqlite/care/swap.ts', 'utf8');
+const ALL_POINTS = [...swapSource.matchAll(/crashPoint\('(swap-\w+)'\)/g)].map(([, name]) => name!);
 /** The crash points of a restore where no store exists. */
-const NEW_POINTS = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];
-const POINTS = new Set(ALL_POINTS.filter((point) => !NEW_POINTS.includes(point)));
+const POINTS_WITHOUT_OLD_STORE = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];
+const REPLACING_POINTS = new Set(ALL_POINTS.filter((point) => !POINTS_WITHOUT_OLD_STORE.includes(point)));
+// Without this, a renamed crash point would remove the tests below without a failure.
+if (REPLACING_POINTS.size !== 5)
+  throw new Error('swap.ts must have five crash points for a store that exists');
 const OLD_IDS = ['a', 'acked', 'b', 'c'];
 
-function miscount(box: Sandbox): void {
+function damageCounter(box: Sandbox): void {
   const db = new DatabaseSync(dbPathOf(box));
   db.exec('UPDATE counter SET jobs = jobs + 1');
   db.close();
 }
 
 /** Truncates the database. What is left of the store is in the WAL, which SQLite would remove. */
-const truncate = (box: Sandbox): void => truncateSync(dbPathOf(box), 0);
+const truncateDatabase = (box: Sandbox): void => truncateSync(dbPathOf(box), 0);
 
-interface Scene {
+interface SwapCase {
   command: 'restore' | 'repair';
   /** Damages the store before the last job is written into the WAL. */
-  before?(box: Sandbox): void;
-  /** Damages the store after that. */
-  after?(box: Sandbox): void;
+  damageBeforeWal?(box: Sandbox): void;
+  /** Damages the store after the last job is written into the WAL. */
+  damageAfterWal?(box: Sandbox): void;
 }
 
-const SCENES: Record<string, Scene> = {
-  'restore over a queue': { command: 'restore' },
-  'restore over a file that cannot be read': { command: 'restore', after: overwriteHeader },
-  'restore over a file that was truncated': { command: 'restore', after: truncate },
-  'repair of a queue that can be read': { command: 'repair', before: miscount },
-  'repair of a file that cannot be read': { command: 'repair', after: overwriteHeader },
+const CASES: Record<string, SwapCase> = {
+  'restore over an intact store': { command: 'restore' },
+  'restore over a file that cannot be read': { command: 'restore', damageAfterWal: overwriteHeader },
+  'restore over a file that was truncated': { command: 'restore', damageAfterWal: truncateDatabase },
+  'repair of a store that can be read': { command: 'repair', damageBeforeWal: damageCounter },
+  'repair of a file that cannot be read': { command: 'repair', damageAfterWal: overwriteHeader },
 };
 
-for (const [what, { command, before, after }] of Object.entries(SCENES)) {
-  for (const point of POINTS) {
+for (const [what, { command, damageBeforeWal, damageAfterWal }] of Object.entries(CASES)) {
+  for (const point of REPLACING_POINTS) {
     test.concurrent(
-      `after a ${what} that was killed at ${point}, no acknowledged job is lost, and it can be repeated`,
+      `when a ${what} is killed at ${point}, no acknowledged job is lost, and the command can be repeated`,
       inSandbox(async (box) => {
         for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
         await box.json(['backup', backupPathOf(box)]);
-        before?.(box);
+        damageBeforeWal?.(box);
         await enqueueIntoWal(box, 'acked');
-        after?.(box);
+        damageAfterWal?.(box);
         const wal = readFileSync(`${dbPathOf(box)}-wal`);
         const args = command === 'restore' ? ['restore', '--yes', backupPathOf(box)] : ['db', 'repair'];
         expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
 
-        // Either the old queue or the new one is complete, and an unreadable file is still reported.
+        // Either the old store or the new one is complete, and an unreadable old file is still reported.
         const restored = command === 'restore' ? ['a', 'b', 'c'] : OLD_IDS;
         const replaced = ['swap-replaced', 'swap-kept'].includes(point);
         if (replaced) {
           expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
           expect(await idsIn(box)).toEqual(restored);
-        } else if (after !== undefined) expect((await box.run(['list'])).stderr).toContain('damaged');
+        } else if (damageAfterWal !== undefined)
+          expect((await box.run(['list'])).stderr).toContain('damaged');
         else expect(await idsIn(box)).toEqual(OLD_IDS);
 
         // A file with two names could get two WALs.
@@ -76,7 +80,7 @@ for (const [what, { command, before, after }] of Object.entries(SCENES)) {
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
         expect(await idsIn(box)).toEqual(restored);
         expect(readdirSync(box.home).filter((name) => name.startsWith('.queue.db'))).toEqual([]);
-        if (after === truncate) {
+        if (damageAfterWal === truncateDatabase) {
           const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
           expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);
         } else {
@@ -107,7 +111,7 @@ test.concurrent(
     const late = box.start(['enqueue', '--id', 'late', 'true']);
     const opened = (): boolean =>
       readdirSync(`/proc/${late.pid}/fd`).some((fd) => openFilePath(late.pid, fd) === dbPathOf(box));
-    await until(opened, 'the other has opened the old file');
+    await until(opened, 'the enqueue has opened the old file');
     expect(late.child.exitCode).toBe(null);
     restore.child.kill('SIGCONT');
     expect(await restore.exit).toBe(0);
@@ -132,7 +136,7 @@ test.concurrent(
         else refused.push(stderr);
       }
     };
-    const restores = async (): Promise<void> => {
+    const restoreSixTimes = async (): Promise<void> => {
       for (let i = 0; i < 6; ) {
         const { code, stderr } = await box.run(['restore', '--yes', backupPathOf(box)]);
         if (code === 0) i++;
@@ -140,7 +144,7 @@ test.concurrent(
       }
       done = true;
     };
-    await Promise.all([enqueueRepeatedly('x'), enqueueRepeatedly('y'), restores()]);
+    await Promise.all([enqueueRepeatedly('x'), enqueueRepeatedly('y'), restoreSixTimes()]);
     expect(refused).toEqual([]);
     const kept = keptStores(box);
     expect(kept).toHaveLength(6);
@@ -151,7 +155,7 @@ test.concurrent(
   }),
 );
 
-for (const point of [null, ...NEW_POINTS]) {
+for (const point of [null, ...POINTS_WITHOUT_OLD_STORE]) {
   test.concurrent(
     `a WAL whose database is gone is not used with a restored database${point === null ? '' : `, even if the restore is killed at ${point}`}`,
     inSandbox(async (box) => {
@@ -169,7 +173,7 @@ for (const point of [null, ...NEW_POINTS]) {
       expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
       const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
       expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);
-      // An empty directory of the draft may be left, which the next worker removes.
+      // An empty directory of the draft may be left. It has another name, and the next worker removes it.
       expect(readdirSync(box.home).filter((name) => name.startsWith('.queue.db'))).toEqual([]);
     }),
   );

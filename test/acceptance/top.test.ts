@@ -31,7 +31,7 @@ test(
   inSandbox(async (box) => {
     await enqueue(box, 'broken', 'test -e fixed || { echo no such bucket; exit 3; }', { max_retries: 1 });
     const workers = await box.startWorkers('--concurrency', '2');
-    await until(async () => (await state(box, 'broken')) === 'dead', 'it is dead');
+    await until(async () => (await state(box, 'broken')) === 'dead', 'the job is dead');
     const top = openTop(box, 30, 100);
     await top.shows('RUNNING 0', 'FAILURES 1', 'exit code 3: no such bucket', 'WORKERS 1');
     expect(top.screen()).toMatchObject({ alternate: true, cursor: false });
@@ -65,7 +65,7 @@ test(
     await top.shows('> broken');
     top.type('r');
     await top.shows('retried job broken', 'FAILURES 0');
-    await until(async () => (await state(box, 'broken')) === 'completed', 'it runs again');
+    await until(async () => (await state(box, 'broken')) === 'completed', 'the retried job has completed');
 
     // Selects the queue of the job, in the first list.
     top.type(`${TAB}${TAB}`);
@@ -79,7 +79,7 @@ test(
     await top.shows('> stays');
     top.type('h');
     await top.shows('held job stays');
-    await until(() => /> stays +held/.test(top.line('> stays') ?? ''), 'it is held');
+    await until(() => /> stays +held/.test(top.line('> stays') ?? ''), 'the job is shown as held');
     top.type('h');
     await top.shows('released job stays');
     top.type('p');
@@ -114,7 +114,7 @@ test(
 );
 
 test(
-  'top fits every terminal size',
+  'top draws the whole screen anew after each resize of the terminal',
   inSandbox(async (box) => {
     for (let i = 0; i < 40; i++)
       await enqueue(box, `job-${i}`, `echo 漢字 ${'long '.repeat(40)}`, { queue: `q${i % 7}` });
@@ -172,15 +172,15 @@ test(
     const top = openTop(box, 30, 80, { through: ['bash', '-c', script, 'bash'] });
     await top.shows('queuectl top', 'q quit');
     top.type('\x1a');
-    await until(() => top.stdout().includes('stopped 148'), 'it is stopped');
+    await until(() => top.stdout().includes('stopped 148'), 'top is stopped');
     await until(() => NORMAL_MODE.test(top.stdout()), 'the terminal is as before');
     expect(top.stdout()).toContain('\x1b[?1049l');
     const before = top.stdout().length;
     top.type('\r');
-    await until(() => top.stdout().slice(before).includes('\x1b[?1049h'), 'it is back');
-    await until(() => top.stdout().slice(before).includes('q quit'), 'it is drawn');
+    await until(() => top.stdout().slice(before).includes('\x1b[?1049h'), 'top is on the screen again');
+    await until(() => top.stdout().slice(before).includes('q quit'), 'top has drawn its screen');
     top.type('q');
-    await until(() => top.stdout().includes('ended 0'), 'it is over');
+    await until(() => top.stdout().includes('ended 0'), 'top has ended');
     expect(await top.closed).toBe(0);
     expect(top.stdout().slice(top.stdout().indexOf('ended 0'))).toMatch(NORMAL_MODE);
   }),
@@ -196,7 +196,7 @@ test(
     await top.shows('retrying');
     await top.shows('before');
     renameSync(`${box.home}-away`, box.home);
-    await until(() => top.line('retrying') === undefined, 'it is well again');
+    await until(() => top.line('retrying') === undefined, 'the error is gone');
     await enqueue(box, 'after', 'true');
     await top.shows('after');
     top.type('q');
@@ -205,7 +205,7 @@ test(
 );
 
 test(
-  'without a terminal top prints a hint, one screen or JSON',
+  'without a terminal top is refused with a hint, and --once and --json work',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const refused = await box.run(['top']);

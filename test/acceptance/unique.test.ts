@@ -18,7 +18,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an existing job is marked in JSON, and its key is free again when it has ended',
+  'JSON marks a job that existed before, and the key of a job is free again when the job has ended',
   inSandbox(async (box) => {
     const first = await box.json<JobJson>(['enqueue', '--unique', 'k', '--id', 'one', 'exit 0']);
     expect(first).toMatchObject({ id: 'one', unique_key: 'k' });
@@ -36,7 +36,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'contradictory flags are refused and add nothing',
+  'contradictory or invalid flags for unique jobs are refused and add nothing',
   inSandbox(async (box) => {
     for (const flags of [
       ['--unique-for', '1h'],
@@ -56,7 +56,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retried job takes its key again, unless another job has it; then the job is not retried',
+  'a job reserves its unique key again when it is retried, and is not retried while another job holds the key',
   inSandbox(async (box) => {
     const add = (id: string) => box.json(['enqueue', '--unique', 'k', '--id', id, 'exit 3', '-r', '1']);
     await add('a');

@@ -10,24 +10,29 @@ import { configure, inSandbox, type Result, type Sandbox, until, untilState } fr
 import { expectRefusal } from '../support/refusal.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
-const NEWER = SCHEMA_VERSION + 1;
+const NEXT_SCHEMA_VERSION = SCHEMA_VERSION + 1;
 const temporary = makeTempDir();
-let through: string[] = [];
+/** A value of RunOptions.through that runs the next version of queuectl. */
+let throughNext: string[] = [];
 
 beforeAll(() => {
-  through = throughProgram(buildNextVersion(temporary.path));
+  throughNext = throughProgram(buildNextVersion(temporary.path));
 }, 100_000);
 afterAll(() => temporary.remove());
 
-const next = (box: Sandbox, ...args: string[]): Promise<Result> => box.run(args, { through });
+const runNext = (box: Sandbox, ...args: string[]): Promise<Result> => box.run(args, { through: throughNext });
 
-/** Runs `change` on the store, if given, and returns its schema version. */
-function schemaOf(box: Sandbox, change = ''): number {
+function schemaVersion(box: Sandbox): number {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
-  if (change !== '') db.exec(change);
-  const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   db.close();
-  return found;
+  return version;
+}
+
+function setSchemaVersion(box: Sandbox, version: number): void {
+  const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
+  db.exec(`PRAGMA user_version = ${version}`);
+  db.close();
 }
 
 const READING_COMMANDS = [
@@ -59,7 +64,7 @@ test(
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', 'true']);
     for (const command of READING_COMMANDS) {
-      const refused = await next(box, ...command);
+      const refused = await runNext(box, ...command);
       const code = command[0] === 'wait' ? 125 : 5;
       expectRefusal(
         refused,
@@ -68,21 +73,21 @@ test(
       );
       expect(refused.stderr).toContain('to upgrade the database: queuectl db migrate');
     }
-    expect((await next(box, 'doctor')).stdout).toMatch(/schema\twarn\t.*queuectl db migrate/);
-    expect(await next(box, 'db', 'check')).toMatchObject({ code: 0, stdout: 'ok\n' });
-    expect((await next(box, '__complete', 'show', '')).code).toBe(0);
-    expect(schemaOf(box)).toBe(SCHEMA_VERSION);
+    expect((await runNext(box, 'doctor')).stdout).toMatch(/schema\twarn\t.*queuectl db migrate/);
+    expect(await runNext(box, 'db', 'check')).toMatchObject({ code: 0, stdout: 'ok\n' });
+    expect((await runNext(box, '__complete', 'show', '')).code).toBe(0);
+    expect(schemaVersion(box)).toBe(SCHEMA_VERSION);
     expect((await box.run(['status'])).code).toBe(0);
   }),
 );
 
 test(
-  'a command that writes migrates an older store without workers; the older version refuses it then',
+  'a command that writes migrates an older store without workers, and the older version then refuses the store',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', 'true']);
-    expect(await next(box, 'cancel', 'job')).toMatchObject({ code: 0 });
-    expect(schemaOf(box)).toBe(NEWER);
-    expect((await next(box, 'list', '--json')).stdout).toContain('"cancelled"');
+    expect(await runNext(box, 'cancel', 'job')).toMatchObject({ code: 0 });
+    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
+    expect((await runNext(box, 'list', '--json')).stdout).toContain('"cancelled"');
     expectRefusal(await box.run(['list']), 5, /schema version/);
     expectRefusal(await box.run(['worker', 'stop']), 5, /schema version/);
   }),
@@ -93,10 +98,10 @@ test(
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', 'true']);
     await box.run(['backup', 'older.db']);
-    expect(await next(box, 'restore', 'older.db', '--yes')).toMatchObject({ code: 0 });
-    expect(schemaOf(box)).toBe(NEWER);
-    expect((await next(box, 'list', '-q')).stdout).toBe('job\n');
-    expect((await next(box, 'db', 'check')).stdout).toBe('ok\n');
+    expect(await runNext(box, 'restore', 'older.db', '--yes')).toMatchObject({ code: 0 });
+    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
+    expect((await runNext(box, 'list', '-q')).stdout).toBe('job\n');
+    expect((await runNext(box, 'db', 'check')).stdout).toBe('ok\n');
   }),
 );
 
@@ -109,48 +114,49 @@ test(
       ['enqueue', 'true'],
       ['db', 'migrate'],
     ]) {
-      const refused = await next(box, ...command);
+      const refused = await runNext(box, ...command);
       expectRefusal(refused, 5, /1 worker of that version is running/);
       expect(refused.stderr).toMatch(/queuectl worker stop --leave, and then queuectl db migrate/);
     }
-    const dry = await next(box, 'db', 'migrate', '--dry-run');
-    expect(dry).toMatchObject({
+    const dryRun = await runNext(box, 'db', 'migrate', '--dry-run');
+    expect(dryRun).toMatchObject({
       code: 0,
-      stdout: `would upgrade the database from schema version ${SCHEMA_VERSION} to ${NEWER}\n`,
+      stdout: `would upgrade the database from schema version ${SCHEMA_VERSION} to ${NEXT_SCHEMA_VERSION}\n`,
     });
-    expect(schemaOf(box)).toBe(SCHEMA_VERSION);
-    expect(await next(box, 'worker', 'stop', '--leave')).toMatchObject({ code: 0 });
+    expect(schemaVersion(box)).toBe(SCHEMA_VERSION);
+    expect(await runNext(box, 'worker', 'stop', '--leave')).toMatchObject({ code: 0 });
     expect(await workers.exit).toBe(0);
-    const migrated = `upgraded the database from schema version ${SCHEMA_VERSION} to ${NEWER}\n`;
-    expect(await next(box, 'db', 'migrate')).toMatchObject({ code: 0, stdout: migrated });
-    expect((await next(box, 'db', 'migrate')).stdout).toContain('nothing to do');
-    expect(schemaOf(box)).toBe(NEWER);
-    box.start(['worker', 'start'], { through });
-    await until(async () => (await next(box, 'worker', 'list')).stdout.includes('job'), 'job has a worker');
+    const migrated = `upgraded the database from schema version ${SCHEMA_VERSION} to ${NEXT_SCHEMA_VERSION}\n`;
+    expect(await runNext(box, 'db', 'migrate')).toMatchObject({ code: 0, stdout: migrated });
+    expect((await runNext(box, 'db', 'migrate')).stdout).toContain('nothing to do');
+    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
+    box.start(['worker', 'start'], { through: throughNext });
+    const hasWorker = async () => (await runNext(box, 'worker', 'list')).stdout.includes('job');
+    await until(hasWorker, 'job has a worker');
     job.release();
-    const ended = async (): Promise<boolean> => (await next(box, 'show', 'job')).stdout.includes('dead');
-    await until(ended, 'job has ended');
+    const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
+    await until(isDead, 'job has ended');
     expect(job.traces()).toEqual(ONE_RUN);
   }),
 );
 
 test(
-  'worker start migrates: the older workers exit, and their job continues and is settled by the newer ones',
+  'worker start migrates the store, the older workers exit, and a newer one settles their running job',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job', 3);
-    box.start(['worker', 'start'], { through });
+    box.start(['worker', 'start'], { through: throughNext });
     expect(await workers.exit).toBe(5);
     expect(workers.output()).toMatch(
       /has schema version \d+; this version of queuectl supports versions up to/,
     );
-    expect(schemaOf(box)).toBe(NEWER);
+    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
     expectRefusal(await box.run(['enqueue', 'true']), 5, /schema version/);
     job.release();
-    const ended = async (): Promise<boolean> => (await next(box, 'show', 'job')).stdout.includes('dead');
-    await until(ended, 'job has ended');
-    const { stdout } = await next(box, 'show', 'job', '--json');
+    const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
+    await until(isDead, 'job has ended');
+    const { stdout } = await runNext(box, 'show', 'job', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);
   }),
@@ -162,9 +168,9 @@ test(
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job', 3);
-    schemaOf(box, `PRAGMA user_version = ${NEWER}`);
+    setSchemaVersion(box, NEXT_SCHEMA_VERSION);
     expect(await workers.exit).toBe(5);
-    schemaOf(box, `PRAGMA user_version = ${SCHEMA_VERSION}`);
+    setSchemaVersion(box, SCHEMA_VERSION);
     await box.startWorkers();
     await untilWorkerOf(box, 'job');
     job.release();
@@ -177,7 +183,7 @@ test(
   'a store from before the first release is refused with a message that names export and import',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
-    schemaOf(box, 'PRAGMA user_version = 19');
+    setSchemaVersion(box, 19);
     for (const command of [
       ['status'],
       ['enqueue', 'true'],
@@ -195,7 +201,7 @@ test(
       expect(refused.stderr).toMatch(/the older queuectl \(queuectl export FILE\).*queuectl import FILE/);
     }
     expect((await box.run(['doctor'])).stdout).toMatch(/database\tfail\t.*version 19;.*queuectl export FILE/);
-    expect(schemaOf(box)).toBe(19);
+    expect(schemaVersion(box)).toBe(19);
   }),
 );
 
@@ -205,12 +211,12 @@ test(
     const file = join(import.meta.dir, '../support/exports/schema-18.jsonl');
     expect(await box.run(['import', file])).toMatchObject({ code: 0 });
     expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stdout: 'ok\n' });
-    // The histograms of that version are not read, so nothing about times is compared in figures.
-    const ofTimes = /^([wr]\d+|wait.*|run.*|oldest_ms)$/;
+    // The import ignores the histograms of that version, so the columns of rollups about times are not compared.
+    const timeColumn = /^([wr]\d+|wait.*|run.*|oldest_ms)$/;
     const comparable = (row: Record<string, object>): unknown =>
       row.rollup === undefined
         ? row
-        : Object.fromEntries(Object.entries(row.rollup).filter(([column]) => !ofTimes.test(column)));
+        : Object.fromEntries(Object.entries(row.rollup).filter(([column]) => !timeColumn.test(column)));
     const rows = (text: string): unknown[] =>
       text
         .trim()

@@ -16,16 +16,16 @@ beforeAll(async () => {
 afterAll(() => box.cleanup());
 
 describe('wait', () => {
-  const codes: [string, string, Record<string, unknown>, number][] = [
+  const exitCodes: [string, string, Record<string, unknown>, number][] = [
     ['a job that completes', 'true', {}, 0],
     ['a job that fails', 'exit 42', {}, 42],
     ['a job that is killed by a signal', 'kill -TERM $$', {}, 143],
-    ['a timeout of the job', 'sleep 60', { timeout: 0.2 }, 124],
-    ['a program that does not exist', 'nosuchprogram-x1', {}, 127],
-    ['a directory that does not exist', 'true', { cwd: '/no/such/directory' }, 125],
+    ['a job that exceeds its timeout', 'sleep 60', { timeout: 0.2 }, 124],
+    ['a job whose program does not exist', 'nosuchprogram-x1', {}, 127],
+    ['a job whose directory does not exist', 'true', { cwd: '/no/such/directory' }, 125],
   ];
-  for (const [name, command, more, code] of codes) {
-    test(`exits with the job's code: ${name}`, async () => {
+  for (const [name, command, more, code] of exitCodes) {
+    test(`exits with ${code} for ${name}`, async () => {
       const { id } = await enqueue(box, name.replaceAll(' ', '-'), command, more);
       expect((await box.run(['wait', id])).code).toBe(code);
     });
@@ -52,7 +52,7 @@ describe('wait', () => {
   test('exits with 130 as soon as the job is cancelled', async () => {
     await enqueue(box, 'unwanted', 'true', { queue: 'nobody' });
     const waiting = box.start(['wait', 'unwanted']);
-    await until(() => waiting.output().includes('no worker serves'), 'it waits');
+    await until(() => waiting.output().includes('no worker serves'), 'wait is running');
     await box.run(['cancel', 'unwanted']);
     expect(await waiting.closed).toBe(130);
     expect(waiting.stdout()).toBe('unwanted\tcancelled\t-\n');
@@ -78,11 +78,11 @@ describe('wait', () => {
   test.each([
     ['an unknown job', ['wait', 'good', 'nosuch']],
     ['no job', ['wait']],
-    ['a bad duration', ['wait', 'good', '--timeout', 'soon']],
+    ['an invalid duration', ['wait', 'good', '--timeout', 'soon']],
     ['an unknown flag', ['wait', 'good', '--tiemout', '1s']],
-    ['a bad job', ['run', '{"command":']],
-    ['a bad job to wait for', ['enqueue', '--wait', '--priority', 'x', 'true']],
-  ])('exits with 125 when queuectl itself fails: %s', async (_, args) => {
+    ['invalid JSON that run gets', ['run', '{"command":']],
+    ['an invalid priority that enqueue --wait gets', ['enqueue', '--wait', '--priority', 'x', 'true']],
+  ])('exits with 125 for %s', async (_, args) => {
     const { code, stderr } = await box.run(args);
     expect(code).toBe(125);
     expect(stderr).toStartWith('error: ');
@@ -98,6 +98,7 @@ describe('wait', () => {
 
 describe('enqueue', () => {
   test('leaves flags after -- to the program', async () => {
+    // The id exists. If enqueue obeyed --wait, the code would be 125.
     expect((await box.run(['enqueue', '--id', 'good', '--', 'rm', '-f', '--wait', 'x'])).code).toBe(4);
   });
 
@@ -144,7 +145,7 @@ describe('enqueue', () => {
     expect(stderr).toBe('enqueued followed in queue default\n');
   });
 
-  test('accepts one job only with --follow, and adds none of several', async () => {
+  test('refuses several jobs with --follow and adds none of them', async () => {
     const before = await box.json<{ total: number }>(['status']);
     const { code, stderr } = await box.run([
       'enqueue',
@@ -157,10 +158,10 @@ describe('enqueue', () => {
   });
 
   test(
-    'reports that no worker is running, and leaves the job alone on SIGTERM',
+    'reports with --wait that no worker is running, and leaves the job pending on SIGTERM',
     inSandbox(async (ownBox) => {
       const waiting = ownBox.start(['enqueue', '--wait', '--id', 'alone', 'true']);
-      await until(() => waiting.output().includes('no worker is running'), 'it says so');
+      await until(() => waiting.output().includes('no worker is running'), 'the warning is printed');
       process.kill(waiting.pid, 'SIGTERM');
       expect(await waiting.closed).toBe(143);
       expect(waiting.output()).toEndWith('job alone is pending; to follow it: queuectl logs -f alone\n');

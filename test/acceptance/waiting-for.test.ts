@@ -7,19 +7,19 @@ import { enqueue, inSandbox, type Sandbox, until, untilState } from '../support/
 import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-interface Seen {
+interface JobReason {
   id: string;
   waiting_for: string | null;
 }
 
-async function screenOf(box: Sandbox, args: string[], columns: number): Promise<string[]> {
+async function linesOnTerminal(box: Sandbox, args: string[], columns: number): Promise<string[]> {
   const shown = onTerminal(box, args, 40, columns);
   await shown.closed;
   return shown.output().replaceAll('\r', '').split('\n');
 }
 
-/** What a list shows for each reason. The time until a job is due stands for the two that end by themselves. */
-const SHOWN: Record<string, RegExp> = {
+/** What a list shows for each reason. For `scheduled` and `retrying`, it shows the time until the job is due. */
+const CELLS: Record<string, RegExp> = {
   ...Object.fromEntries(
     WAITING_REASONS.map((reason) => [reason, new RegExp(`\\b${reason.replace('_', ' ')}\\b`)]),
   ),
@@ -27,14 +27,15 @@ const SHOWN: Record<string, RegExp> = {
   retrying: /\bin (59m|1h)\b/,
 };
 
+/** The checks of the first test. In their names, "it" is the reason why a job waits. */
 const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
   'list shows it on a terminal of 80 and of 140 columns': async (box) => {
     for (const columns of [80, 140]) {
-      const lines = await screenOf(box, ['list'], columns);
+      const lines = await linesOnTerminal(box, ['list'], columns);
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
       for (const id of WAITING_IDS) {
         const row = lines.find((line) => line.startsWith(`${id} `))!;
-        expect({ id, row: row.slice(id.length) }).toEqual({ id, row: expect.stringMatching(SHOWN[id]!) });
+        expect({ id, row: row.slice(id.length) }).toEqual({ id, row: expect.stringMatching(CELLS[id]!) });
       }
     }
   },
@@ -51,29 +52,31 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
   },
 
   'JSON has it in every job object': async (box) => {
-    for (const { id, waiting_for } of await box.json<Seen[]>(['list']))
+    for (const { id, waiting_for } of await box.json<JobReason[]>(['list']))
       expect({ id, waiting_for }).toEqual({ id, waiting_for: WAITING_IDS.includes(id) ? id : null });
     for (const id of WAITING_IDS) {
       expect(await box.json(['show', id])).toMatchObject({ waiting_for: id });
       expect(await box.json(['explain', id])).toMatchObject({ waiting_for: id });
     }
     expect(await box.json(['show', 'parent'])).toMatchObject({ waiting_for: null });
-    const top = await box.json<{ waiting: Seen[]; running: Seen[]; failures: Seen[] }>(['top']);
+    const top = await box.json<{ waiting: JobReason[]; running: JobReason[]; failures: JobReason[] }>([
+      'top',
+    ]);
     for (const { id, waiting_for } of [...top.waiting, ...top.failures]) expect(waiting_for).toBe(id);
     for (const { waiting_for } of top.running) expect(waiting_for).toBeNull();
   },
 
   'top shows it': async (box) => {
-    const lines = await screenOf(box, ['top', '--once'], 80);
+    const lines = await linesOnTerminal(box, ['top', '--once'], 80);
     for (const id of WAITING_IDS) {
       const row = lines.find((line) => line.startsWith(`  ${id} `))!;
-      expect({ id, row: row.slice(id.length + 2) }).toEqual({ id, row: expect.stringMatching(SHOWN[id]!) });
+      expect({ id, row: row.slice(id.length + 2) }).toEqual({ id, row: expect.stringMatching(CELLS[id]!) });
     }
   },
 
   'a filter finds the jobs of each reason, and of several': async (box) => {
     const found = async (...args: string[]): Promise<string[]> =>
-      (await box.json<Seen[]>(['list', ...args])).map((job) => job.id);
+      (await box.json<JobReason[]>(['list', ...args])).map((job) => job.id);
     for (const id of WAITING_IDS) expect(await found('--waiting-for', id)).toEqual([id]);
     expect(await found('--waiting-for', WAITING_REASONS.join())).toEqual([...WAITING_IDS]);
     expect(await found('--waiting-for', 'no-worker', '--waiting-for', 'ready')).toEqual([
@@ -102,14 +105,14 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     expect(await box.json(['status'])).toMatchObject({ waiting_for: ones });
     const { stdout } = await box.run(['status']);
     expect(stdout).toEndWith(WAITING_REASONS.map((reason) => `waiting_for:${reason}\t1\n`).join(''));
-    const lines = await screenOf(box, ['status'], 80);
+    const lines = await linesOnTerminal(box, ['status'], 80);
     for (const reason of WAITING_REASONS)
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${reason.replace('_', ' ')} +1$`)));
   },
 
   'the HTTP API shows it and filters by it': async (box) => {
     const { call } = await serve(box);
-    const found = async (query: string): Promise<Seen[]> =>
+    const found = async (query: string): Promise<JobReason[]> =>
       (await call('GET', `/api/v1/jobs?${query}`)).json.jobs;
     for (const { id, waiting_for } of await found('limit=100'))
       expect({ id, waiting_for }).toEqual({ id, waiting_for: WAITING_IDS.includes(id) ? id : null });
@@ -125,7 +128,7 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const at: string = cursor === '' ? '' : `&cursor=${cursor}`;
       const { json } = await call('GET', `/api/v1/jobs?waiting_for=${WAITING_REASONS.join()}&limit=2${at}`);
-      pages.push(...json.jobs.map((job: Seen) => job.id));
+      pages.push(...json.jobs.map((job: JobReason) => job.id));
       cursor = json.next_cursor;
     }
     expect(pages).toEqual([...WAITING_IDS]);
@@ -143,12 +146,12 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     );
   },
 
-  'a running job is in its first attempt, and its time goes on': async (box) => {
-    const lines = await screenOf(box, ['list', '--state', 'running'], 80);
+  'a running job is shown in its first attempt, with its run time so far': async (box) => {
+    const lines = await linesOnTerminal(box, ['list', '--state', 'running'], 80);
     for (const id of ['parent', 'busy'])
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${id} .* 1/3 `)));
     expect((await box.run(['list', '--state', 'running'])).stdout).toContain('\t0/3\t');
-    const shown = await screenOf(box, ['show', 'parent'], 80);
+    const shown = await linesOnTerminal(box, ['show', 'parent'], 80);
     expect(shown).toContainEqual(expect.stringMatching(/^attempts +1 of 3$/));
     expect(shown).toContainEqual(
       expect.stringMatching(/^1 +(now|\d+s ago|1m \d+s ago) +[\d.]+m?s? .*running/),
@@ -171,9 +174,9 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
   },
 };
 
-describe('why a job waits', () => {
+describe('waiting_for', () => {
   test(
-    'is visible everywhere, in a store in which every reason occurs',
+    'is shown by commands and the API, in a store in which every reason occurs',
     inSandbox(async (box) => {
       await addEveryReason(box);
       for (const check of Object.values(CHECKS)) await check(box);
@@ -181,7 +184,7 @@ describe('why a job waits', () => {
   );
 
   test.concurrent(
-    'a worker that is stopping does not serve its queues',
+    'is no_worker while all workers are stopping',
     inSandbox(async (box) => {
       await box.startWorkers();
       await enqueue(box, 'long', 'sleep 600');
@@ -190,7 +193,7 @@ describe('why a job waits', () => {
       expect(await box.json(['show', 'job'])).toMatchObject({ waiting_for: 'ready' });
       box.start(['worker', 'stop']);
       await until(
-        async () => (await box.json<Seen>(['show', 'job'])).waiting_for === 'no_worker',
+        async () => (await box.json<JobReason>(['show', 'job'])).waiting_for === 'no_worker',
         'the job waits for a worker',
       );
       expect((await box.run(['explain', 'job'])).stdout).toStartWith('all workers are stopping; ');
@@ -198,7 +201,7 @@ describe('why a job waits', () => {
   );
 
   test.concurrent(
-    'max-concurrent-jobs is a limit, too',
+    'is at_limit if max-concurrent-jobs is reached',
     inSandbox(async (box) => {
       await box.json(['config', 'set', 'max-concurrent-jobs', '1']);
       await box.startWorkers('--concurrency', '4');

@@ -10,7 +10,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 const ROOT = resolve(import.meta.dir, '../..');
 
 /** Adds two rows to the table of job fields: one with a column of its own, and one that shares a column. */
-const ROWS: Patch = {
+const FIELD_ROWS: Patch = {
   file: 'core/job-fields.ts',
   from: "  ...section('Output', {\n",
   to: `  ...section('Output', {
@@ -34,15 +34,15 @@ const ROWS: Patch = {
 `,
 };
 
-const TYPES = `
+const TYPES_PROGRAM = `
 import type { EnqueueInput, JobObject } from './index.ts';
 export const given: EnqueueInput = { command: 'true', mood: 'good', polite: true };
-// @ts-expect-error: the mood is a text.
+// @ts-expect-error: the mood is a string.
 export const wrong: EnqueueInput = { command: 'true', mood: 5 };
 export const printed = ({ mood, polite }: JobObject): [string | null, boolean] => [mood, polite];
 `;
 
-interface Printed {
+interface PrintedJob {
   id: string;
   mood: string | null;
   polite: boolean;
@@ -50,14 +50,14 @@ interface Printed {
 
 test('one row of the table and a migration are enough to add a job field', () =>
   inTempDir(async (directory) => {
-    const program = patchedProgram(directory, [ROWS]);
+    const program = patchedProgram(directory, [FIELD_ROWS]);
     const source = join(directory, 'patched');
     const boxes = [sandbox([], program), sandbox([], program)] as const;
     try {
-      for (const box of boxes) await migrate(box, source);
+      for (const box of boxes) await createMigratedStore(box, source);
       await checkEnqueue(boxes[0]);
       await checkShowAndEdit(boxes[0]);
-      await checkExport(...boxes);
+      await checkExportAndImport(...boxes);
       expect(await readView(boxes[1])).toEqual([{ mood: 'better', polite: 1 }]);
     } finally {
       for (const box of boxes) await box.cleanup();
@@ -67,7 +67,7 @@ test('one row of the table and a migration are enough to add a job field', () =>
   }));
 
 /** Creates a store without the fields, and then adds the column as a migration would. */
-async function migrate(box: Sandbox, source: string): Promise<void> {
+async function createMigratedStore(box: Sandbox, source: string): Promise<void> {
   const old = spawnSync(join(ROOT, 'dist/queuectl'), ['config', 'set', 'max-retries', '3'], {
     env: { ...process.env, QUEUECTL_HOME: box.home },
   });
@@ -90,7 +90,7 @@ async function readView(box: Sandbox): Promise<unknown[]> {
   }
 }
 
-const show = (box: Sandbox, id: string): Promise<Printed> => box.json<Printed>(['show', id]);
+const show = (box: Sandbox, id: string): Promise<PrintedJob> => box.json<PrintedJob>(['show', id]);
 
 async function checkEnqueue(box: Sandbox): Promise<void> {
   const { stdout } = await box.run(['help', 'enqueue']);
@@ -100,17 +100,17 @@ async function checkEnqueue(box: Sandbox): Promise<void> {
   expect(await show(box, 'by-flag')).toMatchObject({ mood: 'good', polite: true });
   await box.run(['enqueue', '{"id":"by-json","command":"true","temper":"bad"}']);
   expect(await show(box, 'by-json')).toMatchObject({ mood: 'bad', polite: false });
-  // A batch is stored by another statement, unless a job sets a field that the statement leaves out.
-  for (const set of [{ mood: 'fine' }, { polite: true }]) {
-    const [name] = Object.keys(set);
+  // Many jobs are inserted by one statement, unless one of them sets a field that the statement leaves out.
+  for (const fields of [{ mood: 'fine' }, { polite: true }]) {
+    const [name] = Object.keys(fields);
     const lines = Array.from({ length: 60 }, (_, i) => ({
       id: `${name}-${i}`,
       command: 'true',
-      ...(i === 7 ? set : {}),
+      ...(i === 7 ? fields : {}),
     }));
     writeFileSync(join(box.directory, 'jobs'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     expect((await box.run(['enqueue', '--file', 'jobs'])).stderr).toBe('');
-    expect(await show(box, `${name}-7`)).toMatchObject({ mood: null, polite: false, ...set });
+    expect(await show(box, `${name}-7`)).toMatchObject({ mood: null, polite: false, ...fields });
     expect(await show(box, `${name}-8`)).toMatchObject({ mood: null, polite: false });
   }
 }
@@ -123,7 +123,7 @@ async function checkShowAndEdit(box: Sandbox): Promise<void> {
   expect(await show(box, 'by-flag')).toMatchObject({ mood: 'better' });
 }
 
-async function checkExport(box: Sandbox, other: Sandbox): Promise<void> {
+async function checkExportAndImport(box: Sandbox, other: Sandbox): Promise<void> {
   const file = join(box.directory, 'export');
   expect((await box.run(['export', file])).code).toBe(0);
   expect((await other.run(['import', file])).code).toBe(0);
@@ -141,7 +141,7 @@ async function checkSchemas(source: string): Promise<void> {
 
 /** Expects that the whole source compiles and that the types of the library have the fields. */
 function checkTypes(source: string): void {
-  writeFileSync(join(source, 'src/types-check.ts'), TYPES);
+  writeFileSync(join(source, 'src/types-check.ts'), TYPES_PROGRAM);
   const config = { extends: join(ROOT, 'tsconfig.json'), include: ['src'] };
   writeFileSync(join(source, 'tsconfig.json'), JSON.stringify(config));
   const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--project', source], {

@@ -4,17 +4,17 @@ import { startGatedJob } from '../support/gated-job.ts';
 import { inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-interface Running {
+interface RunningJob {
   pid: number | null;
   state: string;
 }
 
 test(
-  'show and JSON have the pid of a running job, and only of a running one',
+  'show and list print the pid of a running job, and show prints none when the job has ended',
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'gated');
-    const { pid } = await box.json<Running>(['show', 'gated']);
+    const { pid } = await box.json<RunningJob>(['show', 'gated']);
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('QUEUECTL_JOB_ID=gated');
     expect(Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[4])).toBe(pid!);
     expect((await box.run(['show', 'gated'])).stdout).toContain(`\npid\t${pid}\n`);
@@ -22,13 +22,13 @@ test(
     expect((await box.run(['list', '--format', '{pid}'])).stdout).toBe(`${pid}\n`);
     job.release();
     await box.run(['wait', 'gated']);
-    expect(await box.json<Running>(['show', 'gated'])).toMatchObject({ state: 'completed', pid: null });
+    expect(await box.json<RunningJob>(['show', 'gated'])).toMatchObject({ state: 'completed', pid: null });
     expect((await box.run(['show', 'gated'])).stdout).not.toContain('\npid\t');
   }),
 );
 
 test(
-  'logs --path prints the file of a running job, and of one with long output',
+  'logs --path prints the output files of a running job and of one with long output, and refuses others',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'gated');
