@@ -4,7 +4,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { isAlive } from '../support/processes.ts';
 import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';
-import { brokenInvariants, readChanges, readJobs, startAudit, unfinished } from './audit.ts';
+import { brokenInvariants, countUnfinished, readChanges, readJobs, startAudit } from './audit.ts';
 import { check, type Enqueued, type History, type LoggedSettlement, type Violation } from './checker.ts';
 import { orphansOf } from './orphans.ts';
 import { watchStandstill } from './standstill.ts';
@@ -33,7 +33,7 @@ export interface Lab {
    * standstill that is longer than the lease allows ends the wait and counts as a violation.
    */
   waitForJobs(over?: () => boolean): Promise<void>;
-  /** Stops the workers, checks everything that happened and returns the violations. */
+  /** Stops the workers and returns the violations. `once` holds the jobs that may start at most once, by default all. */
   judge(once?: History['once']): Promise<Violation[]>;
 }
 
@@ -54,7 +54,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   const database = join(box.home, 'queue.db');
   const enqueued: Enqueued[] = [];
   const started: Supervisor[] = [];
-  const late: Violation[] = [];
+  const lateJobs: Violation[] = [];
   const probe = async (): Promise<number> => {
     const from = performance.now();
     await box.json(['status']);
@@ -62,7 +62,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   };
   writeWitnessScript(box.directory);
   await box.create();
-  const slowest = await probe();
+  const probeMs = await probe();
   startAudit(database);
   const recordEnqueue = (id: string, outcome: Enqueued['outcome']): void => {
     enqueued.push({ id, outcome });
@@ -90,12 +90,12 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
       return supervisor;
     },
     supervisors: () => started.filter(isRunning),
-    async waitForJobs(over = () => unfinished(database) === 0) {
-      const standstill = watchStandstill(database, slowest, probe);
+    async waitForJobs(over = () => countUnfinished(database) === 0) {
+      const standstill = watchStandstill(database, probeMs, probe);
       const done = async (): Promise<boolean> => {
-        if (over() || late.length > 0 || (started.length > 0 && !started.some(isRunning))) return true;
+        if (over() || lateJobs.length > 0 || (started.length > 0 && !started.some(isRunning))) return true;
         const what = await standstill.check();
-        if (what !== null) late.push({ kind: 'late', what });
+        if (what !== null) lateJobs.push({ kind: 'late', what });
         return what !== null;
       };
       await until(done, 'every job has ended', Number.POSITIVE_INFINITY);
@@ -113,7 +113,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
         orphans: orphansOf(box.home),
         once,
       });
-      return [...violations, ...late, ...brokenInvariants(database)];
+      return [...violations, ...lateJobs, ...brokenInvariants(database)];
     },
   };
 }
