@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  'the palette finds jobs, queues, pages and actions, ? shows the keys, and Escape closes both',
+  'the palette finds jobs and actions, ? shows the keys until Escape, and keys change the theme and resume a queue',
   inSandbox(async (box) => {
     await enqueue(box, 'needle', 'echo hay', { queue: 'mail' });
     const { page } = await openDashboard(box, browser);
