@@ -48,7 +48,7 @@ export interface History {
   once: 'all' | ReadonlySet<string>;
 }
 
-/** `late` is found by the lab and `invariant` by the audit. `check` finds the others. */
+/** `check` finds all kinds but `late`, which the lab finds, and `invariant`, which the audit and some faults report. */
 export type ViolationKind =
   | 'lost'
   | 'unexpected'

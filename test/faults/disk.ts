@@ -8,7 +8,7 @@ export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
 const SECTOR = 512;
 
 type ContentChange = Extract<Op, { kind: 'write' | 'truncate' }>;
-/** An entry of the file system's journal: paths with their new file, or null. It is kept completely or not at all. */
+/** An entry of the file system's journal: paths with their new file, or null. It is kept whole or not at all. */
 type JournalEntry = { names: [path: string, file: File | 'directory' | null][]; done: number };
 
 interface File {

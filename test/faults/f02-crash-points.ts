@@ -23,7 +23,7 @@ const PRINT_300_KB = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0
 const TICK_COMMAND = witnessed(0);
 const ROUNDS_PER_POINT = 20;
 
-/** Returns the crash points except those of a migration, which F36 tests, and of freeing the ballast without a mount. */
+/** Returns all crash points but those of a migration, which F36 tests. Those of freeing the ballast need a mount. */
 const testedPoints = (): string[] =>
   allPoints().filter(
     (point) => !point.endsWith('-migrate') && (mayMount || !point.endsWith('-free-ballast')),
@@ -105,7 +105,7 @@ async function play(
 ): Promise<{ jobs: number; violations: Violation[] } | null> {
   await lab.configure({ 'backoff-strategy': 'fixed', 'retry-delay': '50ms', 'kill-grace': '200ms' });
   await lab.configure({ 'output-limit': '64K', 'heartbeat-interval': '200ms', lease: '1s' });
-  // Points that every scene passes often are tested at their first, second or third passage.
+  // Points that processes pass often are tested at their first, second or third passage.
   const nth = 1 + below(lab.random, 3);
   const crash = crashAt(
     lab,

@@ -9,7 +9,7 @@ const JOBS_PER_BATCH = 20;
 /** Each job is added, claimed and settled. */
 const OPERATIONS_PER_JOB = 3;
 
-/** Locks the database for seconds while jobs are added and run. No enqueue may fail, and no worker may report the lock. */
+/** Locks the database again and again while jobs run. No enqueue may fail, and no worker may report the lock. */
 export const busyStorm: Fault = {
   id: 'F11',
   title: 'Many writers, and one that holds the lock in bursts',

@@ -74,7 +74,7 @@ function isWanted(path: string, root: string, acks: string): boolean {
   return path.startsWith(join(root, 'home')) && !path.includes('.db.d') && !/-shm$|deleted\)$/.test(path);
 }
 
-/** The last line that the script wrote to `acks`. */
+/** The last line that the script wrote to `acks`, or `nothing` before the first. */
 type Stage = 'nothing' | 'one' | 'used' | 'two' | 'begin' | 'restored';
 
 async function judge(

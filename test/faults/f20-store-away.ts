@@ -47,7 +47,7 @@ async function readOnly(box: Sandbox): Promise<void> {
   deepEqual({ attempts, crashes }, { attempts: 1, crashes: 0 });
 }
 
-/** A command prefix. Root may use every directory, so another user runs the commands. */
+/** A command prefix that replaces root, who may use every directory, by another user. It is empty for other users. */
 const AS_NOBODY =
   process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 

@@ -11,6 +11,7 @@ import { witnessed } from './witness.ts';
 /** Lists seconds between the start and the stop, about as long as a program takes to start. */
 const PAUSE_SECONDS = ['0', '0', '0.002', '0.005', '0.01', '0.02', '0.03', '0.05', '0.1', '0.3'];
 
+/** These scripts get the program and the arguments of `worker start`. They also run `worker stop`. */
 const BACKGROUND = '"$0" "$@" & start=$!; sleep $PAUSE; "$0" worker stop $FLAG; wait $start';
 const DETACHED = '("$0" "$@" --detach || :) & sleep $PAUSE; "$0" worker stop $FLAG; wait';
 /** Suspends the program while it starts, for longer than a program takes to start. */

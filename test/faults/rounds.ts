@@ -32,6 +32,7 @@ export interface RoundsPlan {
   settings?: Record<string, string>;
   /** Runs before the first round of a lane and returns the function for each round. */
   open(lab: Lab): Promise<Round> | Round;
+  /** The jobs that may start at most once, by default all. */
   once?: History['once'];
   lanes?: number;
 }

@@ -22,17 +22,17 @@ export function watchStandstill(database: string, probeMs: number, probe: () => 
   const { lease, 'heartbeat-interval': heartbeat } = resolveSettings(storedSettings(database));
   const promisedMs = Math.min(lease, LONGEST_LEASE_MS) + 2 * heartbeat;
   const firstSeen = new Map<string, number>();
-  let fewest = Number.POSITIVE_INFINITY;
+  let fewestUnfinished = Number.POSITIVE_INFINITY;
   let slowestProbeMs = probeMs;
   const allowedMs = (): number =>
     promisedMs + LONGEST_JOB_MS + SLOW_MACHINE_MS * Math.max(1, slowestProbeMs / PROBE_MS);
 
   const longestStandstill = (): { what: string; ms: number } => {
     const { unfinished, claims } = openWork(database);
-    fewest = Math.min(fewest, unfinished);
-    const now = [...claims, `the queue with ${fewest} jobs left`];
-    for (const what of firstSeen.keys()) if (!now.includes(what)) firstSeen.delete(what);
-    for (const what of now) if (!firstSeen.has(what)) firstSeen.set(what, performance.now());
+    fewestUnfinished = Math.min(fewestUnfinished, unfinished);
+    const current = [...claims, `the queue with ${fewestUnfinished} jobs left`];
+    for (const what of firstSeen.keys()) if (!current.includes(what)) firstSeen.delete(what);
+    for (const what of current) if (!firstSeen.has(what)) firstSeen.set(what, performance.now());
     const [what, at] = [...firstSeen].reduce((a, b) => (a[1] <= b[1] ? a : b));
     return { what, ms: performance.now() - at };
   };

@@ -89,7 +89,7 @@ function* calls(text: string): Generator<Call> {
   }
 }
 
-/** Match a string and a file descriptor with its path, as strace prints them. */
+/** These match a string, and a file descriptor with its path, as strace prints them. */
 const HEX_STRING = /"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?/g;
 const DESCRIPTOR = /^\d+<((?:\\x[0-9a-f]{2})*)>/;
 

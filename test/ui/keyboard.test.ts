@@ -14,7 +14,7 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
 }
 
 test(
-  'jobs can be listed, selected, cancelled, opened, retried and enqueued without a mouse',
+  'jobs can be listed, selected, cancelled, opened and retried without a mouse, and Escape closes the form for a new job',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c']) await enqueue(box, id, `echo ${id}`);
     const { page } = await openDashboard(box, browser);
