@@ -27,18 +27,18 @@ let waitedJobCount = 0;
 
 interface FireOptions {
   mayWait?: boolean;
-  seen?: Schedule;
+  version?: Schedule;
   nextAt?: number | null;
   job?: JobSpec;
 }
 
-/** Fires the ticks at these seconds, for the current schedule or the version in `seen`. Job ids contain the second. */
+/** Fires the ticks at these seconds, for the current schedule or an earlier `version` of it. Job ids contain the second. */
 async function fire(
   store: Store,
   seconds: number[],
-  { mayWait = false, seen, nextAt, job = jobSpec('of every tick') }: FireOptions = {},
+  { mayWait = false, version, nextAt, job = jobSpec('of every tick') }: FireOptions = {},
 ): Promise<FiredTick[] | null> {
-  const schedule = seen ?? (await current(store));
+  const schedule = version ?? (await current(store));
   const last = NOW + (seconds.at(-1) ?? 0) * SECOND_MS;
   const ticks = seconds.map((second) => ({ at: NOW + second * SECOND_MS, mayWait, jobId: `tick${second}` }));
   const waitingJobIds = Array.from({ length: schedule.waiting }, () => `waited${++waitedJobCount}`);
@@ -77,12 +77,12 @@ export const schedules: Record<string, Case> = {
   },
 
   'a tick becomes one job, whichever worker fires it': async ({ store, another }) => {
-    const seen = await add(store, { overlap: 'allow' });
+    const version = await add(store, { overlap: 'allow' });
     expect(await store.nextTick()).toBe(NOW + SECOND_MS);
     expect(await store.dueSchedules(NOW + SECOND_MS - 1)).toEqual([]);
-    expect(await store.dueSchedules(NOW + SECOND_MS)).toEqual([seen]);
+    expect(await store.dueSchedules(NOW + SECOND_MS)).toEqual([version]);
     expect(results(await fire(store, [1]))).toEqual(['tick1']);
-    expect(await fire(await another(), [1], { seen })).toBeNull();
+    expect(await fire(await another(), [1], { version })).toBeNull();
     expect(await store.nextTick()).toBe(NOW + 2 * SECOND_MS);
     expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND_MS, lastJob: 'tick1' });
     expect(ids(await store.list({}, { limit: 9 }))).toEqual(['tick1']);
@@ -97,11 +97,11 @@ export const schedules: Record<string, Case> = {
   },
 
   'a tick whose job cannot be added changes nothing': async ({ store }) => {
-    const seen = await add(store, { overlap: 'allow' });
+    const version = await add(store, { overlap: 'allow' });
     await store.insert([jobSpec('tick2')], NOW);
     const refused = await fire(store, [1, 2]).catch((error) => error);
     expect(refused).toMatchObject({ code: 'job-exists' });
-    expect(await store.schedules()).toEqual([seen]);
+    expect(await store.schedules()).toEqual([version]);
     expect(await store.get('tick1')).toBeNull();
     expect(results(await fire(store, [1]))).toEqual(['tick1']);
   },
@@ -125,8 +125,8 @@ export const schedules: Record<string, Case> = {
     expect(await store.nextTick()).toBe(NOW + 4 * SECOND_MS);
     await completeNext(store);
     expect(await store.nextTick()).toBe(0);
-    const [seen] = await store.dueSchedules(NOW);
-    const release = { seen: seen!, nextAt: seen!.nextAt };
+    const [version] = await store.dueSchedules(NOW);
+    const release = { version: version!, nextAt: version!.nextAt };
     expect(results(await fire(store, [], release))).toEqual(['tick2']);
     expect(await fire(store, [], release)).toBeNull();
     expect(await completeNext(store)).toMatchObject({
@@ -175,28 +175,28 @@ export const schedules: Record<string, Case> = {
   },
 
   'a paused schedule does not fire and has no next tick, and a resumed one continues': async ({ store }) => {
-    const seen = await add(store);
+    const version = await add(store);
     expect(await store.pauseSchedule('none', { at: NOW, by: 'me' }, null)).toBeNull();
     const paused = await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
     expect(paused).toMatchObject({ pausedAt: NOW, pausedBy: 'me', nextAt: null });
     expect(await store.nextTick()).toBeNull();
     expect(await store.dueSchedules(NOW + 9 * SECOND_MS)).toEqual([]);
-    expect(await fire(store, [1], { seen })).toBeNull();
+    expect(await fire(store, [1], { version })).toBeNull();
     expect(await fire(store, [1])).toBeNull();
     expect(await store.pauseSchedule('s', null, NOW + 5 * SECOND_MS)).toMatchObject({ pausedAt: null });
     expect(await store.nextTick()).toBe(NOW + 5 * SECOND_MS);
   },
 
   'an edit changes the fields of a schedule, and its next tick only if one is given': async ({ store }) => {
-    const seen = await add(store, { job: { command: 'before' } });
+    const version = await add(store, { job: { command: 'before' } });
     expect(await store.editSchedule(spec({ name: 'none' }), null)).toBeNull();
     const edited = await store.editSchedule(spec({ overlap: 'allow', job: { command: 'after' } }), null);
-    expect(edited).toEqual({ ...seen, overlap: 'allow', job: { command: 'after' } });
+    expect(edited).toEqual({ ...version, overlap: 'allow', job: { command: 'after' } });
     const cron = { kind: 'cron', cron: '0 3 * * *', zone: 'Europe/Berlin' } as const;
     const moved = await store.editSchedule(spec({ timing: cron }), NOW + 7 * SECOND_MS);
     expect(moved).toMatchObject({ timing: cron, nextAt: NOW + 7 * SECOND_MS, overlap: 'skip' });
     // The earlier version of the schedule cannot fire any more.
-    expect(await fire(store, [1], { seen })).toBeNull();
+    expect(await fire(store, [1], { version })).toBeNull();
     await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
     expect(await store.editSchedule(spec(), NOW + 9 * SECOND_MS)).toMatchObject({
       nextAt: null,
@@ -209,14 +209,14 @@ export const schedules: Record<string, Case> = {
   'a removed schedule no longer fires, and its jobs stay': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2], { mayWait: true });
-    const seen = await current(store);
+    const version = await current(store);
     expect(await store.removeSchedule('s')).toBe(true);
     expect(await store.removeSchedule('s')).toBe(false);
-    expect(await fire(store, [3], { seen })).toBeNull();
+    expect(await fire(store, [3], { version })).toBeNull();
     expect(await store.get('tick1')).toMatchObject({ state: 'pending' });
     // A new schedule with the same name is not mistaken for the old one.
     await add(store, { overlap: 'allow' });
-    expect(await fire(store, [3], { seen })).toBeNull();
+    expect(await fire(store, [3], { version })).toBeNull();
   },
 
   'fireNow does not change the next tick, and its job counts as unfinished': async ({ store }) => {

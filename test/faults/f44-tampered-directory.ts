@@ -65,7 +65,7 @@ async function tamperInRounds(box: Sandbox, user: string[], rounds: number): Pro
     });
     await Promise.all(all);
   }
-  if (/ended \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
+  if (/exited \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
   return { jobs, faults: jobs, violations, notes: Object.keys(TAMPERINGS).join(', ') };
 }
 
