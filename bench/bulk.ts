@@ -1,8 +1,8 @@
 /** P3 measures `enqueue --file` of 100,000 JSON lines, the whole process, against a loop of plain inserts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CREATE, type Lab, must } from './lab.ts';
-import { joinBatches, type Timed, timeInTurn } from './measure.ts';
+import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { joinBatches, type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
@@ -10,7 +10,7 @@ const JOBS = 100_000;
 const RUNS = 9;
 const MAX_MEMORY_MIB = 150;
 
-/** The bare table has the same columns and a unique id. The table of the store also has checks, indexes and counters. */
+/** The bare table has only the inserted columns and a unique id. The table of the store also has checks and indexes. */
 const PEERS = [
   { what: 'prepared-insert loop, bare table', table: 'bare' },
   { what: 'prepared-insert loop, table of the store', table: 'store' },
@@ -22,11 +22,11 @@ export async function bulk(lab: Lab): Promise<Row[]> {
   const batches: number[][][] = [];
   const memory: number[] = [];
   for (let run = 0; run < RUNS; run++) {
-    const own: Timed = {
+    const own: TimedCommand = {
       command: [lab.queuectl, 'enqueue', '--file', file],
       environment: createStore(lab, 'p3-own'),
     };
-    const peers = PEERS.map(({ table }): Timed => {
+    const peers = PEERS.map(({ table }): TimedCommand => {
       const { QUEUECTL_HOME: home } = createStore(lab, `p3-${table}`);
       const db = join(home, table === 'store' ? 'queue.db' : 'bare.db');
       return { command: [lab.program('insert-many'), table, db, String(JOBS)] };
@@ -70,12 +70,12 @@ function job(i: number): object {
 }
 
 function createStore(lab: Lab, name: string): { QUEUECTL_HOME: string } {
-  const environment = { QUEUECTL_HOME: lab.fresh(name) };
-  must(lab, [lab.queuectl, ...CREATE], environment);
+  const environment = { QUEUECTL_HOME: lab.emptyDirectory(name) };
+  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], environment);
   return environment;
 }
 
-/** Polls the memory while the process runs, because the kernel's total of a child starts with the memory of its parent. */
+/** Returns the peak memory of a command. It is polled, because the kernel's total starts with the memory of the parent. */
 async function peakMib(lab: Lab, command: string[], environment: Record<string, string>): Promise<number> {
   const child = Bun.spawn(command, { env: { ...lab.environment, ...environment }, stdout: 'ignore' });
   let peak = 0;

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CREATE, type Lab, must } from './lab.ts';
+import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
 import { stop } from './latency.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -62,25 +62,25 @@ const REQUESTS = [
 ];
 
 export async function dashboard(lab: Lab): Promise<Row[]> {
-  return [...(await measurePages(lab)), ...(await measureWatched(lab))];
+  return [...(await measurePages(lab)), ...(await measureWithDashboards(lab))];
 }
 
 async function measurePages(lab: Lab): Promise<Row[]> {
-  const home = lab.fresh('d1-store');
-  must(lab, [lab.queuectl, ...CREATE], { QUEUECTL_HOME: home });
+  const home = lab.emptyDirectory('d1-store');
+  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
   const file = join(home, 'queue.db');
   seed(file, JOBS, 0);
   addDetails(file);
-  const served = await serve(lab, home);
-  const other = new DatabaseSync(file);
+  const server = await serve(lab, home);
+  const writer = new DatabaseSync(file);
   try {
     const rows: Row[] = [];
     for (const request of REQUESTS) {
       const times: number[] = [];
       for (let i = -3; i < SAMPLES; i++) {
-        other.exec(CHANGE_SQL);
-        await served.change();
-        const ms = await served.ask(request);
+        writer.exec(CHANGE_SQL);
+        await server.change();
+        const ms = await server.ask(request);
         if (i >= 0) times.push(ms);
       }
       rows.push({
@@ -90,8 +90,8 @@ async function measurePages(lab: Lab): Promise<Row[]> {
     }
     return rows;
   } finally {
-    other.close();
-    await stop(served.child);
+    writer.close();
+    await stop(server.child);
   }
 }
 
@@ -116,6 +116,7 @@ function addDetails(file: string): void {
   }
 }
 
+/** Returns a summary with the p95 in the place of the median, which the report shows. */
 function summaryWithP95(times: number[]): ReturnType<typeof summarize> {
   const value = summarize(times, 'ms');
   const sorted = times.toSorted((a, b) => a - b);
@@ -162,8 +163,8 @@ async function serve(lab: Lab, home: string): Promise<RunningServer> {
     async change() {
       paused = !paused;
       const body = JSON.stringify({ paused });
-      const asked = { method: 'PATCH', body, headers: { ...headers, 'content-type': 'application/json' } };
-      const answer = await fetch(`${base}/api/v1/queues/elsewhere`, asked);
+      const options = { method: 'PATCH', body, headers: { ...headers, 'content-type': 'application/json' } };
+      const answer = await fetch(`${base}/api/v1/queues/elsewhere`, options);
       if (!answer.ok) throw new Error(`the change failed: ${answer.status}`);
     },
     async follow() {
@@ -175,51 +176,51 @@ async function serve(lab: Lab, home: string): Promise<RunningServer> {
   };
 }
 
-const WATCHED_JOBS = 3000;
-const ROUNDS = 11;
+const D2_JOBS = 3000;
+const D2_ROUNDS = 11;
 const DASHBOARDS = 20;
 /** The overview page sends these requests twice a second. */
-const POLLED = ['/stats', '/queues', '/workers', '/jobs?state=processing&limit=10'];
+const POLLED_PATHS = ['/stats', '/queues', '/workers', '/jobs?state=processing&limit=10'];
 const POLL_MS = 500;
-/** The dashboards are open this long before the measurement, so that the warm-up of the server does not count. */
-const OPEN_MS = 3000;
+/** The dashboards are open for this long before the measurement. */
+const WARM_UP_MS = 3000;
 
-async function measureWatched(lab: Lab): Promise<Row[]> {
-  const alone: number[] = [];
-  const watched: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    alone.push(await drainRate(lab, 0));
-    watched.push(await drainRate(lab, DASHBOARDS));
+async function measureWithDashboards(lab: Lab): Promise<Row[]> {
+  const ratesAlone: number[] = [];
+  const ratesWatched: number[] = [];
+  for (let round = 0; round < D2_ROUNDS; round++) {
+    ratesAlone.push(await drainRate(lab, 0));
+    ratesWatched.push(await drainRate(lab, DASHBOARDS));
   }
-  const [without, value] = [summarize(alone, 'jobs/s'), summarize(watched, 'jobs/s')];
+  const [reference, value] = [summarize(ratesAlone, 'jobs/s'), summarize(ratesWatched, 'jobs/s')];
   return [
-    { name: 'D2', what: 'worker with 4 slots, no dashboard', value: without },
+    { name: 'D2', what: 'worker with 4 slots, no dashboard', value: reference },
     {
       ...{ name: 'D2', what: `worker with 4 slots, ${DASHBOARDS} open dashboards`, value },
-      ...{ ratio: value.median / without.median, target: { at: 'least', limit: 0.9 } },
+      ...{ ratio: value.median / reference.median, target: { at: 'least', limit: 0.9 } },
     },
   ];
 }
 
 /** Returns how many jobs per second a worker runs while this many dashboards are open. */
 async function drainRate(lab: Lab, dashboards: number): Promise<number> {
-  const home = lab.fresh('d2-store');
+  const home = lab.emptyDirectory('d2-store');
   const environment = { QUEUECTL_HOME: home };
   const file = join(home, 'jobs.txt');
-  writeFileSync(file, 'true\n'.repeat(WATCHED_JOBS));
-  must(lab, [lab.queuectl, 'enqueue', '--quiet', '--file', file], environment);
-  const served = await serve(lab, home);
+  writeFileSync(file, 'true\n'.repeat(D2_JOBS));
+  runOrThrow(lab, [lab.queuectl, 'enqueue', '--quiet', '--file', file], environment);
+  const server = await serve(lab, home);
   const polls: Timer[] = [];
   try {
     for (let i = 0; i < dashboards; i++) {
-      await served.follow();
+      await server.follow();
       polls.push(
         setInterval(() => {
-          for (const path of POLLED) served.ask(path).catch(() => {});
+          for (const path of POLLED_PATHS) server.ask(path).catch(() => {});
         }, POLL_MS),
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, OPEN_MS));
+    await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
     const start = performance.now();
     const command = ['worker', 'start', '--count', '1', '--concurrency', '4', '--drain', '--quiet'];
     const worker = spawn(lab.queuectl, command, {
@@ -228,9 +229,9 @@ async function drainRate(lab: Lab, dashboards: number): Promise<number> {
     });
     const code = await new Promise((resolve) => worker.once('exit', resolve));
     if (code !== 0) throw new Error(`the worker exited with ${code}`);
-    return (WATCHED_JOBS / (performance.now() - start)) * 1000;
+    return (D2_JOBS / (performance.now() - start)) * 1000;
   } finally {
     for (const poll of polls) clearInterval(poll);
-    await stop(served.child);
+    await stop(server.child);
   }
 }

@@ -1,8 +1,8 @@
 /** P1 measures one `enqueue`, the whole process, against the minimum that it has to do. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CREATE, type Lab, must } from './lab.ts';
-import { joinBatches, type Timed, timeInTurn } from './measure.ts';
+import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { joinBatches, type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
@@ -26,7 +26,7 @@ export function enqueue(lab: Lab): Row[] {
     timeInTurn(lab, 1, commands);
     batches.push(timeInTurn(lab, RUNS, commands));
   }
-  if (spooler !== null) must(lab, [spooler, '-K'], { TS_SOCKET: socket });
+  if (spooler !== null) runOrThrow(lab, [spooler, '-K'], { TS_SOCKET: socket });
   const [own, ...peers] = joinBatches(batches).map((times) => summarize(times, 'ms'));
   return [
     { name: 'P1', what: 'queuectl enqueue true', value: own! },
@@ -41,14 +41,14 @@ export function enqueue(lab: Lab): Row[] {
 }
 
 /** Returns an enqueue into a new store without jobs. */
-function enqueueCommand(lab: Lab): Timed {
-  const environment = { QUEUECTL_HOME: lab.fresh('p1-store') };
-  must(lab, [lab.queuectl, ...CREATE], environment);
+function enqueueCommand(lab: Lab): TimedCommand {
+  const environment = { QUEUECTL_HOME: lab.emptyDirectory('p1-store') };
+  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], environment);
   return { command: [lab.queuectl, 'enqueue', 'true'], environment };
 }
 
-function insertCommand(lab: Lab): Timed {
-  const file = join(lab.fresh('p1-insert'), 'insert.db');
+function insertCommand(lab: Lab): TimedCommand {
+  const file = join(lab.emptyDirectory('p1-insert'), 'insert.db');
   const db = new DatabaseSync(file);
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('CREATE TABLE job (number INTEGER PRIMARY KEY, command TEXT, created_at INTEGER) STRICT');

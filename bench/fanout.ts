@@ -13,7 +13,7 @@ const LIMIT_MS = 1000;
 export async function fanout(lab: Lab): Promise<Row[]> {
   const times: number[] = [];
   for (let run = 0; run < RUNS; run++) {
-    const { store } = await openSqlite(join(lab.fresh('fanout'), 'queue.db'));
+    const { store } = await openSqlite(join(lab.emptyDirectory('fanout'), 'queue.db'));
     await store.insert([jobSpec('parent')], NOW);
     const parent = await claimOne(store);
     await store.insert(

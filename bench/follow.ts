@@ -2,19 +2,19 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Lab, must } from './lab.ts';
+import { type Lab, runOrThrow } from './lab.ts';
 import { stop, untilReady } from './latency.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
 const SAMPLES = 40;
 /** The job sleeps for so long that the command has begun to watch it. */
-const BEFORE = 'sleep 0.15';
+const SHORT_SLEEP = 'sleep 0.15';
 const MAX_EXIT_MS = 100;
 const MAX_LINE_MS = 200;
 
 export async function follow(lab: Lab): Promise<Row[]> {
-  const environment = { QUEUECTL_HOME: lab.fresh('f1-store') };
+  const environment = { QUEUECTL_HOME: lab.emptyDirectory('f1-store') };
   const worker = spawn(lab.queuectl, ['worker', 'start', '--quiet'], {
     env: { ...lab.environment, ...environment },
     stdio: 'ignore',
@@ -25,9 +25,13 @@ export async function follow(lab: Lab): Promise<Row[]> {
     await untilReady(lab, environment);
     const file = join(lab.directory, 'f1-end');
     for (let i = 0; i < SAMPLES; i++) {
-      must(lab, [lab.queuectl, 'enqueue', '--wait', `${BEFORE}; date +%s%N >'${file}'`], environment);
+      runOrThrow(
+        lab,
+        [lab.queuectl, 'enqueue', '--wait', `${SHORT_SLEEP}; date +%s%N >'${file}'`],
+        environment,
+      );
       exitDelays.push(Date.now() - Number(readFileSync(file, 'utf8')) / 1e6);
-      lineDelays.push(await firstLine(lab, environment));
+      lineDelays.push(await firstLineDelay(lab, environment));
     }
   } finally {
     await stop(worker);
@@ -42,8 +46,8 @@ function row(what: string, times: number[], limit: number): Row {
   return { name: 'F1', what: `${what} (ms)`, value: summarize(times, 'ms'), target: { at: 'most', limit } };
 }
 
-function firstLine(lab: Lab, environment: NodeJS.ProcessEnv): Promise<number> {
-  const child = spawn(lab.queuectl, ['run', `${BEFORE}; date +%s%N; ${BEFORE}`], {
+function firstLineDelay(lab: Lab, environment: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(lab.queuectl, ['run', `${SHORT_SLEEP}; date +%s%N; ${SHORT_SLEEP}`], {
     env: { ...lab.environment, ...environment },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

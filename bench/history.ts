@@ -1,7 +1,7 @@
 /** P5 measures how much a long history, or many urgent future jobs, slows down commands that do not need them. */
 import { join } from 'node:path';
-import { CREATE, type Lab, must } from './lab.ts';
-import { type Timed, timeInTurn } from './measure.ts';
+import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 import { seed } from './seed.ts';
@@ -23,14 +23,16 @@ const COMMANDS = [
 
 export function history(lab: Lab): Row[] {
   const homes = STORES.map(({ finished, future }, i) => {
-    const home = lab.fresh(`p5-store-${i}`);
-    must(lab, [lab.queuectl, ...CREATE], { QUEUECTL_HOME: home });
+    const home = lab.emptyDirectory(`p5-store-${i}`);
+    runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
     seed(join(home, 'queue.db'), finished, future);
     return home;
   });
   // All stores are measured in turn for each command, so that other load affects both sides of a ratio.
   const commands = COMMANDS.flatMap((args) =>
-    homes.map((home): Timed => ({ command: [lab.queuectl, ...args], environment: { QUEUECTL_HOME: home } })),
+    homes.map(
+      (home): TimedCommand => ({ command: [lab.queuectl, ...args], environment: { QUEUECTL_HOME: home } }),
+    ),
   );
   timeInTurn(lab, 2, commands);
   const values = timeInTurn(lab, RUNS, commands).map((times) => summarize(times, 'ms'));

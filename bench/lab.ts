@@ -9,18 +9,18 @@ export interface Lab {
   directory: string;
   /** A copy of the executable, so that a build at the same time does not change what is measured. */
   queuectl: string;
-  /** Null if there is no C compiler. */
+  /** The paths of the programs in bench/c, or null if there is no C compiler. */
   tools: Record<'times' | 'loop' | 'stamp', string> | null;
   environment: NodeJS.ProcessEnv;
-  /** Returns an empty directory with this name. */
-  fresh(name: string): string;
-  /** Compiles bench/programs/NAME.ts like the executable and returns its path. */
+  /** Returns an empty directory with this name. Removes an older one. */
+  emptyDirectory(name: string): string;
+  /** Returns the path of bench/programs/NAME.ts, compiled like the executable. */
   program(name: string): string;
   remove(): void;
 }
 
 const ROOT = join(import.meta.dirname, '..');
-const TIMEOUT_MS = 120_000;
+const COMMAND_TIMEOUT_MS = 120_000;
 
 export function openLab(): Lab {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-bench-'));
@@ -31,7 +31,7 @@ export function openLab(): Lab {
     queuectl,
     tools: null,
     environment: cleanEnvironment(join(directory, 'home')),
-    fresh(name) {
+    emptyDirectory(name) {
       const path = join(directory, name);
       rmSync(path, { recursive: true, force: true });
       mkdirSync(path, { mode: 0o700 });
@@ -48,23 +48,23 @@ export function openLab(): Lab {
   return lab;
 }
 
-/** The arguments of a command that creates a store. Commands that only look create none. */
-export const CREATE = ['config', 'set', 'max-retries', '3'];
+/** The arguments of a command that creates a store. Commands that only read create none. */
+export const CREATE_STORE = ['config', 'set', 'max-retries', '3'];
 
 /** Runs a command and returns its output. Throws if it fails. */
-export function must(lab: Lab, command: string[], environment: NodeJS.ProcessEnv = {}): string {
+export function runOrThrow(lab: Lab, command: string[], environment: NodeJS.ProcessEnv = {}): string {
   const { status, stdout, stderr, error } = spawnSync(command[0]!, command.slice(1), {
     encoding: 'utf8',
     cwd: lab.directory,
     env: { ...lab.environment, ...environment },
-    timeout: TIMEOUT_MS,
+    timeout: COMMAND_TIMEOUT_MS,
     maxBuffer: 1 << 28,
   });
   if (status === 0) return stdout;
   throw new Error(`${command.slice(0, 3).join(' ')}: ${error?.message ?? `exit code ${status}: ${stderr}`}`);
 }
 
-/** Removes variables that name a queue of the caller or change the runtime inside the executable. */
+/** Returns this environment without variables that name another queue or change the runtime of the executable. */
 function cleanEnvironment(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(QUEUECTL_|BUN_|NODE_)/.test(name));
   return { ...Object.fromEntries(kept), QUEUECTL_HOME: home };

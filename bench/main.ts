@@ -28,7 +28,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   endings,
   dashboard,
 };
-const RESULTS = join(import.meta.dirname, 'results/latest.json');
+const RESULTS_FILE = join(import.meta.dirname, 'results/latest.json');
 
 async function run(names: string[]): Promise<Row[]> {
   const lab = openLab();
@@ -55,8 +55,10 @@ if (unknown.length > 0) {
   );
   process.exitCode = 2;
 } else {
-  const before = loadavg()[0]!;
+  const loadBefore = loadavg()[0]!;
   const rows = await run(names.length > 0 ? names : Object.keys(BENCHMARKS));
-  writeResults(RESULTS, rows, before);
-  process.stdout.write(`${table(rows)}load before ${before.toFixed(2)}, after ${loadavg()[0]!.toFixed(2)}\n`);
+  writeResults(RESULTS_FILE, rows, loadBefore);
+  process.stdout.write(
+    `${table(rows)}load before ${loadBefore.toFixed(2)}, after ${loadavg()[0]!.toFixed(2)}\n`,
+  );
 }

@@ -1,6 +1,7 @@
-import { type Lab, must } from './lab.ts';
+import { type Lab, runOrThrow } from './lab.ts';
 
-export interface Timed {
+/** A command to measure. */
+export interface TimedCommand {
   command: string[];
   environment?: Record<string, string>;
   /** This file is removed before each run. */
@@ -10,13 +11,13 @@ export interface Timed {
 }
 
 /** Runs the commands in turn, so that other load affects all of them. Returns the milliseconds of each. */
-export function timeInTurn(lab: Lab, runs: number, commands: Timed[]): number[][] {
+export function timeInTurn(lab: Lab, runs: number, commands: TimedCommand[]): number[][] {
   return lab.tools === null
-    ? timeHere(lab, runs, commands)
+    ? timeWithoutTool(lab, runs, commands)
     : timeByTool(lab, lab.tools.times, runs, commands);
 }
 
-function timeByTool(lab: Lab, tool: string, runs: number, commands: Timed[]): number[][] {
+function timeByTool(lab: Lab, tool: string, runs: number, commands: TimedCommand[]): number[][] {
   const words = commands.flatMap(({ command, environment, fresh, stamp }, i) => [
     ...(i === 0 ? [] : [':::']),
     ...Object.entries(environment ?? {}).map(([name, value]) => `${name}=${value}`),
@@ -24,19 +25,19 @@ function timeByTool(lab: Lab, tool: string, runs: number, commands: Timed[]): nu
     ...(stamp === undefined ? [] : [`-stamp=${stamp}`]),
     ...command,
   ]);
-  const lines = must(lab, [tool, String(runs), ...words])
+  const lines = runOrThrow(lab, [tool, String(runs), ...words])
     .trim()
     .split('\n');
   return lines.map((line) => line.split(' ').map((ns) => Number(ns) / 1e6));
 }
 
-/** Measures without the C tool. Each time includes the cost of starting a process from this runtime. */
-function timeHere(lab: Lab, runs: number, commands: Timed[]): number[][] {
+/** Measures without the C tool, so each time includes this runtime's cost of a start. Ignores `fresh` and `stamp`. */
+function timeWithoutTool(lab: Lab, runs: number, commands: TimedCommand[]): number[][] {
   const times = commands.map((): number[] => []);
   for (let run = 0; run < runs; run++) {
     for (const [i, { command, environment }] of commands.entries()) {
       const start = performance.now();
-      must(lab, command, environment);
+      runOrThrow(lab, command, environment);
       times[i]!.push(performance.now() - start);
     }
   }

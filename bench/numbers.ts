@@ -7,7 +7,7 @@ export interface Summary {
   p99: number;
 }
 
-/** Summarizes values by percentiles, so that one run disturbed by other load does not count. */
+/** Summarizes values by percentiles, so that a run disturbed by other load hardly counts. */
 export function summarize(values: number[], unit: Summary['unit']): Summary {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number): number =>

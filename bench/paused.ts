@@ -22,14 +22,14 @@ const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
   {
     what: '50,000 jobs of a paused queue',
     async prepare(store) {
-      await store.insert(many({ queue: 'a', priority: 100 }), NOW);
+      await store.insert(idleJobs({ queue: 'a', priority: 100 }), NOW);
       await store.setQueue('a', { paused: { at: NOW, by: 'bench' } });
     },
   },
   {
     what: '50,000 jobs of a queue at its limit',
     async prepare(store) {
-      await store.insert(many({ queue: 'a', priority: 100 }), NOW);
+      await store.insert(idleJobs({ queue: 'a', priority: 100 }), NOW);
       await store.setQueue('a', { concurrency: 1 });
       await store.claim(claimRequest(), NOW);
     },
@@ -37,16 +37,16 @@ const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
   {
     what: '50,000 urgent future jobs',
     prepare: async (store) =>
-      void (await store.insert(many({ queue: 'b', priority: 100, runAt: 2 * NOW }), NOW)),
+      void (await store.insert(idleJobs({ queue: 'b', priority: 100, runAt: 2 * NOW }), NOW)),
   },
 ];
 
 export async function paused(lab: Lab): Promise<Row[]> {
   const directory = existsSync(MEMORY_DIRECTORY)
     ? mkdtempSync(join(MEMORY_DIRECTORY, 'queuectl-bench-'))
-    : lab.fresh('paused');
+    : lab.emptyDirectory('paused');
   try {
-    const stores = await Promise.all(STORES.map((_, i) => open(join(directory, `${i}.db`), i)));
+    const stores = await Promise.all(STORES.map((_, i) => openStore(join(directory, `${i}.db`), i)));
     const times = await claimInTurn(stores);
     for (const store of stores) await store.close();
     const values = times.map((one) => summarize(one, 'ms'));
@@ -61,7 +61,7 @@ export async function paused(lab: Lab): Promise<Row[]> {
   }
 }
 
-async function open(path: string, which: number): Promise<Store> {
+async function openStore(path: string, which: number): Promise<Store> {
   const { store } = await openSqlite(path);
   await STORES[which]!.prepare(store);
   await store.insert(
@@ -74,21 +74,21 @@ async function open(path: string, which: number): Promise<Store> {
 /** Claims from each store in turn, so that other load affects all of them. */
 async function claimInTurn(stores: Store[]): Promise<number[][]> {
   const times = stores.map((): number[] => []);
-  const held: (ClaimedJob | undefined)[] = [];
+  const lastClaims: (ClaimedJob | undefined)[] = [];
   for (let run = 0; run < CLAIMS; run++) {
     for (const [i, store] of stores.entries()) {
-      const last = held[i];
-      const settlements = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
+      const lastClaim = lastClaims[i];
+      const settlements = lastClaim === undefined ? [] : [ending(lastClaim, { why: 'exited', code: 0 })];
       const start = performance.now();
       const { jobs } = await store.claim(claimRequest({ settlements }), NOW);
       times[i]!.push(performance.now() - start);
       if (jobs[0]?.queue !== 'b') throw new Error(`${STORES[i]!.what}: claim ${run} got no job of queue b`);
-      held[i] = jobs[0];
+      lastClaims[i] = jobs[0];
     }
   }
   return times;
 }
 
-function* many(over: Partial<JobSpec>): Generator<JobSpec> {
+function* idleJobs(over: Partial<JobSpec>): Generator<JobSpec> {
   for (let i = 0; i < IDLE_JOBS; i++) yield jobSpec(`a-${i}`, over);
 }

@@ -14,21 +14,21 @@ export interface Row {
   target?: { at: 'most' | 'least'; limit: number };
 }
 
-const HEAD = ['Name', 'Measurement', 'Median (p10–p90, p99 of times)', 'queuectl ÷ this', 'Target'];
+const HEADINGS = ['Name', 'Measurement', 'Median (p10–p90, p99 of times)', 'queuectl ÷ this', 'Target'];
 
 export function table(rows: Row[]): string {
-  const lines = [HEAD, ...rows.map(cells)];
-  const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const lines = [HEADINGS, ...rows.map(cells)];
+  const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
   const text = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '));
   return text.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
 function cells(row: Row): string[] {
   const value = row.value === null ? `skipped: ${row.skipped ?? ''}` : format(row.value);
-  return [row.name, row.what, value, row.ratio === undefined ? '' : row.ratio.toFixed(2), goal(row)];
+  return [row.name, row.what, value, row.ratio === undefined ? '' : row.ratio.toFixed(2), targetText(row)];
 }
 
-function goal({ ratio, target }: Row): string {
+function targetText({ ratio, target }: Row): string {
   if (target === undefined) return '';
   const sign = target.at === 'most' ? '≤' : '≥';
   if (ratio === undefined) return `${sign} ${target.limit}`;

@@ -1,32 +1,32 @@
 /**
  * Fills a store with finished jobs, as if they had run. By hand: bun bench/seed.ts QUEUE_DB [JOBS] [FUTURE_JOBS]
- * The store must exist (any queuectl command makes it).
+ * The store must exist and be empty. `queuectl config set` creates one.
  */
 import { DatabaseSync } from 'node:sqlite';
 
-const MANY = 1_000_000;
+const DEFAULT_JOBS = 1_000_000;
 
 /** Counts inside SQLite, so that no row has to be passed from JavaScript. */
 const NUMBERS = 'WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < :jobs)';
 
 /** One job in a hundred is dead, the others are completed. */
-const FINISHED = `${NUMBERS}
+const INSERT_FINISHED = `${NUMBERS}
   INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, attempts, runs, token, attempt,
     created_at, updated_at, started_at, finished_at, exit_code, last_error, duration_ms)
   SELECT format('seed-%08d', i), 'true', :queue, 0, 0, '/', iif(i % 100 = 0, 'dead', 'completed'), 'ended', 1, 1, 1, i,
     :start + i, :start + i + 9, :start + i + 5, :start + i + 9, iif(i % 100 = 0, 1, 0),
     iif(i % 100 = 0, 'exit code 1', NULL), 4 FROM n`;
-const ATTEMPTS = `INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, finished_at, why,
+const INSERT_ATTEMPTS = `INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, finished_at, why,
     exit_code, error)
   SELECT attempt, number, 1, 1, 'seed', started_at, 5, finished_at, 'exited', exit_code, last_error FROM job
   WHERE id >= 'seed-' AND id < 'seed.'`;
-const FUTURE = `${NUMBERS}
+const INSERT_FUTURE = `${NUMBERS}
   INSERT INTO job (id, command, queue, priority, max_retries, run_at, cwd, state, phase, created_at, updated_at, due_at)
   SELECT format('later-%08d', i), 'true', :queue, 100, 3, :due + i, '/', 'pending', 'waiting', :start, :start, :due + i
   FROM n`;
 
 /** Computes the counters, which these inserts do not update. */
-const COUNTERS = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
+const INSERT_COUNTERS = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
 
 /** Fills an empty store. Jobs and attempts get the same numbers. */
 export function seed(path: string, finished: number, future: number): void {
@@ -40,11 +40,11 @@ export function seed(path: string, finished: number, future: number): void {
     };
     const now = Date.now();
     if (finished > 0) {
-      db.prepare(FINISHED).run({ jobs: finished, queue, start: now - finished - 60_000 });
-      db.exec(ATTEMPTS);
+      db.prepare(INSERT_FINISHED).run({ jobs: finished, queue, start: now - finished - 60_000 });
+      db.exec(INSERT_ATTEMPTS);
     }
-    if (future > 0) db.prepare(FUTURE).run({ jobs: future, queue, start: now, due: now + 86_400_000 });
-    db.exec(COUNTERS);
+    if (future > 0) db.prepare(INSERT_FUTURE).run({ jobs: future, queue, start: now, due: now + 86_400_000 });
+    db.exec(INSERT_COUNTERS);
     db.exec('COMMIT');
     check(db, finished + future);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -56,14 +56,14 @@ export function seed(path: string, finished: number, future: number): void {
 function check(db: DatabaseSync, jobs: number): void {
   const counted = db.prepare('SELECT coalesce(sum(jobs), 0) AS jobs FROM counter').get() as { jobs: number };
   if (counted.jobs !== jobs) throw new Error(`the counters show ${counted.jobs} jobs instead of ${jobs}`);
-  const alone = `SELECT count(*) AS jobs FROM job WHERE phase = 'ended'
+  const withoutAttempt = `SELECT count(*) AS jobs FROM job WHERE phase = 'ended'
     AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = job.attempt AND attempt.job = job.number)`;
-  const without = db.prepare(alone).get() as { jobs: number };
-  if (without.jobs > 0) throw new Error(`${without.jobs} finished jobs have no attempt`);
+  const found = db.prepare(withoutAttempt).get() as { jobs: number };
+  if (found.jobs > 0) throw new Error(`${found.jobs} finished jobs have no attempt`);
 }
 
 if (import.meta.main) {
   const [path, finished, future] = process.argv.slice(2);
   if (path === undefined) throw new Error('usage: bun bench/seed.ts QUEUE_DB [JOBS] [FUTURE_JOBS]');
-  seed(path, Number(finished ?? MANY), Number(future ?? 0));
+  seed(path, Number(finished ?? DEFAULT_JOBS), Number(future ?? 0));
 }

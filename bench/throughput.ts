@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { frameArguments } from '../src/exec/frame.ts';
 import { processes } from '../src/exec/processes.ts';
-import { type Lab, must } from './lab.ts';
+import { type Lab, runOrThrow } from './lab.ts';
 import { timeInTurn } from './measure.ts';
 import { type Summary, summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -21,7 +21,7 @@ const COMMANDS = [
 ];
 
 export function throughput(lab: Lab): Row[] {
-  const loop: number[] = [];
+  const loopRates: number[] = [];
   const measured = COMMANDS.map(() => ({
     whole: [] as number[],
     inside: [] as number[],
@@ -30,12 +30,12 @@ export function throughput(lab: Lab): Row[] {
   for (let round = 0; round < ROUNDS; round++) {
     for (const [i, { command }] of COMMANDS.entries()) {
       const { whole, inside, framed } = measured[i]!;
-      const ran = drain(lab, command);
-      whole.push(rate(ran.wholeMs));
-      inside.push(rate(ran.insideMs));
+      const times = drain(lab, command);
+      whole.push(rate(times.wholeMs));
+      inside.push(rate(times.insideMs));
       if (lab.tools !== null) framed.push(rate(cLoop(lab, lab.tools.loop, frame(lab, command))));
     }
-    if (lab.tools !== null) loop.push(rate(cLoop(lab, lab.tools.loop, [])));
+    if (lab.tools !== null) loopRates.push(rate(cLoop(lab, lab.tools.loop, [])));
   }
   return COMMANDS.flatMap(({ what, limit }, i) => {
     const { whole, inside, framed } = measured[i]!;
@@ -43,7 +43,7 @@ export function throughput(lab: Lab): Row[] {
     return [
       { name: 'P2', what: `queuectl, ${what}, whole run of the worker`, value: own },
       { name: 'P2', what: `queuectl, ${what}, first start to last end`, value: summarize(inside, 'jobs/s') },
-      reference('C loop, sh -c true', loop, limit, own),
+      reference('C loop, sh -c true', loopRates, limit, own),
       reference('C loop with the same frame', framed, 0.85, own),
     ];
   });
@@ -60,12 +60,13 @@ function rate(ms: number): number {
   return (JOBS / ms) * 1000;
 }
 
+/** Runs the jobs. Returns the time of the whole worker process, and that from the first start to the last end. */
 function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
-  const home = lab.fresh('p2-store');
+  const home = lab.emptyDirectory('p2-store');
   const environment = { QUEUECTL_HOME: home };
   const file = join(home, 'jobs.txt');
   writeFileSync(file, `${job}\n`.repeat(JOBS));
-  must(lab, [lab.queuectl, 'enqueue', '--quiet', '--file', file], environment);
+  runOrThrow(lab, [lab.queuectl, 'enqueue', '--quiet', '--file', file], environment);
   const command = [
     lab.queuectl,
     'worker',
@@ -82,7 +83,7 @@ function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
 
 /** Returns the time from the first start to the last end. Throws unless all jobs completed at the first attempt. */
 function insideMs(lab: Lab, environment: Record<string, string>): number {
-  const listed = must(lab, [lab.queuectl, 'list', '--limit', String(JOBS + 1), '--json'], environment);
+  const listed = runOrThrow(lab, [lab.queuectl, 'list', '--limit', String(JOBS + 1), '--json'], environment);
   const jobs: { state: string; attempts: number; started_at: string; finished_at: string }[] =
     JSON.parse(listed);
   const done = jobs.filter((job) => job.state === 'completed' && job.attempts === 1);
@@ -92,8 +93,9 @@ function insideMs(lab: Lab, environment: Record<string, string>): number {
   return Math.max(...times('finished_at')) - Math.min(...times('started_at'));
 }
 
+/** Runs the C loop and returns its time in milliseconds. */
 function cLoop(lab: Lab, tool: string, args: string[]): number {
-  return Number(must(lab, [tool, String(JOBS), String(SLOTS), ...args])) / 1e6;
+  return Number(runOrThrow(lab, [tool, String(JOBS), String(SLOTS), ...args])) / 1e6;
 }
 
 /** Returns the arguments of the worker's frame. The loop does the minimum: no directory per job, nothing is removed. */
@@ -103,5 +105,5 @@ function frame(lab: Lab, command: string): string[] {
     umask: process.umask(),
     openFileLimit: processes.inheritedOpenFileLimit(),
   };
-  return [lab.fresh('p2-frames'), ...frameArguments({ ...fixed, command, argv: null })];
+  return [lab.emptyDirectory('p2-frames'), ...frameArguments({ ...fixed, command, argv: null })];
 }

@@ -1,7 +1,7 @@
 /*
- * loop JOBS SLOTS             Runs `sh -c true` JOBS times, SLOTS at a time. This is the limit for a shell per job.
+ * loop JOBS SLOTS             Runs `sh -c true` JOBS times, SLOTS at a time: the best rate with a shell per job.
  * loop JOBS SLOTS DIR ARG...  Runs `sh ARG...` instead, each in its own session, with its output in DIR/<n>.out. An ARG
- *                             that is RECORD becomes DIR/<n>.rec. This is the limit for queuectl's frame.
+ *                             that is RECORD becomes DIR/<n>.rec: the best rate with queuectl's frame.
  * Prints the nanoseconds from the first start to the last end.
  */
 #define _GNU_SOURCE

@@ -21,10 +21,10 @@
 
 extern char **environ;
 
-#define MOST_COMMANDS 64
+#define MAX_COMMANDS 64
 #define STAMP_WAIT_NS 10000000000LL
 /* After a command with a stamp, this pause lets its worker become idle again. */
-#define REST_NS 20000000L
+#define IDLE_PAUSE_NS 20000000L
 
 struct command {
   char **words;
@@ -39,7 +39,7 @@ static long long now(void) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static void rest(long ns) {
+static void pause_ns(long ns) {
   struct timespec t = {0, ns};
   nanosleep(&t, NULL);
 }
@@ -67,7 +67,7 @@ static long long read_stamp(const char *file, long long start) {
     ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
     if (fd >= 0) close(fd);
     if (n > 0 && text[n - 1] == '\n') return atoll(text);
-    rest(200000);
+    pause_ns(200000);
   }
   fail("the stamp never came", file);
   return 0;
@@ -88,18 +88,18 @@ static long long run(struct command *c, posix_spawn_file_actions_t *silent) {
   if (status != 0) fail("not exit code 0", c->words[0]);
   if (c->stamp != NULL) {
     end = read_stamp(c->stamp, start);
-    rest(REST_NS);
+    pause_ns(IDLE_PAUSE_NS);
   }
   c->words = words;
   return end - start;
 }
 
 int main(int argc, char **argv) {
-  struct command commands[MOST_COMMANDS] = {{0}};
+  struct command commands[MAX_COMMANDS] = {{0}};
   int count = 0, runs = argc > 1 ? atoi(argv[1]) : 0;
   for (int i = 2; i < argc; i++) {
     int first = i == 2 || argv[i - 1] == NULL;
-    if (first && count < MOST_COMMANDS) commands[count++].words = &argv[i];
+    if (first && count < MAX_COMMANDS) commands[count++].words = &argv[i];
     if (strcmp(argv[i], ":::") == 0) argv[i] = NULL;
   }
   if (runs < 1 || count < 1) fail("usage", "times RUNS COMMAND [::: COMMAND]...");

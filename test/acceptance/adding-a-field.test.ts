@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Patch, patchedProgram } from '../faults/patched.ts';
+import { type Patch, patchedProgram } from '../faults/patched-source.ts';
 import { type Sandbox, sandbox } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 

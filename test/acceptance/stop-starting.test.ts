@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { processes } from '../../src/exec/processes.ts';
-import { isStopped } from '../faults/moments.ts';
+import { isStopped } from '../faults/process-control.ts';
 import { workersOf } from '../support/processes.ts';
 import { EXECUTABLE, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 

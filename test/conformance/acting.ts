@@ -34,7 +34,9 @@ export const acting: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }, NOW + 6000))).toEqual(['child']);
   },
 
-  'cancelling a running job stores the request once': async ({ store }) => {
+  'cancelling a running job stores the reason for its end, and a later reason does not replace it': async ({
+    store,
+  }) => {
     const job = await startJob(store, 'a');
     expect(await store.cancel(['a'], NOW)).toEqual({
       cancelled: [],
@@ -48,7 +50,7 @@ export const acting: Record<string, Case> = {
     expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
   },
 
-  'a running job that is cancelled and then fails is not retried': async ({ store }) => {
+  'a running job that is cancelled ends as cancelled if it would run again otherwise': async ({ store }) => {
     for (const [id, outcome] of [
       ['failing', failedWith(1)],
       ['timed', { why: 'timeout' }],

@@ -43,7 +43,7 @@ export const adopt: Record<string, Case> = {
   'only one of several adopters succeeds': async ({ store, another }) => {
     const job = await startJob(store, 'a');
     const adopters = [store, await another(), await another()];
-    const answers = await Promise.all(adopters.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
+    const answers = await Promise.all(adopters.map((adopter, i) => adopter.adopt(job.claim, `adopter-${i}`)));
     const winners = answers.filter((answer) => answer !== null);
     expect(winners).toHaveLength(1);
     expect(await store.runningJobs()).toEqual(winners);
@@ -77,7 +77,7 @@ export const adopt: Record<string, Case> = {
     expect((await claimOne(store)).claim.token).toBeGreaterThan(adopted!.claim.token);
   },
 
-  'an attempt that is marked twice keeps the first reason': async ({ store }) => {
+  'an attempt keeps the first reason to end it': async ({ store }) => {
     const job = await startJob(store, 'a');
     expect((await store.runningJobs())[0]?.endReason).toBeNull();
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
@@ -85,7 +85,7 @@ export const adopt: Record<string, Case> = {
     expect((await store.runningJobs())[0]?.endReason).toBe('timeout');
   },
 
-  'the adopter reads the mark, also over a new connection': async ({ store, another, close }) => {
+  'an adopter on a new connection gets the reason to end the attempt': async ({ store, another, close }) => {
     const job = await startJob(store, 'a');
     await store.mark(job.claim, 'cancelled');
     await close(store);
@@ -96,7 +96,7 @@ export const adopt: Record<string, Case> = {
     expect((await next.runningJobs())[0]?.endReason).toBe('cancelled');
   },
 
-  'a lost claim cannot mark its attempt': async ({ store }) => {
+  'a lost claim cannot store a reason to end an attempt': async ({ store }) => {
     const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
     expect(await store.mark(job.claim, 'timeout')).toBe(false);
@@ -107,7 +107,7 @@ export const adopt: Record<string, Case> = {
     expect((await store.runningJobs())[0]?.endReason).toBeNull();
   },
 
-  'the next attempt has no mark': async ({ store }) => {
+  'the next attempt has no reason to end it': async ({ store }) => {
     const job = await startJob(store, 'a');
     await store.mark(job.claim, 'stopped');
     await store.settle(ending(job, { why: 'stopped' }));

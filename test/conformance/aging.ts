@@ -3,28 +3,28 @@ import type { Store } from '../../src/store/store.ts';
 import { claim, claimOne, ending, failedWith, ids, jobSpec, NOW, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const MINUTE = 60_000;
-const enableAging = (store: Store, queue = 'default') => store.setQueue(queue, { agingMs: MINUTE });
+const MINUTE_MS = 60_000;
+const enableAging = (store: Store, queue = 'default') => store.setQueue(queue, { agingMs: MINUTE_MS });
 
 /** Adds a high-priority job and claims one job every minute. Returns the claimed ids in order. */
 async function claimEachMinute(store: Store, minutes: number): Promise<string[]> {
-  const seen: string[] = [];
+  const claimedIds: string[] = [];
   for (let i = 1; i <= minutes; i++) {
-    await store.insert([jobSpec(`high${i}`, { priority: 10 })], NOW + i * MINUTE);
-    seen.push((await claimOne(store, 'w1', NOW + i * MINUTE)).id);
+    await store.insert([jobSpec(`high${i}`, { priority: 10 })], NOW + i * MINUTE_MS);
+    claimedIds.push((await claimOne(store, 'w1', NOW + i * MINUTE_MS)).id);
   }
-  return seen;
+  return claimedIds;
 }
 
 export const aging: Record<string, Case> = {
   'a low-priority job is claimed eventually, however many others are added': async ({ store }) => {
     await enableAging(store);
     await store.insert([jobSpec('low'), jobSpec('lower', { priority: -5 })], NOW);
-    const seen = await claimEachMinute(store, 30);
+    const claimedIds = await claimEachMinute(store, 30);
     // After ten minutes 'low' has the priority of a new job, and it is older.
-    expect(seen.indexOf('low')).toBe(9);
-    expect(seen.indexOf('high10')).toBe(10);
-    expect(seen.indexOf('lower')).toBeGreaterThan(13);
+    expect(claimedIds.indexOf('low')).toBe(9);
+    expect(claimedIds.indexOf('high10')).toBe(10);
+    expect(claimedIds.indexOf('lower')).toBeGreaterThan(13);
   },
 
   'a low-priority job is never claimed before the others without aging, nor after aging is removed': async ({
@@ -34,8 +34,8 @@ export const aging: Record<string, Case> = {
     expect(await claimEachMinute(store, 20)).not.toContain('low');
     await enableAging(store);
     expect(await store.setQueue('default', { agingMs: null })).toMatchObject({ agingMs: null });
-    await store.insert([jobSpec('last', { priority: 1 })], NOW + 60 * MINUTE);
-    expect((await claimOne(store, 'w1', NOW + 60 * MINUTE)).id).toBe('last');
+    await store.insert([jobSpec('last', { priority: 1 })], NOW + 60 * MINUTE_MS);
+    expect((await claimOne(store, 'w1', NOW + 60 * MINUTE_MS)).id).toBe('last');
   },
 
   'a job gains one priority per whole interval, and a clock that is set back does not reduce it': async ({
@@ -45,21 +45,21 @@ export const aging: Record<string, Case> = {
     await store.insert([jobSpec('low'), jobSpec('also', { priority: -100 })], NOW);
     await store.insert(
       ['a', 'b'].map((id) => jobSpec(id, { priority: 1 })),
-      NOW + MINUTE - 1,
+      NOW + MINUTE_MS - 1,
     );
-    expect((await claimOne(store, 'w1', NOW + MINUTE - 1)).id).toBe('a');
-    expect((await claimOne(store, 'w1', NOW - 60 * MINUTE)).id).toBe('b');
-    expect((await claimOne(store, 'w1', NOW - 600 * MINUTE)).id).toBe('low');
+    expect((await claimOne(store, 'w1', NOW + MINUTE_MS - 1)).id).toBe('a');
+    expect((await claimOne(store, 'w1', NOW - 60 * MINUTE_MS)).id).toBe('b');
+    expect((await claimOne(store, 'w1', NOW - 600 * MINUTE_MS)).id).toBe('low');
   },
 
   'within one priority jobs are claimed in the order of their enqueue, whenever they became due': async ({
     store,
   }) => {
     await enableAging(store);
-    const first = jobSpec('first', { runAt: NOW + 50 * MINUTE });
+    const first = jobSpec('first', { runAt: NOW + 50 * MINUTE_MS });
     await store.insert([first, jobSpec('second'), jobSpec('third')], NOW);
-    await store.insert([jobSpec('high', { priority: 1 })], NOW + 50 * MINUTE);
-    expect(ids(await claim(store, { limit: 9 }, NOW + 50 * MINUTE))).toEqual([
+    await store.insert([jobSpec('high', { priority: 1 })], NOW + 50 * MINUTE_MS);
+    expect(ids(await claim(store, { limit: 9 }, NOW + 50 * MINUTE_MS))).toEqual([
       'high',
       'first',
       'second',
@@ -70,9 +70,9 @@ export const aging: Record<string, Case> = {
   'a job gains priority only while it exists and is due, also before a retry': async ({ store }) => {
     await enableAging(store);
     const job = await startJob(store, 'retried');
-    await store.settle(ending(job, failedWith(1), NOW + 30 * MINUTE));
-    await store.insert([jobSpec('fresh', { priority: 5 })], NOW + 31 * MINUTE);
-    expect(ids(await claim(store, { limit: 9 }, NOW + 31 * MINUTE))).toEqual(['fresh', 'retried']);
+    await store.settle(ending(job, failedWith(1), NOW + 30 * MINUTE_MS));
+    await store.insert([jobSpec('fresh', { priority: 5 })], NOW + 31 * MINUTE_MS);
+    expect(ids(await claim(store, { limit: 9 }, NOW + 31 * MINUTE_MS))).toEqual(['fresh', 'retried']);
     await store.insert([jobSpec('backdated', { runAt: 0 }), jobSpec('new', { priority: 1 })], NOW);
     expect(ids(await claim(store, { limit: 9 }, NOW))).toEqual(['new', 'backdated']);
   },
@@ -82,18 +82,18 @@ export const aging: Record<string, Case> = {
     await store.setQueue('old', { concurrency: 2 });
     const old = [0, 1, 2].map((priority) => jobSpec(`old${priority}`, { queue: 'old', priority }));
     await store.insert([...old, jobSpec('plain', { priority: 3 })], NOW);
-    expect(ids(await claim(store, { limit: 4 }, NOW + 3 * MINUTE))).toEqual(['old2', 'old1', 'plain']);
+    expect(ids(await claim(store, { limit: 4 }, NOW + 3 * MINUTE_MS))).toEqual(['old2', 'old1', 'plain']);
   },
 
   'old jobs are claimed soon, however many priorities the queue has': async ({ store }) => {
     await enableAging(store);
     await store.insert([jobSpec('low', { priority: -9 }), jobSpec('middle', { priority: 150 })], NOW);
-    const late = NOW + 1000 * MINUTE;
+    const late = NOW + 1000 * MINUTE_MS;
     const crowd = Array.from({ length: 300 }, (_, i) => jobSpec(`job${i}`, { priority: i }));
     await store.insert(crowd, late);
-    const seen = [];
-    for (let i = 0; i < 24; i++) seen.push((await claimOne(store, 'w1', late)).id);
-    expect(seen).toContain('middle');
-    expect(seen).toContain('low');
+    const claimedIds = [];
+    for (let i = 0; i < 24; i++) claimedIds.push((await claimOne(store, 'w1', late)).id);
+    expect(claimedIds).toContain('middle');
+    expect(claimedIds).toContain('low');
   },
 };

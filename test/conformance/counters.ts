@@ -18,7 +18,7 @@ const OUTCOMES: Outcome[] = [
   { why: 'lost' },
 ];
 
-/** What happened so far. The next step, which may be invalid, is chosen from it. */
+/** The jobs and claims so far. Each step picks from them at random, so it may be refused. */
 interface History {
   store: Store;
   random: Random;
@@ -50,13 +50,14 @@ const STEPS: Record<string, (history: History) => Promise<void>> = {
   },
   async claim({ store, random, claims, now }) {
     const queues = random() < 0.5 ? null : [pick(random, QUEUES)];
-    const settlements = claims.length > 0 && random() < 0.5 ? [end(pick(random, claims), random, now)] : [];
+    const settlements =
+      claims.length > 0 && random() < 0.5 ? [randomEnding(pick(random, claims), random, now)] : [];
     claims.push(
       ...(await store.claim(claimRequest({ limit: below(random, 4), queues, settlements }), now)).jobs,
     );
   },
   async settle({ store, random, claims, now }) {
-    if (claims.length > 0) await store.settle(end(pick(random, claims), random, now));
+    if (claims.length > 0) await store.settle(randomEnding(pick(random, claims), random, now));
   },
   async adopt({ store, random, claims }) {
     if (claims.length === 0) return;
@@ -73,11 +74,11 @@ const STEPS: Record<string, (history: History) => Promise<void>> = {
   },
 };
 
-function end(job: ClaimedJob, random: Random, now: number): ReturnType<typeof ending> {
+function randomEnding(job: ClaimedJob, random: Random, now: number): ReturnType<typeof ending> {
   return ending(job, pick(random, OUTCOMES), now);
 }
 
-function sorted(counts: { queue: string; state: State; jobs: number }[]): string[] {
+function asSortedText(counts: { queue: string; state: State; jobs: number }[]): string[] {
   return counts.map(({ queue, state, jobs }) => `${queue} ${state} ${jobs}`).sort();
 }
 
@@ -90,7 +91,7 @@ async function countListed(store: Store): Promise<string[]> {
       jobs: jobs.filter((job) => job.queue === queue && job.state === state).length,
     })),
   );
-  return sorted(numbers.filter((row) => row.jobs > 0));
+  return asSortedText(numbers.filter((row) => row.jobs > 0));
 }
 
 export const counters: Record<string, Case> = {
@@ -102,9 +103,9 @@ export const counters: Record<string, Case> = {
       history.store = random() < 0.5 ? store : other;
       history.now += below(random, 2000);
       await STEPS[pick(random, Object.keys(STEPS))]!(history);
-      if (i % 20 === 0) expect(sorted(await store.counts())).toEqual(await countListed(store));
+      if (i % 20 === 0) expect(asSortedText(await store.counts())).toEqual(await countListed(store));
     }
-    expect(sorted(await other.counts())).toEqual(await countListed(store));
+    expect(asSortedText(await other.counts())).toEqual(await countListed(store));
     expect(await store.get('never')).toBeNull();
     expect((await store.list({}, { limit: 1000 })).length).toBeGreaterThan(20);
   },

@@ -16,7 +16,7 @@ import {
 import type { Case } from './topic.ts';
 
 /** Returns a job with the given parents, each written as `id` or as `condition:id`. */
-const after = (id: string, parents: string[], over: Partial<JobSpec> = {}): JobSpec =>
+const childOf = (id: string, parents: string[], over: Partial<JobSpec> = {}): JobSpec =>
   jobSpec(id, {
     dependsOn: parents.map((text) => {
       const [on, parent] = text.includes(':') ? text.split(':') : ['ok', text];
@@ -29,7 +29,7 @@ const onFailure = (onParentFailure: NonNullable<JobPolicy['onParentFailure']>): 
   policy: { onParentFailure },
 });
 
-const states = async (store: Store, ...names: string[]): Promise<string[]> => {
+const statesOf = async (store: Store, ...names: string[]): Promise<string[]> => {
   const found: string[] = [];
   for (const name of names) {
     const job = (await store.get(name))!;
@@ -38,7 +38,7 @@ const states = async (store: Store, ...names: string[]): Promise<string[]> => {
   return found;
 };
 
-/** Runs all jobs that can be claimed and returns their order. */
+/** Runs all jobs that can be claimed and returns their ids in the order of their claims. */
 async function runAll(store: Store, now = NOW): Promise<string[]> {
   const order: string[] = [];
   for (let [job] = await claim(store, {}, now); job !== undefined; ) {
@@ -53,7 +53,7 @@ const oneAttempt = { maxRetries: 1 };
 export const dependencies: Record<string, Case> = {
   'a job is not claimed before its parent has completed': async ({ store }) => {
     const parent = await startJob(store, 'parent');
-    const [child] = await store.insert([after('child', ['parent'], { priority: 99 })], NOW);
+    const [child] = await store.insert([childOf('child', ['parent'], { priority: 99 })], NOW);
     expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
     expect(await claim(store)).toEqual([]);
     expect(await store.nextDue(null, NOW)).toBeNull();
@@ -64,9 +64,9 @@ export const dependencies: Record<string, Case> = {
 
   'a parent that waits for a retry has not ended': async ({ store }) => {
     const parent = await startJob(store, 'parent');
-    await store.insert([after('child', ['any:parent'])], NOW);
+    await store.insert([childOf('child', ['any:parent'])], NOW);
     await store.settle(ending(parent, failedWith(1)));
-    expect(await states(store, 'parent', 'child')).toEqual(['failed', 'blocked']);
+    expect(await statesOf(store, 'parent', 'child')).toEqual(['failed', 'blocked']);
   },
 
   'ok, any and notok decide after which ends of a parent its child runs': async ({ store }) => {
@@ -80,7 +80,7 @@ export const dependencies: Record<string, Case> = {
       await store.insert([jobSpec(end, { ...oneAttempt, priority: 1 })], NOW);
       const children = kinds.map((kind) => `${end}-${kind}`);
       await store.insert(
-        kinds.map((kind) => after(`${end}-${kind}`, [`${kind}:${end}`])),
+        kinds.map((kind) => childOf(`${end}-${kind}`, [`${kind}:${end}`])),
         NOW,
       );
       if (end === 'cancelled') await store.cancel([end], NOW);
@@ -89,36 +89,38 @@ export const dependencies: Record<string, Case> = {
         const [job] = await claim(store);
         await store.settle(ending(job!, end === 'dead' ? failedWith(1) : succeeded));
       }
-      expect(await states(store, ...children)).toEqual([...expected]);
+      expect(await statesOf(store, ...children)).toEqual([...expected]);
     }
     expect((await store.get('dead-ok'))?.lastError).toBe("parent job 'dead' is dead");
     expect((await store.get('deleted-any'))?.lastError).toBe("parent job 'deleted' was deleted");
   },
 
   'a job with several parents runs after the last of them': async ({ store }) => {
-    await store.insert([jobSpec('a'), jobSpec('b'), after('c', ['a', 'b'])], NOW);
+    await store.insert([jobSpec('a'), jobSpec('b'), childOf('c', ['a', 'b'])], NOW);
     const [a, b] = await claim(store, { limit: 2 });
     await store.settle(ending(b!, succeeded));
-    expect(await states(store, 'c')).toEqual(['blocked']);
+    expect(await statesOf(store, 'c')).toEqual(['blocked']);
     await store.settle(ending(a!, succeeded));
-    expect(await states(store, 'c')).toEqual(['pending']);
+    expect(await statesOf(store, 'c')).toEqual(['pending']);
   },
 
   'a diamond and a long chain run in order, whatever their order in the batch': async ({ store }) => {
-    const diamond = [after('d', ['b', 'c']), after('b', ['a']), after('c', ['a']), jobSpec('a')];
+    const diamond = [childOf('d', ['b', 'c']), childOf('b', ['a']), childOf('c', ['a']), jobSpec('a')];
     await store.insert(diamond, NOW);
     expect(await runAll(store)).toEqual(['a', 'b', 'c', 'd']);
     const names = Array.from({ length: 200 }, (_, i) => `chain-${i}`);
-    const chain = names.map((name, i) => (i === 0 ? jobSpec(name) : after(name, [names[i - 1]!])));
+    const chain = names.map((name, i) => (i === 0 ? jobSpec(name) : childOf(name, [names[i - 1]!])));
     await store.insert(chain.toReversed(), NOW);
     expect(await runAll(store)).toEqual(names);
   },
 
-  'a failed job cancels the whole chain after it, and each reason names the parent': async ({ store }) => {
+  'a dead job cancels the chain of jobs that need its success, and each reason names the parent': async ({
+    store,
+  }) => {
     const first = await startJob(store, 'a', oneAttempt);
-    await store.insert([after('b', ['a']), after('c', ['b']), after('d', ['any:c'])], NOW);
+    await store.insert([childOf('b', ['a']), childOf('c', ['b']), childOf('d', ['any:c'])], NOW);
     await store.settle(ending(first, failedWith(1)));
-    expect(await states(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
+    expect(await statesOf(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
     expect((await store.get('c'))?.lastError).toBe("parent job 'b' was cancelled");
     expect(await store.cancelledDueTo('a')).toEqual(['b', 'c']);
   },
@@ -126,11 +128,11 @@ export const dependencies: Record<string, Case> = {
   'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
     const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert(
-      [after('held', ['parent'], onFailure('hold')), after('run', ['parent'], onFailure('run'))],
+      [childOf('held', ['parent'], onFailure('hold')), childOf('run', ['parent'], onFailure('run'))],
       NOW,
     );
     await store.settle(ending(parent, failedWith(1)));
-    expect(await states(store, 'held', 'run')).toEqual(['held', 'pending']);
+    expect(await statesOf(store, 'held', 'run')).toEqual(['held', 'pending']);
     expect(ids(await claim(store, { limit: 5 }))).toEqual(['run']);
     await store.release(['held'], NOW);
     expect(ids(await claim(store))).toEqual(['held']);
@@ -143,10 +145,10 @@ export const dependencies: Record<string, Case> = {
     await store.settle(ending(bad, failedWith(1)));
     const added = await store.insert(
       [
-        after('a', ['good']),
-        after('b', ['bad']),
-        after('c', ['b', 'good']),
-        after('d', ['bad'], onFailure('hold')),
+        childOf('a', ['good']),
+        childOf('b', ['bad']),
+        childOf('c', ['b', 'good']),
+        childOf('d', ['bad'], onFailure('hold')),
       ],
       NOW,
     );
@@ -161,7 +163,7 @@ export const dependencies: Record<string, Case> = {
   },
 
   'unknown parents, self-dependencies and cycles are refused, and nothing is added': async ({ store }) => {
-    const refused = async (jobs: JobSpec[]): Promise<string> => {
+    const refusalOf = async (jobs: JobSpec[]): Promise<string> => {
       const error: QueueError = await store.insert(jobs, NOW).then(
         () => {
           throw new Error('was not refused');
@@ -171,18 +173,18 @@ export const dependencies: Record<string, Case> = {
       expect(await store.list({}, { limit: 1 })).toEqual([]);
       return `${error.code}: ${error.message}`;
     };
-    expect(await refused([after('a', ['nobody'])])).toBe(
+    expect(await refusalOf([childOf('a', ['nobody'])])).toBe(
       "job-not-found: job 'a' depends on 'nobody', which does not exist",
     );
-    expect(await refused([after('a', ['a'])])).toBe("invalid-job: job 'a' cannot depend on itself");
-    expect(await refused([jobSpec('x'), after('a', ['b']), after('b', ['c']), after('c', ['x', 'a'])])).toBe(
-      "invalid-job: circular dependency: 'a' -> 'b' -> 'c' -> 'a'",
-    );
+    expect(await refusalOf([childOf('a', ['a'])])).toBe("invalid-job: job 'a' cannot depend on itself");
+    expect(
+      await refusalOf([jobSpec('x'), childOf('a', ['b']), childOf('b', ['c']), childOf('c', ['x', 'a'])]),
+    ).toBe("invalid-job: circular dependency: 'a' -> 'b' -> 'c' -> 'a'");
   },
 
   'an unblocked job still waits for its own time': async ({ store }) => {
     const parent = await startJob(store, 'parent');
-    await store.insert([after('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
+    await store.insert([childOf('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
     await store.settle(ending(parent, succeeded));
     expect(await claim(store, {}, NOW + 59_000)).toEqual([]);
     expect(ids(await claim(store, {}, NOW + 60_000))).toEqual(['later']);
@@ -192,26 +194,26 @@ export const dependencies: Record<string, Case> = {
     store,
   }) => {
     const parent = await startJob(store, 'parent');
-    await store.insert([after('a', ['parent']), after('b', ['parent'])], NOW);
+    await store.insert([childOf('a', ['parent']), childOf('b', ['parent'])], NOW);
     await store.hold(['a', 'b'], NOW);
     await store.release(['b'], NOW);
-    expect(await states(store, 'a', 'b')).toEqual(['held', 'blocked']);
+    expect(await statesOf(store, 'a', 'b')).toEqual(['held', 'blocked']);
     await store.settle(ending(parent, succeeded));
-    expect(await states(store, 'a', 'b')).toEqual(['held', 'pending']);
+    expect(await statesOf(store, 'a', 'b')).toEqual(['held', 'pending']);
     await store.release(['a'], NOW + 1000);
     expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual(['a', 'b']);
   },
 
   'a job that is cancelled while blocked and then retried is blocked again': async ({ store }) => {
     const parent = await startJob(store, 'parent');
-    await store.insert([after('child', ['parent'])], NOW);
+    await store.insert([childOf('child', ['parent'])], NOW);
     await store.cancel(['child'], NOW);
     await store.retry(['child'], ['cancelled'], NOW);
-    expect(await states(store, 'child')).toEqual(['blocked']);
+    expect(await statesOf(store, 'child')).toEqual(['blocked']);
     await store.cancel(['child'], NOW);
     await store.settle(ending(parent, succeeded));
     await store.retry(['child'], ['cancelled'], NOW);
-    expect(await states(store, 'child')).toEqual(['pending']);
+    expect(await statesOf(store, 'child')).toEqual(['pending']);
   },
 
   'a job that is retried with its parent waits for it again, and one that is retried alone runs': async ({
@@ -222,26 +224,26 @@ export const dependencies: Record<string, Case> = {
       expect(job!.id).toBe(id);
       await store.settle(ending(job!, failedWith(1)));
     };
-    await store.insert([jobSpec('parent', oneAttempt), after('child', ['parent'])], NOW);
+    await store.insert([jobSpec('parent', oneAttempt), childOf('child', ['parent'])], NOW);
     await fail('parent');
     await store.retry(['child', 'parent'], ['dead', 'cancelled'], NOW);
-    expect(await states(store, 'parent', 'child')).toEqual(['pending', 'blocked']);
+    expect(await statesOf(store, 'parent', 'child')).toEqual(['pending', 'blocked']);
     await fail('parent');
     expect(await store.cancelledDueTo('parent')).toEqual(['child']);
     await store.retry(['child'], ['cancelled'], NOW);
-    expect(await states(store, 'parent', 'child')).toEqual(['dead', 'pending']);
+    expect(await statesOf(store, 'parent', 'child')).toEqual(['dead', 'pending']);
     expect(await store.cancelledDueTo('parent')).toEqual([]);
   },
 
   'a job that is retried in a separate step before its parent still waits for it': async ({ store }) => {
     await store.insert(
-      [jobSpec('parent', oneAttempt), after('child', ['parent']), after('last', ['child'])],
+      [jobSpec('parent', oneAttempt), childOf('child', ['parent']), childOf('last', ['child'])],
       NOW,
     );
     const [job] = await claim(store);
     await store.settle(ending(job!, failedWith(1)));
     for (const id of ['last', 'child', 'parent']) await store.retry([id], ['dead', 'cancelled'], NOW);
-    expect(await states(store, 'parent', 'child', 'last')).toEqual(['pending', 'blocked', 'blocked']);
+    expect(await statesOf(store, 'parent', 'child', 'last')).toEqual(['pending', 'blocked', 'blocked']);
     expect(await runAll(store)).toEqual(['parent', 'child', 'last']);
   },
 
@@ -251,31 +253,31 @@ export const dependencies: Record<string, Case> = {
     await store.insert(
       [
         jobSpec('parent', oneAttempt),
-        after('any', ['any:parent'], oneAttempt),
-        after('run', ['parent'], { ...oneAttempt, ...onFailure('run') }),
+        childOf('any', ['any:parent'], oneAttempt),
+        childOf('run', ['parent'], { ...oneAttempt, ...onFailure('run') }),
       ],
       NOW,
     );
     for (let [job] = await claim(store); job !== undefined; [job] = await claim(store))
       await store.settle(ending(job, failedWith(1), NOW));
     await store.retry(['any', 'parent', 'run'], ['dead'], NOW);
-    expect(await states(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
+    expect(await statesOf(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
   },
 
-  'cutOff omits a job that a user cancelled before its parent failed': async ({ store }) => {
+  'cancelledDueTo omits a job that a user cancelled before its parent failed': async ({ store }) => {
     const parent = await startJob(store, 'parent', oneAttempt);
-    await store.insert([after('mine', ['parent']), after('lost', ['parent'])], NOW);
+    await store.insert([childOf('mine', ['parent']), childOf('lost', ['parent'])], NOW);
     await store.cancel(['mine'], NOW);
     await store.settle(ending(parent, failedWith(1)));
     expect(await store.cancelledDueTo('parent')).toEqual(['lost']);
     expect((await store.get('mine'))?.lastError).toBe('cancelled before it ran');
   },
 
-  'a job held for its parent shows why until it is released, and a job held before gets no second event':
+  'a job that is held because its parent failed shows why, and one that was held before gets no second event':
     async ({ store }) => {
       const parent = await startJob(store, 'parent', oneAttempt);
       await store.insert(
-        [after('a', ['parent'], onFailure('hold')), after('b', ['parent'], onFailure('hold'))],
+        [childOf('a', ['parent'], onFailure('hold')), childOf('b', ['parent'], onFailure('hold'))],
         NOW,
       );
       await store.hold(['b'], NOW);
@@ -293,25 +295,27 @@ export const dependencies: Record<string, Case> = {
   }) => {
     const unique = { key: 'k', while: 'active' as const, forMs: null };
     const first = await startJob(store, 'first', { unique });
-    const added = await store.insert([jobSpec('a', { unique }), after('b', ['a'])], NOW);
+    const added = await store.insert([jobSpec('a', { unique }), childOf('b', ['a'])], NOW);
     expect(added).toMatchObject([
       { id: 'first', existing: true },
       { id: 'b', blocked: true },
     ]);
     await store.settle(ending(first, succeeded));
-    expect(await states(store, 'b')).toEqual(['pending']);
+    expect(await statesOf(store, 'b')).toEqual(['pending']);
   },
 
   'a whole chain can be cancelled or removed in one step': async ({ store }) => {
-    await store.insert([jobSpec('a'), after('b', ['a']), after('c', ['b'])], NOW);
+    await store.insert([jobSpec('a'), childOf('b', ['a']), childOf('c', ['b'])], NOW);
     expect(await store.cancel(['a', 'b', 'c'], NOW)).toMatchObject({ cancelled: ['a', 'b', 'c'], ended: [] });
-    await store.insert([jobSpec('d'), after('e', ['d'])], NOW);
+    await store.insert([jobSpec('d'), childOf('e', ['d'])], NOW);
     expect(await store.remove(['d', 'e'], ['pending'], NOW)).toMatchObject({ ids: ['d', 'e'] });
   },
 
-  'dependencies returns the state of each parent, including removed ones': async ({ store }) => {
+  'dependencies returns each parent with its state, which is null if the parent was removed': async ({
+    store,
+  }) => {
     const a = await startJob(store, 'a');
-    await store.insert([jobSpec('b'), after('child', ['notok:b', 'a'], onFailure('run'))], NOW);
+    await store.insert([jobSpec('b'), childOf('child', ['notok:b', 'a'], onFailure('run'))], NOW);
     await store.settle(ending(a, succeeded));
     await store.remove(['a'], ['completed'], NOW);
     expect(await store.dependencies('child')).toEqual([
@@ -322,7 +326,7 @@ export const dependencies: Record<string, Case> = {
 
   'children returns the jobs that depend on a job, also those that no longer wait': async ({ store }) => {
     const a = await startJob(store, 'a');
-    await store.insert([after('b', ['a']), after('c', ['notok:a'], onFailure('hold'))], NOW);
+    await store.insert([childOf('b', ['a']), childOf('c', ['notok:a'], onFailure('hold'))], NOW);
     expect(await store.children('b')).toEqual([]);
     expect(await store.children('a')).toEqual([
       { id: 'b', on: 'ok', phase: 'open', state: 'pending' },
@@ -341,10 +345,13 @@ export const dependencies: Record<string, Case> = {
       const [a, other] = named('a', 'other') as [string, string];
       await store.insert(
         [
-          ...[jobSpec(a), jobSpec(other), after(`${end}-ok`, [a]), after(`${end}-any`, [`any:${a}`])],
-          ...[after(`${end}-notok`, [`notok:${a}`]), after(`${end}-holds`, [a], onFailure('hold'))],
-          ...[after(`${end}-runs`, [a], onFailure('run')), after(`${end}-grandchild`, [`${end}-ok`, other])],
-          ...[after(`${end}-freed`, [`notok:${end}-ok`]), after(`${end}-held`, [a])],
+          ...[jobSpec(a), jobSpec(other), childOf(`${end}-ok`, [a]), childOf(`${end}-any`, [`any:${a}`])],
+          ...[childOf(`${end}-notok`, [`notok:${a}`]), childOf(`${end}-holds`, [a], onFailure('hold'))],
+          ...[
+            childOf(`${end}-runs`, [a], onFailure('run')),
+            childOf(`${end}-grandchild`, [`${end}-ok`, other]),
+          ],
+          ...[childOf(`${end}-freed`, [`notok:${end}-ok`]), childOf(`${end}-held`, [a])],
         ],
         NOW,
       );
@@ -362,17 +369,17 @@ export const dependencies: Record<string, Case> = {
       expect(await store.cancelledWith([a], end)).toEqual([]);
     }
     const runs = await startJob(store, 'runs', { priority: 99 });
-    await store.insert([after('child', ['runs'])], NOW);
+    await store.insert([childOf('child', ['runs'])], NOW);
     expect(await store.cancelledWith(['runs'], 'cancelled')).toEqual(['child']);
     expect(await store.cancelledWith(['runs'], 'deleted')).toEqual([]);
     await store.settle(ending(runs, succeeded));
     expect(await store.cancelledWith(['runs'], 'cancelled')).toEqual([]);
   },
 
-  'ten thousand children are unblocked together, and only once': async ({ store }) => {
+  'ten thousand children are unblocked together, each of them once': async ({ store }) => {
     const parent = await startJob(store, 'parent');
     await store.insert(
-      Array.from({ length: 10_000 }, (_, i) => after(`child-${i}`, ['parent'])),
+      Array.from({ length: 10_000 }, (_, i) => childOf(`child-${i}`, ['parent'])),
       NOW,
     );
     await store.settle(ending(parent, succeeded));

@@ -3,7 +3,7 @@ import { claim, claimOne, ending, failedWith, jobSpec, NOW, startJob, succeeded 
 import type { Case } from './topic.ts';
 
 export const due: Record<string, Case> = {
-  'returns null when nothing waits': async ({ store }) => {
+  'nextDue returns null when no job waits': async ({ store }) => {
     expect(await store.nextDue(null, NOW)).toBeNull();
     const job = await startJob(store, 'a');
     expect(await store.nextDue(null, NOW)).toBeNull();
@@ -11,7 +11,7 @@ export const due: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBeNull();
   },
 
-  'returns the earliest due time of jobs that are delayed or wait for a retry': async ({ store }) => {
+  'nextDue returns the earliest due time of jobs that are delayed or wait for a retry': async ({ store }) => {
     await store.insert(
       [jobSpec('late', { runAt: NOW + 90_000 }), jobSpec('early', { runAt: NOW + 60_000 })],
       NOW,
@@ -23,7 +23,7 @@ export const due: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBe(NOW + 3000);
   },
 
-  'returns a time in the past when a job is ready': async ({ store }) => {
+  'nextDue returns a time that is not in the future when a job is ready': async ({ store }) => {
     await store.insert([jobSpec('later', { runAt: NOW + 60_000 }), jobSpec('ready')], NOW);
     expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW);
     await claimOne(store);

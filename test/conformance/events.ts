@@ -13,8 +13,8 @@ import {
 } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const DAY = 86_400_000;
-const all = (store: Store, after = 0): Promise<StoreEvent[]> => store.events(after, 100_000);
+const DAY_MS = 86_400_000;
+const allEvents = (store: Store, after = 0): Promise<StoreEvent[]> => store.events(after, 100_000);
 
 /** Returns the kind and the job of each event. */
 const kindsAndJobs = (events: StoreEvent[]): string[] =>
@@ -22,23 +22,23 @@ const kindsAndJobs = (events: StoreEvent[]): string[] =>
 
 /** Runs a change and returns its events. */
 async function eventsOf(store: Store, change: () => Promise<unknown>): Promise<StoreEvent[]> {
-  const before = await store.lastEventNumber();
+  const lastNumber = await store.lastEventNumber();
   await change();
-  return all(store, before);
+  return allEvents(store, lastNumber);
 }
 
-const specs = (many: number, over = {}) => Array.from({ length: many }, (_, i) => jobSpec(`j${i}`, over));
+const specs = (count: number, over = {}) => Array.from({ length: count }, (_, i) => jobSpec(`j${i}`, over));
 
 export const events: Record<string, Case> = {
   'a new store has no events': async ({ store }) => {
-    expect([await all(store), await store.lastEventNumber()]).toEqual([[], 0]);
+    expect([await allEvents(store), await store.lastEventNumber()]).toEqual([[], 0]);
   },
 
   'the events of a job are in order and numbered without a gap': async ({ store }) => {
     await store.settle(ending(await startJob(store, 'a', { maxRetries: 2, queue: 'q' }), failedWith(3)));
     const again = await claimOne(store, 'w2', NOW + 9000);
     await store.settle(ending(again, failedWith(4), NOW + 9000));
-    const seen = await all(store);
+    const seen = await allEvents(store);
     expect(seen.map((one) => one.number)).toEqual([1, 2, 3, 4, 5]);
     expect(kindsAndJobs(seen)).toEqual(['enqueued a', 'started a', 'failed a', 'started a', 'dead a']);
     expect(seen.map((one) => one.attempt)).toEqual([null, 1, 1, 2, 2]);
@@ -57,7 +57,7 @@ export const events: Record<string, Case> = {
     await store.cancel(['j1', 'j2'], NOW);
     await store.remove(['j2'], ['cancelled'], NOW);
     const last = await store.lastEventNumber();
-    const every = await all(store);
+    const every = await allEvents(store);
     for (const id of ['alone', 'j0', 'j1', 'elsewhere', 'last', 'nobody']) {
       const ofJob = every.filter((event) => event.jobId === id).reverse();
       expect(await store.eventsOfJob(id, 0, last, 100)).toEqual(ofJob);
@@ -76,7 +76,7 @@ export const events: Record<string, Case> = {
     await store.insert(specs(1234, { queue: 'bulk' }), NOW);
     await store.insert([jobSpec('last')], NOW);
     const names = ['first', ...specs(1234).map((job) => job.id), 'last'].map((id) => `enqueued ${id}`);
-    expect(kindsAndJobs(await all(store))).toEqual(names);
+    expect(kindsAndJobs(await allEvents(store))).toEqual(names);
     const pages: StoreEvent[] = [];
     for (let after = 0; pages.length <= names.length; after = pages.at(-1)!.number) {
       const page = await store.events(after, 100);
@@ -84,7 +84,7 @@ export const events: Record<string, Case> = {
       expect(page.length).toBeLessThanOrEqual(100);
       pages.push(...page);
     }
-    expect(pages).toEqual(await all(store));
+    expect(pages).toEqual(await allEvents(store));
     expect(pages.map((one) => one.number)).toEqual(names.map((_, i) => i + 1));
     expect(new Set(pages.slice(1, -1).map((one) => one.queue))).toEqual(new Set(['bulk']));
   },
@@ -114,7 +114,7 @@ export const events: Record<string, Case> = {
     ]);
   },
 
-  'a refused or rolled-back change makes no event': async ({ store }) => {
+  'a change that is refused, rolled back or without effect makes no event': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     await store.insert([...specs(60), jobSpec('a')], NOW).catch(() => {});
     expect(await store.hold(['none'], NOW)).toEqual([]);
@@ -126,9 +126,9 @@ export const events: Record<string, Case> = {
       throw new Error('no');
     };
     await store.set('x', '1', refuse).catch(() => {});
-    expect(kindsAndJobs(await all(store))).toEqual(['enqueued a']);
+    expect(kindsAndJobs(await allEvents(store))).toEqual(['enqueued a']);
     await store.insert([jobSpec('b')], NOW);
-    expect(kindsAndJobs(await all(store))).toEqual(['enqueued a', 'enqueued b']);
+    expect(kindsAndJobs(await allEvents(store))).toEqual(['enqueued a', 'enqueued b']);
     expect(await store.lastEventNumber()).toBe(2);
   },
 
@@ -137,7 +137,7 @@ export const events: Record<string, Case> = {
     await store.insert(specs(3), NOW);
     await store.remove(['alone', 'j1'], ['pending'], NOW);
     const gone = ['deleted alone', 'deleted j1'];
-    expect(kindsAndJobs(await all(store))).toEqual([
+    expect(kindsAndJobs(await allEvents(store))).toEqual([
       'enqueued alone',
       'enqueued j0',
       'enqueued -',
@@ -250,7 +250,7 @@ export const events: Record<string, Case> = {
     expect(seen[2]!.detail).toEqual({ state: 'completed', jobs: 1, bytes: 0 });
   },
 
-  'a noted event is stored with its details and its actor': async ({ store }) => {
+  'note stores an event with its details and its actor': async ({ store }) => {
     const detail = { operation: 'x', action: 'hold', jobs: 3 };
     const [seen] = await eventsOf(store, () =>
       store.withActor('somebody').note({ kind: 'operation-begun', detail }),
@@ -264,25 +264,25 @@ export const events: Record<string, Case> = {
     expect(await store.prunableEvents(keep, NOW)).toBe(2);
     expect(await store.pruneEvents(keep, NOW)).toBe(2);
     expect(await store.pruneEvents(keep, NOW)).toBe(0);
-    expect(kindsAndJobs(await all(store))).toEqual(['enqueued c']);
+    expect(kindsAndJobs(await allEvents(store))).toEqual(['enqueued c']);
     expect(await store.pruneEvents({ ageMs: null, count: 0 }, NOW)).toBe(1);
-    expect([await all(store), await store.lastEventNumber()]).toEqual([[], 3]);
+    expect([await allEvents(store), await store.lastEventNumber()]).toEqual([[], 3]);
     await store.insert([jobSpec('d')], NOW);
-    expect((await all(store)).map((one) => one.number)).toEqual([4]);
+    expect((await allEvents(store)).map((one) => one.number)).toEqual([4]);
   },
 
-  'pruning events by age works in small steps': async ({ store }) => {
+  'pruning by age removes many old events in several steps': async ({ store }) => {
     await store.insert(specs(3), NOW);
     for (let i = 0; i < 1100; i++) await store.setQueue('q', { concurrency: 1 });
-    const week = { ageMs: 7 * DAY, count: null };
+    const week = { ageMs: 7 * DAY_MS, count: null };
     expect(await store.prunableEvents(week, Date.now())).toBe(0);
     expect(await store.pruneEvents(week, Date.now())).toBe(0);
-    const later = Date.now() + 8 * DAY;
+    const later = Date.now() + 8 * DAY_MS;
     expect(await store.prunableEvents(week, later)).toBe(1103);
     const first = await store.pruneEvents(week, later);
     expect(first).toBeLessThan(1103);
     expect(first + (await store.pruneEvents(week, later))).toBe(1103);
-    expect(await all(store)).toEqual([]);
+    expect(await allEvents(store)).toEqual([]);
   },
 
   'lastEventNumberBefore returns the number of the last event before a time': async ({ store }) => {
@@ -290,6 +290,6 @@ export const events: Record<string, Case> = {
     const before = Date.now();
     await store.insert(specs(3), NOW);
     expect(await store.lastEventNumberBefore(before)).toBe(0);
-    expect(await store.lastEventNumberBefore(Date.now() + DAY)).toBe(3);
+    expect(await store.lastEventNumberBefore(Date.now() + DAY_MS)).toBe(3);
   },
 };

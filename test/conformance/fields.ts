@@ -7,33 +7,33 @@ import type { Schema } from '../../src/core/schema.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const WORD = 'sample';
-const NUMBER = 1500;
-/** A batch of this many jobs, which a store may insert with another statement than a single job. */
-const BATCH = 60;
+const SAMPLE_WORD = 'sample';
+const MAX_SAMPLE_NUMBER = 1500;
+/** A store may insert a batch of this size with another statement than a single job. */
+const BATCH_SIZE = 60;
 
-/** Returns a value that a user could give and that is not the default. */
-function sampleOf(schema: Schema, max: number): unknown {
+/** Returns a value that a user could give and that is not the default: `number` for a field that is a number. */
+function sampleOf(schema: Schema, number: number): unknown {
   const { type, enum: names, anyOf, examples, items } = schema as Record<string, never[]>;
   if (examples !== undefined) return examples[0];
   if (names !== undefined) return names.at(-1);
-  if (anyOf !== undefined) return sampleOf(anyOf[0]!, max);
-  if (items !== undefined) return [sampleOf(items as unknown as Schema, max)];
+  if (anyOf !== undefined) return sampleOf(anyOf[0]!, number);
+  if (items !== undefined) return [sampleOf(items as unknown as Schema, number)];
   switch ([type].flat()[0] as unknown) {
     case 'boolean':
       return true;
     case 'object':
-      return { [WORD]: WORD };
+      return { [SAMPLE_WORD]: SAMPLE_WORD };
     case 'string':
-      return WORD;
+      return SAMPLE_WORD;
     default:
-      return max;
+      return number;
   }
 }
 
 /** Parses a sample like an enqueue. Only the sample of the working directory needs a slash. */
 function valueFor({ name, type, accepts = type, range, read }: NamedField): unknown {
-  const sample = sampleOf(accepts!, Math.min(range?.max ?? NUMBER, NUMBER));
+  const sample = sampleOf(accepts!, Math.min(range?.max ?? MAX_SAMPLE_NUMBER, MAX_SAMPLE_NUMBER));
   return read(name === 'cwd' ? `/${sample}` : sample, name, NOW);
 }
 
@@ -42,7 +42,7 @@ function jobWith(id: string, field: NamedField): JobSpec {
   const { key, in: group } = field;
   const value = valueFor(field);
   if (group === undefined) return jobSpec(id, { [key]: value });
-  if (group === 'unique') return jobSpec(id, { unique: { key: WORD, while: 'active', forMs: null } });
+  if (group === 'unique') return jobSpec(id, { unique: { key: SAMPLE_WORD, while: 'active', forMs: null } });
   return jobSpec(id, { [group]: { [key]: value } });
 }
 
@@ -51,10 +51,10 @@ const idOf = ({ id }: { id: string }): string => id;
 function insertCase(field: NamedField): Case {
   return async ({ store }) => {
     // The sample of depends_on names this job.
-    await store.insert([jobSpec(WORD)], NOW - 1);
+    await store.insert([jobSpec(SAMPLE_WORD)], NOW - 1);
     const alone = jobWith('alone', field);
     expect(fieldValue(alone, field)).not.toEqual(JOB_DEFAULTS[field.key]);
-    const batch = Array.from({ length: BATCH }, (_, i) => jobSpec(`job-${i}`));
+    const batch = Array.from({ length: BATCH_SIZE }, (_, i) => jobSpec(`job-${i}`));
     batch[7] = jobWith('in-batch', field);
     for (const jobs of [[alone], batch]) {
       await store.insert(jobs, NOW);

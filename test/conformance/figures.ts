@@ -29,8 +29,8 @@ import { below, pick, seededRandom } from '../support/random.ts';
 import { addTime, DISTRIBUTIONS, deviations } from '../support/samples.ts';
 import type { Case } from './topic.ts';
 
-const DAY = TIERS.day.stepMs;
-const ALWAYS = { from: 0, to: NOW + 1000 * DAY };
+const DAY_MS = TIERS.day.stepMs;
+const ALL_TIME = { from: 0, to: NOW + 1000 * DAY_MS };
 const OUTCOMES: Outcome[] = [
   succeeded,
   succeeded,
@@ -52,7 +52,7 @@ function figures(counts: Counts, waits: number[] = [], runs: number[] = []): Fig
   return made;
 }
 
-async function total(store: Store): Promise<Figures> {
+async function totalFigures(store: Store): Promise<Figures> {
   const sum = emptyFigures();
   for (const { queue, name, ...one } of await store.totals()) addFigures(sum, one);
   return sum;
@@ -102,10 +102,10 @@ class RandomChanges {
     if (this.claims.length === 0) return;
     const job = pick(this.random, this.claims);
     const settlement = ending(job, pick(this.random, OUTCOMES), this.now);
-    const wanted = await this.isCancelRequested(job);
+    const isCancelled = await this.isCancelRequested(job);
     const [answer] = (await this.store.claim(claimRequest({ limit: 0, settlements: [settlement] }), this.now))
       .settled;
-    if (answer === 'applied') this.count(job, settlement, wanted);
+    if (answer === 'applied') this.count(job, settlement, isCancelled);
   }
 
   async cancel(): Promise<void> {
@@ -128,15 +128,15 @@ class RandomChanges {
       this.releasedAt.set(job.id, finishedAt);
       return;
     }
-    const again = transition.to === 'failed' || transition.to === 'released';
-    sum[cancelled && again ? 'cancelled' : attemptOutcome(transition.to, why)]++;
+    const runsAgain = transition.to === 'failed' || transition.to === 'released';
+    sum[cancelled && runsAgain ? 'cancelled' : attemptOutcome(transition.to, why)]++;
     const startedAt = job.startedAt!;
     if (job.ordinal === 1) {
       const due = this.releasedAt.get(job.id) ?? Math.max(job.runAt ?? 0, job.createdAt);
       addFigures(sum, figures({}, [startedAt - due]));
     }
     const ended = transition.to === 'completed' || transition.to === 'dead' || transition.to === 'failed';
-    if (ended && why !== 'lost' && !(cancelled && again))
+    if (ended && why !== 'lost' && !(cancelled && runsAgain))
       addFigures(sum, figures({}, [], [finishedAt - startedAt]));
   }
 }
@@ -160,9 +160,9 @@ export const figuresOverTime: Record<string, Case> = {
     }
     const seen = new Map((await other.totals()).map(({ queue, name, ...one }) => [`${queue}/${name}`, one]));
     expect(new Map([...seen].sort())).toEqual(new Map([...changes.expected].sort()));
-    const all = await total(store);
+    const all = await totalFigures(store);
     for (const tier of Object.keys(TIERS) as Tier[]) {
-      const rows = await other.series({ tier, ...ALWAYS });
+      const rows = await other.series({ tier, ...ALL_TIME });
       const sum = emptyFigures();
       for (const { at, ...row } of rows) {
         expect(at % TIERS[tier].stepMs).toBe(0);
@@ -171,12 +171,12 @@ export const figuresOverTime: Record<string, Case> = {
       expect(sum).toEqual(all);
       expect(rows.map((row) => row.at)).toEqual(rows.map((row) => row.at).toSorted((a, b) => a - b));
       const parts = emptyFigures();
-      for (const { queue, name, ...row } of await store.breakdown({ tier, ...ALWAYS }))
+      for (const { queue, name, ...row } of await store.breakdown({ tier, ...ALL_TIME }))
         addFigures(parts, row);
       expect(parts).toEqual(all);
-      const [x] = await store.breakdown({ tier, ...ALWAYS, queue: 'x', name: 'mail' });
+      const [x] = await store.breakdown({ tier, ...ALL_TIME, queue: 'x', name: 'mail' });
       const summed = emptyFigures();
-      for (const { at, ...row } of await store.series({ tier, ...ALWAYS, queue: 'x', name: 'mail' }))
+      for (const { at, ...row } of await store.series({ tier, ...ALL_TIME, queue: 'x', name: 'mail' }))
         addFigures(summed, row);
       expect(x).toMatchObject({ queue: 'x', name: 'mail', ...summed });
       expect(summed).toEqual(changes.expected.get('x/mail') ?? emptyFigures());
@@ -195,7 +195,7 @@ export const figuresOverTime: Record<string, Case> = {
       .flat()
       .filter((attempt) => attempt.finishedAt !== null);
     const counted = ended.filter(({ why }) => why !== 'lost' && why !== 'stopped' && why !== 'cancelled');
-    const sum = await total(store);
+    const sum = await totalFigures(store);
     const { completed, failed, dead, cancelled, released, lost } = sum;
     expect(completed + failed + dead + cancelled + released + lost).toBe(ended.length);
     expect(completed).toBe(ended.filter((one) => one.exitCode === 0).length);
@@ -229,7 +229,7 @@ export const figuresOverTime: Record<string, Case> = {
       [3 * 60_000, 1],
     ]);
     expect(await minutes(NOW, NOW + 3 * 60_000)).toEqual([[0, 2]]);
-    expect(await store.series({ tier: 'hour', ...ALWAYS, queue: 'nobody' })).toEqual([]);
+    expect(await store.series({ tier: 'hour', ...ALL_TIME, queue: 'nobody' })).toEqual([]);
   },
 
   'figures stay when jobs are removed, and a refused insert does not count': async ({ store }) => {
@@ -237,7 +237,7 @@ export const figuresOverTime: Record<string, Case> = {
     await expect(store.insert([jobSpec('b'), jobSpec('a')], NOW)).rejects.toThrow();
     await store.cancel(['a'], NOW);
     await store.remove(['a'], ['cancelled'], NOW);
-    expect(await total(store)).toEqual(figures({ enqueued: 1, dropped: 1 }));
+    expect(await totalFigures(store)).toEqual(figures({ enqueued: 1, dropped: 1 }));
   },
 
   'an existing unique job counts once, and a job cancelled with its parent counts as dropped': async ({
@@ -247,7 +247,7 @@ export const figuresOverTime: Record<string, Case> = {
     await store.insert([jobSpec('a', { unique }), jobSpec('b', { unique })], NOW);
     await store.insert([jobSpec('child', { dependsOn: [{ id: 'a', on: 'ok' }] })], NOW);
     await store.cancel(['a'], NOW);
-    expect(await total(store)).toEqual(figures({ enqueued: 2, dropped: 2 }));
+    expect(await totalFigures(store)).toEqual(figures({ enqueued: 2, dropped: 2 }));
   },
 
   'names beyond the maximum share one row in each queue': async ({ store }) => {
@@ -256,14 +256,14 @@ export const figuresOverTime: Record<string, Case> = {
     await store.insert([jobSpec('again', { name: 'n0', queue: 'second' }), jobSpec('none')], NOW);
     await store.insert([jobSpec('late', { name: 'late', queue: 'second' })], NOW);
     const rows = await store.totals();
-    const of = (queue: string, name: string) =>
+    const enqueuedOf = (queue: string, name: string) =>
       rows.find((row) => row.queue === queue && row.name === name)?.enqueued;
     expect(new Set(rows.map((row) => row.name)).size).toBe(MAX_NAMES + 2);
     expect([
-      of('default', OTHER_LABEL),
-      of('second', OTHER_LABEL),
-      of('second', 'n0'),
-      of('default', ''),
+      enqueuedOf('default', OTHER_LABEL),
+      enqueuedOf('second', OTHER_LABEL),
+      enqueuedOf('second', 'n0'),
+      enqueuedOf('default', ''),
     ]).toEqual([5, 1, 1, 1]);
     for (const job of await claim(store, { limit: 1000 })) await store.settle(ending(job, succeeded));
     const others = (await store.totals()).filter((row) => row.name === OTHER_LABEL);
@@ -271,18 +271,20 @@ export const figuresOverTime: Record<string, Case> = {
   },
 
   'figures older than the limit of their tier are removed, and totals stay': async ({ store }) => {
-    for (const day of [0, 8, 100]) await store.insert([jobSpec(`d${day}`)], NOW + day * DAY);
+    for (const day of [0, 8, 100]) await store.insert([jobSpec(`d${day}`)], NOW + day * DAY_MS);
     const remaining = async () =>
       Promise.all(
-        (Object.keys(TIERS) as Tier[]).map(async (tier) => (await store.series({ tier, ...ALWAYS })).length),
+        (Object.keys(TIERS) as Tier[]).map(
+          async (tier) => (await store.series({ tier, ...ALL_TIME })).length,
+        ),
       );
     expect(await store.forgetRollups(NOW)).toBe(0);
     expect(await remaining()).toEqual([3, 3, 3]);
-    while ((await store.forgetRollups(NOW + 100 * DAY)) > 0);
+    while ((await store.forgetRollups(NOW + 100 * DAY_MS)) > 0);
     expect(await remaining()).toEqual([1, 1, 3]);
-    while ((await store.forgetRollups(NOW + 735 * DAY)) > 0);
+    while ((await store.forgetRollups(NOW + 735 * DAY_MS)) > 0);
     expect(await remaining()).toEqual([0, 0, 2]);
-    expect((await total(store)).enqueued).toBe(3);
+    expect((await totalFigures(store)).enqueued).toBe(3);
   },
 
   'oldestWaiting considers jobs that are ready or due, but not held or delayed jobs': async ({ store }) => {
@@ -331,7 +333,7 @@ export const figuresOverTime: Record<string, Case> = {
         const [job] = await claim(store, { queues: [shape] }, NOW + waits[i]!);
         await store.settle(ending(job!, succeeded, NOW + waits[i]! + times[i]!, { durationMs: times[i]! }));
       }
-      const request = { ...ALWAYS, queue: shape };
+      const request = { ...ALL_TIME, queue: shape };
       for (const tier of Object.keys(TIERS) as Tier[]) {
         const [found] = await store.breakdown({ tier, ...request });
         expect([tier, deviations(percentilesOf(found!.run), times)]).toEqual([tier, []]);
@@ -343,32 +345,31 @@ export const figuresOverTime: Record<string, Case> = {
     }
   },
 
-  'a sample of waiting jobs counts in its minute, hour and day, by queue and without a name': async ({
-    store,
-  }) => {
-    await store.sampleWaiting(NOW);
-    await store.insert([jobSpec('a', { queue: 'x', name: 'mail' }), jobSpec('b', { queue: 'y' })], NOW);
-    await store.hold(['b'], NOW);
-    await store.sampleWaiting(NOW + 5000);
-    await store.sampleWaiting(NOW + 4000);
-    await store.sampleWaiting(NOW + 65_000);
-    const oldest = async (tier: Tier, queue?: string) =>
-      (await store.series({ tier, ...ALWAYS, ...(queue === undefined ? {} : { queue }) })).map(
-        ({ at, oldestMs }) => [at - NOW, oldestMs],
-      );
-    expect(await oldest('minute', 'x')).toEqual([
-      [0, 5000],
-      [60_000, 65_000],
-    ]);
-    expect(await oldest('hour')).toEqual([[0, 65_000]]);
-    expect(await oldest('day', 'x')).toEqual([[0, 65_000]]);
-    expect(await oldest('day', 'y')).toEqual([[0, 0]]);
-    const totals = await store.totals();
-    expect(totals.map(({ queue, name, oldestMs }) => [queue, name, oldestMs])).toEqual([
-      ['x', 'mail', 0],
-      ['y', '', 0],
-    ]);
-  },
+  'sampleWaiting stores the wait of the oldest job in its minute, hour and day, by queue and without a name':
+    async ({ store }) => {
+      await store.sampleWaiting(NOW);
+      await store.insert([jobSpec('a', { queue: 'x', name: 'mail' }), jobSpec('b', { queue: 'y' })], NOW);
+      await store.hold(['b'], NOW);
+      await store.sampleWaiting(NOW + 5000);
+      await store.sampleWaiting(NOW + 4000);
+      await store.sampleWaiting(NOW + 65_000);
+      const oldest = async (tier: Tier, queue?: string) =>
+        (await store.series({ tier, ...ALL_TIME, ...(queue === undefined ? {} : { queue }) })).map(
+          ({ at, oldestMs }) => [at - NOW, oldestMs],
+        );
+      expect(await oldest('minute', 'x')).toEqual([
+        [0, 5000],
+        [60_000, 65_000],
+      ]);
+      expect(await oldest('hour')).toEqual([[0, 65_000]]);
+      expect(await oldest('day', 'x')).toEqual([[0, 65_000]]);
+      expect(await oldest('day', 'y')).toEqual([[0, 0]]);
+      const totals = await store.totals();
+      expect(totals.map(({ queue, name, oldestMs }) => [queue, name, oldestMs])).toEqual([
+        ['x', 'mail', 0],
+        ['y', '', 0],
+      ]);
+    },
 
   'walBytes returns a positive size, or null if there is no write-ahead log': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);

@@ -5,15 +5,15 @@ import type { Store } from '../../src/store/store.ts';
 import { ending, failedWith, ids, jobSpec, NOW, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-/** Adds jobs that wait in every way to the queues x and y, named `queue-reason`. Those of phase ready are due. */
-async function everyWait(store: Store): Promise<void> {
+/** Adds jobs to the queues x and y that wait for every possible reason. Their ids have the form `queue-reason`. */
+async function addWaitingJobs(store: Store): Promise<void> {
   for (const queue of ['x', 'y']) {
-    const failed = async (id: string): Promise<void> => {
+    const addFailed = async (id: string): Promise<void> => {
       const job = await startJob(store, id, { queue, priority: 9 });
       await store.settle(ending(job, failedWith(1), NOW + 1e6));
     };
-    await failed(`${queue}-retrying`);
-    await failed(`${queue}-held-failed`);
+    await addFailed(`${queue}-retrying`);
+    await addFailed(`${queue}-held-failed`);
     await store.insert(
       [
         jobSpec(`${queue}-ready`, { queue }),
@@ -28,16 +28,16 @@ async function everyWait(store: Store): Promise<void> {
   }
 }
 
-const NOTHING = {
+const NO_REASON = {
   ...{ now: NOW + 2000, held: false, blocked: false, scheduled: false, retrying: false },
   due: [] as string[],
 };
 
 export const filters: Record<string, Case> = {
   'waiting jobs are selected by their own reasons, and due ones by queue': async ({ store }) => {
-    await everyWait(store);
-    const found = async (waiting: Partial<WaitingSelection>, more: StoreFilter = {}): Promise<string[]> => {
-      const filter = { ...more, waiting: { ...NOTHING, ...waiting } };
+    await addWaitingJobs(store);
+    const find = async (waiting: Partial<WaitingSelection>, more: StoreFilter = {}): Promise<string[]> => {
+      const filter = { ...more, waiting: { ...NO_REASON, ...waiting } };
       const all = ids(await store.list(filter, { limit: 100 }));
       expect(await store.count(filter, 100)).toBe(all.length);
       // Pages of every size find the same jobs once each.
@@ -50,31 +50,31 @@ export const filters: Record<string, Case> = {
       }
       return all;
     };
-    expect(await found({})).toEqual([]);
-    expect(await found({ held: true })).toEqual(['y-held', 'y-held-failed', 'x-held', 'x-held-failed']);
-    expect(await found({ blocked: true })).toEqual(['y-blocked', 'x-blocked']);
-    expect(await found({ scheduled: true })).toEqual(['y-scheduled', 'x-scheduled']);
-    expect(await found({ retrying: true })).toEqual(['y-retrying', 'x-retrying']);
+    expect(await find({})).toEqual([]);
+    expect(await find({ held: true })).toEqual(['y-held', 'y-held-failed', 'x-held', 'x-held-failed']);
+    expect(await find({ blocked: true })).toEqual(['y-blocked', 'x-blocked']);
+    expect(await find({ scheduled: true })).toEqual(['y-scheduled', 'x-scheduled']);
+    expect(await find({ retrying: true })).toEqual(['y-retrying', 'x-retrying']);
     // A job that is due counts as ready, even if no claim has promoted it.
-    expect(await found({ due: ['x', 'gone'] })).toEqual(['x-promotable', 'x-ready']);
-    expect(await found({ due: ['x'], now: NOW })).toEqual(['x-ready']);
-    expect(await found({ scheduled: true, due: ['x'] })).toEqual([
+    expect(await find({ due: ['x', 'gone'] })).toEqual(['x-promotable', 'x-ready']);
+    expect(await find({ due: ['x'], now: NOW })).toEqual(['x-ready']);
+    expect(await find({ scheduled: true, due: ['x'] })).toEqual([
       ...['y-scheduled', 'x-promotable', 'x-scheduled', 'x-ready'],
     ]);
-    expect(await found({ held: true, blocked: true, due: ['y'] }, { queue: 'y' })).toEqual([
+    expect(await find({ held: true, blocked: true, due: ['y'] }, { queue: 'y' })).toEqual([
       ...['y-blocked', 'y-held', 'y-promotable', 'y-ready', 'y-held-failed'],
     ]);
-    expect(await found({ held: true }, { states: ['failed'] })).toEqual(['y-held-failed', 'x-held-failed']);
-    expect(await found({ held: true }, { states: ['dead'] })).toEqual([]);
-    expect(await found({ held: true, due: ['x'] }, { text: 'x-' })).toEqual([
+    expect(await find({ held: true }, { states: ['failed'] })).toEqual(['y-held-failed', 'x-held-failed']);
+    expect(await find({ held: true }, { states: ['dead'] })).toEqual([]);
+    expect(await find({ held: true, due: ['x'] }, { text: 'x-' })).toEqual([
       ...['x-held', 'x-promotable', 'x-ready', 'x-held-failed'],
     ]);
-    expect(await found({ held: true, due: ['x'] }, { queue: 'nowhere' })).toEqual([]);
+    expect(await find({ held: true, due: ['x'] }, { queue: 'nowhere' })).toEqual([]);
   },
 
-  'setAside counts jobs that are not due, held or blocked, by queue': async ({ store }) => {
+  'setAside counts the held, blocked, retrying and scheduled jobs of each queue': async ({ store }) => {
     expect(await store.setAsideCounts(NOW)).toEqual([]);
-    await everyWait(store);
+    await addWaitingJobs(store);
     const x = { queue: 'x', held: 2, blocked: 1, retrying: 1, scheduled: 2 };
     expect(await store.setAsideCounts(NOW)).toEqual([x, { ...x, queue: 'y' }]);
     expect((await store.setAsideCounts(NOW + 2000))[0]).toEqual({ ...x, scheduled: 1 });
@@ -86,47 +86,48 @@ export const filters: Record<string, Case> = {
     await store.settle(ending(dead, failedWith(3), NOW + 1000, { error: "exit code 3: 100% 'gone'" }));
     await store.insert([jobSpec('old', { tags: { team: 'a', x: '1' } })], NOW - 10_000);
     await store.insert([jobSpec('new', { tags: { team: 'a' }, priority: 5, name: 'import' })], NOW);
-    const found = async (filter: StoreFilter): Promise<string[]> =>
+    const find = async (filter: StoreFilter): Promise<string[]> =>
       ids(await store.list(filter, { limit: 10 }));
-    expect(await found({ name: 'import' })).toEqual(['new', 'dead']);
-    expect(await found({ tags: { team: 'a' } })).toEqual(['new', 'old']);
-    expect(await found({ tags: { team: 'a', x: '1' } })).toEqual(['old']);
-    expect(await found({ createdBefore: NOW })).toEqual(['old']);
-    expect(await found({ error: '100% ‘GONE'.replace('‘', "'") })).toEqual(['dead']);
-    expect(await found({ error: '%' })).toEqual(['dead']);
-    expect(await found({ error: '_' })).toEqual([]);
-    expect(await found({ exitCode: 3 })).toEqual(['dead']);
-    expect(await found({ conditions: [{ field: 'priority', operator: '>=', value: 5 }] })).toEqual(['new']);
-    expect(await found({ states: ['pending'], name: 'import', queue: 'default' })).toEqual(['new']);
-    expect(await found({ name: "' OR 1=1 --" })).toEqual([]);
+    expect(await find({ name: 'import' })).toEqual(['new', 'dead']);
+    expect(await find({ tags: { team: 'a' } })).toEqual(['new', 'old']);
+    expect(await find({ tags: { team: 'a', x: '1' } })).toEqual(['old']);
+    expect(await find({ createdBefore: NOW })).toEqual(['old']);
+    expect(await find({ error: '100% ‘GONE'.replace('‘', "'") })).toEqual(['dead']);
+    expect(await find({ error: '%' })).toEqual(['dead']);
+    expect(await find({ error: '_' })).toEqual([]);
+    expect(await find({ exitCode: 3 })).toEqual(['dead']);
+    expect(await find({ conditions: [{ field: 'priority', operator: '>=', value: 5 }] })).toEqual(['new']);
+    expect(await find({ states: ['pending'], name: 'import', queue: 'default' })).toEqual(['new']);
+    expect(await find({ name: "' OR 1=1 --" })).toEqual([]);
   },
 
-  'a text is found in id, name, command, tags and last error, ignoring case, and % and _ are literal':
-    async ({ store }) => {
-      await store.insert(
-        [jobSpec('Alpha', { command: 'echo 100%' }), jobSpec('b_c', { tags: { k: 'Tag' } })],
-        NOW,
-      );
-      await store.insert(
-        [jobSpec('d', { name: 'Kind', queue: 'other' }), jobSpec('e', { command: 'a\\b' })],
-        NOW,
-      );
-      const found = async (text: string, more: StoreFilter = {}): Promise<string[]> =>
-        ids(await store.list({ ...more, text }, { limit: 10 }));
-      expect(await found('ALPHA')).toEqual(['Alpha']);
-      expect(await found('%')).toEqual(['Alpha']);
-      expect(await found('_')).toEqual(['b_c']);
-      expect(await found('\\')).toEqual(['e']);
-      expect(await found('tag')).toEqual(['b_c']);
-      expect(await found('kind')).toEqual(['d']);
-      expect(await found('kind', { queue: 'other', states: ['pending'] })).toEqual(['d']);
-      expect(await found('kind', { queue: 'default' })).toEqual([]);
-      expect(await found('kind', { states: ['dead'] })).toEqual([]);
-      expect(await found('kind', { name: 'Kind' })).toEqual(['d']);
-      // The text must not match across the end of one field and the start of the next.
-      expect(await found('alphaecho')).toEqual([]);
-      expect(await store.count({ text: 'a' }, 10)).toBe(3);
-    },
+  'a text is found in id, name, command and tags, ignoring case, and % and _ are literal': async ({
+    store,
+  }) => {
+    await store.insert(
+      [jobSpec('Alpha', { command: 'echo 100%' }), jobSpec('b_c', { tags: { k: 'Tag' } })],
+      NOW,
+    );
+    await store.insert(
+      [jobSpec('d', { name: 'Kind', queue: 'other' }), jobSpec('e', { command: 'a\\b' })],
+      NOW,
+    );
+    const find = async (text: string, more: StoreFilter = {}): Promise<string[]> =>
+      ids(await store.list({ ...more, text }, { limit: 10 }));
+    expect(await find('ALPHA')).toEqual(['Alpha']);
+    expect(await find('%')).toEqual(['Alpha']);
+    expect(await find('_')).toEqual(['b_c']);
+    expect(await find('\\')).toEqual(['e']);
+    expect(await find('tag')).toEqual(['b_c']);
+    expect(await find('kind')).toEqual(['d']);
+    expect(await find('kind', { queue: 'other', states: ['pending'] })).toEqual(['d']);
+    expect(await find('kind', { queue: 'default' })).toEqual([]);
+    expect(await find('kind', { states: ['dead'] })).toEqual([]);
+    expect(await find('kind', { name: 'Kind' })).toEqual(['d']);
+    // The text must not match across the end of one field and the start of the next.
+    expect(await find('alphaecho')).toEqual([]);
+    expect(await store.count({ text: 'a' }, 10)).toBe(3);
+  },
 
   'lists and counts can be split into ranges, whose ends scanEnd returns': async ({ store }) => {
     const specs = Array.from({ length: 30 }, (_, i) =>
@@ -147,8 +148,8 @@ export const filters: Record<string, Case> = {
       { text: 'j' },
       { text: 'j1', queue: 'third', states: ['pending'] },
       { text: 'j', name: 'fifth' },
-      { waiting: { ...NOTHING, due: ['third'] } },
-      { waiting: { ...NOTHING, due: ['default'], held: true }, name: 'fifth' },
+      { waiting: { ...NO_REASON, due: ['third'] } },
+      { waiting: { ...NO_REASON, due: ['default'], held: true }, name: 'fifth' },
     ];
     for (const filter of filters) {
       const all = await store.list(filter, { limit: 100 });

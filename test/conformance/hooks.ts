@@ -16,7 +16,7 @@ import type { Case } from './topic.ts';
 
 const hook = (id: string) =>
   jobSpec(id, { queue: 'hooks', env: { QUEUECTL_HOOK_EVENT: 'dead' }, name: 'on-dead' });
-const all = async (store: Store): Promise<string[]> => ids(await store.list({}, { limit: 99 })).reverse();
+const allIds = async (store: Store): Promise<string[]> => ids(await store.list({}, { limit: 99 })).reverse();
 
 export const hooks: Record<string, Case> = {
   'hooks are added only if their settlement is applied': async ({ store }) => {
@@ -26,7 +26,7 @@ export const hooks: Record<string, Case> = {
     expect(await store.get('h1')).toMatchObject({ ...hook('h1'), state: 'pending', createdAt: NOW });
     expect(await store.settle(settlement)).toBe('already-mine');
     expect(await store.settle({ ...settlement, exitCode: 9, hooks: [hook('h3')] })).toBe('lost');
-    expect(await all(store)).toEqual(['a', 'h1', 'h2']);
+    expect(await allIds(store)).toEqual(['a', 'h1', 'h2']);
   },
 
   'a lost claim adds no hooks': async ({ store }) => {
@@ -34,7 +34,7 @@ export const hooks: Record<string, Case> = {
     await store.adopt(job.claim, 'w2');
     const late = ending(job, succeeded, NOW, { hooks: [hook('h1')], onIdle: hook('idle') });
     expect(await store.settle(late)).toBe('lost');
-    expect(await all(store)).toEqual(['a']);
+    expect(await allIds(store)).toEqual(['a']);
   },
 
   'a hook can be claimed in the step that adds it': async ({ store }) => {

@@ -12,7 +12,7 @@ const add = (store: Store, names: string[], given = keyAndBody, now = NOW) =>
     undefined,
     given,
   );
-const all = async (store: Store) => ids(await store.list({}, { limit: 99 })).reverse();
+const allIds = async (store: Store) => ids(await store.list({}, { limit: 99 })).reverse();
 
 export const idempotency: Record<string, Case> = {
   'the same key and body add nothing the second time and return the first job': async ({ store }) => {
@@ -20,7 +20,7 @@ export const idempotency: Record<string, Case> = {
     expect(await add(store, ['again'], keyAndBody, NOW + 1)).toMatchObject([
       { id: 'first', existing: true, createdAt: NOW },
     ]);
-    expect(await all(store)).toEqual(['first']);
+    expect(await allIds(store)).toEqual(['first']);
     expect(ids(await add(store, ['other'], { ...keyAndBody, key: 'other' }))).toEqual(['other']);
   },
 
@@ -48,11 +48,11 @@ export const idempotency: Record<string, Case> = {
     await add(store, ['first']);
     const another = add(store, ['again'], { key: 'k', body: 'another' });
     await expect(another).rejects.toMatchObject({ code: 'key-reused' });
-    expect(await all(store)).toEqual(['first']);
+    expect(await allIds(store)).toEqual(['first']);
     expect(ids(await add(store, ['again']))).toEqual(['first']);
   },
 
-  'a key of a refused insert is not taken': async ({ store }) => {
+  'a refused insert does not take its key': async ({ store }) => {
     await store.insert([jobSpec('taken')], NOW);
     await expect(add(store, ['new', 'taken'])).rejects.toMatchObject({ code: 'job-exists' });
     expect(ids(await add(store, ['new'], { key: 'k', body: 'another' }))).toEqual(['new']);
@@ -66,7 +66,7 @@ export const idempotency: Record<string, Case> = {
     const jobs = answers.flat();
     expect(new Set(ids(jobs)).size).toBe(1);
     expect(jobs.filter((job) => !job.existing)).toHaveLength(1);
-    expect(await all(store)).toHaveLength(1);
+    expect(await allIds(store)).toHaveLength(1);
   },
 
   'a key outlives its job, and for a removed job only the id is returned': async ({ store }) => {
@@ -81,7 +81,7 @@ export const idempotency: Record<string, Case> = {
     await store.insert([jobSpec('first')], NOW + 1);
     expect(await add(store, ['again'], keyAndBody, NOW + 2)).toEqual([gone]);
     expect(await store.insert([jobSpec('again')], NOW, (job) => job, keyAndBody)).toEqual([gone]);
-    expect(await all(store)).toEqual(['before', 'first']);
+    expect(await allIds(store)).toEqual(['before', 'first']);
   },
 
   'repeating an insert that returned the holder of a unique key returns it again': async ({ store }) => {

@@ -3,7 +3,7 @@ import { QueueError } from '../../src/core/errors.ts';
 import { ids, jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const awkward = [
+const AWKWARD_COMMANDS = [
   'echo \'single\' "double" `back` $HOME $(date) \\ \t; exit 3',
   'first line\nsecond line\r\nthird',
   'ünïcödé 日本語 🚀 \u0001\u001f',
@@ -12,7 +12,7 @@ const awkward = [
 ];
 
 export const insert: Record<string, Case> = {
-  'adds all jobs and returns them as they are stored': async ({ store }) => {
+  'insert adds all jobs and returns them as they are stored': async ({ store }) => {
     const specs = [
       jobSpec('a'),
       jobSpec('b', {
@@ -49,7 +49,7 @@ export const insert: Record<string, Case> = {
     expect(later).toMatchObject({ state: 'pending', dueAt: NOW + 5000, runAt: NOW + 5000 });
   },
 
-  'takes jobs from an iterable of any length, and returns what `keep` returns for them': async ({
+  'insert takes an iterable of any length, and returns what `keep` returns for each job': async ({
     store,
   }) => {
     for (const count of [1, 49, 50, 51, 230]) {
@@ -95,17 +95,17 @@ export const insert: Record<string, Case> = {
     expect(await store.counts()).toEqual([]);
   },
 
-  'an unknown id returns null': async ({ store }) => {
+  'an unknown id has no job and no attempts': async ({ store }) => {
     expect(await store.get('nobody')).toBeNull();
     expect(await store.attempts('nobody')).toEqual([]);
   },
 
   'commands are stored unchanged': async ({ store }) => {
     await store.insert(
-      awkward.map((command, i) => jobSpec(`job-${i}`, { command })),
+      AWKWARD_COMMANDS.map((command, i) => jobSpec(`job-${i}`, { command })),
       NOW,
     );
-    for (const [i, command] of awkward.entries()) {
+    for (const [i, command] of AWKWARD_COMMANDS.entries()) {
       expect((await store.get(`job-${i}`))?.command).toBe(command);
     }
   },
@@ -168,7 +168,7 @@ export const insert: Record<string, Case> = {
     await expect(other.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
   },
 
-  'an id is refused whatever the state of its job': async ({ store }) => {
+  'the id of a running job is refused, and the job continues': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     const [claimed] = (await store.claim({ workerId: 'w1', limit: 1, queues: null, settlements: [] }, NOW))
       .jobs;

@@ -7,14 +7,14 @@ import type { Case } from './topic.ts';
 
 /** Adds one job in each state to each of two queues. Returns their ids, such as `x-dead`, oldest first. */
 async function addEveryState(store: Store): Promise<string[]> {
-  const made: string[] = [];
+  const addedIds: string[] = [];
   for (const queue of ['x', 'y']) {
     for (const state of ['completed', 'failed', 'dead', 'cancelled', 'processing', 'pending'] as const) {
       await addInState(store, `${queue}-${state}`, queue, state);
-      made.push(`${queue}-${state}`);
+      addedIds.push(`${queue}-${state}`);
     }
   }
-  return made;
+  return addedIds;
 }
 
 async function addInState(store: Store, id: string, queue: string, state: State): Promise<void> {
@@ -30,14 +30,14 @@ async function readPages(
   store: Store,
   filter: StoreFilter,
   limit: number,
-  between?: () => Promise<void>,
+  betweenPages?: () => Promise<void>,
 ): Promise<string[]> {
   const seen: string[] = [];
   let page = await store.list(filter, { limit });
   while (page.length > 0) {
     expect(page.length).toBeLessThanOrEqual(limit);
     seen.push(...ids(page));
-    await between?.();
+    await betweenPages?.();
     page = await store.list(filter, { limit, before: page.at(-1)!.number });
   }
   return seen;
@@ -57,7 +57,7 @@ export const lists: Record<string, Case> = {
     expect(number).toBeGreaterThan(numbers[1]!);
   },
 
-  'every filter finds its jobs and no others': async ({ store }) => {
+  'filters by state and queue find their jobs and no others': async ({ store }) => {
     const all = (await addEveryState(store)).toReversed();
     expect(ids(await store.list({}, { limit: 99 }))).toEqual(all);
     expect(ids(await store.list({ states: [] }, { limit: 99 }))).toEqual(all);
@@ -167,7 +167,7 @@ export const lists: Record<string, Case> = {
     expect(await store.lastEnded('cancelled', 10)).toEqual([]);
   },
 
-  'check finds no problem in an existing store': async ({ store }) => {
+  'check finds no problem in a new store': async ({ store }) => {
     await store.check();
   },
 };

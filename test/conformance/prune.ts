@@ -8,7 +8,7 @@ import type { Case } from './topic.ts';
 
 const keep = (over: Partial<Retention>): Retention => ({ ageMs: null, count: null, bytes: null, ...over });
 
-/** Adds a job that ended at that time with this many bytes of output, in a file or in the store. */
+/** Adds a job that ended at that time with `bytes` of output, in a file or in the store. Returns the attempt's number. */
 async function addEnded(
   store: Store,
   id: string,
@@ -73,9 +73,9 @@ export const prune: Record<string, Case> = {
     const job = await startJob(store, 'cut');
     const output = { bytes: 9_000_000, truncated: true, kept: null, remainingBytes: 60_000 };
     await store.settle(ending(job, succeeded, NOW + 2, { output }));
-    const most = keep({ bytes: 75_000 });
-    expect(await store.prunable('completed', most, NOW)).toEqual({ jobs: 1, bytes: 50_000 });
-    expect(await store.prune('completed', most, NOW)).toMatchObject({ jobs: 1, bytes: 50_000 });
+    const limit = keep({ bytes: 75_000 });
+    expect(await store.prunable('completed', limit, NOW)).toEqual({ jobs: 1, bytes: 50_000 });
+    expect(await store.prune('completed', limit, NOW)).toMatchObject({ jobs: 1, bytes: 50_000 });
     expect(await remaining(store)).toEqual(['cut', 'kept']);
     expect(await store.prune('completed', keep({ bytes: 0 }), NOW)).toMatchObject({ jobs: 2, bytes: 70_000 });
   },

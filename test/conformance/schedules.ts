@@ -7,10 +7,10 @@ import type { Store } from '../../src/store/store.ts';
 import { claim, ending, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const SECOND = 1000;
+const SECOND_MS = 1000;
 const spec = (over: Partial<ScheduleSpec> = {}): ScheduleSpec => ({
   name: 's',
-  timing: { kind: 'every', everyMs: SECOND, anchorAt: NOW },
+  timing: { kind: 'every', everyMs: SECOND_MS, anchorAt: NOW },
   overlap: 'skip',
   catchUp: 'one',
   job: { command: 'true' },
@@ -18,40 +18,41 @@ const spec = (over: Partial<ScheduleSpec> = {}): ScheduleSpec => ({
 });
 
 const add = (store: Store, over: Partial<ScheduleSpec> = {}): Promise<Schedule> =>
-  store.addSchedule(spec(over), NOW + SECOND, NOW);
+  store.addSchedule(spec(over), NOW + SECOND_MS, NOW);
 
 const current = async (store: Store): Promise<Schedule> => (await store.schedules())[0]!;
 
 /** Numbers the jobs of waiting ticks, because `fire` does not know the times of these ticks. */
-let waitingJobs = 0;
+let waitedJobCount = 0;
 
 interface FireOptions {
   mayWait?: boolean;
-  seen?: Schedule;
+  version?: Schedule;
   nextAt?: number | null;
   job?: JobSpec;
 }
 
-/** Fires the ticks at these seconds, for the current schedule or the version in `seen`. Job ids contain the second. */
+/** Fires the ticks at these seconds, for the current schedule or an earlier `version` of it. Job ids contain the second. */
 async function fire(
   store: Store,
   seconds: number[],
-  { mayWait = false, seen, nextAt, job = jobSpec('of every tick') }: FireOptions = {},
+  { mayWait = false, version, nextAt, job = jobSpec('of every tick') }: FireOptions = {},
 ): Promise<FiredTick[] | null> {
-  const schedule = seen ?? (await current(store));
-  const last = NOW + (seconds.at(-1) ?? 0) * SECOND;
-  const ticks = seconds.map((second) => ({ at: NOW + second * SECOND, mayWait, jobId: `tick${second}` }));
-  const waitingJobIds = Array.from({ length: schedule.waiting }, () => `waited${++waitingJobs}`);
-  const next = nextAt === undefined ? last + SECOND : nextAt;
+  const schedule = version ?? (await current(store));
+  const last = NOW + (seconds.at(-1) ?? 0) * SECOND_MS;
+  const ticks = seconds.map((second) => ({ at: NOW + second * SECOND_MS, mayWait, jobId: `tick${second}` }));
+  const waitingJobIds = Array.from({ length: schedule.waiting }, () => `waited${++waitedJobCount}`);
+  const next = nextAt === undefined ? last + SECOND_MS : nextAt;
   return store.fire({ schedule, ticks, nextAt: next, waitingJobIds, job }, last);
 }
 
 const results = (fired: FiredTick[] | null): (string | null)[] | undefined =>
   fired?.map(({ at, job, waits }) =>
-    job === null ? (waits ? 'waits' : 'skipped') : `tick${(at - NOW) / SECOND}`,
+    job === null ? (waits ? 'waits' : 'skipped') : `tick${(at - NOW) / SECOND_MS}`,
   );
 
-async function finish(store: Store, now = NOW + 60 * SECOND): Promise<Job> {
+/** Claims the next job, completes it and returns it. */
+async function completeNext(store: Store, now = NOW + 60 * SECOND_MS): Promise<Job> {
   const [running] = await claim(store, {}, now);
   await store.settle(ending(running!, succeeded, now));
   return running!;
@@ -76,14 +77,14 @@ export const schedules: Record<string, Case> = {
   },
 
   'a tick becomes one job, whichever worker fires it': async ({ store, another }) => {
-    const seen = await add(store, { overlap: 'allow' });
-    expect(await store.nextTick()).toBe(NOW + SECOND);
-    expect(await store.dueSchedules(NOW + SECOND - 1)).toEqual([]);
-    expect(await store.dueSchedules(NOW + SECOND)).toEqual([seen]);
+    const version = await add(store, { overlap: 'allow' });
+    expect(await store.nextTick()).toBe(NOW + SECOND_MS);
+    expect(await store.dueSchedules(NOW + SECOND_MS - 1)).toEqual([]);
+    expect(await store.dueSchedules(NOW + SECOND_MS)).toEqual([version]);
     expect(results(await fire(store, [1]))).toEqual(['tick1']);
-    expect(await fire(await another(), [1], { seen })).toBeNull();
-    expect(await store.nextTick()).toBe(NOW + 2 * SECOND);
-    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
+    expect(await fire(await another(), [1], { version })).toBeNull();
+    expect(await store.nextTick()).toBe(NOW + 2 * SECOND_MS);
+    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND_MS, lastJob: 'tick1' });
     expect(ids(await store.list({}, { limit: 9 }))).toEqual(['tick1']);
   },
 
@@ -91,16 +92,16 @@ export const schedules: Record<string, Case> = {
     await add(store, { overlap: 'allow' });
     await fire(store, [1, 2]);
     await fire(store, []);
-    expect(await store.nextTick()).toBe(NOW + SECOND);
+    expect(await store.nextTick()).toBe(NOW + SECOND_MS);
     expect(results(await fire(store, [1, 2, 3]))).toEqual(['tick3']);
   },
 
   'a tick whose job cannot be added changes nothing': async ({ store }) => {
-    const seen = await add(store, { overlap: 'allow' });
+    const version = await add(store, { overlap: 'allow' });
     await store.insert([jobSpec('tick2')], NOW);
     const refused = await fire(store, [1, 2]).catch((error) => error);
     expect(refused).toMatchObject({ code: 'job-exists' });
-    expect(await store.schedules()).toEqual([seen]);
+    expect(await store.schedules()).toEqual([version]);
     expect(await store.get('tick1')).toBeNull();
     expect(results(await fire(store, [1]))).toEqual(['tick1']);
   },
@@ -121,16 +122,18 @@ export const schedules: Record<string, Case> = {
     const all = { mayWait: true };
     expect(results(await fire(store, [1, 2, 3], all))).toEqual(['tick1', 'waits', 'waits']);
     expect(await current(store)).toMatchObject({ waiting: 2 });
-    expect(await store.nextTick()).toBe(NOW + 4 * SECOND);
-    await finish(store);
+    expect(await store.nextTick()).toBe(NOW + 4 * SECOND_MS);
+    await completeNext(store);
     expect(await store.nextTick()).toBe(0);
-    const [seen] = await store.dueSchedules(NOW);
-    const release = { seen: seen!, nextAt: seen!.nextAt };
+    const [version] = await store.dueSchedules(NOW);
+    const release = { version: version!, nextAt: version!.nextAt };
     expect(results(await fire(store, [], release))).toEqual(['tick2']);
     expect(await fire(store, [], release)).toBeNull();
-    expect(await finish(store)).toMatchObject({ env: { QUEUECTL_SCHEDULED_AT: toIso(NOW + 2 * SECOND) } });
+    expect(await completeNext(store)).toMatchObject({
+      env: { QUEUECTL_SCHEDULED_AT: toIso(NOW + 2 * SECOND_MS) },
+    });
     expect(results(await fire(store, [4], all))).toEqual(['tick3', 'waits']);
-    await finish(store);
+    await completeNext(store);
     expect(results(await fire(store, []))).toEqual(['tick4']);
     expect(await current(store)).toMatchObject({ waiting: 0 });
   },
@@ -148,7 +151,7 @@ export const schedules: Record<string, Case> = {
     for (const second of [1, 2])
       expect(await store.get(`tick${second}`)).toMatchObject({
         command: 'report',
-        env: { A: 'b', QUEUECTL_SCHEDULED_AT: toIso(NOW + second * SECOND) },
+        env: { A: 'b', QUEUECTL_SCHEDULED_AT: toIso(NOW + second * SECOND_MS) },
       });
     expect(await store.get('of every tick')).toBeNull();
   },
@@ -157,7 +160,7 @@ export const schedules: Record<string, Case> = {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2, 3], { mayWait: true });
     await store.editSchedule(spec({ overlap: 'allow' }), null);
-    await finish(store);
+    await completeNext(store);
     expect(results(await fire(store, [4]))).toEqual(['tick2', 'tick3', 'tick4']);
     expect(await current(store)).toMatchObject({ waiting: 0 });
   },
@@ -172,30 +175,30 @@ export const schedules: Record<string, Case> = {
   },
 
   'a paused schedule does not fire and has no next tick, and a resumed one continues': async ({ store }) => {
-    const seen = await add(store);
+    const version = await add(store);
     expect(await store.pauseSchedule('none', { at: NOW, by: 'me' }, null)).toBeNull();
     const paused = await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
     expect(paused).toMatchObject({ pausedAt: NOW, pausedBy: 'me', nextAt: null });
     expect(await store.nextTick()).toBeNull();
-    expect(await store.dueSchedules(NOW + 9 * SECOND)).toEqual([]);
-    expect(await fire(store, [1], { seen })).toBeNull();
+    expect(await store.dueSchedules(NOW + 9 * SECOND_MS)).toEqual([]);
+    expect(await fire(store, [1], { version })).toBeNull();
     expect(await fire(store, [1])).toBeNull();
-    expect(await store.pauseSchedule('s', null, NOW + 5 * SECOND)).toMatchObject({ pausedAt: null });
-    expect(await store.nextTick()).toBe(NOW + 5 * SECOND);
+    expect(await store.pauseSchedule('s', null, NOW + 5 * SECOND_MS)).toMatchObject({ pausedAt: null });
+    expect(await store.nextTick()).toBe(NOW + 5 * SECOND_MS);
   },
 
   'an edit changes the fields of a schedule, and its next tick only if one is given': async ({ store }) => {
-    const seen = await add(store, { job: { command: 'before' } });
+    const version = await add(store, { job: { command: 'before' } });
     expect(await store.editSchedule(spec({ name: 'none' }), null)).toBeNull();
     const edited = await store.editSchedule(spec({ overlap: 'allow', job: { command: 'after' } }), null);
-    expect(edited).toEqual({ ...seen, overlap: 'allow', job: { command: 'after' } });
+    expect(edited).toEqual({ ...version, overlap: 'allow', job: { command: 'after' } });
     const cron = { kind: 'cron', cron: '0 3 * * *', zone: 'Europe/Berlin' } as const;
-    const moved = await store.editSchedule(spec({ timing: cron }), NOW + 7 * SECOND);
-    expect(moved).toMatchObject({ timing: cron, nextAt: NOW + 7 * SECOND, overlap: 'skip' });
+    const moved = await store.editSchedule(spec({ timing: cron }), NOW + 7 * SECOND_MS);
+    expect(moved).toMatchObject({ timing: cron, nextAt: NOW + 7 * SECOND_MS, overlap: 'skip' });
     // The earlier version of the schedule cannot fire any more.
-    expect(await fire(store, [1], { seen })).toBeNull();
+    expect(await fire(store, [1], { version })).toBeNull();
     await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
-    expect(await store.editSchedule(spec(), NOW + 9 * SECOND)).toMatchObject({
+    expect(await store.editSchedule(spec(), NOW + 9 * SECOND_MS)).toMatchObject({
       nextAt: null,
       pausedBy: 'me',
     });
@@ -206,19 +209,19 @@ export const schedules: Record<string, Case> = {
   'a removed schedule no longer fires, and its jobs stay': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2], { mayWait: true });
-    const seen = await current(store);
+    const version = await current(store);
     expect(await store.removeSchedule('s')).toBe(true);
     expect(await store.removeSchedule('s')).toBe(false);
-    expect(await fire(store, [3], { seen })).toBeNull();
+    expect(await fire(store, [3], { version })).toBeNull();
     expect(await store.get('tick1')).toMatchObject({ state: 'pending' });
     // A new schedule with the same name is not mistaken for the old one.
     await add(store, { overlap: 'allow' });
-    expect(await fire(store, [3], { seen })).toBeNull();
+    expect(await fire(store, [3], { version })).toBeNull();
   },
 
   'fireNow does not change the next tick, and its job counts as unfinished': async ({ store }) => {
     await add(store);
-    const at = NOW + SECOND;
+    const at = NOW + SECOND_MS;
     expect(await store.fireNow('none', jobSpec('x'), at)).toBeNull();
     expect(await store.fireNow('s', jobSpec('now1'), at)).toMatchObject({ id: 'now1', state: 'pending' });
     expect(await store.fireNow('s', jobSpec('now2'), at)).toMatchObject({ id: 'now2' });
@@ -234,15 +237,15 @@ export const schedules: Record<string, Case> = {
     expect(await tick(1)).toEqual(['tick1']);
     const before = await store.lastEventNumber();
     expect(await tick(2)).toEqual(['skipped']);
-    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
+    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND_MS, lastJob: 'tick1' });
     expect(await store.events(before, 9)).toMatchObject([{ kind: 'tick', jobId: null }]);
     const at = NOW + 2500;
     expect(await store.fireNow('s', { ...jobSpec('now'), unique }, at)).toMatchObject({
       id: 'tick1',
       existing: true,
     });
-    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
-    await finish(store);
+    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND_MS, lastJob: 'tick1' });
+    await completeNext(store);
     expect(await tick(3)).toEqual(['tick3']);
     expect(ids(await store.list({}, { limit: 9 }))).toEqual(['tick3', 'tick1']);
   },

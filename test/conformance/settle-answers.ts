@@ -39,7 +39,7 @@ export const settleAnswers: Record<string, Case> = {
     expect(await store.settle(ending(next, succeeded, NOW + 3000))).toBe('applied');
   },
 
-  'a stale token changes nothing': async ({ store }) => {
+  'a settlement with a stale token changes nothing': async ({ store }) => {
     const old = await startJob(store, 'a');
     const adopted = await store.adopt(old.claim, 'w2');
     const before = await everythingAbout(store, 'a');

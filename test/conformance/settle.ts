@@ -120,7 +120,7 @@ export const settle: Record<string, Case> = {
     expect(await store.attempts('a')).toHaveLength(1);
   },
 
-  'lost attempts count as crashes, not as attempts, up to the limit': async ({ store }) => {
+  'lost attempts count as crashes, not as attempts, and the job is dead at the limit': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     for (let crashes = 1; crashes <= 4; crashes++) {
       await store.settle(ending(await claimOne(store), { why: 'lost' }));

@@ -6,6 +6,7 @@ import { aging } from './aging.ts';
 import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
+import { dumpAndLoad } from './dump-and-load.ts';
 import { events } from './events.ts';
 import { fields } from './fields.ts';
 import { figuresOverTime } from './figures.ts';
@@ -26,9 +27,8 @@ import { settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
-import { start } from './start.ts';
+import { startOptions } from './start-options.ts';
 import type { Case, CaseContext, OpenedForTest } from './topic.ts';
-import { transfer } from './transfer.ts';
 import { unique } from './unique.ts';
 import { workers } from './workers.ts';
 
@@ -47,7 +47,7 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
     unique,
     idempotency,
     dependencies,
-    'how a command is started': start,
+    'stdin and other start options': startOptions,
     'lists and counts': lists,
     filters,
     counters,
@@ -71,7 +71,7 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
   events: { events },
   figures: { figures: figuresOverTime },
   retention: { prune },
-  care: { renew, 'dump and load': transfer },
+  care: { renew, 'dump and load': dumpAndLoad },
 };
 const TOPICS = Object.values(PARTS).flatMap((topics) => Object.entries(topics));
 

@@ -3,13 +3,13 @@ import type { Uniqueness } from '../../src/core/job.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const active: Uniqueness = { key: 'k', while: 'active', forMs: null };
-const again = jobSpec('again', { unique: active });
+const activeKey: Uniqueness = { key: 'k', while: 'active', forMs: null };
+const sameKeyJob = jobSpec('again', { unique: activeKey });
 
 export const unique: Record<string, Case> = {
   'a second job with a taken key is not added, and the first is returned': async ({ store }) => {
-    await store.insert([jobSpec('first', { unique: active })], NOW);
-    const [answer, other] = await store.insert([again, jobSpec('other')], NOW + 1);
+    await store.insert([jobSpec('first', { unique: activeKey })], NOW);
+    const [answer, other] = await store.insert([sameKeyJob, jobSpec('other')], NOW + 1);
     expect(answer).toMatchObject({ id: 'first', existing: true, createdAt: NOW });
     expect(other).not.toHaveProperty('existing');
     expect(ids(await store.list({}, { limit: 5 }))).toEqual(['other', 'first']);
@@ -18,20 +18,20 @@ export const unique: Record<string, Case> = {
   'a key is taken while its job waits, runs or waits for a retry, and free when the job has ended': async ({
     store,
   }) => {
-    const job = await startJob(store, 'first', { unique: active });
-    expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'first', existing: true });
+    const job = await startJob(store, 'first', { unique: activeKey });
+    expect((await store.insert([sameKeyJob], NOW))[0]).toMatchObject({ id: 'first', existing: true });
     await store.settle(ending(job, failedWith(1)));
-    expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'first', existing: true });
+    expect((await store.insert([sameKeyJob], NOW))[0]).toMatchObject({ id: 'first', existing: true });
     const second = await claimOne(store, 'w1', NOW + 60_000);
     await store.settle(ending(second, succeeded, NOW + 61_000));
-    expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'again' });
-    expect((await store.insert([jobSpec('third', { unique: active })], NOW))[0]).toMatchObject({
+    expect((await store.insert([sameKeyJob], NOW))[0]).toMatchObject({ id: 'again' });
+    expect((await store.insert([jobSpec('third', { unique: activeKey })], NOW))[0]).toMatchObject({
       id: 'again',
     });
   },
 
   'a pending-only key is free as soon as the job runs, and its retries do not take it': async ({ store }) => {
-    const pending: Uniqueness = { ...active, while: 'pending' };
+    const pending: Uniqueness = { ...activeKey, while: 'pending' };
     const job = await startJob(store, 'first', { unique: pending });
     expect((await store.insert([jobSpec('next', { unique: pending })], NOW))[0]).toMatchObject({
       id: 'next',
@@ -41,7 +41,7 @@ export const unique: Record<string, Case> = {
   },
 
   'a timed key is taken for its time, whatever happens to the job': async ({ store }) => {
-    const hour: Uniqueness = { ...active, forMs: 3_600_000 };
+    const hour: Uniqueness = { ...activeKey, forMs: 3_600_000 };
     const job = await startJob(store, 'first', { unique: hour });
     await store.settle(ending(job, succeeded));
     const later = jobSpec('later', { unique: hour });
@@ -51,35 +51,40 @@ export const unique: Record<string, Case> = {
   },
 
   'a cancelled or removed job frees its key': async ({ store }) => {
-    await store.insert([jobSpec('first', { unique: active })], NOW);
+    await store.insert([jobSpec('first', { unique: activeKey })], NOW);
     await store.cancel(['first'], NOW);
-    expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'again' });
+    expect((await store.insert([sameKeyJob], NOW))[0]).toMatchObject({ id: 'again' });
     await store.remove(['again'], ['pending'], NOW);
-    expect((await store.insert([jobSpec('third', { unique: active })], NOW))[0]).toMatchObject({
+    expect((await store.insert([jobSpec('third', { unique: activeKey })], NOW))[0]).toMatchObject({
       id: 'third',
     });
   },
 
   'within one batch the first job of a key is added and returned for the others': async ({ store }) => {
-    const jobs = ['a', 'b', 'c'].map((id) => jobSpec(id, { unique: active }));
+    const jobs = ['a', 'b', 'c'].map((id) => jobSpec(id, { unique: activeKey }));
     const answers = await store.insert([jobSpec('plain'), ...jobs], NOW);
     expect(ids(answers)).toEqual(['plain', 'a', 'a', 'a']);
     expect(ids(await store.list({}, { limit: 5 }))).toEqual(['a', 'plain']);
   },
 
   'a retried job takes its key again': async ({ store }) => {
-    const never: Uniqueness = { ...active, key: 'p', while: 'pending' };
-    await store.insert([jobSpec('first', { unique: active }), jobSpec('waits', { unique: never })], NOW);
+    const pendingKey: Uniqueness = { ...activeKey, key: 'p', while: 'pending' };
+    await store.insert(
+      [jobSpec('first', { unique: activeKey }), jobSpec('waits', { unique: pendingKey })],
+      NOW,
+    );
     await store.cancel(['first', 'waits'], NOW);
     expect(await store.retry(['first', 'waits'], ['cancelled'], NOW)).toEqual(['first', 'waits']);
-    expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'first', existing: true });
-    expect((await store.insert([jobSpec('b', { unique: never })], NOW))[0]).toMatchObject({ id: 'waits' });
+    expect((await store.insert([sameKeyJob], NOW))[0]).toMatchObject({ id: 'first', existing: true });
+    expect((await store.insert([jobSpec('b', { unique: pendingKey })], NOW))[0]).toMatchObject({
+      id: 'waits',
+    });
   },
 
   'a job whose key another job has is not retried, and keyHolder returns that job': async ({ store }) => {
-    await store.insert([jobSpec('first', { unique: active })], NOW);
+    await store.insert([jobSpec('first', { unique: activeKey })], NOW);
     await store.cancel(['first'], NOW);
-    await store.insert([again], NOW);
+    await store.insert([sameKeyJob], NOW);
     await store.cancel(['again'], NOW);
     // Of two jobs that are retried together, the first one takes the key.
     expect(await store.retry(['again', 'first'], ['cancelled'], NOW)).toEqual(['again']);
@@ -95,10 +100,10 @@ export const unique: Record<string, Case> = {
   'a job that is retried after the time of its key has no key and does not block another holder': async ({
     store,
   }) => {
-    const hour: Uniqueness = { ...active, forMs: 3_600_000 };
+    const hour: Uniqueness = { ...activeKey, forMs: 3_600_000 };
     await store.insert([jobSpec('first', { unique: hour })], NOW);
     await store.cancel(['first'], NOW);
-    expect((await store.insert([again], NOW + 3_600_000))[0]).toMatchObject({ id: 'again' });
+    expect((await store.insert([sameKeyJob], NOW + 3_600_000))[0]).toMatchObject({ id: 'again' });
     expect(await store.retry(['first'], ['cancelled'], NOW + 3_600_000)).toEqual(['first']);
     await store.cancel(['again', 'first'], NOW);
     // A key whose time is over belongs to no job, even if nothing has used it since.

@@ -20,20 +20,20 @@ export const workers: Record<string, Case> = {
       }
     },
   'a registered worker is stored unchanged': async ({ store, another }) => {
-    const all = newWorker('w1');
-    const some = newWorker('w2', {
+    const ofAllQueues = newWorker('w1');
+    const ofTwoQueues = newWorker('w2', {
       pid: 12,
       queues: ['mail', 'a,b'],
       concurrency: 4,
       startedAt: NOW + 1,
       hostname: 'ü',
     });
-    await store.register(all);
-    await store.register(some);
-    const fresh = { draining: false, order: null, currentJobs: [], beat: 0 };
+    await store.register(ofAllQueues);
+    await store.register(ofTwoQueues);
+    const initial = { draining: false, order: null, currentJobs: [], beat: 0 };
     expect(await (await another()).workers()).toEqual([
-      { ...all, ...fresh, lastHeartbeat: NOW },
-      { ...some, ...fresh, lastHeartbeat: NOW + 1 },
+      { ...ofAllQueues, ...initial, lastHeartbeat: NOW },
+      { ...ofTwoQueues, ...initial, lastHeartbeat: NOW + 1 },
     ]);
   },
 

@@ -15,10 +15,10 @@ import {
 } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { brokenInvariants, readChanges, startAudit } from './audit.ts';
-import { check, type Kind } from './checker.ts';
+import { check, type ViolationKind } from './checker.ts';
 
 /** Runs `work` on an audited queue and returns the kinds of violations that the audit finds. */
-function violationsAfter(work: (store: Store, db: DatabaseSync) => Promise<void>): Promise<Kind[]> {
+function violationsAfter(work: (store: Store, db: DatabaseSync) => Promise<void>): Promise<ViolationKind[]> {
   return inTempDir(async (directory) => {
     const path = join(directory, 'queue.db');
     const { store } = await openSqlite(path);
@@ -38,7 +38,7 @@ function violationsAfter(work: (store: Store, db: DatabaseSync) => Promise<void>
   });
 }
 
-/** Makes many kinds of state changes: jobs fail, are retried, adopted, cancelled, deleted and pruned. */
+/** Makes many kinds of changes: jobs complete and fail, are adopted, requeued, cancelled, retried, deleted and pruned. */
 async function makeManyChanges(store: Store): Promise<void> {
   await store.insert(
     ['a', 'b', 'c', 'd', 'e'].map((id) => jobSpec(id)),

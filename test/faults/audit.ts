@@ -3,35 +3,36 @@ import type { Change, JobRow, Violation } from './checker.ts';
 import { countsFromCounters, countsFromEvents } from './event-log.ts';
 
 /**
- * Triggers that record every change of a job's phase, token or holder, and of the token or holder of an attempt. They
- * show what processes did to the rows, whatever their logs say. `actor` is copied from the event of the change.
+ * Triggers that record which jobs are inserted, deleted or change their phase, token or holder, which change after their
+ * end, and which attempts change their token or holder. They show what processes did to the rows, whatever their logs
+ * contain. `source` is the table of the row. `actor` is copied from the event of the change if that has an attempt.
  */
 const TRIGGERS = `
 CREATE TABLE IF NOT EXISTS audit (
-  seq INTEGER PRIMARY KEY, job TEXT, of TEXT, from_state TEXT, to_state TEXT,
+  seq INTEGER PRIMARY KEY, job TEXT, source TEXT, from_state TEXT, to_state TEXT,
   from_token INTEGER, to_token INTEGER, from_holder TEXT, to_holder TEXT, actor TEXT);
-CREATE INDEX IF NOT EXISTS audit_job ON audit (job, of);
+CREATE INDEX IF NOT EXISTS audit_job ON audit (job, source);
 CREATE TRIGGER IF NOT EXISTS audit_added AFTER INSERT ON job BEGIN
-  INSERT INTO audit (job, of, to_state, to_token) VALUES (NEW.id, 'job', NEW.state, NEW.token);
+  INSERT INTO audit (job, source, to_state, to_token) VALUES (NEW.id, 'job', NEW.state, NEW.token);
 END;
 CREATE TRIGGER IF NOT EXISTS audit_changed AFTER UPDATE OF state, phase, token, worker_id, finished_at ON job
 WHEN OLD.phase IS NOT NEW.phase OR OLD.token IS NOT NEW.token OR OLD.worker_id IS NOT NEW.worker_id
   OR OLD.phase = 'ended' BEGIN
-  INSERT INTO audit (job, of, from_state, to_state, from_token, to_token, from_holder, to_holder)
+  INSERT INTO audit (job, source, from_state, to_state, from_token, to_token, from_holder, to_holder)
   VALUES (NEW.id, 'job', OLD.state, NEW.state, OLD.token, NEW.token, OLD.worker_id, NEW.worker_id);
 END;
 CREATE TRIGGER IF NOT EXISTS audit_attempt AFTER UPDATE OF token, worker_id ON attempt
 WHEN OLD.token IS NOT NEW.token OR OLD.worker_id IS NOT NEW.worker_id BEGIN
-  INSERT INTO audit (job, of, from_state, to_state, from_token, to_token, from_holder, to_holder)
+  INSERT INTO audit (job, source, from_state, to_state, from_token, to_token, from_holder, to_holder)
   SELECT id, 'attempt', 'processing', 'processing', OLD.token, NEW.token, OLD.worker_id, NEW.worker_id
   FROM job WHERE number = NEW.job;
 END;
 CREATE TRIGGER IF NOT EXISTS audit_actor AFTER INSERT ON event WHEN NEW.attempt IS NOT NULL AND NEW.kind IN
   ('started', 'adopted', 'requeued', 'completed', 'failed', 'dead', 'cancelled') BEGIN
-  UPDATE audit SET actor = NEW.actor WHERE seq = (SELECT max(seq) FROM audit WHERE job = NEW.id AND of = 'job');
+  UPDATE audit SET actor = NEW.actor WHERE seq = (SELECT max(seq) FROM audit WHERE job = NEW.id AND source = 'job');
 END;
 CREATE TRIGGER IF NOT EXISTS audit_removed AFTER DELETE ON job BEGIN
-  INSERT INTO audit (job, of, from_state, from_token) VALUES (OLD.id, 'job', OLD.state, OLD.token);
+  INSERT INTO audit (job, source, from_state, from_token) VALUES (OLD.id, 'job', OLD.state, OLD.token);
 END;`;
 
 function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
@@ -49,7 +50,7 @@ export function startAudit(path: string): void {
 }
 
 /** Returns the number of jobs that have not ended. */
-export function unfinished(path: string): number {
+export function countUnfinished(path: string): number {
   return openWork(path).unfinished;
 }
 
@@ -90,6 +91,7 @@ export function countEndRequests(path: string): number {
   return withDatabase(path, (db) => Number(db.prepare(sql).get()!.n));
 }
 
+/** Returns the recorded changes, without inserts and deletes. */
 export function readChanges(path: string): Change[] {
   const sql = `SELECT job, from_state AS "from", to_state AS "to", from_token AS fromToken, to_token AS toToken,
     from_holder AS fromHolder, to_holder AS toHolder, actor FROM audit WHERE from_state IS NOT NULL AND to_state IS NOT NULL ORDER BY seq`;

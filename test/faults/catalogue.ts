@@ -1,6 +1,6 @@
 import { killStorm } from './f01-kill-storm.ts';
 import { crashPoints } from './f02-crash-points.ts';
-import { killedAfterExit, killedAfterSpawn } from './f03-spawn.ts';
+import { killedAfterExit, killedAfterSpawn } from './f03-killed-worker.ts';
 import { supervisorKilled } from './f05-supervisor.ts';
 import { manyStarts } from './f06-many-starts.ts';
 import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
@@ -17,8 +17,8 @@ import { storeAway } from './f20-store-away.ts';
 import { corruption } from './f21-corruption.ts';
 import { replacedFile } from './f22-replaced-file.ts';
 import { openFilesExhausted, processesExhausted } from './f23-exhausted.ts';
-import { floods } from './f25-output.ts';
-import { killedWhilePrinting } from './f26-output.ts';
+import { floods } from './f25-large-output.ts';
+import { killedWhilePrinting } from './f26-killed-while-printing.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { leftovers } from './f28-leftovers.ts';
 import { pidReuse } from './f29-pid-reuse.ts';
@@ -28,10 +28,10 @@ import { blockedLoop, unexpectedError } from './f32-broken-worker.ts';
 import { killedEnqueue } from './f34-killed-enqueue.ts';
 import { killedMigration, manyMigrations } from './f35-migrations.ts';
 import { races } from './f42-races.ts';
-import { logDirectory } from './f44-log-directory.ts';
+import { tamperedDirectory } from './f44-tampered-directory.ts';
 import { namespaces } from './f47-namespaces.ts';
 import { stoppedAdopters } from './f48-stopped-adopters.ts';
-import { stopOfEverything, stopOfEverythingOnce } from './f49-signal-everything.ts';
+import { stopOfEverything, stopOfEverythingAtMostOnce } from './f49-signal-everything.ts';
 import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
 import { plainProgramsEnd } from './f51-plain-programs.ts';
@@ -76,11 +76,11 @@ export const FAULTS: Fault[] = [
   manyMigrations,
   killedMigration,
   races,
-  logDirectory,
+  tamperedDirectory,
   namespaces,
   stoppedAdopters,
   stopOfEverything,
-  stopOfEverythingOnce,
+  stopOfEverythingAtMostOnce,
   stopMeetsStart,
   endedBeforeTimeout,
   endedBeforeForce,

@@ -1,26 +1,26 @@
 import { expect, test } from 'bun:test';
-import { type Change, check, type History, type JobRow, type Kind } from './checker.ts';
+import { type Change, check, type History, type JobRow, type ViolationKind } from './checker.ts';
 import { settlementsIn } from './lab.ts';
 import type { WitnessLine } from './witness.ts';
 
-function line(what: 'S' | 'E', attempt = 1, over: Partial<WitnessLine> = {}): WitnessLine {
+function line(what: 'S' | 'E', attempt = 1, fields: Partial<WitnessLine> = {}): WitnessLine {
   const code = what === 'S' ? null : 0;
-  return { what, job: 'a', attempt, fence: attempt, pid: attempt, born: '1', code, ...over };
+  return { what, job: 'a', attempt, fence: attempt, pid: attempt, born: '1', code, ...fields };
 }
 
-function row(over: Partial<JobRow> = {}): JobRow {
-  return { id: 'a', state: 'completed', attempts: 1, maxRetries: 3, crashes: 0, ...over };
+function row(fields: Partial<JobRow> = {}): JobRow {
+  return { id: 'a', state: 'completed', attempts: 1, maxRetries: 3, crashes: 0, ...fields };
 }
 
-function change(over: Partial<Change> = {}): Change {
+function change(fields: Partial<Change> = {}): Change {
   return {
     ...{ job: 'a', from: 'processing', to: 'completed' },
-    ...{ fromToken: 1, toToken: 1, fromHolder: 'w1', toHolder: null, actor: 'w1', ...over },
+    ...{ fromToken: 1, toToken: 1, fromHolder: 'w1', toHolder: null, actor: 'w1', ...fields },
   };
 }
 
 /** Returns the history of one job that ran once and completed. */
-function correctHistory(over: Partial<History> = {}): History {
+function correctHistory(fields: Partial<History> = {}): History {
   return {
     enqueued: [{ id: 'a', outcome: 'ok' }],
     witness: [line('S'), line('E')],
@@ -32,18 +32,19 @@ function correctHistory(over: Partial<History> = {}): History {
     logged: [{ job: 'a', workers: ['w1'] }],
     orphans: [],
     once: new Set(),
-    ...over,
+    ...fields,
   };
 }
 
-const kinds = (over: Partial<History>): Kind[] => check(correctHistory(over)).map((one) => one.kind);
+const kinds = (fields: Partial<History>): ViolationKind[] =>
+  check(correctHistory(fields)).map((one) => one.kind);
 
 test('the checker finds nothing wrong with a correct history', () => {
   expect(check(correctHistory())).toEqual([]);
   expect(kinds({ once: 'all' })).toEqual([]);
 });
 
-test('lost covers acknowledged jobs that are missing or unfinished, or completed without having run', () => {
+test('lost covers acknowledged jobs that are missing or pending, or completed without having run to their end', () => {
   expect(kinds({ jobs: [] })).toEqual(['lost']);
   expect(kinds({ jobs: [row({ state: 'pending' })] })).toEqual(['lost']);
   expect(kinds({ witness: [] })).toEqual(['lost']);
@@ -61,7 +62,7 @@ test('unexpected covers jobs that exist or ran although their enqueue failed or 
   expect(kinds({ enqueued: [], jobs: [] })).toEqual(['unexpected']);
 });
 
-test('twice covers a second run of an at-most-once job, a run after a success, and two runs under one claim', () => {
+test('twice covers a second run of a job that may start once, a run after a success, and two runs under one claim', () => {
   const again = [line('S'), line('E', 1, { code: 1 }), line('S', 2), line('E', 2)];
   expect(kinds({ witness: again })).toEqual([]);
   expect(kinds({ witness: again, once: 'all' })).toEqual(['twice']);
@@ -80,7 +81,7 @@ test('overlap covers a run that ends after the next one has started', () => {
   expect(kinds({ witness: [line('S'), line('S', 2), line('E', 2)] })).toEqual([]);
 });
 
-test('stuck and overcharged jobs, orphan processes and rewritten results are found', () => {
+test('stuck and overcharged jobs, orphan processes and rewritten results are found, but a retry is allowed', () => {
   expect(kinds({ jobs: [row({ state: 'processing' })] })).toEqual(['stuck']);
   expect(kinds({ orphans: [{ pid: 1, job: 'a' }] })).toEqual(['orphan']);
   expect(kinds({ jobs: [row({ attempts: 4 })] })).toEqual(['overcharged']);

@@ -48,7 +48,8 @@ export interface History {
   once: 'all' | ReadonlySet<string>;
 }
 
-export type Kind =
+/** `check` finds all kinds but `late`, which the lab finds, and `invariant`, which the audit and some faults report. */
+export type ViolationKind =
   | 'lost'
   | 'unexpected'
   | 'twice'
@@ -62,34 +63,37 @@ export type Kind =
   | 'invariant';
 
 export interface Violation {
-  kind: Kind;
+  kind: ViolationKind;
   what: string;
 }
 
-const FINAL = new Set(['completed', 'dead', 'cancelled']);
+const FINAL_STATES = new Set(['completed', 'dead', 'cancelled']);
 
 /** Returns the violations in a history. It is a pure function, so the same history gives the same result. */
 export function check(history: History): Violation[] {
   const jobs = new Map(history.jobs.map((job) => [job.id, job]));
   const lines = Map.groupBy(history.witness, (line) => line.job);
   return [
-    ...lost(history, jobs, lines),
-    ...unexpected(history, jobs),
-    ...[...lines].flatMap(([id, runs]) => [...twice(history, id, runs, jobs.get(id)), ...overlap(id, runs)]),
-    ...history.jobs.flatMap(stuck),
-    ...history.jobs.flatMap(overcharged),
+    ...findLost(history, jobs, lines),
+    ...findUnexpected(history, jobs),
+    ...[...lines].flatMap(([id, runs]) => [
+      ...findRepeated(history, id, runs, jobs.get(id)),
+      ...findOverlap(id, runs),
+    ]),
+    ...history.jobs.flatMap(findStuck),
+    ...history.jobs.flatMap(findOvercharged),
     ...history.orphans.map(({ pid, job }) => violation('orphan', `process ${pid} of ${job} is left`)),
-    ...stale(history),
-    ...history.changes.flatMap(rewritten),
+    ...findStale(history),
+    ...history.changes.flatMap(findRewritten),
   ];
 }
 
-function violation(kind: Kind, what: string): Violation {
+function violation(kind: ViolationKind, what: string): Violation {
   return { kind, what };
 }
 
-/** Finds acknowledged jobs that are missing or still waiting, and completed jobs that never ended with exit code 0. */
-function lost(
+/** Finds acknowledged jobs that are missing or still waiting, and completed jobs that no run ended with exit code 0. */
+function findLost(
   { enqueued }: History,
   jobs: Map<string, JobRow>,
   lines: Map<string, WitnessLine[]>,
@@ -98,7 +102,7 @@ function lost(
   for (const { id, outcome } of enqueued) {
     const state = jobs.get(id)?.state;
     if (outcome === 'ok' && state === undefined) found.push(violation('lost', `${id} is not there`));
-    else if (outcome === 'ok' && !FINAL.has(state!) && state !== 'processing')
+    else if (outcome === 'ok' && !FINAL_STATES.has(state!) && state !== 'processing')
       found.push(violation('lost', `${id} is still ${state}`));
     const ran = lines.get(id)?.some((line) => line.what === 'E' && line.code === 0) ?? false;
     if (state === 'completed' && !ran)
@@ -108,15 +112,16 @@ function lost(
 }
 
 /** Finds jobs that exist or ran although their enqueue failed or never happened. */
-function unexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobRow>): Violation[] {
-  const asked = new Set(enqueued.filter((one) => one.outcome !== 'fail').map((one) => one.id));
+function findUnexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobRow>): Violation[] {
+  const expectedIds = new Set(enqueued.filter((one) => one.outcome !== 'fail').map((one) => one.id));
   const found = new Set([...witness.map((line) => line.job), ...jobs.map((job) => job.id)]);
   return [...found]
-    .filter((id) => !asked.has(id))
+    .filter((id) => !expectedIds.has(id))
     .map((id) => violation('unexpected', `${id} ${rows.has(id) ? 'is there' : 'ran'}; nobody enqueued it`));
 }
 
-function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow): Violation[] {
+/** Finds a second run of a job that may start once, a run after a success, and two runs under one claim. */
+function findRepeated({ once }: History, id: string, lines: WitnessLine[], row?: JobRow): Violation[] {
   const starts = lines.filter((line) => line.what === 'S');
   if ((once === 'all' || once.has(id)) && starts.length > 1)
     return [violation('twice', `${id} ran ${starts.length} times (${row?.results ?? 'no attempts'})`)];
@@ -129,7 +134,7 @@ function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow
 }
 
 /** Finds a run that ends after the next run of the job has started. Both ran at that moment. */
-function overlap(id: string, lines: WitnessLine[]): Violation[] {
+function findOverlap(id: string, lines: WitnessLine[]): Violation[] {
   let last: WitnessLine | null = null;
   for (const line of lines) {
     if (line.what === 'S') last = line;
@@ -139,11 +144,11 @@ function overlap(id: string, lines: WitnessLine[]): Violation[] {
   return [];
 }
 
-function stuck(job: JobRow): Violation[] {
+function findStuck(job: JobRow): Violation[] {
   return job.state === 'processing' ? [violation('stuck', `${job.id} is processing for ever`)] : [];
 }
 
-function overcharged(job: JobRow): Violation[] {
+function findOvercharged(job: JobRow): Violation[] {
   if (job.attempts <= Math.max(1, job.maxRetries)) return [];
   return [violation('overcharged', `${job.id} has ${job.attempts} attempts of ${job.maxRetries}`)];
 }
@@ -152,7 +157,7 @@ function overcharged(job: JobRow): Violation[] {
  * Finds settlements by workers that did not hold the job, in the rows and in the logs, and tokens that fell or did not
  * rise with a new holder.
  */
-function stale({ changes, logged }: History): Violation[] {
+function findStale({ changes, logged }: History): Violation[] {
   const holders = new Map<string, Set<string>>();
   const found: Violation[] = [];
   for (const change of changes) {
@@ -173,8 +178,8 @@ function stale({ changes, logged }: History): Violation[] {
   return found;
 }
 
-/** Finds jobs that changed after they had ended, other than by a retry, which makes them pending. */
-function rewritten(change: Change): Violation[] {
-  if (!FINAL.has(change.from) || change.to === 'pending') return [];
+/** Reports a change of a job that had ended, unless it became pending by a retry. */
+function findRewritten(change: Change): Violation[] {
+  if (!FINAL_STATES.has(change.from) || change.to === 'pending') return [];
   return [violation('rewritten', `${change.job} went from ${change.from} to ${change.to}`)];
 }

@@ -1,14 +1,15 @@
 import { inTempDir } from '../support/temp-dir.ts';
 import type { Fault } from './fault.ts';
-import { type Patch, patchedProgram } from './patched.ts';
+import { type Patch, patchedProgram } from './patched-source.ts';
 
 /** A patched program, mostly without a safeguard, and a fault that the real program withstands. */
 export interface Control {
   name: string;
   patches: Patch[];
   fault: Fault;
+  /** The scale at which the fault runs. */
   scale: number;
-  /** The fault must find one of these kinds of violations, or none if the list is empty. */
+  /** The fault must find at least one of these kinds of violations, or no violation if the list is empty. */
   expected: string[];
 }
 

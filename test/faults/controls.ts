@@ -1,5 +1,5 @@
 import type { Control } from './control.ts';
-import { killedAfterSpawn } from './f03-spawn.ts';
+import { killedAfterSpawn } from './f03-killed-worker.ts';
 import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
 import { clockSteps } from './f09-clock.ts';
 import { busyStorm } from './f11-busy.ts';
@@ -14,7 +14,7 @@ import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
 import { plainProgramsEnd } from './f51-plain-programs.ts';
 import { patchAt, patchWithin } from './marks.ts';
-import type { Patch } from './patched.ts';
+import type { Patch } from './patched-source.ts';
 
 /** Delays recovery between its checks of the record and of the process, so that jobs often end in between. */
 const SLOW_CHECK: Patch = patchAt(

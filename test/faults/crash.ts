@@ -1,10 +1,10 @@
 import type { Running } from '../support/queuectl.ts';
-import { unfinished } from './audit.ts';
+import { countUnfinished } from './audit.ts';
 import type { Lab, Supervisor } from './lab.ts';
 
 /** The exit codes for `not found` and for a conflict, which a command returns if its work is already done. */
-const DONE_BEFORE = [3, 4];
-const KILLED = -1;
+const ALREADY_DONE_CODES = [3, 4];
+const KILLED_CODE = -1;
 
 /** Starts processes. The first one that reaches the crash point is killed, and later ones are not. */
 export interface Crash {
@@ -27,11 +27,12 @@ export function crashAt(lab: Lab, point: string): Crash {
     async run(...args) {
       const first = await lab.box.run(args, { env: env() });
       if (first.code === 0) return;
-      if (first.code !== KILLED) throw new Error(`${args.join(' ')}: exit ${first.code}: ${first.stderr}`);
+      if (first.code !== KILLED_CODE)
+        throw new Error(`${args.join(' ')}: exit ${first.code}: ${first.stderr}`);
       died = true;
       const again = await lab.box.run(args);
       // The repeated command may be refused because the first one had finished its work. No other error is allowed.
-      if (again.code !== 0 && !DONE_BEFORE.includes(again.code))
+      if (again.code !== 0 && !ALREADY_DONE_CODES.includes(again.code))
         throw new Error(`${args.join(' ')} again: exit ${again.code}: ${again.stderr}`);
     },
     supervisor: (...args) => lab.supervisor(args, env()),
@@ -56,6 +57,6 @@ export async function waitForRecovery(
       lab.supervisor(['--count', '2']);
       replaced = true;
     }
-    return unfinished(lab.database) === 0 && condition();
+    return countUnfinished(lab.database) === 0 && condition();
   });
 }

@@ -7,14 +7,16 @@ export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
 
 const SECTOR = 512;
 
-type Change = Extract<Op, { kind: 'write' | 'truncate' }>;
-/** An entry of the file system's journal: names with their new files. It is kept completely or not at all. */
+type ContentChange = Extract<Op, { kind: 'write' | 'truncate' }>;
+/** An entry of the file system's journal: paths with their new file, or null. It is kept whole or not at all. */
 type JournalEntry = { names: [path: string, file: File | 'directory' | null][]; done: number };
 
 interface File {
+  /** The bytes on stable storage. The buffer may be longer than `size`. */
   synced: Uint8Array;
   size: number;
-  pending: Change[];
+  /** Changes that are not synced. */
+  pending: ContentChange[];
 }
 
 /**
@@ -38,7 +40,7 @@ export function createDisk(root: string): Disk {
     const found = names.get(path);
     return found === undefined || found === 'directory' ? null : found;
   };
-  const rename = (done: number, ...changed: JournalEntry['names']): void => {
+  const changeNames = (done: number, ...changed: JournalEntry['names']): void => {
     const entry = { names: changed, done };
     applyNames(names, entry);
     journal.push(entry);
@@ -60,7 +62,7 @@ export function createDisk(root: string): Disk {
       switch (op.kind) {
         case 'create':
           if (names.has(op.path)) return;
-          return rename(op.done, [
+          return changeNames(op.done, [
             op.path,
             op.directory ? 'directory' : { synced: new Uint8Array(0), size: 0, pending: [] },
           ]);
@@ -69,11 +71,11 @@ export function createDisk(root: string): Disk {
           fileAt(op.path)?.pending.push(op);
           return;
         case 'unlink':
-          return rename(op.done, [op.path, null]);
+          return changeNames(op.done, [op.path, null]);
         case 'rename':
-          return rename(op.done, [op.path, null], [op.to, names.get(op.path) ?? null]);
+          return changeNames(op.done, [op.path, null], [op.to, names.get(op.path) ?? null]);
         case 'link':
-          return rename(op.done, [op.to, names.get(op.path) ?? null]);
+          return changeNames(op.done, [op.to, names.get(op.path) ?? null]);
         case 'sync':
           return sync(op.path, op.begun);
       }
@@ -122,7 +124,7 @@ function contentAfterCut(file: File, kept: Kept, random: Random): Uint8Array {
 }
 
 /** Splits a write into sectors, because a disk writes whole sectors. */
-function* sectors(change: Extract<Op, { kind: 'write' }>): Generator<Change> {
+function* sectors(change: Extract<Op, { kind: 'write' }>): Generator<ContentChange> {
   const { at, data } = change;
   for (let from = 0; from < data.length; ) {
     const to = Math.min(data.length, from + SECTOR - ((at + from) % SECTOR));
@@ -131,7 +133,7 @@ function* sectors(change: Extract<Op, { kind: 'write' }>): Generator<Change> {
   }
 }
 
-function applyChange(file: File, change: Change): void {
+function applyChange(file: File, change: ContentChange): void {
   const size = change.kind === 'truncate' ? change.size : Math.max(file.size, change.at + change.data.length);
   if (size > file.synced.length) {
     const larger = new Uint8Array(Math.max(size, file.synced.length * 2));

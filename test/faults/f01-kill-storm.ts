@@ -1,5 +1,5 @@
 import { below, pick } from '../support/random.ts';
-import { unfinished } from './audit.ts';
+import { countUnfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
 import { roundDone, startProgress } from './progress.ts';
@@ -34,12 +34,12 @@ export const killStorm: Fault = {
         startProgress(kills);
         while (killed < kills) {
           await new Promise((done) => setTimeout(done, 50 + below(lab.random, 450)));
-          if (kill(lab, killed)) {
+          if (killOne(lab, killed)) {
             killed++;
             roundDone();
           }
           while (lab.supervisors().length < SUPERVISORS) start();
-          if (unfinished(lab.database) === 0) await lab.enqueue(furtherJobs(killed));
+          if (countUnfinished(lab.database) === 0) await lab.enqueue(furtherJobs(killed));
         }
         await lab.waitForJobs();
         return { jobs: lab.enqueued.length, faults: killed, violations: await lab.judge() };
@@ -48,18 +48,20 @@ export const killStorm: Fault = {
     ),
 };
 
-/** Returns further jobs, so that no kill hits an empty queue. */
-function furtherJobs(round: number): { id: string; command: string }[] {
+/** Returns more jobs for a queue that has become empty before the last kill. */
+function furtherJobs(killed: number): { id: string; command: string }[] {
   return Array.from({ length: JOBS_PER_KILL }, (_, i) => ({
-    id: `k${round}-${i}`,
+    id: `k${killed}-${i}`,
     command: witnessed(0.05),
   }));
 }
 
-function kill(lab: Lab, nth: number): boolean {
+/** Kills a random worker or supervisor. Returns false if there was none. `killed` is the number of earlier kills. */
+function killOne(lab: Lab, killed: number): boolean {
   const supervisors = lab.supervisors();
   const workers = supervisors.flatMap((one) => one.workers());
-  const victims = (nth + 1) % KILLS_PER_SUPERVISOR_KILL === 0 ? supervisors.map((one) => one.pid) : workers;
+  const victims =
+    (killed + 1) % KILLS_PER_SUPERVISOR_KILL === 0 ? supervisors.map((one) => one.pid) : workers;
   if (victims.length === 0) return false;
   process.kill(pick(lab.random, victims), 'SIGKILL');
   return true;

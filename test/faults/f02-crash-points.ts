@@ -5,43 +5,43 @@ import { DatabaseSync } from 'node:sqlite';
 import { workersOf } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
+import { allPoints } from './all-crash-points.ts';
 import { readJobs } from './audit.ts';
 import type { Violation } from './checker.ts';
 import { type Crash, crashAt, waitForRecovery } from './crash.ts';
 import type { Fault } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
 import { copyWithOutput, deleteOnFullDisk } from './maintenance-scenes.ts';
-import { ADOPT_ONLY, untilReady } from './moments.ts';
 import { mayMount } from './mounts.ts';
-import { allPoints } from './points.ts';
+import { ADOPT_ONLY, untilReady } from './process-control.ts';
 import { inLanes, shuffled } from './rounds.ts';
 import { releaseByServer } from './server-scene.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
-const FLOOD = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0.8; say E 0';
-const TICK = witnessed(0);
+const PRINT_300_KB = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0.8; say E 0';
+const TICK_COMMAND = witnessed(0);
 const ROUNDS_PER_POINT = 20;
 
-/** Returns all crash points except those of a migration, which F36 tests, and those of a full disk if it cannot mount. */
-const points = (): string[] =>
+/** Returns all crash points but those of a migration, which F36 tests. Those of freeing the ballast need a mount. */
+const testedPoints = (): string[] =>
   allPoints().filter(
     (point) => !point.endsWith('-migrate') && (mayMount || !point.endsWith('-free-ballast')),
   );
 
 /** Kills a process at each crash point and expects other processes to finish its work. */
-export const crashPoints: Fault = crashPointsOf(points());
+export const crashPoints: Fault = faultAt(testedPoints());
 
-/** Selects crash points by name or by the start or end of it: `mark` selects before-mark, in-mark and after-mark. */
+/** Returns F2 for the points with these names, starts or ends: `mark` selects before-mark, in-mark and after-mark. */
 export function crashPointsNamed(names: string[]): Fault {
-  const chosen = points().filter((point) =>
+  const chosen = testedPoints().filter((point) =>
     names.some((name) => point === name || point.endsWith(`-${name}`) || point.startsWith(`${name}-`)),
   );
   if (chosen.length === 0) throw new Error(`there is no crash point ${names.join(' or ')}`);
-  return crashPointsOf(chosen);
+  return faultAt(chosen);
 }
 
-function crashPointsOf(chosen: string[]): Fault {
+function faultAt(chosen: string[]): Fault {
   return {
     id: 'F2',
     title: 'SIGKILL at every crash point',
@@ -60,6 +60,7 @@ function crashPointsOf(chosen: string[]): Fault {
   };
 }
 
+/** Plays scenes until a process reaches the crash point. */
 async function round(
   point: string,
   seed: number,
@@ -104,6 +105,7 @@ async function play(
 ): Promise<{ jobs: number; violations: Violation[] } | null> {
   await lab.configure({ 'backoff-strategy': 'fixed', 'retry-delay': '50ms', 'kill-grace': '200ms' });
   await lab.configure({ 'output-limit': '64K', 'heartbeat-interval': '200ms', lease: '1s' });
+  // Points that processes pass often are tested at their first, second or third passage.
   const nth = 1 + below(lab.random, 3);
   const crash = crashAt(
     lab,
@@ -111,9 +113,10 @@ async function play(
   );
   await scene(lab, crash);
   if (!crash.died) return null;
-  const known = new Set(lab.enqueued.map((one) => one.id));
-  for (const { id } of readJobs(lab.database)) if (!known.has(id)) lab.recordEnqueue(id, 'ok');
-  const violations = await lab.judge(new Set(known));
+  // The jobs of schedules and those that the scene did not record must not be lost, but may run again.
+  const onceIds = new Set(lab.enqueued.map((one) => one.id));
+  for (const { id } of readJobs(lab.database)) if (!onceIds.has(id)) lab.recordEnqueue(id, 'ok');
+  const violations = await lab.judge(onceIds);
   const about = (one: Violation): Violation => ({ ...one, what: `${point}: ${one.what}` });
   return { jobs: lab.enqueued.length, violations: violations.map(about) };
 }
@@ -138,7 +141,7 @@ async function runUserCommands(lab: Lab, crash: Crash): Promise<void> {
     lab.enqueued.findIndex((one) => one.id === 'gone'),
     1,
   );
-  await crash.run('schedule', 'add', 's', '--every', '1h', TICK);
+  await crash.run('schedule', 'add', 's', '--every', '1h', TICK_COMMAND);
   await crash.run('schedule', 'edit', 's', '--every', '2h');
   await crash.run('schedule', 'pause', 's');
   await crash.run('schedule', 'run', 's');
@@ -165,35 +168,35 @@ async function pruneAndCopy(lab: Lab, crash: Crash): Promise<void> {
   db.close();
   await lab.configure({ 'keep-events': '1' });
   await crash.run('prune');
-  // The backup uses another queue, because it refuses the triggers of the audit.
+  // Another queue is backed up, because a backup refuses a store with the triggers of the audit.
   const other = join(lab.box.directory, 'other.db');
   await lab.box.run(['--db', other, 'enqueue', 'true']);
   await crash.run('--db', other, 'backup', '--force', join(lab.box.directory, 'copy.db'));
-  const everything = join(lab.box.directory, 'queue.jsonl');
-  writeFileSync(everything, (await lab.box.run(['export'])).stdout);
-  await crash.run('import', '--on-conflict', 'skip', everything);
+  const exportFile = join(lab.box.directory, 'queue.jsonl');
+  writeFileSync(exportFile, (await lab.box.run(['export'])).stdout);
+  await crash.run('import', '--on-conflict', 'skip', exportFile);
   const workers = lab.supervisor(['--count', '2']);
   await waitForRecovery(lab, workers);
 }
 
-/** Runs jobs that end in different ways, beside the lifeline of a worker that is long gone. */
+/** Runs jobs that end in different ways and a schedule, beside an old lifeline. Then stops the workers. */
 async function runJobs(lab: Lab, crash: Crash): Promise<void> {
   createOldLifeline(lab);
   const jobs = [
     ...Array.from({ length: 4 }, (_, i) => ({ id: `ok${i}`, command: witnessed(0.02 * i) })),
     { id: 'dead', command: witnessed(0, 1), max_retries: 1 },
     { id: 'late', command: witnessed(60), max_retries: 1, timeout_ms: 300 },
-    { id: 'flood', command: FLOOD },
+    { id: 'flood', command: PRINT_300_KB },
     { id: 'fed', command: witnessed(0), stdin: 'food' },
   ];
   await lab.enqueue(jobs);
-  // The lab does not know this job, so the checker allows it to run again.
+  // This job is not recorded in the lab, so the checker allows it to run again.
   const retried = '. ./witness.sh; witnessed 0 $((QUEUECTL_ATTEMPT < 2))';
   await lab.box.json(['enqueue', '--id', 'retried', '--command', retried]);
-  await lab.box.json(['schedule', 'add', 's', '--every', '1s', TICK]);
+  await lab.box.json(['schedule', 'add', 's', '--every', '1s', TICK_COMMAND]);
   const workers = crash.supervisor('--count', '2', '--concurrency', '2');
-  const fired = (): boolean => readJobs(lab.database).length > jobs.length + 1;
-  await waitForRecovery(lab, workers, fired);
+  const hasFired = (): boolean => readJobs(lab.database).length > jobs.length + 1;
+  await waitForRecovery(lab, workers, hasFired);
   await lab.box.json(['schedule', 'remove', 's']);
   await waitForRecovery(lab, workers);
   const [one] = await workersOf(lab.box);

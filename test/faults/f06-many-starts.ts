@@ -5,7 +5,7 @@ import { witnessed } from './witness.ts';
 const STARTS = 20;
 const JOBS = 40;
 
-/** Runs many `worker start` commands at the same moment, which must work side by side. */
+/** Runs many `worker start` commands at the same moment. All of them must exit with 0. */
 export const manyStarts: Fault = {
   id: 'F6',
   title: `${STARTS} worker start commands at once`,

@@ -1,8 +1,16 @@
 import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
-import { unfinished } from './audit.ts';
+import { countUnfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { ADOPT_ONLY, freeze, isStopped, QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
+import {
+  ADOPT_ONLY,
+  freeze,
+  isStopped,
+  QUICK_SETTINGS,
+  untilGone,
+  untilReady,
+  untilStarted,
+} from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
@@ -15,17 +23,17 @@ const BEFORE_START = [
   'before-output:1',
   'before-spawn:1',
 ];
-/** At this crash point the job has ended, and its settlement comes too late. */
+/** A worker settles a job together with its next claim, so at this crash point the job has ended and is not settled. */
 const BEFORE_SETTLEMENT = ['before-claim:2'];
 
-/** A round is tried up to this many times, until another worker adopts the job. */
-const TRIES = 20;
+/** A round of F7 is tried up to this many times, until another worker adopts the job. */
+const MAX_TRIES = 20;
 
 /** Freezes a worker at one of the crash points. Continues it when another worker has adopted or ended its job. */
 function frozenAt(points: string[]): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(below(lab.random, 300) / 1000) }]);
@@ -67,7 +75,7 @@ export const frozenWorker: Fault = {
   full: 300,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       async open(lab) {
         const adopter = lab.supervisor(ADOPT_ONLY);
         const frozen = lab.supervisor();
@@ -77,23 +85,23 @@ export const frozenWorker: Fault = {
           await lab.enqueue([{ id, command: witnessed(0.4 + below(lab.random, 2500) / 1000) }]);
           await untilStarted(lab, id);
           const pid = await until(() => frozen.workers()[0], 'a worker');
-          const readyCount = frozen.output().split(' ready ').length;
+          const nextReadyCount = frozen.output().split(' ready ').length;
           freeze(lab, pid);
           const adopted = (): boolean =>
             adopter.output().includes(`job=${id} attempt=1 queue=default adopted`);
-          await until(() => adopted() || unfinished(lab.database) === 0, 'adopted');
+          await until(() => adopted() || countUnfinished(lab.database) === 0, 'adopted');
           // The worker continues before or after the adopter has settled the job.
           if (below(lab.random, 2) === 0) await lab.waitForJobs();
           process.kill(pid, 'SIGCONT');
           if (!adopted()) return false;
           await untilGone([pid]);
           await lab.waitForJobs();
-          await untilReady(frozen, readyCount);
+          await untilReady(frozen, nextReadyCount);
           return true;
         };
         return async (_, round) => {
-          for (let i = 0; i < TRIES; i++) if (await freezeDuringJob(`j${round}-${i}`)) return;
-          throw new Error(`no worker could be frozen in time, ${TRIES} times in a row`);
+          for (let i = 0; i < MAX_TRIES; i++) if (await freezeDuringJob(`j${round}-${i}`)) return;
+          throw new Error(`no worker could be frozen in time, ${MAX_TRIES} times in a row`);
         };
       },
     }),

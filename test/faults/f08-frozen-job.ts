@@ -1,7 +1,7 @@
 import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { groupOf, QUICK, untilStarted } from './moments.ts';
+import { ADOPT_ONLY, groupOf, QUICK_SETTINGS, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
@@ -13,10 +13,10 @@ export const frozenJob: Fault = {
   full: 50,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open(lab) {
         lab.supervisor();
-        const other = lab.supervisor(['--queue', 'nothing']);
+        const adopter = lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {
           const id = `j${round}`;
           await lab.enqueue([{ id, command: witnessed(60), timeout_ms: 1500, max_retries: 1 }]);
@@ -26,7 +26,7 @@ export const frozenJob: Fault = {
             () => readJobs(lab.database).find((job) => job.id === id)?.state === 'dead',
             'timed out',
           );
-          if (other.output().includes('adopted')) throw new Error('the job was taken from its live worker');
+          if (adopter.output().includes('adopted')) throw new Error('the job was taken from its live worker');
         };
       },
     }),

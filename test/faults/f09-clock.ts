@@ -7,8 +7,8 @@ import { below, randomFrom } from '../support/random.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import type { Fault, Figures } from './fault.ts';
 
-const HOUR = 3_600_000;
-const YEAR = 365 * 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
 const STEP_MS = 100;
 /** All jobs must complete within LIMIT_MS plus MS_PER_JOB for each job. */
 const LIMIT_MS = 60_000;
@@ -16,14 +16,14 @@ const MS_PER_JOB = 300;
 /** The first jobs run for this long while the clock moves. If leases expired by that clock, they would be adopted. */
 const LONG_SECONDS = 3;
 
-/** Maps each step to an offset of the clock in ms. Single jumps come after one second, when jobs are running. */
+/** Lists names with the offset of the clock in ms at each step. Single jumps come after one second, while jobs run. */
 const CASES: [string, (step: number, random: Random) => number][] = [
-  ['one hour forward', (step) => (step < 10 ? 0 : HOUR)],
-  ['one hour back', (step) => (step < 10 ? 0 : -HOUR)],
-  ['one year forward', (step) => (step < 10 ? 0 : YEAR)],
-  ['a jump every 100ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
+  ['one hour forward', (step) => (step < 10 ? 0 : HOUR_MS)],
+  ['one hour back', (step) => (step < 10 ? 0 : -HOUR_MS)],
+  ['one year forward', (step) => (step < 10 ? 0 : YEAR_MS)],
+  ['a jump every 100ms', (_step, random) => below(random, 2 * HOUR_MS) - HOUR_MS],
 ];
-/** After this many steps the clock stays later than ever before, so that all due times have passed. */
+/** After this many steps the clock stays two years ahead, so that all due times have passed. */
 const UNSTEADY_STEPS = 50;
 
 /** Moves the wall clock of workers and commands by a preloaded library. The monotonic clock is unchanged. */
@@ -32,12 +32,12 @@ export const clockSteps: Fault = {
   title: 'The wall clock is set forward and back',
   small: 40,
   full: 1000,
-  missing: async () => ((await inTempDir(buildClock)) === null ? 'no C compiler on Linux' : null),
+  whySkipped: async () => ((await inTempDir(buildClock)) === null ? 'no C compiler on Linux' : null),
   run: runCases,
 };
 
 async function runCases(jobs: number, seed: number, program?: string): Promise<Figures> {
-  const one = async ([name, offset]: (typeof CASES)[number], i: number) => {
+  const runNamed = async ([name, offset]: (typeof CASES)[number], i: number) => {
     const random = randomFrom(seed + i);
     const box = sandbox();
     try {
@@ -47,11 +47,11 @@ async function runCases(jobs: number, seed: number, program?: string): Promise<F
       await box.cleanup();
     }
   };
-  const found = await Promise.all(CASES.map(one));
+  const results = await Promise.all(CASES.map(runNamed));
   return {
     jobs: jobs * CASES.length,
-    faults: found.reduce((sum, { steps }) => sum + steps, 0),
-    violations: found.flatMap(({ violations }) => violations),
+    faults: results.reduce((sum, { steps }) => sum + steps, 0),
+    violations: results.flatMap(({ violations }) => violations),
     notes: CASES.map(([name]) => name).join(', '),
   };
 }
@@ -75,7 +75,7 @@ async function runCase(
   writeFileSync(file, Buffer.alloc(8));
   const env = { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file };
   const witness = join(box.directory, 'witness');
-  const jobs = specs(count, witness);
+  const jobs = jobSpecs(count, witness);
   const list = join(box.directory, 'jobs');
   writeFileSync(list, jobs.map(({ runs: _, ...job }) => `${JSON.stringify(job)}\n`).join(''));
   await configure(box, { 'heartbeat-interval': '300ms', lease: '10s', 'retry-delay': '500ms' });
@@ -88,15 +88,15 @@ async function runCase(
   const workers = box.start(args, { env, through });
   await until(() => workers.output().split(' ready ').length > 2, 'two workers are ready');
   let steps = 0;
-  let last = 0;
+  let lastOffset = 0;
   const move = (to: number): void => {
-    if (to !== last) steps++;
-    last = to;
-    const open = openSync(file, 'r+');
+    if (to !== lastOffset) steps++;
+    lastOffset = to;
+    const fd = openSync(file, 'r+');
     const bytes = Buffer.alloc(8);
     bytes.writeBigInt64LE(BigInt(to));
-    writeSync(open, bytes, 0, 8, 0);
-    closeSync(open);
+    writeSync(fd, bytes, 0, 8, 0);
+    closeSync(fd);
   };
   const violations: Figures['violations'] = [];
   const read = async (): Promise<JobJson[]> => {
@@ -104,7 +104,7 @@ async function runCase(
     return JSON.parse(stdout);
   };
   let step = 0;
-  const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), STEP_MS);
+  const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR_MS), STEP_MS);
   const done = async () => (await read()).every((job) => job.state === 'completed');
   await until(done, 'all jobs have completed', LIMIT_MS + count * MS_PER_JOB).catch(async (error: Error) => {
     const remaining = (await read())
@@ -113,25 +113,25 @@ async function runCase(
     violations.push({ kind: 'stuck', what: `${error.message}: ${remaining.slice(0, 10)}` });
   });
   clearInterval(mover);
-  const ran = Map.groupBy(lines(witness), (line) => line);
+  const linesById = Map.groupBy(lines(witness), (line) => line);
   for (const { id, runs } of jobs) {
-    const times = ran.get(id)?.length ?? 0;
+    const times = linesById.get(id)?.length ?? 0;
     if (times !== runs)
       violations.push({ kind: times > runs ? 'run twice' : 'lost', what: `${id} ran ${times} times` });
   }
   for (const job of await read())
     if ((job.duration_ms ?? 0) < 0)
       violations.push({ kind: 'duration', what: `${job.id}: ${job.duration_ms} ms` });
-  const adopted = workers
+  const adoptions = workers
     .output()
     .split('\n')
     .filter((line) => line.endsWith(' adopted'));
-  for (const line of adopted) violations.push({ kind: 'lease expired', what: line });
+  for (const line of adoptions) violations.push({ kind: 'lease expired', what: line });
   return { violations, steps };
 }
 
-/** Returns short, long and delayed jobs, jobs that fail once, and jobs that end before their timeout. */
-function specs(count: number, witness: string) {
+/** Returns long, short and delayed jobs, and jobs that fail once or have a timeout. Each must run `runs` times. */
+function jobSpecs(count: number, witness: string) {
   return Array.from({ length: count }, (_, i) => {
     const say = `echo j${i} >>'${witness}'`;
     const failFirst = `test -e '${witness}.${i}' || { : >'${witness}.${i}'; exit 1; }`;

@@ -4,12 +4,12 @@ import { inLab, type Lab } from './lab.ts';
 import { roundDone, startProgress } from './progress.ts';
 import { witnessed } from './witness.ts';
 
-const BUSY = /busy|locked/i;
-const BATCH = 20;
-/** The operations on each job: it is added, claimed and settled. */
+const BUSY_ERROR = /busy|locked/i;
+const JOBS_PER_BATCH = 20;
+/** Each job is added, claimed and settled. */
 const OPERATIONS_PER_JOB = 3;
 
-/** Runs workers and enqueues jobs while the test locks the database for seconds. No process may report an error. */
+/** Locks the database again and again while jobs run. No enqueue may fail, and no worker may report the lock. */
 export const busyStorm: Fault = {
   id: 'F11',
   title: 'Many writers, and one that holds the lock in bursts',
@@ -23,18 +23,18 @@ export const busyStorm: Fault = {
         const workers = lab.supervisor(['--count', large ? '32' : '8']);
         let enqueuing = true;
         const holder = holdInBursts(lab, large ? 4000 : 1000, () => enqueuing);
-        let refused = '';
+        let refusal = '';
         const slowest = await enqueueFromMany(lab, jobs, large ? 8 : 4).catch((error: Error) => {
-          refused = error.message;
+          refusal = error.message;
           return 0;
         });
         enqueuing = false;
         const bursts = await holder;
-        if (refused === '') await lab.waitForJobs();
+        if (refusal === '') await lab.waitForJobs();
         const output = workers.output();
         const violations = await lab.judge();
-        if (refused !== '') violations.push({ kind: 'invariant', what: refused });
-        if (BUSY.test(output))
+        if (refusal !== '') violations.push({ kind: 'invariant', what: refusal });
+        if (BUSY_ERROR.test(output))
           violations.push({ kind: 'invariant', what: 'a worker reported a busy database' });
         const notes = `${OPERATIONS_PER_JOB * jobs} operations, slowest enqueue ${Math.round(slowest)}ms`;
         return { jobs, faults: bursts, violations, notes };
@@ -44,18 +44,23 @@ export const busyStorm: Fault = {
 };
 
 /** Enqueues jobs in batches from several clients at a time. Returns the time of the slowest batch in milliseconds. */
-export async function enqueueFromMany(lab: Lab, jobs: number, clients: number, name = 'j'): Promise<number> {
+export async function enqueueFromMany(
+  lab: Lab,
+  jobs: number,
+  clients: number,
+  prefix = 'j',
+): Promise<number> {
   let next = 0;
   let slowest = 0;
-  startProgress(Math.ceil(jobs / BATCH));
+  startProgress(Math.ceil(jobs / JOBS_PER_BATCH));
   const client = async (): Promise<void> => {
     while (next < jobs) {
       const from = next;
-      next += BATCH;
+      next += JOBS_PER_BATCH;
       const start = performance.now();
       await lab.enqueue(
-        Array.from({ length: Math.min(BATCH, jobs - from) }, (_, i) => ({
-          id: `${name}${from + i}`,
+        Array.from({ length: Math.min(JOBS_PER_BATCH, jobs - from) }, (_, i) => ({
+          id: `${prefix}${from + i}`,
           command: witnessed(0),
         })),
       );
@@ -67,6 +72,7 @@ export async function enqueueFromMany(lab: Lab, jobs: number, clients: number, n
   return slowest;
 }
 
+/** Locks the database for `holdMs`, with pauses of the same length, while `goOn` returns true. Counts the locks. */
 async function holdInBursts(lab: Lab, holdMs: number, goOn: () => boolean): Promise<number> {
   const db = new DatabaseSync(lab.database, { timeout: 20_000 });
   let bursts = 0;

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { unfinished } from './audit.ts';
+import { countUnfinished } from './audit.ts';
 import { enqueueFromMany } from './f11-busy.ts';
 import type { Fault, Figures } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
-import { untilReady } from './moments.ts';
+import { untilReady } from './process-control.ts';
 
 const MIB = 1024 ** 2;
 /** The write-ahead log shrinks to this size when nothing reads. doctor warns if it is larger. */
@@ -14,7 +14,7 @@ const SLACK = 8 * MIB;
 
 /**
  * Keeps a read transaction open during the load. Writes must continue, and doctor must report a large log. After the
- * read, neither the same load nor queuectl's own readers may let the log grow.
+ * read, neither the same load nor queuectl's own readers may let the log grow beyond its bound.
  */
 export const longReader: Fault = {
   id: 'F12',
@@ -33,32 +33,32 @@ export const longReader: Fault = {
         reader.prepare('SELECT count(*) FROM job').get();
         await enqueueFromMany(lab, jobs, 2, 'read');
         await lab.waitForJobs();
-        const during = walSize(lab);
-        const open = unfinished(lab.database);
-        if (open > 0) wrong.push({ kind: 'stuck', what: `${open} jobs waited for a reader` });
-        if (during >= LOG_LIMIT && !(await doctorWarns(lab)))
-          wrong.push({ kind: 'unclear', what: `doctor says nothing of a log of ${during} bytes` });
+        const sizeDuring = walSize(lab);
+        const waiting = countUnfinished(lab.database);
+        if (waiting > 0) wrong.push({ kind: 'stuck', what: `${waiting} jobs waited for a reader` });
+        if (sizeDuring >= LOG_LIMIT && !(await doctorWarns(lab)))
+          wrong.push({ kind: 'unclear', what: `doctor says nothing of a log of ${sizeDuring} bytes` });
         reader.exec('COMMIT');
         reader.close();
 
         await enqueueFromMany(lab, jobs, 2, 'after');
         await lab.waitForJobs();
-        const after = walSize(lab);
-        const bound = Math.min(during, LOG_LIMIT) + SLACK;
-        if (after > bound)
-          wrong.push({ kind: 'growth', what: `a log of ${after} bytes; ${bound} are allowed` });
+        const sizeAfter = walSize(lab);
+        const bound = Math.min(sizeDuring, LOG_LIMIT) + SLACK;
+        if (sizeAfter > bound)
+          wrong.push({ kind: 'growth', what: `a log of ${sizeAfter} bytes; ${bound} are allowed` });
 
-        let busy = true;
-        const readers = runOwnReaders(lab, () => busy);
+        let isLoaded = true;
+        const readers = runOwnReaders(lab, () => isLoaded);
         await enqueueFromMany(lab, Math.ceil(jobs / 4), 2, 'ours');
         await lab.waitForJobs();
-        busy = false;
-        const ours = await readers;
-        if (ours > 2 * LOG_LIMIT)
-          wrong.push({ kind: 'growth', what: `a log of ${ours} bytes under our readers` });
+        isLoaded = false;
+        const sizeWithReaders = await readers;
+        if (sizeWithReaders > 2 * LOG_LIMIT)
+          wrong.push({ kind: 'growth', what: `a log of ${sizeWithReaders} bytes under our readers` });
 
         const violations = [...(await lab.judge()), ...wrong];
-        const [a, b, c] = [during, after, ours].map((bytes) => (bytes / MIB).toFixed(0));
+        const [a, b, c] = [sizeDuring, sizeAfter, sizeWithReaders].map((bytes) => (bytes / MIB).toFixed(0));
         const notes = `write-ahead log ${a} MiB during the read, ${b} MiB after it, ${c} MiB with queuectl readers only`;
         return { jobs: lab.enqueued.length, faults: 1, violations, notes };
       },
@@ -66,7 +66,7 @@ export const longReader: Fault = {
     ),
 };
 
-/** Runs exports and lists one after the other. Returns the largest size of the log. */
+/** Runs `export`, `list` and `status` in turn while `goOn` returns true. Returns the largest size of the log. */
 async function runOwnReaders(lab: Lab, goOn: () => boolean): Promise<number> {
   let largest = 0;
   while (goOn()) {

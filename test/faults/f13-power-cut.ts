@@ -6,9 +6,9 @@ import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { type Fault, type Figures, formatCount } from './fault.ts';
 import { type Append, cuts, VARIANTS, withScratch } from './power-cuts.ts';
-import { hasTool, type Op, record } from './syscalls.ts';
+import { hasTool, type Op, recordOps } from './syscalls.ts';
 
-/** A small run checks about this many states, chosen at random, and all before the first acknowledgement. */
+/** A small run checks about this many states, chosen at random, and all states before the first acknowledgement. */
 const SMALL_STATES = 400;
 /** One state in this many is also opened by queuectl, and so is every state before the first acknowledgement. */
 const STATES_PER_OPEN = 50;
@@ -19,7 +19,7 @@ export const powerCut: Fault = {
   title: 'Power cut at every system call',
   small: 1,
   full: 12,
-  missing: () => (hasTool('strace') ? null : 'no strace'),
+  whySkipped: () => (hasTool('strace') ? null : 'no strace'),
   run: cutEverywhere,
 };
 
@@ -29,7 +29,7 @@ function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE): Prom
     mkdirSync(root);
     const database = join(root, 'new', 'home', 'queue.db');
     const wanted = new Set([root, join(root, 'new'), join(root, 'new', 'home'), ...filesOf(database)]);
-    const trace = record(
+    const trace = recordOps(
       script(rounds, program, directory),
       join(directory, 'trace'),
       { ...process.env, QUEUECTL_HOME: join(root, 'new', 'home') },

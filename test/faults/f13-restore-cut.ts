@@ -6,19 +6,19 @@ import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { type Fault, type Figures, formatCount } from './fault.ts';
 import { cuts, VARIANTS, withScratch } from './power-cuts.ts';
-import { hasTool, type Op, record } from './syscalls.ts';
+import { hasTool, type Op, recordOps } from './syscalls.ts';
 
-/** A small run checks about this many states, chosen at random, and all after a link or rename. */
+/** After the first backup, a small run checks about this many random states, and all states after a link or rename. */
 const SMALL_STATES = 300;
 const BACKUP = 'backup.db';
 
-/** Cuts the power at every system call of a backup that replaces an older one with a WAL, and of a restore. */
+/** Cuts the power at every system call of a restore, and of a backup that replaces an older backup which has a WAL. */
 export const restoreCut: Fault = {
   id: 'F13b',
   title: 'Power cut at every system call of backup and restore',
   small: 1,
   full: 4,
-  missing: () => (hasTool('strace') ? null : 'no strace'),
+  whySkipped: () => (hasTool('strace') ? null : 'no strace'),
   run: cutEverywhere,
 };
 
@@ -41,7 +41,7 @@ function cutRound(round: number, maxStates: number | null, seed: number, program
     const home = join(root, 'home');
     const acks = join(directory, 'acks');
     const names = Array.from({ length: 5 + 20 * round }, (_, i) => `old${i}`);
-    const last = round % 2 === 0 ? '' : 'QUEUECTL_CRASH_AT=after-insert';
+    const crashLast = round % 2 === 0 ? '' : 'QUEUECTL_CRASH_AT=after-insert';
     const script = `cd ${directory}
 q() { ${program} "$@"; }
 q enqueue true --id a >>out
@@ -53,15 +53,18 @@ q enqueue true --id b >>out
 q backup --force ${home}/${BACKUP} >>out
 echo two >>acks
 for id in ${names.join(' ')}; do q enqueue true --id $id >>out; done
-(${last} ${program} enqueue true --id last >>out 2>&1) || true
+(${crashLast} ${program} enqueue true --id last >>out 2>&1) || true
 echo begin >>acks
 q restore --yes ${home}/${BACKUP} >>out
 echo restored >>acks`;
-    const trace = record(script, join(directory, 'trace'), { ...process.env, QUEUECTL_HOME: home }, (path) =>
-      isWanted(path, root, acks),
+    const trace = recordOps(
+      script,
+      join(directory, 'trace'),
+      { ...process.env, QUEUECTL_HOME: home },
+      (path) => isWanted(path, root, acks),
     );
-    const old = ['a', 'b', 'last', ...names].sort().join(' ');
-    const { states, violations } = await judge(trace, root, home, old, maxStates, seed);
+    const oldIds = ['a', 'b', 'last', ...names].sort().join(' ');
+    const { states, violations } = await judge(trace, root, home, oldIds, maxStates, seed);
     return { jobs: names.length + 3, faults: states, violations };
   });
 }
@@ -71,14 +74,14 @@ function isWanted(path: string, root: string, acks: string): boolean {
   return path.startsWith(join(root, 'home')) && !path.includes('.db.d') && !/-shm$|deleted\)$/.test(path);
 }
 
-/** The last step that was acknowledged. */
+/** The last line that the script wrote to `acks`, or `nothing` before the first. */
 type Stage = 'nothing' | 'one' | 'used' | 'two' | 'begin' | 'restored';
 
 async function judge(
   trace: Op[],
   root: string,
   home: string,
-  old: string,
+  oldIds: string,
   maxStates: number | null,
   seed: number,
 ): Promise<{ states: number; violations: Figures['violations'] }> {
@@ -100,7 +103,7 @@ async function judge(
       for (const name of readdirSync(scratch)) rmSync(join(scratch, name), { recursive: true });
       for (const [path, data] of files)
         if (dirname(path) === home) writeFileSync(join(scratch, basename(path)), data);
-      for (const what of await inspectState(scratch, stage, old))
+      for (const what of await inspectState(scratch, stage, oldIds))
         violations.push({ kind: 'lost', what: `${what} (${stage}, ${when})` });
     }
   });
@@ -110,7 +113,7 @@ async function judge(
 /** Lists the job ids that the backup may hold at a stage. At later stages it must hold `a b`. */
 const BACKUP_IDS: Partial<Record<Stage, string[]>> = { one: ['a', 'a there'], used: ['a there', 'a b'] };
 
-async function inspectState(scratch: string, stage: Stage, old: string): Promise<string[]> {
+async function inspectState(scratch: string, stage: Stage, oldIds: string): Promise<string[]> {
   const wrong: string[] = [];
   const backup = idsIn(join(scratch, BACKUP));
   if (!(BACKUP_IDS[stage] ?? ['a b']).includes(backup)) wrong.push(`the backup holds ${backup}`);
@@ -120,9 +123,9 @@ async function inspectState(scratch: string, stage: Stage, old: string): Promise
     wrong.push(`the swap cannot be finished: ${error.message}`),
   );
   const now = idsIn(db);
-  if (now !== 'a b' && (stage === 'restored' || now !== old)) wrong.push(`the store holds ${now}`);
+  if (now !== 'a b' && (stage === 'restored' || now !== oldIds)) wrong.push(`the store holds ${now}`);
   const kept = readdirSync(scratch).filter((name) => /^queue\.db\.before-\w+$/.test(name));
-  if (now !== old && !kept.some((name) => idsIn(join(scratch, name)) === old))
+  if (now !== oldIds && !kept.some((name) => idsIn(join(scratch, name)) === oldIds))
     wrong.push(`the old store is not in ${kept.join(' ')}`);
   return wrong;
 }

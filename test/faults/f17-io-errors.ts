@@ -10,9 +10,9 @@ import { hasTool } from './syscalls.ts';
 /** There is one round with workers for this many enqueue commands. */
 const ENQUEUES_PER_WORKER_ROUND = 4;
 const JOBS = 20;
-const LIMIT_MS = 90_000;
+const DRAIN_LIMIT_MS = 90_000;
 /** The exit code of `store-unavailable`. */
-const UNAVAILABLE = 5;
+const UNAVAILABLE_CODE = 5;
 
 type Violations = Figures['violations'];
 
@@ -22,7 +22,7 @@ export const ioErrors: Fault = {
   title: 'I/O errors of the disk',
   small: 6,
   full: 100,
-  missing: () => (hasTool('strace') ? null : 'no strace'),
+  whySkipped: () => (hasTool('strace') ? null : 'no strace'),
   run: runWithErrors,
 };
 
@@ -51,14 +51,15 @@ async function inBox<T>(work: (box: Sandbox) => Promise<T>): Promise<T> {
   }
 }
 
-interface Injected {
+interface InjectedError {
   call: 'fsync' | 'pwrite64';
   file: string;
   /** Which call fails in each process, counted from 1. */
   nth: number;
 }
 
-function strace(box: Sandbox, { call, file, nth }: Injected): string[] {
+/** Returns the command prefix that lets a call fail. */
+function straceWith(box: Sandbox, { call, file, nth }: InjectedError): string[] {
   return [
     ...[
       'strace',
@@ -99,7 +100,7 @@ function tracedCalls(box: Sandbox): Map<string, Call[]> {
   return calls;
 }
 
-/** Expects that each job is acknowledged and stored, or that the reason of the failure is printed in one line. */
+/** Lets calls of `enqueue` fail. Each job must be acknowledged and stored, or the first line reports an I/O error. */
 async function enqueueWithErrors(box: Sandbox, rounds: number, random: Random) {
   const violations: Violations = [];
   const acknowledged: string[] = [];
@@ -110,19 +111,23 @@ async function enqueueWithErrors(box: Sandbox, rounds: number, random: Random) {
     const call = pick(random, ['fsync', 'pwrite64'] as const);
     const fault = { call, file, nth: 1 + below(random, call === 'fsync' ? 3 : 12) };
     const id = `job-${round}`;
-    const result = await box.run(['enqueue', 'true', '--id', id], { through: strace(box, fault) });
+    const result = await box.run(['enqueue', 'true', '--id', id], { through: straceWith(box, fault) });
     const hit = [...tracedCalls(box).values()].some((calls) => calls.some((one) => one.failed));
     if (hit) faults++;
     if (result.code === 0) acknowledged.push(id);
-    else if (!hit || result.code !== UNAVAILABLE || !/^error: .*input\/output error\n/.test(result.stderr))
+    else if (
+      !hit ||
+      result.code !== UNAVAILABLE_CODE ||
+      !/^error: .*input\/output error\n/.test(result.stderr)
+    )
       violations.push({ kind: 'unclear', what: `${JSON.stringify(fault)}: ${JSON.stringify(result)}` });
     // A commit is written to the WAL and synced. Unless both succeed, nothing may be acknowledged.
     if (result.code === 0 && hit && fault.file === 'queue.db-wal' && fault.nth === 1)
       violations.push({ kind: 'false acknowledgement', what: JSON.stringify(fault) });
   }
-  const there = new Set((await box.json<JobJson[]>(['list', '--limit', '1000'])).map((job) => job.id));
-  for (const id of acknowledged) if (!there.has(id)) violations.push({ kind: 'lost', what: id });
-  violations.push(...integrity(box));
+  const storedIds = new Set((await box.json<JobJson[]>(['list', '--limit', '1000'])).map((job) => job.id));
+  for (const id of acknowledged) if (!storedIds.has(id)) violations.push({ kind: 'lost', what: id });
+  violations.push(...integrityViolations(box));
   return { violations, faults, jobs: rounds };
 }
 
@@ -140,19 +145,19 @@ async function workWithErrors(box: Sandbox, random: Random) {
   const call = pick(random, ['fsync', 'pwrite64'] as const);
   const nth = call === 'fsync' ? 8 + below(random, 20) : 120 + below(random, 300);
   const args = ['worker', 'start', '--count', '2', '--drain'];
-  const workers = box.start(args, { through: strace(box, { call, file: 'queue.db-wal', nth }) });
-  let over = false;
+  const workers = box.start(args, { through: straceWith(box, { call, file: 'queue.db-wal', nth }) });
+  let isDrained = false;
   void workers.exit.then(() => {
-    over = true;
+    isDrained = true;
   });
   const violations: Violations = [];
   const what = `EIO at ${call} ${nth}`;
-  await until(() => over, 'the workers have drained', LIMIT_MS).catch(() => {
+  await until(() => isDrained, 'the workers have drained', DRAIN_LIMIT_MS).catch(() => {
     violations.push({ kind: 'stuck', what: `${what}: ${workers.output().slice(-2000)}` });
   });
-  const ran = Map.groupBy(lines(witness), (line) => line);
+  const linesById = Map.groupBy(lines(witness), (line) => line);
   for (const { id } of specs) {
-    const times = ran.get(id)?.length ?? 0;
+    const times = linesById.get(id)?.length ?? 0;
     if (times !== 1) violations.push({ kind: times === 0 ? 'lost' : 'run twice', what: `${what}: ${id}` });
   }
   for (const job of await box.json<JobJson[]>(['list', '--limit', '1000']))
@@ -160,20 +165,20 @@ async function workWithErrors(box: Sandbox, random: Random) {
       violations.push({ kind: 'stuck', what: `${what}: ${job.id} is ${job.state}` });
   let faults = 0;
   for (const [pid, calls] of tracedCalls(box)) {
-    const first = calls.findIndex((one) => one.failed);
-    if (first === -1) continue;
+    const failedAt = calls.findIndex((one) => one.failed);
+    if (failedAt === -1) continue;
     faults++;
     // The process must not commit anything more. The last process that closes the store still syncs the WAL and copies
     // it to the database. That is safe: it copies only commits that were synced before, and the failed commit is
     // removed with the WAL.
-    if (calls.slice(first + 1).some((one) => one.name === 'pwrite64'))
+    if (calls.slice(failedAt + 1).some((one) => one.name === 'pwrite64'))
       violations.push({ kind: 'went on after EIO', what: `${what}: process ${pid}` });
   }
-  violations.push(...integrity(box));
+  violations.push(...integrityViolations(box));
   return { violations, faults, jobs: JOBS };
 }
 
-function integrity(box: Sandbox): Violations {
+function integrityViolations(box: Sandbox): Violations {
   const db = new DatabaseSync(join(box.home, 'queue.db'));
   try {
     const found = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];

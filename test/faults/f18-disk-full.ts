@@ -1,4 +1,4 @@
-/** F18 fills the disk of running workers and frees it again: that of the database, of the output, and of both. */
+/** Fills the disk of running workers and frees it again: that of the database, that of the output, or both. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';
@@ -13,21 +13,21 @@ export const diskFull: Fault = {
   title: 'The disk fills up and is freed again',
   small: 3,
   full: 50,
-  missing: () => (mayMount ? null : 'may not mount'),
+  whySkipped: () => (mayMount ? null : 'may not mount'),
   run: fillAndFree,
 };
 
 async function fillAndFree(cycles: number): Promise<Figures> {
   const violations: Figures['violations'] = [];
-  const wrong = (kind: string, what: string): void => void violations.push({ kind, what });
+  const addViolation = (kind: string, what: string): void => void violations.push({ kind, what });
   // Each of these must happen, but not in every cycle: other processes may use the space that the ballast frees.
-  const seen = { refused: 0, deleted: 0, 'ballast freed': 0 };
+  const counts = { refused: 0, deleted: 0, 'ballast freed': 0 };
   const box = sandbox();
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   const ballast = join(box.home, 'queue.db.d', 'ballast');
   const traces = join(box.directory, 'traces');
   mountSmall(box.home, 'size=8m');
-  const known: string[] = [];
+  const acknowledged: string[] = [];
   startProgress(cycles);
   try {
     await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
@@ -41,10 +41,10 @@ async function fillAndFree(cycles: number): Promise<Figures> {
         // Without `|| true` a job whose output finds no space would fail and run again.
         `echo ${id} >>${traces}; echo some output || true`,
       ]);
-      if (code === 0) known.push(id);
-      else seen.refused++;
+      if (code === 0) acknowledged.push(id);
+      else counts.refused++;
       if (code !== 0 && !stderr.includes('disk is full'))
-        wrong('unclear', `enqueue ${id}: ${code} ${stderr}`);
+        addViolation('unclear', `enqueue ${id}: ${code} ${stderr}`);
     };
     for (let cycle = 0; cycle < cycles; cycle++) {
       await until(() => existsSync(ballast), 'there is a ballast');
@@ -53,45 +53,48 @@ async function fillAndFree(cycles: number): Promise<Figures> {
       const full = [join(box.home, 'full'), join(attempts, 'full')].filter(
         (_, i) => cycle % 3 === 2 || cycle % 3 === i,
       );
-      // The old log and the freed ballast provide some space, so the test adds jobs until one is refused.
-      const refused = seen.refused;
-      const enough = (i: number): boolean => i >= 4 && (cycle % 3 === 1 || seen.refused > refused);
+      // The old log and the freed ballast provide some space, so jobs are added until one is refused. In every third
+      // cycle only the disk of the output is full, and no job is refused.
+      const refusedBefore = counts.refused;
+      const enough = (i: number): boolean => i >= 4 && (cycle % 3 === 1 || counts.refused > refusedBefore);
       for (let i = 0; i < MAX_ENQUEUES_ON_FULL && !enough(i); i++) {
         for (const file of full) fill(file);
         await add(`full${cycle}-${i}`);
       }
       const { code, stderr } = await box.run(['delete', `waits${cycle}`]);
-      if (code === 0) seen.deleted++;
-      else if (!stderr.includes('disk is full')) wrong('unclear', `delete: ${code} ${stderr}`);
-      if (!existsSync(ballast)) seen['ballast freed']++;
+      if (code === 0) counts.deleted++;
+      else if (!stderr.includes('disk is full')) addViolation('unclear', `delete: ${code} ${stderr}`);
+      if (!existsSync(ballast)) counts['ballast freed']++;
       for (const file of full) rmSync(file);
       roundDone();
       await add(`after${cycle}`);
-      const missing = (): string[] => {
+      const notRun = (): string[] => {
         const ran = new Set(lines(traces));
-        return known.filter((id) => !ran.has(id));
+        return acknowledged.filter((id) => !ran.has(id));
       };
       try {
-        await until(() => missing().length === 0, `cycle ${cycle}: every acknowledged job has run`);
+        await until(() => notRun().length === 0, `cycle ${cycle}: every acknowledged job has run`);
       } catch (error) {
-        wrong('lost', `${(error as Error).message}: ${missing().join(' ')}`);
+        addViolation('lost', `${(error as Error).message}: ${notRun().join(' ')}`);
         break;
       }
     }
     const ran = lines(traces);
-    for (const id of ran.filter((one, i) => ran.indexOf(one) !== i)) wrong('twice', id);
+    for (const id of ran.filter((one, i) => ran.indexOf(one) !== i)) addViolation('twice', id);
     const completed = async (): Promise<boolean> =>
-      (await box.run(['list', '--state', 'completed', '-q'])).stdout.split('\n').length - 1 === known.length;
+      (await box.run(['list', '--state', 'completed', '-q'])).stdout.split('\n').length - 1 ===
+      acknowledged.length;
     await until(completed, 'every job is settled');
     const integrity = (await box.run(['db', 'check'])).stdout.trim();
-    if (integrity !== 'ok') wrong('integrity', integrity);
-    for (const [what, times] of Object.entries(seen)) if (times === 0) wrong('idle', `nothing was ${what}`);
+    if (integrity !== 'ok') addViolation('integrity', integrity);
+    for (const [what, times] of Object.entries(counts))
+      if (times === 0) addViolation('idle', `nothing was ${what}`);
   } finally {
     await box.run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
     unmount(attempts);
     unmount(box.home);
     await box.cleanup();
   }
-  const notes = `${seen.refused} enqueues refused with a clear error, ${seen.deleted} jobs deleted on the full disk`;
-  return { jobs: known.length, faults: cycles, violations, notes };
+  const notes = `${counts.refused} enqueues refused with a clear error, ${counts.deleted} jobs deleted on the full disk`;
+  return { jobs: acknowledged.length, faults: cycles, violations, notes };
 }

@@ -57,6 +57,6 @@ export const noRoom: Fault = {
   title: 'No inodes left, or a limit on file sizes',
   small: Object.keys(SCENES).length,
   full: 20,
-  missing: () => (Object.keys(SCENES).length > 0 ? null : 'may not mount, no prlimit'),
+  whySkipped: () => (Object.keys(SCENES).length > 0 ? null : 'may not mount, no prlimit'),
   run: (rounds) => playScenes(SCENES, rounds),
 };

@@ -16,10 +16,10 @@ async function movedAway(box: Sandbox): Promise<void> {
   const restarts = (): number => workers.output().split('starting a replacement').length - 1;
   await until(() => restarts() > 2, 'the workers report the missing store');
   match(workers.output(), /error: .*(removed or replaced|no such file)/);
-  const from = performance.now();
-  const before = restarts();
-  await until(() => performance.now() - from > 2000, 'two seconds pass');
-  ok(restarts() - before < 8, `${restarts() - before} restarts in two seconds`);
+  const start = performance.now();
+  const restartsBefore = restarts();
+  await until(() => performance.now() - start > 2000, 'two seconds pass');
+  ok(restarts() - restartsBefore < 8, `${restarts() - restartsBefore} restarts in two seconds`);
   equal(existsSync(box.home), false);
   renameSync(away, box.home);
   await enqueue(box, 'after', 'true');
@@ -47,17 +47,18 @@ async function readOnly(box: Sandbox): Promise<void> {
   deepEqual({ attempts, crashes }, { attempts: 1, crashes: 0 });
 }
 
-const asNobody =
+/** A command prefix that replaces root, who may use every directory, by another user. It is empty for other users. */
+const AS_NOBODY =
   process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 
 /** Removes all permissions of the `attempts` directory. An attempt that cannot start is not charged. */
 async function inaccessible(box: Sandbox): Promise<void> {
   chmodSync(box.directory, 0o1777);
-  const home = { cwd: '/', through: asNobody };
-  const run = (...args: string[]) => box.run(args, home);
+  const options = { cwd: '/', through: AS_NOBODY };
+  const run = (...args: string[]) => box.run(args, options);
   const done = async (): Promise<string> => (await run('list', '--state', 'completed', '-q')).stdout;
   equal((await run('enqueue', '--id', 'before', '--cwd', '/', 'true')).code, 0);
-  const workers = box.start(['worker', 'start'], home);
+  const workers = box.start(['worker', 'start'], options);
   await until(async () => (await done()) === 'before\n', 'the first job has completed');
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   chmodSync(attempts, 0);

@@ -23,7 +23,7 @@ const EXECUTABLE = resolve(import.meta.dirname, '../../dist/queuectl');
 const JOBS = 90;
 /** This many jobs are only in the WAL. */
 const JOBS_IN_WAL = 20;
-const PAGE = 4096;
+const PAGE_BYTES = 4096;
 
 interface DamageResults {
   /** Commands that ended without a message or by a signal. */
@@ -40,7 +40,7 @@ interface DamageResults {
 
 type Mutation = [kind: string, harm: (db: string, random: () => number) => void];
 
-function flip(file: string, random: () => number, bits: number, from = 0): void {
+function flipBits(file: string, random: () => number, bits: number, from = 0): void {
   const bytes = readFileSync(file);
   for (let i = 0; i < bits; i++) bytes[from + below(random, bytes.length - from)]! ^= 1 << below(random, 8);
   writeFileSync(file, bytes);
@@ -53,27 +53,27 @@ function overwrite(file: string, from: number, length: number, value: () => numb
 }
 
 const pageAt = (file: string, random: () => number): number =>
-  PAGE * below(random, statSync(file).size / PAGE);
+  PAGE_BYTES * below(random, statSync(file).size / PAGE_BYTES);
 
 const MUTATIONS: Mutation[] = [
-  ['one bit', (db, random) => flip(db, random, 1)],
-  ['some bits', (db, random) => flip(db, random, 2 + below(random, 30))],
-  ['many bits', (db, random) => flip(db, random, 100 + below(random, 900))],
+  ['one bit', (db, random) => flipBits(db, random, 1)],
+  ['some bits', (db, random) => flipBits(db, random, 2 + below(random, 30))],
+  ['many bits', (db, random) => flipBits(db, random, 100 + below(random, 900))],
   ['cut', (db, random) => truncateSync(db, below(random, statSync(db).size))],
   ['cut to nothing', (db) => truncateSync(db, 0)],
-  ['zeroed page', (db, random) => overwrite(db, pageAt(db, random), PAGE, () => 0)],
-  ['zeroed first page', (db) => overwrite(db, 0, PAGE, () => 0)],
-  ['page of noise', (db, random) => overwrite(db, pageAt(db, random), PAGE, () => below(random, 256))],
+  ['zeroed page', (db, random) => overwrite(db, pageAt(db, random), PAGE_BYTES, () => 0)],
+  ['zeroed first page', (db) => overwrite(db, 0, PAGE_BYTES, () => 0)],
+  ['page of noise', (db, random) => overwrite(db, pageAt(db, random), PAGE_BYTES, () => below(random, 256))],
   ['wrong header', (db, random) => overwrite(db, 0, 16 + below(random, 85), () => below(random, 256))],
-  ['bit of the WAL', (db, random) => flip(`${db}-wal`, random, 1 + below(random, 20))],
+  ['bits of the WAL', (db, random) => flipBits(`${db}-wal`, random, 1 + below(random, 20))],
   ['cut WAL', (db, random) => truncateSync(`${db}-wal`, below(random, statSync(`${db}-wal`).size))],
   ['no WAL', (db) => rmSync(`${db}-wal`)],
   ['no shared memory', (db) => rmSync(`${db}-shm`, { force: true })],
-  ['bits of the shared memory', (db, random) => existsSync(`${db}-shm`) && flip(`${db}-shm`, random, 50)],
+  ['bits of the shared memory', (db, random) => existsSync(`${db}-shm`) && flipBits(`${db}-shm`, random, 50)],
 ];
 
 /** These kinds of damage may lose the jobs in the WAL without an error. */
-const MAY_LOSE_WAL = new Set(['bit of the WAL', 'cut WAL', 'no WAL']);
+const MAY_LOSE_WAL = new Set(['bits of the WAL', 'cut WAL', 'no WAL']);
 
 /** Makes a store with pending, completed and failed jobs. Its last jobs are only in its WAL, as after a crash. */
 async function makeBase(directory: string): Promise<void> {
@@ -97,7 +97,7 @@ async function makeBase(directory: string): Promise<void> {
   checkpoint.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   checkpoint.close();
   for (let i = JOBS - JOBS_IN_WAL; i < JOBS; i++) await store.insert([jobSpec(`job${i}`)], NOW);
-  // No other process has the files open, so copying them violates no lock.
+  // Reading a file releases the locks of this process on it. No other process has the files open, so that is harmless.
   for (const end of ['', '-wal', '-shm'])
     writeFileSync(join(directory, `base.db${end}`), readFileSync(live + end));
   await store.close();
@@ -144,7 +144,7 @@ export const corruption: Fault = {
       ...silent.map((what) => ({ kind: 'silent', what })),
       ...badRepairs.map((what) => ({ kind: 'repair', what })),
     ];
-    // At least a sixth must be detected and a twelfth repaired. Otherwise the fault would test nothing.
+    // At least a sixth must be detected and a twelfth repaired. Otherwise the fault tests too little.
     if (seen.detected * 6 < mutants || seen.repaired * 12 < mutants)
       violations.push({ kind: 'idle', what: JSON.stringify(seen) });
     const notes = `${seen.detected} detected, ${seen.repaired} repaired, ${seen.beyondRepair} reported as beyond repair`;
@@ -152,7 +152,7 @@ export const corruption: Fault = {
   },
 };
 
-async function damageCopies(scale: number, seed: number): Promise<DamageResults> {
+async function damageCopies(mutants: number, seed: number): Promise<DamageResults> {
   const figures: DamageResults = {
     crashes: [],
     silent: [],
@@ -165,9 +165,9 @@ async function damageCopies(scale: number, seed: number): Promise<DamageResults>
   try {
     await makeBase(directory);
     let next = 0;
-    startProgress(scale);
+    startProgress(mutants);
     const lane = async (): Promise<void> => {
-      while (next < scale) {
+      while (next < mutants) {
         await tryMutant(directory, next++, seed, figures);
         roundDone();
       }
@@ -190,24 +190,24 @@ async function tryMutant(base: string, n: number, seed: number, figures: DamageR
     copyFileSync(join(base, `base.db${end}`), db + end);
   }
   harm(db, randomFrom(seed * 100_003 + n));
-  const before = readFileSync(db);
+  const damaged = readFileSync(db);
 
   const check = await run(db, 'db', 'check', '--json');
-  const found = check.code === 1 && check.stdout.startsWith('{');
+  const isReported = check.code === 1 && check.stdout.startsWith('{');
   const lists = await run(db, 'list', '--json');
   const status = await run(db, 'status', '--json');
   const added = await run(db, 'enqueue', '--id', 'added', 'true');
   for (const [what, result] of Object.entries({ check, lists, status, added }))
-    if (result.code !== 0 && !(what === 'check' && found) && !isError(result))
+    if (result.code !== 0 && !(what === 'check' && isReported) && !isError(result))
       figures.crashes.push(`${name}: ${what}: ${JSON.stringify(result).slice(0, 300)}`);
 
-  const seen = lists.code === 0 ? (JSON.parse(lists.stdout) as unknown[]).length : null;
+  const listedJobs = lists.code === 0 ? (JSON.parse(lists.stdout) as unknown[]).length : null;
   const noProblem = check.code === 0 && lists.code === 0 && status.code === 0 && added.code === 0;
-  const least = MAY_LOSE_WAL.has(kind) ? JOBS - JOBS_IN_WAL : JOBS;
-  if (noProblem && seen! < least) figures.silent.push(`${name}: ${seen} of ${JOBS} jobs`);
+  const minJobs = MAY_LOSE_WAL.has(kind) ? JOBS - JOBS_IN_WAL : JOBS;
+  if (noProblem && listedJobs! < minJobs) figures.silent.push(`${name}: ${listedJobs} of ${JOBS} jobs`);
   if (!noProblem) {
     figures.detected++;
-    await tryRepair(db, name, least, before, figures);
+    await tryRepair(db, name, minJobs, damaged, figures);
   }
   rmSync(directory, { recursive: true, force: true });
 }
@@ -215,8 +215,8 @@ async function tryMutant(base: string, n: number, seed: number, figures: DamageR
 async function tryRepair(
   db: string,
   name: string,
-  least: number,
-  before: Buffer,
+  minJobs: number,
+  damaged: Buffer,
   figures: DamageResults,
 ): Promise<void> {
   const repair = await run(db, 'db', 'repair', '--json');
@@ -224,7 +224,7 @@ async function tryRepair(
     void figures.badRepairs.push(`${name}: ${why}: ${JSON.stringify(repair).slice(0, 400)}`);
   if (isError(repair)) {
     figures.beyondRepair++;
-    if (!existsSync(db) || (before.length > 0 && statSync(db).size === 0)) bad('the file is gone');
+    if (!existsSync(db) || (damaged.length > 0 && statSync(db).size === 0)) bad('the file is gone');
     return;
   }
   if (!repair.stdout.startsWith('{')) {
@@ -233,7 +233,7 @@ async function tryRepair(
   }
   const { jobs, lost, kept } = JSON.parse(repair.stdout) as { jobs: number; lost: string[]; kept: string };
   figures.repaired++;
-  if (jobs < least && lost.length === 0) bad('lost jobs without reporting it');
+  if (jobs < minJobs && lost.length === 0) bad('lost jobs without reporting it');
   if (jobs === 0) bad('an empty queue');
   if (!existsSync(kept)) bad('the damaged file is gone');
   const list = await run(db, 'list', '--json');

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { QUICK, untilReady, untilStarted } from './moments.ts';
+import { QUICK_SETTINGS, untilReady, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-const MESSAGE = 'was removed or replaced while in use';
+const REPLACED_MESSAGE = 'was removed or replaced while in use';
 
-/** Moves the database away while workers use it, sometimes with another in its place. They must report that. */
+/** Moves the database away while workers use it, and in even rounds creates another. The workers must report that. */
 export const replacedFile: Fault = {
   id: 'F22',
   title: 'The database file is removed or replaced while in use',
@@ -17,7 +17,7 @@ export const replacedFile: Fault = {
   full: 20,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0.7) }]);
@@ -28,7 +28,7 @@ export const replacedFile: Fault = {
         mkdirSync(aside);
         moveDatabase(lab.box.home, aside);
         if (round % 2 === 0) await lab.box.json(['enqueue', '--id', 'another', '--command', 'true']);
-        await until(() => supervisor.output().includes(MESSAGE), 'the worker noticed');
+        await until(() => supervisor.output().includes(REPLACED_MESSAGE), 'the worker noticed');
         process.kill(-supervisor.pid, 'SIGKILL');
         await supervisor.exit;
         putBack(lab, aside);

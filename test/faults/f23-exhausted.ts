@@ -5,10 +5,10 @@ import { inControlGroup, whyNoProcessLimit } from './process-limit.ts';
 import { witnessed } from './witness.ts';
 
 const SLOTS = 50;
-const OPEN_FILES = 64;
-const PROCESSES = 60;
+const MAX_OPEN_FILES = 64;
+const MAX_PROCESSES = 60;
 
-/** Starts more jobs than the limit in `through` allows. A job that cannot start is requeued uncharged and runs later. */
+/** Starts more jobs than the prefix `through` allows. A job that cannot start is requeued uncharged and runs later. */
 function runBeyondLimit(through: string[]): Fault['run'] {
   return (jobs, seed, program) =>
     inLab(
@@ -29,19 +29,19 @@ function runBeyondLimit(through: string[]): Fault['run'] {
 
 export const openFilesExhausted: Fault = {
   id: 'F23',
-  title: `${SLOTS} slots with a limit of ${OPEN_FILES} open files`,
+  title: `${SLOTS} slots with a limit of ${MAX_OPEN_FILES} open files`,
   small: 150,
   full: 1000,
-  missing: () => (spawnSync('prlimit', ['--version']).status === 0 ? null : 'no prlimit'),
-  run: runBeyondLimit(['prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`]),
+  whySkipped: () => (spawnSync('prlimit', ['--version']).status === 0 ? null : 'no prlimit'),
+  run: runBeyondLimit(['prlimit', `--nofile=${MAX_OPEN_FILES}:${MAX_OPEN_FILES}`]),
 };
 
 export const processesExhausted: Fault = {
   id: 'F24',
-  title: `${SLOTS} slots with a limit of ${PROCESSES} processes`,
+  title: `${SLOTS} slots with a limit of ${MAX_PROCESSES} processes`,
   small: 150,
   full: 500,
-  missing: whyNoProcessLimit,
+  whySkipped: whyNoProcessLimit,
   run: (jobs, seed, program) =>
-    inControlGroup(PROCESSES, (through) => runBeyondLimit(through)(jobs, seed, program)),
+    inControlGroup(MAX_PROCESSES, (through) => runBeyondLimit(through)(jobs, seed, program)),
 };

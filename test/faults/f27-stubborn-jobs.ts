@@ -1,13 +1,13 @@
 import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { QUICK, untilStarted } from './moments.ts';
+import { QUICK_SETTINGS, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 
 const FOREVER = 'while :; do sleep 0.1; done';
 
 /** Lists commands that resist being ended. */
-const STUBBORN: Record<string, string> = {
+const STUBBORN_COMMANDS: Record<string, string> = {
   'ignores SIGTERM': `trap '' TERM INT HUP; ${FOREVER}`,
   'forks on SIGTERM': `trap 'sleep 60 & sleep 60 &' TERM; ${FOREVER}`,
   nohup: `nohup sleep 60 >/dev/null 2>&1 & ${FOREVER}`,
@@ -17,7 +17,7 @@ const STUBBORN: Record<string, string> = {
   'stops itself': 'kill -STOP $$; sleep 60',
   'many children': `i=0; while [ $i -lt 40 ]; do setsid sleep 60 & i=$((i+1)); done; ${FOREVER}`,
 };
-const KINDS = Object.keys(STUBBORN);
+const KINDS = Object.keys(STUBBORN_COMMANDS);
 
 /** Ends stubborn jobs by a timeout or a cancel. No process may be left when the job has ended. */
 export const stubbornJobs: Fault = {
@@ -27,20 +27,20 @@ export const stubbornJobs: Fault = {
   full: 100 * KINDS.length,
   run: (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open(lab) {
         lab.supervisor();
         return async (_, round) => {
           const id = `j${round}`;
           const kind = KINDS[round % KINDS.length]!;
-          const cancel = Math.floor(round / KINDS.length) % 2 === 1;
-          const command = `. ./witness.sh; say S -; ${STUBBORN[kind]}`;
-          await lab.enqueue([{ id, command, max_retries: 1, ...(cancel ? {} : { timeout_ms: 400 }) }]);
+          const isCancelled = Math.floor(round / KINDS.length) % 2 === 1;
+          const command = `. ./witness.sh; say S -; ${STUBBORN_COMMANDS[kind]}`;
+          await lab.enqueue([{ id, command, max_retries: 1, ...(isCancelled ? {} : { timeout_ms: 400 }) }]);
           await untilStarted(lab, id);
-          if (cancel) await lab.box.json(['cancel', id]);
-          const over = (): boolean =>
+          if (isCancelled) await lab.box.json(['cancel', id]);
+          const hasEnded = (): boolean =>
             ['dead', 'cancelled'].includes(readJobs(lab.database).find((job) => job.id === id)!.state);
-          await until(over, `${kind}: it is over`, 30_000);
+          await until(hasEnded, `${kind}: the job has ended`, 30_000);
         };
       },
     }),

@@ -4,10 +4,10 @@ import type { Fault } from './fault.ts';
 import { orphansOf } from './orphans.ts';
 import { roundsInLabs } from './rounds.ts';
 
-/** Lists shell code that leaves processes running: in the group of the command, outside it, and both. */
-const LEFT = ['(sleep 60 &)', '(setsid sleep 60 &)', '(sleep 60 &); (setsid sleep 60 &)'];
+/** Lists shell code that starts background processes: in the group of the command, outside it, and both. */
+const BACKGROUND_STARTS = ['(sleep 60 &)', '(setsid sleep 60 &)', '(sleep 60 &); (setsid sleep 60 &)'];
 
-/** Leaves processes of a successful job running with its output open. The job must end when its command does. */
+/** Leaves processes of a job running with its output open. The job ends with its command, and `show` lists them. */
 export const leftovers: Fault = {
   id: 'F28',
   title: 'A background process keeps the output open after its parent has ended',
@@ -20,16 +20,16 @@ export const leftovers: Fault = {
         lab.supervisor();
         return async (_, round) => {
           const id = `j${round}`;
-          const leaves = LEFT[round % LEFT.length]!;
-          const count = leaves.split(';').length;
-          await lab.enqueue([{ id, command: `. ./witness.sh; say S -; ${leaves}; say E 0` }]);
+          const start = BACKGROUND_STARTS[round % BACKGROUND_STARTS.length]!;
+          const count = start.split(';').length;
+          await lab.enqueue([{ id, command: `. ./witness.sh; say S -; ${start}; say E 0` }]);
           await untilState(lab.box, id, 'completed', 30_000);
           const { history } = await lab.box.json<{ history: { left_behind: number[] }[] }>(['show', id]);
-          const named = history[0]!.left_behind;
+          const listedPids = history[0]!.left_behind;
           const found = orphansOf(lab.box.home).filter((one) => one.job === id);
           if (found.length !== count) throw new Error(`${id}: ${found.length} of ${count} leftovers live`);
-          if (!found.every((one) => named.includes(one.pid)))
-            throw new Error(`${id}: show names ${named}, there are ${found.map((one) => one.pid)}`);
+          if (!found.every((one) => listedPids.includes(one.pid)))
+            throw new Error(`${id}: show names ${listedPids}, there are ${found.map((one) => one.pid)}`);
           sendSignal(found.map((one) => one.pid).filter(isAlive), 'SIGKILL');
         };
       },

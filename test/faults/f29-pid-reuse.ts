@@ -4,13 +4,13 @@ import { isAlive } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { groupOf, QUICK, untilStarted } from './moments.ts';
+import { groupOf, QUICK_SETTINGS, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
-const LAST_PID = '/proc/sys/kernel/ns_last_pid';
-const TRIES = 100;
+const LAST_PID_FILE = '/proc/sys/kernel/ns_last_pid';
+const MAX_STARTS = 100;
 
 /** Gives the pid of the dead job or worker to another process, which must never be signalled. */
 export const pidReuse: Fault = {
@@ -18,9 +18,9 @@ export const pidReuse: Fault = {
   title: 'The pid of a dead job or worker is reused by another process',
   small: 4,
   full: 200,
-  missing() {
+  whySkipped() {
     try {
-      accessSync(LAST_PID, constants.W_OK);
+      accessSync(LAST_PID_FILE, constants.W_OK);
       return process.getuid?.() === 0 ? null : 'setting the last pid needs root';
     } catch {
       return 'no ns_last_pid';
@@ -30,7 +30,7 @@ export const pidReuse: Fault = {
     const once = new Set<string>();
     return roundsInLabs({
       // The rounds run one at a time, because they would take each other's pids.
-      ...{ rounds, seed, program, settings: QUICK, once, lanes: 1 },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once, lanes: 1 },
       open: () => async (lab, round) => {
         for (let i = 0; !(await testReuse(lab, `j${round}-${i}`, round)); i++) {
           if (i === 20) throw new Error('no process ever got the pid');
@@ -61,10 +61,10 @@ async function testReuse(lab: Lab, id: string, round: number): Promise<boolean> 
   return true;
 }
 
-/** Starts processes until one of them gets the pid. Other programs start processes too, so that needs several tries. */
+/** Starts processes until one gets the pid, because other programs start processes too. Returns null if none gets it. */
 async function processWithPid(pid: number): Promise<ChildProcess | null> {
-  for (let i = 0; i < TRIES; i++) {
-    writeFileSync(LAST_PID, String(pid - 1));
+  for (let i = 0; i < MAX_STARTS; i++) {
+    writeFileSync(LAST_PID_FILE, String(pid - 1));
     const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
     if (child.pid === pid) return child;
     child.kill('SIGKILL');

@@ -4,21 +4,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import type { Fault } from './fault.ts';
-import { freeze, groupOf, untilGone, untilReady, untilStarted } from './moments.ts';
+import { freeze, groupOf, untilGone, untilReady, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-const MOUNT = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
+const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
+const WITH_BOOT_ID = `mount --bind "$0" ${BOOT_ID_FILE} && exec "$@"`;
 
-/** Simulates a restart of the machine. Claims from before must be recovered at once, however long the lease. */
+/** Simulates a restart of the machine. Older claims must be recovered at once, however long the lease. */
 export const reboot: Fault = {
   id: 'F30',
   title: 'A reboot (simulated by another boot id), with a lease of one hour',
   small: 2,
   full: 20,
-  missing() {
-    const tried = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '/etc/hostname', 'true']);
+  whySkipped() {
+    const tried = spawnSync('unshare', ['-m', 'sh', '-c', WITH_BOOT_ID, '/etc/hostname', 'true']);
     return tried.status === 0 ? null : 'no mount namespaces';
   },
   run: (rounds, seed, program) =>
@@ -27,18 +27,18 @@ export const reboot: Fault = {
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(1) }]);
-        const before = lab.supervisor();
-        await untilReady(before);
+        const oldSupervisor = lab.supervisor();
+        await untilReady(oldSupervisor);
         const { pid } = await untilStarted(lab, id);
         // The old worker stays alive, unlike after a real restart, so that only the boot id voids its claims.
-        const [worker] = before.workers();
+        const [worker] = oldSupervisor.workers();
         freeze(lab, worker!);
-        process.kill(before.pid, 'SIGKILL');
+        process.kill(oldSupervisor.pid, 'SIGKILL');
         process.kill(-groupOf(pid), 'SIGKILL');
         await untilGone([pid]);
         const file = join(lab.box.directory, `boot${round}`);
         writeFileSync(file, `${randomUUID()}\n`);
-        const through = ['unshare', '-m', 'sh', '-c', MOUNT, file];
+        const through = ['unshare', '-m', 'sh', '-c', WITH_BOOT_ID, file];
         const code = await lab.box.start(['worker', 'start', '--drain'], { through }).exit;
         if (isAlive(worker!)) process.kill(worker!, 'SIGKILL');
         if (code !== 0) throw new Error(`the start after the restart exited with ${code}`);

@@ -2,25 +2,25 @@ import { until } from '../support/queuectl.ts';
 import { readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK, untilReady, untilStarted } from './moments.ts';
+import { QUICK_SETTINGS, untilReady, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 type Effect = 'drain' | 'force' | 'crash';
 
 /** Lists ways to stop a supervisor, each with its effect: a graceful stop, a forced one or a crash. */
-const SIGNALS: [string, Effect, (supervisor: Supervisor) => Promise<void> | void][] = [
+const STOPS: [string, Effect, (supervisor: Supervisor) => Promise<void> | void][] = [
   ['SIGTERM', 'drain', (one) => void process.kill(one.pid, 'SIGTERM')],
-  ['SIGTERM twice', 'force', (one) => twice(one, 'SIGTERM')],
+  ['SIGTERM to the group twice', 'force', (one) => signalGroupTwice(one, 'SIGTERM')],
   ['SIGINT to the group', 'drain', (one) => void process.kill(-one.pid, 'SIGINT')],
-  ['SIGINT to the group twice', 'force', (one) => twice(one, 'SIGINT')],
+  ['SIGINT to the group twice', 'force', (one) => signalGroupTwice(one, 'SIGINT')],
   ['SIGHUP', 'drain', (one) => void process.kill(one.pid, 'SIGHUP')],
   ['SIGHUP to the group', 'drain', (one) => void process.kill(-one.pid, 'SIGHUP')],
   ['SIGQUIT', 'crash', (one) => void process.kill(one.pid, 'SIGQUIT')],
   ['SIGQUIT to the group', 'crash', (one) => void process.kill(-one.pid, 'SIGQUIT')],
 ];
 
-async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<void> {
+async function signalGroupTwice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<void> {
   process.kill(-supervisor.pid, signal);
   await until(() => supervisor.output().includes('another signal stops them'), 'the first was handled');
   // Two signals within a fifth of a second count as one.
@@ -35,14 +35,14 @@ async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<vo
 export const stopSignals: Fault = {
   id: 'F31',
   title: 'Stop by SIGTERM, SIGINT, SIGHUP or SIGQUIT, sent once or twice, to one process or to all',
-  small: SIGNALS.length,
-  full: 100 * SIGNALS.length,
+  small: STOPS.length,
+  full: 100 * STOPS.length,
   async run(rounds, seed, program) {
     const once = new Set<string>();
     return roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK, once },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once },
       open: () => async (lab, round) => {
-        const [name, effect, stop] = SIGNALS[round % SIGNALS.length]!;
+        const [name, effect, stop] = STOPS[round % STOPS.length]!;
         const id = `j${round}`;
         if (effect !== 'force') once.add(id);
         await lab.enqueue([{ id, command: witnessed(effect === 'force' ? 3 : 0.7) }]);

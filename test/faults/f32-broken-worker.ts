@@ -1,11 +1,11 @@
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
-import { ADOPT_ONLY, QUICK } from './moments.ts';
+import { ADOPT_ONLY, QUICK_SETTINGS } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 /** Lists crash points at which an unexpected error is thrown: in a loop, in an event, before and after a commit. */
-const THROWS = [
+const THROWING_POINTS = [
   ...[
     'before-register:1',
     'after-register:1',
@@ -18,18 +18,18 @@ const THROWS = [
   ...['in-unregister:1', 'after-unregister:1'],
 ];
 /** Lists crash points at which the worker blocks its event loop for three leases. */
-const BLOCKS = ['after-spawn:1', 'after-beat:1', 'before-claim:2', 'after-claim:1'];
+const BLOCKING_POINTS = ['after-spawn:1', 'after-beat:1', 'before-claim:2', 'after-claim:1'];
 const JOBS = 3;
 
-/** Makes a worker throw or block. Its jobs continue, and other workers settle them. */
-function brokenWorker(points: string[], kind: string): Fault['run'] {
+/** Makes a worker throw or block at a crash point. Its running commands continue, and every job must be settled. */
+function brokenWorker(points: string[], crash: 'throw' | 'block'): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open(lab) {
         lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {
-          const env = { QUEUECTL_CRASH_AT: `${points[round % points.length]}:${kind}` };
+          const env = { QUEUECTL_CRASH_AT: `${points[round % points.length]}:${crash}` };
           await lab.enqueue(
             Array.from({ length: JOBS }, (_, i) => ({ id: `j${round}-${i}`, command: witnessed(0.2 * i) })),
           );
@@ -45,9 +45,9 @@ function brokenWorker(points: string[], kind: string): Fault['run'] {
 export const unexpectedError: Fault = {
   id: 'F32',
   title: 'An unexpected error in a worker',
-  small: THROWS.length,
-  full: 10 * THROWS.length,
-  run: brokenWorker(THROWS, 'throw'),
+  small: THROWING_POINTS.length,
+  full: 10 * THROWING_POINTS.length,
+  run: brokenWorker(THROWING_POINTS, 'throw'),
 };
 
 export const blockedLoop: Fault = {
@@ -55,5 +55,5 @@ export const blockedLoop: Fault = {
   title: 'The event loop of a worker is blocked for three leases',
   small: 4,
   full: 50,
-  run: brokenWorker(BLOCKS, 'block'),
+  run: brokenWorker(BLOCKING_POINTS, 'block'),
 };

@@ -5,10 +5,10 @@ import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 const POINTS = ['before-insert', 'in-insert', 'after-insert', 'before-touch'];
-const LONGEST_MS = 25;
-const CONFLICT = 4;
+const LATEST_KILL_MS = 25;
+const CONFLICT_CODE = 4;
 
-/** Kills `enqueue` at a random moment and repeats it with the same id or unique key. There must be exactly one job. */
+/** Kills `enqueue` at a crash point or a random moment and repeats it with the same id or unique key. It adds one job. */
 export const killedEnqueue: Fault = {
   id: 'F34',
   title: '`enqueue` is killed at any moment and tried again',
@@ -20,21 +20,21 @@ export const killedEnqueue: Fault = {
       ...{ rounds, seed, program },
       open: () => async (lab, round) => {
         const id = `j${round}`;
-        const unique = below(lab.random, 2) === 0;
-        const name = unique ? ['--unique', id] : ['--id', id];
-        const args = ['enqueue', ...name, '--command', witnessed(0)];
+        const isUnique = below(lab.random, 2) === 0;
+        const flags = isUnique ? ['--unique', id] : ['--id', id];
+        const args = ['enqueue', ...flags, '--command', witnessed(0)];
         const atPoint = below(lab.random, 2) === 0;
         const env: Record<string, string> = atPoint ? { QUEUECTL_CRASH_AT: pick(lab.random, POINTS) } : {};
         const client = lab.box.start(args, { env });
-        if (!atPoint) setTimeout(() => client.child.kill('SIGKILL'), below(lab.random, LONGEST_MS));
+        if (!atPoint) setTimeout(() => client.child.kill('SIGKILL'), below(lab.random, LATEST_KILL_MS));
         if ((await client.exit) === -1) killed++;
-        const before = readJobs(lab.database).length;
+        const jobsBefore = readJobs(lab.database).length;
         const again = await lab.box.run(args);
-        if (again.code !== 0 && (unique || again.code !== CONFLICT)) throw new Error(again.stderr);
+        if (again.code !== 0 && (isUnique || again.code !== CONFLICT_CODE)) throw new Error(again.stderr);
         const known = new Set(lab.enqueued.map((one) => one.id));
         const added = readJobs(lab.database).filter((job) => !known.has(job.id));
         if (added.length !== 1)
-          throw new Error(`${id}: ${added.length} jobs, ${before} before the second try`);
+          throw new Error(`${id}: ${added.length} jobs, ${jobsBefore} before the second try`);
         lab.recordEnqueue(added[0]!.id, 'ok');
       },
     });

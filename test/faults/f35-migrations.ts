@@ -7,32 +7,32 @@ import { sandbox } from '../support/queuectl.ts';
 import { pick, randomFrom } from '../support/random.ts';
 import type { Violation } from './checker.ts';
 import type { Fault, Figures } from './fault.ts';
-import { checkVersions, makeOldStore } from './old-store.ts';
+import { checkMigration, makeOldStore } from './old-store.ts';
 import { roundDone, startProgress } from './progress.ts';
 
-const OPENERS = 16;
+const PROCESSES = 16;
 const JOBS = 500;
 
 /** Migrates an old database from many processes at once. One migrates it, and the others wait and find it migrated. */
 export const manyMigrations: Fault = {
   id: 'F35',
-  title: `${OPENERS} processes migrate an old database at once`,
+  title: `${PROCESSES} processes migrate an old database at once`,
   small: 3,
   full: 200,
   run: (rounds, _, program) =>
-    eachRound(rounds, program, async (box, path) => {
+    migrateInRounds(rounds, program, async (box, path) => {
       const codes = await Promise.all(
-        Array.from({ length: OPENERS }, async () => (await box.run(['db', 'migrate', '--json'])).code),
+        Array.from({ length: PROCESSES }, async () => (await box.run(['db', 'migrate', '--json'])).code),
       );
       const refused = codes.filter((code) => code !== 0);
       return [
         ...refused.map((code): Violation => ({ kind: 'invariant', what: `exit code ${code}` })),
-        ...checkVersions(path, 'new', JOBS),
+        ...checkMigration(path, 'new', JOBS),
       ];
     }),
 };
 
-const CALLS = ['pwrite64', 'fdatasync'];
+const KILLED_CALLS = ['pwrite64', 'fdatasync'];
 
 /** Kills the migration at its crash points and at system calls that write or sync a file. */
 export const killedMigration: Fault = {
@@ -40,25 +40,25 @@ export const killedMigration: Fault = {
   title: 'A migration is killed at every crash point and every write',
   small: 12,
   full: 400,
-  missing: () => (spawnSync('strace', ['-V']).status === 0 ? null : 'no strace'),
+  whySkipped: () => (spawnSync('strace', ['-V']).status === 0 ? null : 'no strace'),
   run(rounds, seed, program) {
     const random = randomFrom(seed);
     const points = ['before-migrate', 'in-migrate', 'after-migrate'];
     let nth = 0;
-    return eachRound(rounds, program, async (box, path, round) => {
+    return migrateInRounds(rounds, program, async (box, path, round) => {
       const point = points[round];
-      const call = pick(random, CALLS);
+      const call = pick(random, KILLED_CALLS);
       nth = point === undefined ? nth + 1 : 0;
       const inject = `inject=${call}:signal=KILL:when=${1 + (nth % 60)}`;
       const through = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`, '-e', inject];
       await (point === undefined
         ? box.run(['db', 'migrate'], { through })
         : box.run(['db', 'migrate'], { env: { QUEUECTL_CRASH_AT: point } }));
-      const killed = checkVersions(path, 'either', JOBS);
+      const afterKill = checkMigration(path, 'either', JOBS);
       const { code, stderr } = await box.run(['db', 'migrate']);
-      const after = checkVersions(path, 'new', JOBS);
+      const afterRetry = checkMigration(path, 'new', JOBS);
       const refused: Violation[] = code === 0 ? [] : [{ kind: 'invariant', what: `not opened: ${stderr}` }];
-      return [...killed, ...refused, ...after].map((one) => ({
+      return [...afterKill, ...refused, ...afterRetry].map((one) => ({
         ...one,
         what: `${point ?? inject}: ${one.what}`,
       }));
@@ -66,7 +66,8 @@ export const killedMigration: Fault = {
   },
 };
 
-async function eachRound(
+/** Runs `work` once per round on a new database of the old version, with a program of the next version. */
+async function migrateInRounds(
   rounds: number,
   program: string | undefined,
   work: (box: ReturnType<typeof sandbox>, path: string, round: number) => Promise<Violation[]>,

@@ -22,20 +22,21 @@ export const races: Fault = {
   run: (interleavings, seed) => raceStore(openSqlite, interleavings, seed),
 };
 
+/** Runs at most `numRuns` interleavings on a store that `open` opens. Stops at the first difference from the model. */
 export async function raceStore(open: typeof openSqlite, numRuns: number, seed: number): Promise<Figures> {
   // The store is in memory if possible, because this test needs no disk.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'queuectl-races-'));
   const path = join(directory, 'queue.db');
   const { store } = await open(path);
-  const plain = await connect(path);
+  const connection = await connect(path);
   for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
   let steps = 0;
   startProgress(numRuns);
   const property = fc.asyncProperty(
     fc.commands(COMMANDS, { maxCommands: MAX_COMMANDS, size: 'max' }),
     async (commands) => {
-      await plain.write('migrate', () =>
-        plain.exec('DELETE FROM job; DELETE FROM rollup; DELETE FROM rollup_kind; DELETE FROM queue'),
+      await connection.write('migrate', () =>
+        connection.exec('DELETE FROM job; DELETE FROM rollup; DELETE FROM rollup_kind; DELETE FROM queue'),
       );
       await fc.asyncModelRun(() => ({ model: newModel(), real: store }), commands);
       steps += [...commands].length;
@@ -51,7 +52,7 @@ export async function raceStore(open: typeof openSqlite, numRuns: number, seed: 
       notes: `${formatCount(steps)} steps`,
     };
   } finally {
-    plain.close();
+    connection.close();
     await store.close();
     rmSync(directory, { recursive: true, force: true });
   }

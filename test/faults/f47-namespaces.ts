@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Fault } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { groupOf, QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
+import { groupOf, QUICK_SETTINGS, untilGone, untilReady, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 const IN_NAMESPACE = ['unshare', '-pf', '--mount-proc'];
-/** The exit of the first process of a namespace kills all others, so this shell stays as the first. */
+/** The exit of the first process of a namespace kills all others, so this shell remains the first process. */
 const IN_NAMESPACE_WITH_INIT = [...IN_NAMESPACE, 'sh', '-c', '"$@" & sleep 1000', 'sh'];
 /** Jobs run for much longer than the lease, so a worker that considers only time would start them again. */
 const JOB_SECONDS = 3;
@@ -16,24 +16,24 @@ type Scene = (lab: Lab, id: string) => Promise<void>;
 
 /** Kills workers and supervisor. Their job continues, and the next worker, in a namespace, cannot see it. */
 const jobSurvivesOutside: Scene = async (lab, id) => {
-  const before = lab.supervisor();
-  await killWorkers(lab, id, before);
+  const oldSupervisor = lab.supervisor();
+  await killWorkers(lab, id, oldSupervisor);
   await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
 /** Kills the job as well. The next worker, in a namespace, cannot see that, but it may not wait forever. */
 const jobDiesOutside: Scene = async (lab, id) => {
-  const before = lab.supervisor();
-  const pid = await killWorkers(lab, id, before);
+  const oldSupervisor = lab.supervisor();
+  const pid = await killWorkers(lab, id, oldSupervisor);
   process.kill(-groupOf(pid), 'SIGKILL');
   await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
 /** Kills workers in a namespace. Their job continues, and the next worker, outside, can see it. */
 const jobSurvivesInside: Scene = async (lab, id) => {
-  const before = lab.supervisor([], {}, IN_NAMESPACE_WITH_INIT);
+  const oldSupervisor = lab.supervisor([], {}, IN_NAMESPACE_WITH_INIT);
   await untilStarted(lab, id);
-  const [init] = before.workers();
+  const [init] = oldSupervisor.workers();
   const [supervisor] = childrenNamed(init!, 'queuectl');
   process.kill(supervisor!, 'SIGKILL');
   await untilGone([supervisor!]);
@@ -42,20 +42,21 @@ const jobSurvivesInside: Scene = async (lab, id) => {
   await untilGone(workers);
   await lab.supervisor(['--drain']).exit;
   process.kill(init!, 'SIGKILL');
-  await before.exit;
+  await oldSupervisor.exit;
 };
 
 /** Kills all processes of a namespace, like the end of a container, and starts a worker in another one. */
 const jobDiesInside: Scene = async (lab, id) => {
-  const before = lab.supervisor([], {}, IN_NAMESPACE);
+  const oldSupervisor = lab.supervisor([], {}, IN_NAMESPACE);
   await untilStarted(lab, id);
-  process.kill(before.workers()[0]!, 'SIGKILL');
-  await before.exit;
+  process.kill(oldSupervisor.workers()[0]!, 'SIGKILL');
+  await oldSupervisor.exit;
   await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
 const SCENES = [jobSurvivesOutside, jobDiesOutside, jobSurvivesInside, jobDiesInside];
 
+/** Kills a supervisor and its workers while the job runs. Returns the pid of the job. */
 async function killWorkers(lab: Lab, id: string, supervisor: Supervisor): Promise<number> {
   await untilReady(supervisor);
   const { pid } = await untilStarted(lab, id);
@@ -86,12 +87,19 @@ export const namespaces: Fault = {
   title: 'Two pid namespaces share a state directory; workers in one are killed',
   small: 4,
   full: 80,
-  missing: () =>
+  whySkipped: () =>
     spawnSync('unshare', ['-pf', '--mount-proc', 'true']).status === 0 ? null : 'no pid namespaces',
   run: (rounds, seed, program) => {
-    const surviving = Array.from({ length: rounds }, (_, i) => i).filter((i) => i % 2 === 0);
+    // In even rounds the job survives the kill, so it may run only once.
+    const survivingRounds = Array.from({ length: rounds }, (_, i) => i).filter((i) => i % 2 === 0);
     return roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK, once: new Set(surviving.map((i) => `j${i}`)) },
+      ...{
+        rounds,
+        seed,
+        program,
+        settings: QUICK_SETTINGS,
+        once: new Set(survivingRounds.map((i) => `j${i}`)),
+      },
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(JOB_SECONDS) }]);

@@ -6,7 +6,7 @@ import { below } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK, untilGone, untilReady, untilStarted } from './moments.ts';
+import { QUICK_SETTINGS, untilGone, untilReady, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 
 const LONGEST_PAUSE_MS = 300;
@@ -43,7 +43,7 @@ export const stoppedAdopters: Fault = {
   async run(rounds, seed, program) {
     const violations: Figures['violations'] = [];
     const figures = await roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open: () => async (lab, round) => {
         const [supervisors, stop] = STOPS[round % STOPS.length]!;
         const jobs = Array.from({ length: 1 + below(lab.random, 3) }, (_, i) => ({
@@ -84,30 +84,29 @@ async function killWorkers(
   count: () => string,
 ): Promise<Supervisor[]> {
   const workers = first.workers();
-  const alone = below(lab.random, 2) === 0;
-  if (alone) {
-    const readyCount = first.output().split(' ready ').length;
+  const onlyWorkers = below(lab.random, 2) === 0;
+  if (onlyWorkers) {
+    const nextReadyCount = first.output().split(' ready ').length;
     for (const pid of workers) process.kill(pid, 'SIGKILL');
     // In half of these cases the supervisor may be stopped while it replaces its workers.
-    if (below(lab.random, 2) === 0) await untilReady(first, readyCount);
+    if (below(lab.random, 2) === 0) await untilReady(first, nextReadyCount);
   } else {
     process.kill(-first.pid, 'SIGKILL');
     await untilGone([first.pid, ...workers]);
   }
-  const others = Array.from({ length: supervisors - (alone ? 1 : 0) }, () =>
+  const others = Array.from({ length: supervisors - (onlyWorkers ? 1 : 0) }, () =>
     lab.supervisor(['--count', count()]),
   );
   await Promise.all(others.map((one) => untilReady(one)));
-  return alone ? [first, ...others] : others;
+  return onlyWorkers ? [first, ...others] : others;
 }
 
 /** Stops workers by id. A worker that was still starting is found in the next pass. */
 async function stopByIds(lab: Lab, all: Supervisor[]): Promise<void> {
-  const over = (): boolean => all.every(({ child }) => child.exitCode !== null);
   await until(async () => {
     const ids = (await workersOf(lab.box)).map((worker) => worker.id);
     if (ids.length > 0) await lab.box.run(['worker', 'stop', ...ids]);
-    return over();
+    return all.every(({ child }) => child.exitCode !== null);
   }, 'all workers were stopped by their ids');
 }
 

@@ -6,7 +6,7 @@ import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
-import { QUICK, untilReady } from './moments.ts';
+import { QUICK_SETTINGS, untilReady } from './process-control.ts';
 import { roundsInLabs, shuffled } from './rounds.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -16,14 +16,17 @@ const ORDERS = ['jobs first', 'workers first', 'supervisor first', 'jobs last', 
 const LONGEST_GAP_MS = 60;
 
 /** Makes every attempt but the first succeed at once. The first one goes on and sleeps until it is signalled. */
-const RETRY_OK = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
+const SUCCEED_ON_RETRY = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
 /** The commands, each with the number of `sleep` processes that run before the signals are sent. */
 const COMMANDS: Record<string, { command: string; sleeps: number }> = {
-  plain: { command: `${RETRY_OK}; sleep 60`, sleeps: 1 },
-  group: { command: `${RETRY_OK}; sleep 60 & sleep 60`, sleeps: 2 },
-  traps: { command: `trap 'exit 1' TERM INT HUP; ${RETRY_OK}; sleep 60 & wait $!`, sleeps: 1 },
+  plain: { command: `${SUCCEED_ON_RETRY}; sleep 60`, sleeps: 1 },
+  group: { command: `${SUCCEED_ON_RETRY}; sleep 60 & sleep 60`, sleeps: 2 },
+  traps: { command: `trap 'exit 1' TERM INT HUP; ${SUCCEED_ON_RETRY}; sleep 60 & wait $!`, sleeps: 1 },
   // This command leaves no process behind, because processes of a successful job are not ended.
-  graceful: { command: `trap 'exit 0' TERM INT HUP; ${RETRY_OK}; while :; do sleep 0.02; done`, sleeps: 0 },
+  graceful: {
+    command: `trap 'exit 0' TERM INT HUP; ${SUCCEED_ON_RETRY}; while :; do sleep 0.02; done`,
+    sleeps: 0,
+  },
 };
 const KINDS = Object.keys(COMMANDS);
 
@@ -47,7 +50,7 @@ function signalEverything(atMostOnce: boolean): Fault['run'] {
   return async (rounds, seed, program): Promise<Figures> => {
     const wrong: Figures['violations'] = [];
     const figures = await roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK, once: new Set<string>() },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once: new Set<string>() },
       open: () => async (lab, round) => {
         const kinds = KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]!);
         const jobs = kinds.map((kind, i) => ({
@@ -76,15 +79,15 @@ function signalEverything(atMostOnce: boolean): Fault['run'] {
 async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
   const signal = pick(lab.random, SIGNALS);
   const workers = supervisor.workers();
-  const ours = new Set([supervisor.pid, ...workers]);
-  const jobs = processesWith(`QUEUECTL_HOME=${lab.box.home}`).filter((pid) => !ours.has(pid));
+  const queuectlPids = new Set([supervisor.pid, ...workers]);
+  const jobs = processesWith(`QUEUECTL_HOME=${lab.box.home}`).filter((pid) => !queuectlPids.has(pid));
   const order = pick(lab.random, ORDERS);
   const groups: Record<(typeof ORDERS)[number], number[][]> = {
     'jobs first': [jobs, [supervisor.pid], workers],
     'workers first': [workers, jobs, [supervisor.pid]],
     'supervisor first': [[supervisor.pid], jobs, workers],
     'jobs last': [[supervisor.pid], workers, jobs],
-    mixed: [shuffled([...ours, ...jobs], below(lab.random, 1e9))],
+    mixed: [shuffled([...queuectlPids, ...jobs], below(lab.random, 1e9))],
   };
   for (const pids of groups[order]) {
     sendSignal(pids, signal);
@@ -94,13 +97,17 @@ async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
 }
 
 /**
- * A job that exited with 0 must be completed, whatever was signalled. Any other job must be pending and uncharged, or
- * dead if it is at-most-once.
+ * Returns a violation unless the job is in its expected state: completed if it exits with 0 on a signal, dead if it is
+ * at-most-once, and otherwise pending and uncharged.
  */
-function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
+function judge(lab: Lab, id: string, atMostOnce: boolean): Figures['violations'] {
   const job = readJobs(lab.database).find((one) => one.id === id)!;
   const graceful = id.startsWith('graceful');
-  const [state, attempts] = graceful ? ['completed', 1] : once ? ['dead', job.attempts] : ['pending', 0];
+  const [state, attempts] = graceful
+    ? ['completed', 1]
+    : atMostOnce
+      ? ['dead', job.attempts]
+      : ['pending', 0];
   if (job.state === state && job.attempts === attempts && job.crashes === 0) return [];
   return [{ kind: 'charged', what: `${id} is ${job.state} after ${job.attempts} attempts (${job.results})` }];
 }
@@ -113,7 +120,7 @@ export const stopOfEverything: Fault = {
   run: signalEverything(false),
 };
 
-export const stopOfEverythingOnce: Fault = {
+export const stopOfEverythingAtMostOnce: Fault = {
   id: 'F49b',
   title: 'The same stop, with at-most-once jobs',
   small: 3,

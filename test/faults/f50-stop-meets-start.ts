@@ -4,13 +4,14 @@ import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { QUICK } from './moments.ts';
+import { QUICK_SETTINGS } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 /** Lists seconds between the start and the stop, about as long as a program takes to start. */
-const PAUSES = ['0', '0', '0.002', '0.005', '0.01', '0.02', '0.03', '0.05', '0.1', '0.3'];
+const PAUSE_SECONDS = ['0', '0', '0.002', '0.005', '0.01', '0.02', '0.03', '0.05', '0.1', '0.3'];
 
+/** These scripts get the program and the arguments of `worker start`. They also run `worker stop`. */
 const BACKGROUND = '"$0" "$@" & start=$!; sleep $PAUSE; "$0" worker stop $FLAG; wait $start';
 const DETACHED = '("$0" "$@" --detach || :) & sleep $PAUSE; "$0" worker stop $FLAG; wait';
 /** Suspends the program while it starts, for longer than a program takes to start. */
@@ -28,7 +29,7 @@ const STOP_DURING_START = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, SUSPEND
 const STOP_BEFORE_START = [EXEC, EXEC_IN_OLDER, STOP_IN_OTHER_SESSION];
 const SCRIPTS = [...STOP_DURING_START, ...STOP_BEFORE_START];
 /** After these pauses a program that was started has not registered yet. */
-const SHORT_PAUSES = PAUSES.slice(0, 5);
+const SHORT_PAUSE_SECONDS = PAUSE_SECONDS.slice(0, 5);
 
 /**
  * Runs `worker stop` while workers start, and expects that none is left. A `worker start` after the stop, even in the
@@ -42,21 +43,21 @@ export const stopMeetsStart: Fault = {
   async run(rounds, seed, program) {
     const wrong: Figures['violations'] = [];
     const figures = await roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open: () => async (lab, round) => {
         const startsAfterStop = round % SCRIPTS.length >= STOP_DURING_START.length;
         const script = SCRIPTS[round % SCRIPTS.length]!;
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0) }]);
         const env = {
-          ...{ PAUSE: pick(lab.random, PAUSES), FLAG: pick(lab.random, ['', '', '--leave']) },
-          ...{ SHORT_PAUSE: pick(lab.random, SHORT_PAUSES), GO: `go${round}` },
+          ...{ PAUSE: pick(lab.random, PAUSE_SECONDS), FLAG: pick(lab.random, ['', '', '--leave']) },
+          ...{ SHORT_PAUSE: pick(lab.random, SHORT_PAUSE_SECONDS), GO: `go${round}` },
         };
         const count = String(1 + below(lab.random, 4));
         const shell = lab.supervisor(['--count', count], env, ['sh', '-c', script]);
         const missed = await until(async () => {
           if (shell.child.exitCode !== null) return 'none';
-          return startsAfterStop ? null : await missedBy(lab, shell.output());
+          return startsAfterStop ? null : await missedWorkers(lab, shell.output());
         }, 'the script has ended or the stop has missed a worker');
         const about = `round ${round}, a pause of ${env.PAUSE} s: ${script}`;
         if (missed === 'some') {
@@ -76,8 +77,8 @@ export const stopMeetsStart: Fault = {
   },
 };
 
-/** Returns 'some' if the stop has returned and a worker is not stopping. */
-async function missedBy(lab: Lab, output: string): Promise<'some' | null> {
+/** Returns 'some' if the stop has returned and a worker is not stopping, and null until then. */
+async function missedWorkers(lab: Lab, output: string): Promise<'some' | null> {
   if (!/^(no workers were running|stopped \d)/m.test(output)) return null;
   const workers = await workersOf(lab.box);
   return workers.some((worker) => worker.status !== 'draining') ? 'some' : null;

@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
-import { countEndRequests, readJobs, unfinished } from './audit.ts';
+import { countEndRequests, countUnfinished, readJobs } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { freeze, untilReady } from './moments.ts';
+import { freeze, untilReady } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { readWitness, witnessed } from './witness.ts';
 
@@ -26,7 +26,7 @@ function haveEnded(lab: Lab, ids: string[]): boolean {
 
 /**
  * Freezes a worker until its jobs have ended by themselves, half of them successfully, and `requestEnd` has requested
- * their end. That function returns another one, which returns the wrong answers to its requests.
+ * their end. The function that `requestEnd` returns waits for the answers and returns the wrong ones.
  */
 function frozenDuringEnd(
   requestEnd: (lab: Lab, ids: string[]) => Promise<() => Promise<string[]>>,
@@ -37,25 +37,25 @@ function frozenDuringEnd(
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: SETTINGS },
       open: () => async (lab, round) => {
-        const go = `go-${round}`;
+        const goFile = `go-${round}`;
         const jobs = Array.from({ length: JOBS }, (_, i) => ({
           ...{ id: `j${round}-${i}`, max_retries: expected.maxRetries, timeout_ms: TIMEOUT_MS },
-          command: `: > begun-${round}-${i}; until test -e ${go}; do sleep 0.02; done; ${witnessed(0, i % 2 === 0 ? 0 : 3)}`,
+          command: `: > begun-${round}-${i}; until test -e ${goFile}; do sleep 0.02; done; ${witnessed(0, i % 2 === 0 ? 0 : 3)}`,
         }));
         const ids = jobs.map(({ id }) => id);
         const supervisor = lab.supervisor(['--concurrency', String(JOBS)]);
         await untilReady(supervisor);
         await lab.enqueue(jobs);
-        const begun = (i: number): boolean => existsSync(join(lab.box.directory, `begun-${round}-${i}`));
-        await until(() => ids.every((_, i) => begun(i)), 'every job has begun');
+        const hasBegun = (i: number): boolean => existsSync(join(lab.box.directory, `begun-${round}-${i}`));
+        await until(() => ids.every((_, i) => hasBegun(i)), 'every job has begun');
         const [worker] = supervisor.workers();
         freeze(lab, worker!);
-        writeFileSync(join(lab.box.directory, go), '');
+        writeFileSync(join(lab.box.directory, goFile), '');
         await until(() => haveEnded(lab, ids), 'every job has ended by itself');
-        const finish = await requestEnd(lab, ids);
+        const wrongAnswers = await requestEnd(lab, ids);
         process.kill(worker!, 'SIGCONT');
-        wrong.push(...(await finish()).map((what) => ({ kind: 'answer', what })));
-        await until(() => unfinished(lab.database) === 0, 'every job is settled');
+        wrong.push(...(await wrongAnswers()).map((what) => ({ kind: 'answer', what })));
+        await until(() => countUnfinished(lab.database) === 0, 'every job is settled');
         process.kill(supervisor.pid, 'SIGTERM');
         await supervisor.exit;
         for (const [i, id] of ids.entries()) {
@@ -91,7 +91,7 @@ export const endedBeforeTimeout: Fault = {
 };
 
 const SLOTS = 16;
-const STOPS = 3;
+const STOPS_PER_ROUND = 3;
 
 /**
  * Returns a short command that ignores SIGTERM from just before it records its end. If it recorded that, it exits with
@@ -108,7 +108,7 @@ export const endedBeforeForce: Fault = {
     roundsInLabs({
       ...{ rounds, seed, program, settings: { 'kill-grace': '5s' } },
       open: () => async (lab, round) => {
-        for (let stop = 0; stop < STOPS; stop++) {
+        for (let stop = 0; stop < STOPS_PER_ROUND; stop++) {
           const jobs = Array.from({ length: 3 * SLOTS }, (_, i) => ({
             ...{ id: `j${round}-${stop}-${i}`, max_retries: 1 },
             command: shortCommand(below(lab.random, 90)),

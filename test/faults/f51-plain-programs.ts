@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { lines, until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import { unfinished } from './audit.ts';
+import { countUnfinished } from './audit.ts';
 import type { Fault, Figures } from './fault.ts';
 import { inLab } from './lab.ts';
-import { untilReady } from './moments.ts';
+import { untilReady } from './process-control.ts';
 import { inLanes } from './rounds.ts';
 
 const SLOTS = 16;
-const STOPS = 3;
-const LONGEST_MS = 200;
+const STOPS_PER_ROUND = 3;
+const LONGEST_JOB_MS = 200;
 
 /** Lists how a job runs the program: in the frame's subshell, at the end of a script, and without a shell. */
 const FORMS: ((program: string, ms: number, file: string) => object)[] = [
@@ -21,10 +21,10 @@ const FORMS: ((program: string, ms: number, file: string) => object)[] = [
   (program, ms, file) => ({ argv: [program, String(ms), file] }),
 ];
 
-/** Builds the program and returns its path, or null without a C compiler. */
-function build(directory: string): string | null {
-  const program = join(directory, 'end');
-  return spawnSync('cc', ['-O2', '-o', program, join(import.meta.dir, 'end.c')]).status === 0
+/** Builds append-line.c and returns the path of the program, or null without a C compiler. */
+function buildProgram(directory: string): string | null {
+  const program = join(directory, 'append-line');
+  return spawnSync('cc', ['-O2', '-o', program, join(import.meta.dir, 'append-line.c')]).status === 0
     ? program
     : null;
 }
@@ -34,31 +34,31 @@ async function round(seed: number, program?: string): Promise<Figures> {
     seed,
     async (lab) => {
       const { directory } = lab.box;
-      const end = build(directory)!;
+      const appendLine = buildProgram(directory)!;
       mkdirSync(join(directory, 'out'));
       writeFileSync(join(directory, 'last.sh'), '"$1" "$2" "$3"\n');
-      const file = (id: string): string => join('out', id);
-      for (let stop = 0; stop < STOPS; stop++) {
+      const fileOf = (id: string): string => join('out', id);
+      for (let stop = 0; stop < STOPS_PER_ROUND; stop++) {
         const jobs = Array.from({ length: 3 * SLOTS }, (_, i) => ({
           ...{ id: `j${stop}-${i}`, max_retries: 1 },
-          ...FORMS[i % FORMS.length]!(end, below(lab.random, LONGEST_MS), file(`j${stop}-${i}`)),
+          ...FORMS[i % FORMS.length]!(appendLine, below(lab.random, LONGEST_JOB_MS), fileOf(`j${stop}-${i}`)),
         }));
         const supervisor = lab.supervisor(['--concurrency', String(SLOTS)]);
         await untilReady(supervisor);
         await lab.enqueue(jobs as unknown as { id: string; command: string }[]);
-        const ran = (): boolean => jobs.some(({ id }) => lines(join(directory, file(id))).length > 0);
-        await until(ran, 'one job has run');
+        const oneHasRun = (): boolean => jobs.some(({ id }) => lines(join(directory, fileOf(id))).length > 0);
+        await until(oneHasRun, 'one job has run');
         await lab.box.json(['worker', 'stop', '--force']);
         await supervisor.exit;
       }
       await lab.supervisor(['--drain', '--concurrency', String(SLOTS)]).exit;
       const violations = lab.enqueued.flatMap(({ id }) => {
-        const { length } = lines(join(directory, file(id)));
+        const { length } = lines(join(directory, fileOf(id)));
         return length === 1 ? [] : [{ kind: 'twice', what: `${id} ran to its end ${length} times` }];
       });
-      const open = unfinished(lab.database);
+      const open = countUnfinished(lab.database);
       if (open > 0) violations.push({ kind: 'lost', what: `${open} jobs are unfinished` });
-      return { jobs: lab.enqueued.length, faults: STOPS, violations };
+      return { jobs: lab.enqueued.length, faults: STOPS_PER_ROUND, violations };
     },
     program,
   );
@@ -69,7 +69,7 @@ export const plainProgramsEnd: Fault = {
   title: '`worker stop --force` while programs end, with and without a shell around them',
   small: 4,
   full: 60,
-  missing: async () => ((await inTempDir(build)) === null ? 'no C compiler' : null),
+  whySkipped: async () => ((await inTempDir(buildProgram)) === null ? 'no C compiler' : null),
   async run(rounds, seed, program) {
     const all = await inLanes(rounds, (i) => round(seed + i, program));
     return {

@@ -8,15 +8,16 @@ export interface Figures {
   notes?: string;
 }
 
-/** One fault of the catalogue. `npm test` runs it in a small form, `npm run test:faults` in full. */
+/** One fault of the catalogue. */
 export interface Fault {
   id: string;
   title: string;
+  /** The scale in `npm test` and that in `npm run test:faults`. */
   small: number;
   full: number;
   /** Returns why this machine cannot run the fault, or null if it can. */
-  missing?: () => string | null | Promise<string | null>;
-  /** `scale` is the number of rounds, jobs or kills. `program` replaces the built executable. */
+  whySkipped?: () => string | null | Promise<string | null>;
+  /** The unit of `scale` depends on the fault, such as rounds, jobs, kills or MiB. `program` replaces the executable. */
   run(scale: number, seed: number, program?: string): Promise<Figures>;
 }
 

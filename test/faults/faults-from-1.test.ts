@@ -1,3 +1,3 @@
-import { testSmallForms } from './small-forms.ts';
+import { testSmallRuns } from './small-runs.ts';
 
-await testSmallForms(1, 12);
+await testSmallRuns(1, 12);

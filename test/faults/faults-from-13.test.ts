@@ -1,3 +1,3 @@
-import { testSmallForms } from './small-forms.ts';
+import { testSmallRuns } from './small-runs.ts';
 
-await testSmallForms(13, 26);
+await testSmallRuns(13, 26);

@@ -1,3 +1,3 @@
-import { testSmallForms } from './small-forms.ts';
+import { testSmallRuns } from './small-runs.ts';
 
-await testSmallForms(27, 47);
+await testSmallRuns(27, 47);

@@ -1,3 +1,3 @@
-import { testSmallForms } from './small-forms.ts';
+import { testSmallRuns } from './small-runs.ts';
 
-await testSmallForms(48, 99);
+await testSmallRuns(48, 99);

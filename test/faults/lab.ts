@@ -4,7 +4,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { isAlive } from '../support/processes.ts';
 import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';
-import { brokenInvariants, readChanges, readJobs, startAudit, unfinished } from './audit.ts';
+import { brokenInvariants, countUnfinished, readChanges, readJobs, startAudit } from './audit.ts';
 import { check, type Enqueued, type History, type LoggedSettlement, type Violation } from './checker.ts';
 import { orphansOf } from './orphans.ts';
 import { watchStandstill } from './standstill.ts';
@@ -26,14 +26,16 @@ export interface Lab {
   /** Records the result that the client of an enqueue saw. */
   recordEnqueue(id: string, outcome: Enqueued['outcome']): void;
   configure(settings: Record<string, string>): Promise<void>;
+  /** Runs `worker start` with these arguments, behind the command prefix `through`. */
   supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
+  /** Returns the supervisors that are still running. */
   supervisors(): Supervisor[];
   /**
-   * Waits until `over` returns true, by default until every job has ended, or until no supervisor is left. A
-   * standstill that is longer than the lease allows ends the wait and counts as a violation.
+   * Waits until `isOver` returns true, by default when every job has ended. Also returns when no supervisor is left, or
+   * after a standstill that is longer than the lease allows, which counts as a violation.
    */
-  waitForJobs(over?: () => boolean): Promise<void>;
-  /** Stops the workers, checks everything that happened and returns the violations. */
+  waitForJobs(isOver?: () => boolean): Promise<void>;
+  /** Stops the workers and returns the violations. `once` holds the jobs that may start at most once, by default all. */
   judge(once?: History['once']): Promise<Violation[]>;
 }
 
@@ -53,8 +55,8 @@ export async function inLab<T>(
 async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   const database = join(box.home, 'queue.db');
   const enqueued: Enqueued[] = [];
-  const started: Supervisor[] = [];
-  const late: Violation[] = [];
+  const allSupervisors: Supervisor[] = [];
+  const lateJobs: Violation[] = [];
   const probe = async (): Promise<number> => {
     const from = performance.now();
     await box.json(['status']);
@@ -62,7 +64,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   };
   writeWitnessScript(box.directory);
   await box.create();
-  const slowest = await probe();
+  const probeMs = await probe();
   startAudit(database);
   const recordEnqueue = (id: string, outcome: Enqueued['outcome']): void => {
     enqueued.push({ id, outcome });
@@ -86,34 +88,35 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
     supervisor(args = [], env = {}, through = []) {
       const one = box.start(['worker', 'start', ...args], { env, through });
       const supervisor = { ...one, workers: () => childrenOf(one.pid) };
-      started.push(supervisor);
+      allSupervisors.push(supervisor);
       return supervisor;
     },
-    supervisors: () => started.filter(isRunning),
-    async waitForJobs(over = () => unfinished(database) === 0) {
-      const standstill = watchStandstill(database, slowest, probe);
+    supervisors: () => allSupervisors.filter(isRunning),
+    async waitForJobs(isOver = () => countUnfinished(database) === 0) {
+      const standstill = watchStandstill(database, probeMs, probe);
       const done = async (): Promise<boolean> => {
-        if (over() || late.length > 0 || (started.length > 0 && !started.some(isRunning))) return true;
+        if (isOver() || lateJobs.length > 0 || (allSupervisors.length > 0 && !allSupervisors.some(isRunning)))
+          return true;
         const what = await standstill.check();
-        if (what !== null) late.push({ kind: 'late', what });
+        if (what !== null) lateJobs.push({ kind: 'late', what });
         return what !== null;
       };
       await until(done, 'every job has ended', Number.POSITIVE_INFINITY);
     },
     async judge(once = 'all') {
       await box.run(['worker', 'stop', '--timeout', '30s']);
-      for (const one of started) if (isRunning(one)) process.kill(one.pid, 'SIGKILL');
-      await Promise.all(started.map((one) => one.closed));
+      for (const one of allSupervisors) if (isRunning(one)) process.kill(one.pid, 'SIGKILL');
+      await Promise.all(allSupervisors.map((one) => one.closed));
       const violations = check({
         enqueued,
         witness: readWitness(box.directory),
         jobs: readJobs(database),
         changes: readChanges(database),
-        logged: started.flatMap((one) => settlementsIn(one.output())),
+        logged: allSupervisors.flatMap((one) => settlementsIn(one.output())),
         orphans: orphansOf(box.home),
         once,
       });
-      return [...violations, ...late, ...brokenInvariants(database)];
+      return [...violations, ...lateJobs, ...brokenInvariants(database)];
     },
   };
 }

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { FAULTS } from './catalogue.ts';
 import { crashPointsNamed } from './f02-crash-points.ts';
 import type { Fault, Figures } from './fault.ts';
-import { progress, startProgress } from './progress.ts';
+import { progressText, startProgress } from './progress.ts';
 
 export interface FaultResult {
   test: string;
@@ -30,7 +30,7 @@ const text = { type: 'string' } as const;
 const options = { only: text, seed: text, scale: text, points: text, out: text };
 const { values } = parseArgs({ options });
 const isFullRun = values.scale === undefined && values.points === undefined;
-const RESULTS = values.out ?? (isFullRun ? join(import.meta.dir, 'results.json') : null);
+const resultsFile = values.out ?? (isFullRun ? join(import.meta.dir, 'results.json') : null);
 const only = values.only?.toUpperCase().split(',');
 const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.toUpperCase())).map(
   (fault) =>
@@ -46,28 +46,28 @@ function errorFigures(error: Error): Figures {
 
 async function run(fault: Fault): Promise<FaultResult & { skipped: boolean }> {
   const about = { test: fault.id, title: fault.title, seed, commit };
-  const missing = (await fault.missing?.()) ?? null;
-  if (missing !== null)
-    return { ...about, jobs: 0, faults: 0, result: `skipped: ${missing}`, seconds: 0, skipped: true };
+  const whySkipped = (await fault.whySkipped?.()) ?? null;
+  if (whySkipped !== null)
+    return { ...about, jobs: 0, faults: 0, result: `skipped: ${whySkipped}`, seconds: 0, skipped: true };
   const start = performance.now();
   startProgress(0);
   const timer = setInterval(() => {
     const passed = Math.round((performance.now() - start) / 1000);
-    process.stderr.write(`  ${fault.id}: ${progress()} after ${passed} s\n`);
+    process.stderr.write(`  ${fault.id}: ${progressText()} after ${passed} s\n`);
   }, PROGRESS_MS);
   const figures = await fault.run(Number(values.scale ?? fault.full), seed).catch(errorFigures);
   clearInterval(timer);
   const seconds = Math.round((performance.now() - start) / 1000);
   const { jobs, faults, violations, notes } = figures;
   for (const one of violations.slice(0, 20)) process.stdout.write(`  ${one.kind}: ${one.what}\n`);
-  const wrong = Map.groupBy(violations, (one) => one.kind);
-  const counted = [...wrong].map(([kind, all]) => `${all.length} ${kind}`).join(', ');
+  const byKind = Map.groupBy(violations, (one) => one.kind);
+  const counted = [...byKind].map(([kind, all]) => `${all.length} ${kind}`).join(', ');
   const result = [counted === '' ? 'ok' : counted, ...(notes === undefined ? [] : [notes])].join('; ');
   return { ...about, jobs, faults, result, seconds, skipped: false };
 }
 
 const results: FaultResult[] =
-  RESULTS !== null && existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : [];
+  resultsFile !== null && existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : [];
 let failed = 0;
 let skipped = 0;
 process.stdout.write(`seed ${seed}, commit ${commit}\n`);
@@ -79,13 +79,13 @@ for (const fault of chosen) {
   process.stdout.write(
     `${test.padEnd(4)} ${title}: ${jobs} jobs, ${faults} faults, ${result.result} (${seconds} s)\n`,
   );
-  const before = results.findIndex((one) => one.test === test);
+  const index = results.findIndex((one) => one.test === test);
   // A fault that this machine cannot run keeps the figures of a machine that could.
-  if (isSkipped && before !== -1) continue;
-  results.splice(before === -1 ? results.length : before, before === -1 ? 0 : 1, result);
+  if (isSkipped && index !== -1) continue;
+  results.splice(index === -1 ? results.length : index, index === -1 ? 0 : 1, result);
   const order = FAULTS.map(({ id }) => id);
   results.sort((a, b) => order.indexOf(a.test) - order.indexOf(b.test));
-  if (RESULTS !== null) writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
+  if (resultsFile !== null) writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
 }
 process.stdout.write(`${chosen.length - failed - skipped} held, ${failed} failed, ${skipped} skipped\n`);
 process.exitCode = failed === 0 && chosen.length > 0 ? 0 : 1;

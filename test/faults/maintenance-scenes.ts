@@ -6,28 +6,28 @@ import type { Lab } from './lab.ts';
 import { fill, mountSmall, unmount } from './mounts.ts';
 
 /** The size of the job's output, which is large enough to be kept in a file. */
-const BYTES = 300_000;
+const OUTPUT_BYTES = 300_000;
 
 /**
- * Copies, restores and exports a queue with output in a file, and expects the output in each copy. It does not use
- * the queue of the lab, because a backup refuses the triggers of the audit.
+ * Backs up, restores, exports and imports a queue with output in a file. Expects the output in each copy. It does not use
+ * the queue of the lab, because a backup refuses a store with the triggers of the audit.
  */
 export async function copyWithOutput(lab: Lab, crash: Crash): Promise<void> {
-  const [one, copy, two, three] = ['one.db', 'copy.db', 'two.db', 'three.db'].map((name) =>
-    join(lab.box.directory, name),
+  const [queue, copy, imported, restored] = ['queue.db', 'copy.db', 'imported.db', 'restored.db'].map(
+    (name) => join(lab.box.directory, name),
   );
-  const lines = join(lab.box.directory, 'one.jsonl');
-  const command = `head -c ${BYTES} /dev/zero | tr '\\0' x`;
-  await crash.run('--db', one!, 'enqueue', '--id', 'flood', '--command', command);
-  await lab.box.run(['--db', one!, 'worker', 'start', '--drain']);
-  await crash.run('--db', one!, 'backup', '--force', '--with-output', copy!);
-  await crash.run('--db', one!, 'restore', '--yes', copy!);
-  await crash.run('--db', three!, 'restore', '--yes', copy!);
-  writeFileSync(lines, (await lab.box.run(['--db', one!, 'export'])).stdout);
-  await crash.run('--db', two!, 'import', '--on-conflict', 'skip', lines);
-  for (const db of [one!, copy!, two!, three!]) {
+  const exportFile = join(lab.box.directory, 'queue.jsonl');
+  const command = `head -c ${OUTPUT_BYTES} /dev/zero | tr '\\0' x`;
+  await crash.run('--db', queue!, 'enqueue', '--id', 'flood', '--command', command);
+  await lab.box.run(['--db', queue!, 'worker', 'start', '--drain']);
+  await crash.run('--db', queue!, 'backup', '--force', '--with-output', copy!);
+  await crash.run('--db', queue!, 'restore', '--yes', copy!);
+  await crash.run('--db', restored!, 'restore', '--yes', copy!);
+  writeFileSync(exportFile, (await lab.box.run(['--db', queue!, 'export'])).stdout);
+  await crash.run('--db', imported!, 'import', '--on-conflict', 'skip', exportFile);
+  for (const db of [queue!, copy!, imported!, restored!]) {
     const { stdout } = await lab.box.run(['--db', db, 'logs', 'flood']);
-    if (stdout.length !== BYTES) throw new Error(`${db}: ${stdout.length} bytes of output`);
+    if (stdout.length !== OUTPUT_BYTES) throw new Error(`${db}: ${stdout.length} bytes of output`);
     await expectIntact(lab, db);
   }
 }

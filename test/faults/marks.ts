@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Patch } from './patched.ts';
+import type { Patch } from './patched-source.ts';
 
-const SOURCE = resolve(import.meta.dir, '../../src');
+const SOURCE_DIRECTORY = resolve(import.meta.dir, '../../src');
 const MARK = / \/\/ fault-control: ([\w-]+)$/;
 
 /** A place in the source that ends with `// fault-control: NAME`, because a control removes a safeguard there. */
@@ -15,9 +15,9 @@ export interface MarkedPlace {
 
 /** Returns every marked place. A mark that occurs twice is returned twice. */
 export function markedPlaces(): MarkedPlace[] {
-  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' });
-  const written = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.generated.ts'));
-  return written.flatMap((file) => placesIn(file, readFileSync(join(SOURCE, file), 'utf8')));
+  const files = readdirSync(SOURCE_DIRECTORY, { recursive: true, encoding: 'utf8' });
+  const handwritten = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.generated.ts'));
+  return handwritten.flatMap((file) => placesIn(file, readFileSync(join(SOURCE_DIRECTORY, file), 'utf8')));
 }
 
 /** Returns the marked places of one file. */

@@ -12,6 +12,7 @@ export const mayMount = (() => {
   return status === 0;
 })();
 
+/** Mounts an empty file system in memory with these options, such as `size=8m`. Creates the directory. */
 export function mountSmall(directory: string, options: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { status, stderr } = spawnSync('mount', [

@@ -19,7 +19,7 @@ export function makeOldStore(path: string, jobs: number): void {
 }
 
 /** Checks that the schema is the new one, or completely the old one if that is allowed, and that no job is missing. */
-export function checkVersions(path: string, allowed: 'either' | 'new', jobs: number): Violation[] {
+export function checkMigration(path: string, allowed: 'either' | 'new', jobs: number): Violation[] {
   const db = new DatabaseSync(path);
   try {
     const one = (sql: string): unknown => Object.values(db.prepare(sql).get()!)[0];

@@ -15,7 +15,7 @@ interface Cut {
   when: string;
 }
 
-interface Choice {
+interface CutOptions {
   seed: number;
   /** Returns the share of the states after this call that is chosen at random, from 0 to 1. */
   share(op: Op): number;
@@ -24,21 +24,21 @@ interface Choice {
   known(): string;
 }
 
-/** Yields the files that power cuts after each call of a trace would leave. Each state is yielded once. */
-export function* cuts(trace: Op[], root: string, choice: Choice): Generator<Cut> {
-  const random = randomFrom(choice.seed);
+/** Yields the files that power cuts after the calls of a trace would leave, or a share of them, each state once. */
+export function* cuts(trace: Op[], root: string, options: CutOptions): Generator<Cut> {
+  const random = randomFrom(options.seed);
   const disk = createDisk(root);
   const seen = new Set<string>();
   startProgress(trace.length);
   for (const [i, op] of trace.entries()) {
     roundDone();
-    if (op.kind === 'append') choice.onAppend(op);
+    if (op.kind === 'append') options.onAppend(op);
     else disk.apply(op);
     for (const kept of disk.hasUnsynced ? variantsAfter(op) : (['all'] as const)) {
-      const share = choice.share(op);
+      const share = options.share(op);
       if (share < 1 && random() > share) continue;
       const files = disk.cut(kept, random);
-      const key = `${choice.known()} ${fingerprint(files)}`;
+      const key = `${options.known()} ${fingerprint(files)}`;
       if (seen.has(key)) continue;
       seen.add(key);
       yield { files, when: `after call ${i} of ${trace.length}, ${kept} kept` };

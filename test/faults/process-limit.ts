@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync 
 import { until } from '../support/queuectl.ts';
 
 /** Lists the directories in which control groups are created, of version 1 and of version 2. */
-const ROOTS = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'];
+const CGROUP_ROOTS = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'];
 
 function writableRoot(): string | null {
   const usable = (path: string): boolean => {
@@ -13,7 +13,7 @@ function writableRoot(): string | null {
       return false;
     }
   };
-  return ROOTS.find(usable) ?? null;
+  return CGROUP_ROOTS.find(usable) ?? null;
 }
 
 /** Returns why processes cannot be limited, or null if they can. */

@@ -1,14 +1,14 @@
 /** Holds the progress of the running fault. The rounds update it, and main.ts prints it. */
-let now = { done: 0, all: 0 };
+let counts = { done: 0, total: 0 };
 
-export function startProgress(all: number): void {
-  now = { done: 0, all };
+export function startProgress(total: number): void {
+  counts = { done: 0, total };
 }
 
 export function roundDone(): void {
-  now.done++;
+  counts.done++;
 }
 
-export function progress(): string {
-  return now.all === 0 ? 'no rounds to count' : `${now.done} of ${now.all} rounds`;
+export function progressText(): string {
+  return counts.total === 0 ? 'no rounds to count' : `${counts.done} of ${counts.total} rounds`;
 }

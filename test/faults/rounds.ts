@@ -4,7 +4,7 @@ import type { Figures } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
 import { roundDone, startProgress } from './progress.ts';
 
-/** This many rounds run at a time, because they mostly wait. */
+/** This many rounds run at a time by default, because they mostly wait. */
 const LANES = 4;
 
 /** Runs the rounds in parallel lanes. Returns the results in the order of the rounds. */
@@ -25,19 +25,20 @@ export async function inLanes<T>(rounds: number, work: (round: number) => Promis
 /** Runs one round on the queue of its lane. */
 export type Round = (lab: Lab, round: number) => Promise<void>;
 
-export interface Rounds {
+export interface RoundsPlan {
   rounds: number;
   seed: number;
   program?: string | undefined;
   settings?: Record<string, string>;
   /** Runs before the first round of a lane and returns the function for each round. */
   open(lab: Lab): Promise<Round> | Round;
+  /** The jobs that may start at most once, by default all. */
   once?: History['once'];
   lanes?: number;
 }
 
 /** Runs the rounds in parallel lanes with a queue each, and judges each queue after its last round. */
-export async function roundsInLabs(plan: Rounds): Promise<Figures> {
+export async function roundsInLabs(plan: RoundsPlan): Promise<Figures> {
   const lanes = Math.min(plan.lanes ?? LANES, plan.rounds);
   startProgress(plan.rounds);
   const figures = await Promise.all(

@@ -6,7 +6,7 @@ import { witnessed } from './witness.ts';
 
 const IDS = ['one', 'two', 'three'];
 
-/** Releases jobs through a server, which records the action. If the server dies, another one is asked again. */
+/** Releases jobs through a server, which records the action. If the server dies, releases them through another one. */
 export async function releaseByServer(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue(IDS.map((id) => ({ id, command: witnessed(0) })));
   await lab.box.json(['hold', ...IDS]);

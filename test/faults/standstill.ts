@@ -3,10 +3,10 @@ import { openWork, storedSettings } from './audit.ts';
 
 /**
  * After the last fault, a claim without a worker must be adopted within the lease and two heartbeats. These allowances
- * for long jobs and slow machines are many times what they need. The second one grows if the machine is slow.
+ * are added, and they are generous: one for a long job, and one for a slow machine, which grows with the probe.
  */
 const LONGEST_JOB_MS = 5000;
-const SLOWNESS_MS = 10_000;
+const SLOW_MACHINE_MS = 10_000;
 /** `queuectl status` takes less than this on an idle machine. */
 const PROBE_MS = 100;
 /** A longer lease counts as this long, because F30 sets one to show that nothing waits for it. */
@@ -17,32 +17,33 @@ export interface Standstill {
   check(): Promise<string | null>;
 }
 
-/** Watches the queue. `probe` returns the time of a command, which shows the speed of the machine. */
-export function watchStandstill(database: string, slowest: number, probe: () => Promise<number>): Standstill {
-  const { lease, 'heartbeat-interval': sweep } = resolveSettings(storedSettings(database));
-  const promised = Math.min(lease, LONGEST_LEASE_MS) + 2 * sweep;
-  const since = new Map<string, number>();
-  let fewest = Number.POSITIVE_INFINITY;
-  let slow = slowest;
-  const bound = (): number => promised + LONGEST_JOB_MS + SLOWNESS_MS * Math.max(1, slow / PROBE_MS);
+/** Watches the queue. `probe` runs a command and returns its time, and `probeMs` is the time of an earlier probe. */
+export function watchStandstill(database: string, probeMs: number, probe: () => Promise<number>): Standstill {
+  const { lease, 'heartbeat-interval': heartbeat } = resolveSettings(storedSettings(database));
+  const promisedMs = Math.min(lease, LONGEST_LEASE_MS) + 2 * heartbeat;
+  const firstSeen = new Map<string, number>();
+  let fewestUnfinished = Number.POSITIVE_INFINITY;
+  let slowestProbeMs = probeMs;
+  const allowedMs = (): number =>
+    promisedMs + LONGEST_JOB_MS + SLOW_MACHINE_MS * Math.max(1, slowestProbeMs / PROBE_MS);
 
-  const oldest = (): { what: string; ms: number } => {
+  const longestStandstill = (): { what: string; ms: number } => {
     const { unfinished, claims } = openWork(database);
-    fewest = Math.min(fewest, unfinished);
-    const now = [...claims, `the queue with ${fewest} jobs left`];
-    for (const what of since.keys()) if (!now.includes(what)) since.delete(what);
-    for (const what of now) if (!since.has(what)) since.set(what, performance.now());
-    const [what, at] = [...since].reduce((a, b) => (a[1] <= b[1] ? a : b));
+    fewestUnfinished = Math.min(fewestUnfinished, unfinished);
+    const current = [...claims, `the queue with ${fewestUnfinished} jobs left`];
+    for (const what of firstSeen.keys()) if (!current.includes(what)) firstSeen.delete(what);
+    for (const what of current) if (!firstSeen.has(what)) firstSeen.set(what, performance.now());
+    const [what, at] = [...firstSeen].reduce((a, b) => (a[1] <= b[1] ? a : b));
     return { what, ms: performance.now() - at };
   };
   return {
     async check() {
-      if (oldest().ms <= bound()) return null;
+      if (longestStandstill().ms <= allowedMs()) return null;
       // The machine may have become slower.
-      slow = Math.max(slow, await probe());
-      const { what, ms } = oldest();
-      if (ms <= bound()) return null;
-      return `${what} has stood still for ${Math.round(ms)} ms; ${promised} ms are promised, ${Math.round(bound())} ms allowed`;
+      slowestProbeMs = Math.max(slowestProbeMs, await probe());
+      const { what, ms } = longestStandstill();
+      if (ms <= allowedMs()) return null;
+      return `${what} has stood still for ${Math.round(ms)} ms; ${promisedMs} ms are promised, ${Math.round(allowedMs())} ms allowed`;
     },
   };
 }

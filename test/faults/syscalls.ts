@@ -14,7 +14,7 @@ export type Op =
   /** A write to a file that is opened for appending, which reports something to a user. */
   | { kind: 'append'; path: string; text: string };
 
-const TRACED =
+const TRACED_CALLS =
   `pwrite64,pwritev,pwritev2,write,writev,ftruncate,fallocate,fsync,fdatasync,sync_file_range,msync,unlink,
 unlinkat,rename,renameat,renameat2,link,linkat,open,openat,creat,mkdir,mkdirat`.replaceAll('\n', '');
 
@@ -23,7 +23,7 @@ export function hasTool(name: string): boolean {
 }
 
 /** Runs a shell script and records what it and its children do to the wanted files. */
-export function record(
+export function recordOps(
   script: string,
   trace: string,
   env: NodeJS.ProcessEnv,
@@ -41,7 +41,7 @@ export function record(
       '-s',
       '2000000',
       '-e',
-      `trace=${TRACED}`,
+      `trace=${TRACED_CALLS}`,
       '-e',
       'signal=none',
     ].concat(['-o', trace, 'sh', '-ec', script]),
@@ -89,15 +89,16 @@ function* calls(text: string): Generator<Call> {
   }
 }
 
-const HEX = /"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?/g;
-const FD = /^\d+<((?:\\x[0-9a-f]{2})*)>/;
+/** These match a string, and a file descriptor with its path, as strace prints them. */
+const HEX_STRING = /"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?/g;
+const DESCRIPTOR = /^\d+<((?:\\x[0-9a-f]{2})*)>/;
 
 function toOp({ name, args, result, begun, done }: Call, isWanted: (path: string) => boolean): Op | null {
-  const quoted = [...args.matchAll(HEX)].map(([, hex, cut]) => {
+  const quoted = [...args.matchAll(HEX_STRING)].map(([, hex, cut]) => {
     if (cut !== undefined) throw new Error(`${name}: the trace does not hold all of what was written`);
     return bytes(hex!);
   });
-  const file = FD.exec(args)?.[1];
+  const file = DESCRIPTOR.exec(args)?.[1];
   // queuectl and SQLite both use absolute paths.
   const path = file === undefined ? quoted[0]?.toString() : bytes(file).toString();
   if (path === undefined || !isWanted(path)) return null;

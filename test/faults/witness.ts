@@ -36,7 +36,7 @@ export function writeWitnessScript(directory: string): void {
   writeFileSync(join(directory, 'witness.sh'), SCRIPT);
 }
 
-/** Returns a command that records its start and its end. */
+/** Returns a command that records its start, sleeps for `seconds`, records its end and exits with `code`. */
 export function witnessed(seconds: number, code = 0): string {
   return `. ./witness.sh; witnessed ${seconds} ${code}`;
 }

@@ -5,7 +5,7 @@ import { watchCrashPoints } from '../../src/core/crash-point.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { allPoints, pointsIn } from '../faults/points.ts';
+import { allPoints, pointsIn } from '../faults/all-crash-points.ts';
 import { claimOne, claimRequest, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 

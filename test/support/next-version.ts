@@ -1,4 +1,4 @@
-import { patchedProgram } from '../faults/patched.ts';
+import { patchedProgram } from '../faults/patched-source.ts';
 
 /** A migration that only the next version has. */
 const MADE_UP_MIGRATION = 'ALTER TABLE job ADD COLUMN made_up TEXT';

@@ -27,7 +27,7 @@ test(
 );
 
 test(
-  'an at-most-once job is retried only after a question, and is skipped in bulk',
+  'an at-most-once job is retried only after a confirmation, and is skipped in bulk',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'once', 'echo start >>starts; exit 4', { at_most_once: true });
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'the form for a new job shows the equivalent command line, and the job can be duplicated',
+  'the form for a new job shows the command line and the invalid field, and the job can be duplicated',
   inSandbox(async (box) => {
     const { page } = await openDashboard(box, browser);
     await page.getByRole('button', { name: 'New job' }).click();
@@ -166,7 +166,7 @@ test(
 );
 
 test(
-  'editing a waiting job sends only the changed fields and shows the command line',
+  'editing a waiting job changes only the edited fields, and the form shows the command line',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'echo before', { priority: 1, queue: 'mail' });
     const { page, show } = await openDashboard(box, browser);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'a job shows its children, and the dialog tells which jobs are cancelled with it',
+  'a job page shows the children, and the delete dialog tells how many jobs are cancelled with the job',
   inSandbox(async (box) => {
     await enqueue(box, 'parent', 'true');
     await enqueue(box, 'child', 'true', { depends_on: ['parent'] });

@@ -30,7 +30,7 @@ test(
 );
 
 test(
-  'a bulk action is disabled until its jobs are counted',
+  'a bulk action is refused until its jobs are counted',
   inSandbox(async (box) => {
     await enqueue(box, 'victim', 'true', { queue: 'mail' });
     const { page, show } = await openDashboard(box, browser);
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  'the command line of a group of dead jobs acts on exactly that group',
+  'the shown curl command for a group of dead jobs retries exactly that group',
   inSandbox(async (box) => {
     for (const [i, code] of [1, 1, 17, 127].entries())
       await enqueue(box, `dead-${i}`, `exit ${code}`, { max_retries: 1 });
@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  "a running job is stopped only after a question, and a user's own changes are shown on a paused page",
+  "cancelling a running job asks first, and a user's own changes are shown on a paused page",
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'busy');

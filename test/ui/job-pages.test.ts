@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test';
 import { readUntilJobs } from '../../ui/job-pages.ts';
 import type { JobPage } from '../../ui/types.ts';
 
-/** Creates a reader of pages with cursors 1000, 900 and so on. Only pages with a cursor up to `last` have a job. */
-function reader(last: number) {
+/** Creates a reader of pages with cursors 1000, 900 and so on. Only pages with a cursor up to `maxCursor` have a job. */
+function reader(maxCursor: number) {
   const requests: string[] = [];
   const read = async (path: string): Promise<JobPage> => {
     requests.push(path);
     const cursor = Number(new URLSearchParams(path.split('?')[1]).get('cursor') ?? 1000);
-    const jobs = (cursor <= last ? [{ id: `${cursor}` }] : []) as JobPage['jobs'];
+    const jobs = (cursor <= maxCursor ? [{ id: `${cursor}` }] : []) as JobPage['jobs'];
     return {
       jobs,
       next_cursor: cursor > 100 ? String(cursor - 100) : null,

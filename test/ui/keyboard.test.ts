@@ -14,7 +14,7 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
 }
 
 test(
-  'jobs can be listed, selected, cancelled, opened, retried and enqueued without a mouse',
+  'jobs can be listed, selected, cancelled, opened and retried without a mouse, and Escape closes the form for a new job',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c']) await enqueue(box, id, `echo ${id}`);
     const { page } = await openDashboard(box, browser);
@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  'the palette finds jobs, queues, pages and actions, ? shows the keys, and Escape closes both',
+  'the palette finds jobs and actions, ? shows the keys until Escape, and keys change the theme and resume a queue',
   inSandbox(async (box) => {
     await enqueue(box, 'needle', 'echo hay', { queue: 'mail' });
     const { page } = await openDashboard(box, browser);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'of an output of 200 MB the page reads only the parts that it shows, at the end and at the start',
+  'the page reads only the shown parts of an output of 200 MB, at its end and at its start',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'output-limit', '1gb']);
     await box.startWorkers();

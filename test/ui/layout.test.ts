@@ -59,7 +59,7 @@ async function openScheduleForm(page: Page, show: (path: string) => Promise<void
   await page.getByText('every day at 03:00').waitFor();
 }
 
-/** Fills a store so that every page shows something. */
+/** Adds jobs, a paused queue and a schedule, so that most pages show something. */
 async function fill(box: Sandbox): Promise<void> {
   const command = 'printf "\\033[31mred \\033[32mgreen \\033[33;1mbold\\033[0m plain\\n"; exit 3';
   await enqueue(box, 'dead-one', command, { max_retries: 1, tags: { k: 'v' }, name: 'import' });
@@ -90,7 +90,7 @@ for (const theme of ['light', 'dark'] as const) {
   // The pages are split into two tests, because one test of all pages would take too long.
   for (const [part, pages] of [PAGES.slice(0, 9), PAGES.slice(9)].entries()) {
     test(
-      `axe finds no serious problem on any page, ${theme}, ${part + 1} of 2`,
+      `axe finds no serious problem on any page in the ${theme} theme (part ${part + 1} of 2)`,
       inSandbox(async (box) => {
         await fill(box);
         const { page, show } = await openDashboard(box, browser);
@@ -151,7 +151,7 @@ for (const [width, height] of [
   [2560, 1440],
 ] as const) {
   test(
-    `the layout shifts by at most 0.1 while a page loads, ${width} pixels wide`,
+    `the layout of a window of ${width} pixels shifts by at most 0.1 while a page loads`,
     inSandbox(async (box) => {
       await fill(box);
       for (const queue of ['images', 'a-queue-with-a-name-that-is-longer-than-most'])

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 /** Opens the table of a chart and returns its rows, newest first. */
 async function rowsOf(page: Page, title: string): Promise<string[][]> {
@@ -32,7 +32,7 @@ async function rowsOf(page: Page, title: string): Promise<string[][]> {
 }
 
 test(
-  'the table of job names shows the percentiles of the API, which are within 5% of the real ones',
+  'job names are shown with the percentiles of queuectl stats, and those of run times are within 5% of the real ones',
   inSandbox(async (box) => {
     mkdirSync(box.home);
     const random = seededRandom('dashboard');
@@ -64,7 +64,7 @@ test(
   inSandbox(async (box) => {
     mkdirSync(box.home);
     const { store } = await openSqlite(join(box.home, 'queue.db'));
-    await store.insert([jobSpec('stuck', { queue: 'stalled' })], Date.now() - 30 * MINUTE);
+    await store.insert([jobSpec('stuck', { queue: 'stalled' })], Date.now() - 30 * MINUTE_MS);
     await store.close();
     const { page, show, violations } = await openDashboard(box, browser);
     await show('/stats?range=1h');

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Starts a job that waits to print three words. Returns a function that lets it print a word. */
+/** Starts a job that prints a word at once. Returns a function that lets it print the next of three more words. */
 async function startPrinting(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
   const words = ['second', 'third', 'end'].map(
     (word) => `until test -e ${word}; do sleep 0.05; done; echo ${word}`,

@@ -35,7 +35,7 @@ async function untilQuiet(page: Page): Promise<void> {
 }
 
 test(
-  'the tabs of a browser share one stream, the next tab takes it over, and hidden tabs do not refresh',
+  'the tabs of a browser share one stream, and another tab takes it over when its reader is hidden or closed',
   inSandbox(async (box) => {
     const { page: first, origin } = await openDashboard(box, browser);
     const second = await first.context().newPage();

@@ -1,4 +1,4 @@
-/* Sleeps for the milliseconds in its first argument, appends a line to the file that its second names, and exits. */
+/* Sleeps for the milliseconds in its first argument, appends a line to the file named by its second, and exits with 0. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

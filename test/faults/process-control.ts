@@ -7,8 +7,8 @@ import { readWitness, type WitnessLine } from './witness.ts';
 
 /** Flags of a worker that serves no queue with jobs, so that it only adopts jobs. */
 export const ADOPT_ONLY = ['--queue', 'nothing'];
-/** Settings under which workers quickly notice that others are gone. */
-export const QUICK = { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' };
+/** Settings for short rounds: workers soon notice that others are gone, and soon kill commands that ignore SIGTERM. */
+export const QUICK_SETTINGS = { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' };
 
 /** Waits until a job has recorded its start, and returns that line. */
 export function untilStarted(lab: Lab, job: string): Promise<WitnessLine> {
@@ -17,6 +17,7 @@ export function untilStarted(lab: Lab, job: string): Promise<WitnessLine> {
   return until(first, `${job} has started`);
 }
 
+/** Waits until `count` workers of the supervisor have become ready, including workers that have exited. */
 export async function untilReady(supervisor: Supervisor, count = 1): Promise<void> {
   await until(() => supervisor.output().split(' ready ').length > count, 'the workers are ready');
 }
@@ -27,7 +28,7 @@ export function freeze(lab: Lab, pid: number): void {
   while (!canWrite(lab.database));
 }
 
-/** Suspends a process and waits for that, because a process in a system call goes on until the call returns. */
+/** Suspends a process and waits up to 5 s until it is stopped, because a system call may have to return first. */
 function suspend(pid: number): void {
   process.kill(pid, 'SIGCONT');
   process.kill(pid, 'SIGSTOP');

@@ -1,32 +1,32 @@
 import { below } from '../support/random.ts';
-import { readJobs, unfinished } from './audit.ts';
+import { countUnfinished, readJobs } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { ADOPT_ONLY, QUICK } from './moments.ts';
+import { ADOPT_ONLY, QUICK_SETTINGS } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
 /** Kills a worker at the crash point in each round, and lets another worker adopt its job. */
-function orphanRounds(point: string, longestMs: number): Fault['run'] {
+function orphanRounds(point: string, longestJobMs: number): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
-      ...{ rounds, seed, program, settings: QUICK },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open(lab) {
         lab.supervisor(ADOPT_ONLY);
         return async (_, round) => {
-          const command = witnessed(below(lab.random, longestMs) / 1000);
+          const command = witnessed(below(lab.random, longestJobMs) / 1000);
           await lab.enqueue([{ id: `j${round}`, command }]);
           await unsupervisedWorker(lab, point).exit;
-          const held = (): boolean => readJobs(lab.database).some((job) => job.state === 'processing');
-          await lab.waitForJobs(() => !held());
+          const isClaimed = (): boolean => readJobs(lab.database).some((job) => job.state === 'processing');
+          await lab.waitForJobs(() => !isClaimed());
           // A job that was requeued instead of settled runs again, which the witness shows.
-          if (unfinished(lab.database) > 0 && !held()) await lab.supervisor(['--drain']).exit;
+          if (countUnfinished(lab.database) > 0 && !isClaimed()) await lab.supervisor(['--drain']).exit;
         };
       },
     });
 }
 
-/** The worker dies after it started the job and before it recorded that. The job is found by its cookie. */
+/** The worker dies right after it started the job. Recovery finds the job by its record and its cookie. */
 export const killedAfterSpawn: Fault = {
   id: 'F3',
   title: 'A worker is killed between starting a command and recording the start',

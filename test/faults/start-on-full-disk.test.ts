@@ -22,7 +22,7 @@ async function onFullDisk(box: Sandbox, work: (free: () => void) => Promise<void
 }
 
 test.skipIf(!mayMount)(
-  'worker start --detach on a full disk fails with the reason, leaves no files, and succeeds once there is space',
+  'worker start --detach on a full disk fails with the reason, leaves no log or host file, and succeeds once there is space',
   inSandbox((box) =>
     onFullDisk(box, async (free) => {
       expectRefusal(await box.run(['worker', 'start', '--detach']), 5, /disk is full/);

@@ -8,7 +8,7 @@ import { hasTool } from './syscalls.ts';
 const NOBODY = 65534;
 const SECRET = 'of somebody else\n'.repeat(60_000);
 
-/** Lists what happens to the attempt's directory while its command runs, as shell commands of the same user. */
+/** Lists what happens to the attempt's directory while its command runs, as shell commands. */
 const TAMPERINGS: Record<string, string> = {
   'output deleted': 'rm out',
   'output rotated': 'mv out out.1; : >out',
@@ -24,15 +24,15 @@ const TAMPERINGS: Record<string, string> = {
 };
 
 /** Tampers with the directory of a running attempt. The job continues, and no other file is read or changed. */
-export const logDirectory: Fault = {
+export const tamperedDirectory: Fault = {
   id: 'F44',
   title: 'The directory of a running attempt is changed or removed',
   small: 1,
   full: 6,
-  run: asAnotherUser,
+  run: runAsAnotherUser,
 };
 
-async function asAnotherUser(rounds: number): Promise<Figures> {
+async function runAsAnotherUser(rounds: number): Promise<Figures> {
   // Root may do everything, so the commands run as another user.
   const isRoot = process.getuid?.() === 0 && hasTool('setpriv');
   const user = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
@@ -65,7 +65,7 @@ async function tamperInRounds(box: Sandbox, user: string[], rounds: number): Pro
     });
     await Promise.all(all);
   }
-  if (/ended \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
+  if (/exited \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
   return { jobs, faults: jobs, violations, notes: Object.keys(TAMPERINGS).join(', ') };
 }
 

@@ -10,15 +10,15 @@ async function dumpRows(store: Store): Promise<ExportedRow[]> {
   return rows;
 }
 
-const lost = (job: Parameters<typeof ending>[0]) => ending(job, { why: 'lost' });
-const add = (
+const settleLost = (job: Parameters<typeof ending>[0]) => ending(job, { why: 'lost' });
+const loadRows = (
   store: Store,
   rows: (ExportedRow | ExportedFilePart)[],
   onConflict: 'fail' | 'skip' = 'fail',
   keepFile: (file: ExportedFilePart) => void = () => {},
-) => store.load(rows, { onConflict, settleLost: lost, keepFile });
+) => store.load(rows, { onConflict, settleLost, keepFile });
 
-/** Returns rows of every kind and leaves the store empty. */
+/** Returns rows of jobs, attempts, output, queues, settings and counts. Leaves the store without jobs and settings. */
 async function rowsOfEveryKind(store: Store): Promise<ExportedRow[]> {
   await store.setQueue('mail', { concurrency: 3 });
   const job = await startJob(store, 'done');
@@ -32,10 +32,10 @@ async function rowsOfEveryKind(store: Store): Promise<ExportedRow[]> {
   return rows;
 }
 
-export const transfer: Record<string, Case> = {
+export const dumpAndLoad: Record<string, Case> = {
   async 'dumped rows can be loaded: jobs, attempts, output, queues, settings and counts'({ store }) {
     const rows = await rowsOfEveryKind(store);
-    expect((await add(store, rows)).added).toMatchObject({ job: 2, attempt: 1, output: 1, setting: 1 });
+    expect((await loadRows(store, rows)).added).toMatchObject({ job: 2, attempt: 1, output: 1, setting: 1 });
     expect(await store.get('done')).toMatchObject({ state: 'completed', attempts: 1 });
     const [attempt] = await store.attempts('done');
     expect(await store.output(attempt!.number)).toEqual(new Uint8Array([0, 255, 10]));
@@ -48,9 +48,9 @@ export const transfer: Record<string, Case> = {
   async 'a load is refused if a job exists, or skips that job with all its rows'({ store }) {
     const rows = await rowsOfEveryKind(store);
     await store.insert([jobSpec('done', { command: 'mine' })], NOW);
-    await expect(add(store, rows)).rejects.toMatchObject({ code: 'import-conflict' });
+    await expect(loadRows(store, rows)).rejects.toMatchObject({ code: 'import-conflict' });
     expect(await store.get('waits')).toBe(null);
-    const { added, skipped } = await add(store, rows, 'skip');
+    const { added, skipped } = await loadRows(store, rows, 'skip');
     expect({ job: added.job, skipped }).toMatchObject({ job: 1, skipped: { job: 1, attempt: 1, output: 1 } });
     expect(await store.get('done')).toMatchObject({ command: 'mine', state: 'pending' });
     expect(await store.attempts('done')).toEqual([]);
@@ -59,9 +59,9 @@ export const transfer: Record<string, Case> = {
   async 'a job that was running when it was dumped is settled by settleLost'({ store }) {
     await startJob(store, 'runs');
     const rows = await dumpRows(store);
-    await store.renew(lost);
+    await store.renew(settleLost);
     await store.remove(['runs'], ['pending'], NOW);
-    await add(store, rows);
+    await loadRows(store, rows);
     expect(await store.get('runs')).toMatchObject({ state: 'pending', crashes: 1 });
     expect(await store.attempts('runs')).toMatchObject([{ why: 'lost' }]);
   },
@@ -71,29 +71,29 @@ export const transfer: Record<string, Case> = {
     const rows = await dumpRows(store);
     const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
     const file = { attempt: old, stream: 'stderr', bytes: new Uint8Array([1]) } as const;
-    await store.renew(lost);
+    await store.renew(settleLost);
     const kept: ExportedFilePart[] = [];
-    await add(store, [...rows, file], 'skip', (one) => kept.push(one));
+    await loadRows(store, [...rows, file], 'skip', (one) => kept.push(one));
     expect(kept).toEqual([]);
     await store.remove(['runs'], ['pending'], NOW);
-    await add(store, [...rows, file], 'fail', (one) => kept.push(one));
+    await loadRows(store, [...rows, file], 'fail', (one) => kept.push(one));
     const [attempt] = await store.attempts('runs');
     expect(kept).toEqual([{ ...file, attempt: attempt!.number }]);
     expect(attempt!.number).not.toBe(old);
   },
 
   async 'a loaded job waits for its parents, whether they are loaded with it or exist already'({ store }) {
-    const after = (id: string, parent: string) => jobSpec(id, { dependsOn: [{ id: parent, on: 'ok' }] });
-    await store.insert([jobSpec('a', { stdin: 'text' }), after('b', 'a'), after('c', 'b')], NOW);
+    const childOf = (id: string, parent: string) => jobSpec(id, { dependsOn: [{ id: parent, on: 'ok' }] });
+    await store.insert([jobSpec('a', { stdin: 'text' }), childOf('b', 'a'), childOf('c', 'b')], NOW);
     const rows = await dumpRows(store);
     await store.remove(['a', 'b', 'c'], ['pending'], NOW);
-    await add(store, rows);
+    await loadRows(store, rows);
     expect((await store.get('b'))!.blocked).toBe(true);
     expect(await store.stdin('a')).toBe('text');
     await store.remove(['b', 'c'], ['pending'], NOW);
     const claimed = await claimOne(store);
     await store.settle(ending(claimed, succeeded));
-    await add(store, rows, 'skip');
+    await loadRows(store, rows, 'skip');
     expect((await store.get('b'))!.blocked).toBe(false);
     expect(await store.dependencies('c')).toMatchObject([{ id: 'b', phase: 'open', state: 'pending' }]);
     await store.settle(ending(await claimOne(store, 'w1', NOW + 9000), succeeded));
@@ -110,20 +110,22 @@ export const transfer: Record<string, Case> = {
       { table: 'rollup_kind', row: { number: 7, queue: queue!.row.number!, name: 'n' } },
       { table: 'rollup', row: { tier: 0, at: 0, kind: 7, completed: 5 } },
     ];
-    expect((await add(store, figures)).added).toMatchObject({ rollup_kind: 1, rollup: 1 });
+    expect((await loadRows(store, figures)).added).toMatchObject({ rollup_kind: 1, rollup: 1 });
     expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
-    expect((await add(store, figures)).skipped).toMatchObject({ rollup_kind: 1, rollup: 1 });
+    expect((await loadRows(store, figures)).skipped).toMatchObject({ rollup_kind: 1, rollup: 1 });
     expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
   },
 
-  async 'histograms are dumped and loaded, and figures from before the first release lose theirs'({ store }) {
+  async 'histograms are loaded as dumped, invalid ones are refused, and those from before the first release are dropped'({
+    store,
+  }) {
     await store.settle(ending(await startJob(store, 'a', { name: 'n' }), succeeded, NOW + 700));
     await store.remove(['a'], ['completed'], NOW);
     const before = await store.totals();
     const rows = (await dumpRows(store)).filter((one) => /^(queue|rollup)/.test(one.table));
     const load = async (change: (row: ExportedRow['row']) => ExportedRow['row']): Promise<void> => {
       await store.removeQueue('default');
-      await add(
+      await loadRows(
         store,
         rows.map((one) => (one.table === 'rollup' ? { ...one, row: change(one.row) } : one)),
       );
@@ -146,7 +148,7 @@ export const transfer: Record<string, Case> = {
       const broken = rows.map((one) =>
         one.table === 'job' ? { ...one, row: { ...one.row, ...change } } : one,
       );
-      await expect(add(store, broken)).rejects.toMatchObject({ code: 'import-invalid' });
+      await expect(loadRows(store, broken)).rejects.toMatchObject({ code: 'import-invalid' });
     }
     expect(await store.list({}, { limit: 10 })).toEqual([]);
   },

@@ -2,23 +2,23 @@ import { expect } from 'bun:test';
 import { claimOne, ending, failedWith, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const TEXT = 'größe\0\n\u{1f600}'.repeat(1000);
-const BYTES = Buffer.byteLength(TEXT);
+const STDIN_TEXT = 'größe\0\n\u{1f600}'.repeat(1000);
+const STDIN_BYTES = Buffer.byteLength(STDIN_TEXT);
 
-export const start: Record<string, Case> = {
+export const startOptions: Record<string, Case> = {
   'stdin is stored unchanged, and jobs that are read, listed or claimed have only its size': async ({
     store,
     another,
     close,
   }) => {
-    const [added] = await store.insert([jobSpec('a', { stdin: TEXT })], NOW);
-    expect(added).toMatchObject({ stdin: TEXT, stdinBytes: BYTES });
-    const unread = { stdin: null, stdinBytes: BYTES };
+    const [added] = await store.insert([jobSpec('a', { stdin: STDIN_TEXT })], NOW);
+    expect(added).toMatchObject({ stdin: STDIN_TEXT, stdinBytes: STDIN_BYTES });
+    const unread = { stdin: null, stdinBytes: STDIN_BYTES };
     expect(await store.get('a')).toMatchObject(unread);
     expect(await store.list({}, { limit: 5 })).toMatchObject([unread]);
     expect(await claimOne(store)).toMatchObject(unread);
     await close(store);
-    expect(await (await another()).stdin('a')).toBe(TEXT);
+    expect(await (await another()).stdin('a')).toBe(STDIN_TEXT);
   },
 
   'a job without stdin and an unknown job return null': async ({ store }) => {
@@ -28,7 +28,7 @@ export const start: Record<string, Case> = {
     expect(await store.stdin('nobody')).toBeNull();
   },
 
-  'each of many jobs has its own stdin, in the order of their enqueue': async ({ store }) => {
+  'each job of a large batch has its own stdin or none, and the batch keeps its order': async ({ store }) => {
     const specs = Array.from({ length: 120 }, (_, i) =>
       jobSpec(`job${i}`, i % 7 === 0 ? { stdin: `text of ${i}` } : {}),
     );
@@ -41,7 +41,7 @@ export const start: Record<string, Case> = {
   'an insert that is refused because of a taken id stores no stdin': async ({ store }) => {
     await store.insert([jobSpec('taken', { stdin: 'first' })], NOW);
     const two = [jobSpec('b', { stdin: 'b' }), jobSpec('taken', { stdin: 'second' })];
-    expect(store.insert(two, NOW)).rejects.toThrow(/'taken'/);
+    await expect(store.insert(two, NOW)).rejects.toThrow(/'taken'/);
     expect(await store.stdin('b')).toBeNull();
     expect(await store.stdin('taken')).toBe('first');
   },
@@ -55,11 +55,11 @@ export const start: Record<string, Case> = {
     expect(await store.stdin('b')).toBeNull();
   },
 
-  'every attempt can read stdin, and it is removed with its job': async ({ store }) => {
-    const first = await startJob(store, 'a', { stdin: TEXT });
+  'stdin is kept for a second attempt, and removed with its job': async ({ store }) => {
+    const first = await startJob(store, 'a', { stdin: STDIN_TEXT });
     await store.settle(ending(first, failedWith(1)));
     const second = await claimOne(store, 'w1', NOW + 60_000);
-    expect(await store.stdin('a')).toBe(TEXT);
+    expect(await store.stdin('a')).toBe(STDIN_TEXT);
     await store.settle(ending(second, succeeded, NOW + 60_000));
     await store.remove(['a'], ['completed'], NOW);
     expect(await store.stdin('a')).toBeNull();

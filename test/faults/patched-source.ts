@@ -3,7 +3,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXECUTABLE_FLAGS } from '../../scripts/executable.ts';
 
-/** A piece of the source and its replacement. It is an error if the piece does not occur exactly once. */
+/** A piece of the source and its replacement. `file` is a path in src/. The piece must occur exactly once. */
 export interface Patch {
   file: string;
   from: string;

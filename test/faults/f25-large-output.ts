@@ -14,14 +14,14 @@ import {
 import { below, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
 
-/** Returns the size of the slow job in MiB, the number of jobs, which print at the same time, and the output limit. */
-const sizes = (megabytes: number) =>
-  megabytes > 50 ? { slow: 10, jobs: 10, limit: '10M' } : { slow: 0.25, jobs: 4, limit: '1M' };
+/** Returns the MiB that the slow job prints, the number of jobs that print at the same time, and the output limit. */
+const sizes = (mib: number) =>
+  mib > 50 ? { slowMib: 10, jobs: 10, limit: '10M' } : { slowMib: 0.25, jobs: 4, limit: '1M' };
 /** A worker may use at most this much memory. */
 const MAX_WORKER_MIB = 150;
-const LIMIT_MS = 100_000;
+const END_LIMIT_MS = 100_000;
 const RECORD_BYTES = 16;
-const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
+const DROPPED_MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
 
 /** Lists the forms of the output, which consists of numbered records, so that each byte can be checked. */
 const FORMS = [
@@ -40,14 +40,14 @@ export const floods: Fault = {
   title: 'Jobs with very large output',
   small: 5,
   full: 110,
-  missing: () => (process.platform === 'linux' ? null : 'no /proc'),
+  whySkipped: () => (process.platform === 'linux' ? null : 'no /proc'),
   run: floodInSandbox,
 };
 
-async function floodInSandbox(megabytes: number, seed: number): Promise<Figures> {
+async function floodInSandbox(mib: number, seed: number): Promise<Figures> {
   const box = sandbox();
   try {
-    return await flood(box, megabytes, seed);
+    return await flood(box, mib, seed);
   } finally {
     await box.cleanup();
   }
@@ -60,18 +60,18 @@ interface Printer {
   command: string;
 }
 
-async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Figures> {
+async function flood(box: Sandbox, mib: number, seed: number): Promise<Figures> {
   const random = randomFrom(seed);
-  const { slow, jobs, limit } = sizes(megabytes);
+  const { slowMib, jobs, limit } = sizes(mib);
   const witness = join(box.directory, 'witness');
   const printers = Array.from({ length: jobs }, (_, i): Printer => {
     const form = FORMS[i % FORMS.length]!;
     // The last job writes one byte at a time.
     const isSlow = i === jobs - 1;
-    const size = (isSlow ? slow : megabytes) * 2 ** 20 + below(random, 5000) * RECORD_BYTES;
+    const size = (isSlow ? slowMib : mib) * 2 ** 20 + below(random, 5000) * RECORD_BYTES;
     const records = Math.floor(size / RECORD_BYTES);
-    const last = isSlow ? ' | dd bs=1 status=none' : '';
-    const command = `seq -f '%015.0f' 0 ${records - 1} | ${form.filter}${last} && echo j${i} >>'${witness}'`;
+    const slowPipe = isSlow ? ' | dd bs=1 status=none' : '';
+    const command = `seq -f '%015.0f' 0 ${records - 1} | ${form.filter}${slowPipe} && echo j${i} >>'${witness}'`;
     return { id: `j${i}`, records, form, command };
   });
   const file = join(box.directory, 'jobs');
@@ -83,27 +83,28 @@ async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Fig
   await box.startWorkers('--count', '1', '--concurrency', String(jobs));
   const [worker] = await workersOf(box);
   const violations: Figures['violations'] = [];
-  const all = async (): Promise<JobJson[]> => box.json<JobJson[]>(['list', '--limit', '1000']);
-  const allEnded = async () => (await all()).every((job) => !['pending', 'processing'].includes(job.state));
-  await until(allEnded, 'all jobs have ended', LIMIT_MS).catch((error: Error) =>
+  const listJobs = async (): Promise<JobJson[]> => box.json<JobJson[]>(['list', '--limit', '1000']);
+  const allEnded = async () =>
+    (await listJobs()).every((job) => !['pending', 'processing'].includes(job.state));
+  await until(allEnded, 'all jobs have ended', END_LIMIT_MS).catch((error: Error) =>
     violations.push({ kind: 'stuck', what: error.message }),
   );
   const seconds = (performance.now() - start) / 1000;
-  for (const job of await all())
+  for (const job of await listJobs())
     if (job.state !== 'completed')
       violations.push({ kind: 'disturbed', what: `${job.id} is ${job.state}: ${job.last_error}` });
   if (new Set(lines(witness)).size !== jobs)
     violations.push({ kind: 'disturbed', what: 'not all jobs ran to their end' });
-  const peak = peakMegabytes(worker!.pid);
+  const peak = peakMib(worker!.pid);
   if (peak > MAX_WORKER_MIB)
-    violations.push({ kind: 'memory', what: `the worker took ${peak.toFixed(0)} MB` });
+    violations.push({ kind: 'memory', what: `the worker took ${peak.toFixed(0)} MiB` });
   for (const printer of printers) violations.push(...judgeLog(box, printer));
   const bytes = printers.reduce((sum, one) => sum + one.records * RECORD_BYTES, 0);
   const notes = `${(bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(1)}s, worker memory at most ${peak.toFixed(0)} MiB`;
   return { jobs, faults: jobs, violations, notes };
 }
 
-function peakMegabytes(pid: number): number {
+function peakMib(pid: number): number {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)![1]) / 1024;
 }
@@ -122,15 +123,15 @@ function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violat
   ];
   if (status !== 0) return wrong(`logs exited with ${status}`);
   const log = readFileSync(path);
-  const mark = MARK.exec(log.toString('latin1'));
-  const from = mark === null ? log.length : mark.index;
-  const after = mark === null ? log.length : mark.index + mark[0].length;
+  const mark = DROPPED_MARK.exec(log.toString('latin1'));
+  const headEnd = mark === null ? log.length : mark.index;
+  const tailStart = mark === null ? log.length : mark.index + mark[0].length;
   const dropped = mark === null ? 0 : Number(mark[1]);
-  const total = from + dropped + (log.length - after);
+  const total = headEnd + dropped + (log.length - tailStart);
   if (total !== records * RECORD_BYTES)
     return wrong(`${records * RECORD_BYTES} bytes were written, the log has ${total}`);
-  if (!isPrinted(log.subarray(0, from), 0, form.byte)) return wrong('its head is not what was written');
-  if (!isPrinted(log.subarray(after), from + dropped, form.byte))
+  if (!isPrinted(log.subarray(0, headEnd), 0, form.byte)) return wrong('its head is not what was written');
+  if (!isPrinted(log.subarray(tailStart), headEnd + dropped, form.byte))
     return wrong('its tail is not what was written');
   return [];
 }
