@@ -5,7 +5,7 @@ import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 import { ANYBODY, type Denied, type Grant } from './access.ts';
-import { assets } from './assets.ts';
+import { assets, missingPage, wantsPage } from './assets.ts';
 import { REPEATABLE } from './filter.ts';
 import {
   bearer,
@@ -70,7 +70,9 @@ export function createApi(options: ApiOptions): Hono<Env> {
     api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(guard, routes, c));
   api.get('/*', (c) => {
     const { pathname } = new URL(c.req.url);
-    return assets(pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c);
+    const found = assets(pathname, c.req.header('accept-encoding'));
+    if (found !== null) return found;
+    return wantsPage(pathname, c.req.header('accept')) ? missingPage(pathname) : refuseUnknownPath(guard, c);
   });
   api.all('/*', (c) => refuseUnknownPath(guard, c));
   api.onError((error, c) => answerError(guard, error, c));
