@@ -46,7 +46,7 @@ export const COLUMNS = {
     class: 'which',
     cell: (job) => (
       <>
-        <a class="id" href={`/jobs/${part(job.id)}`}>
+        <a class="id" href={`/jobs/${part(job.id)}`} data-open>
           {job.id}
         </a>
         {job.name === null ? null : <span class="name"> {visible(job.name)}</span>}
