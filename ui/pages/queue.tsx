@@ -77,8 +77,7 @@ export function QueuePage({ id }: { id: string }) {
           <NamesTable names={shown.value.names ?? []} by="busiest" />
         </>
       )}
-      <h2>{SHARED.runningNow}</h2>
-      {running.value === null ? null : <Running jobs={running.value.jobs} names={day.value?.names ?? null} />}
+      <Running jobs={running.value?.jobs} names={day.value?.names ?? null} />
     </section>
   );
 }

@@ -40,13 +40,10 @@ export function WorkerPage({ id }: { id: string }) {
       <div class="panel">
         <Facts worker={worker} />
       </div>
-      <h2>{SHARED.runningNow}</h2>
-      {running.value === null ? null : (
-        <Running
-          jobs={running.value.jobs.filter(({ worker_id }) => worker_id === id)}
-          names={day.value?.names ?? null}
-        />
-      )}
+      <Running
+        jobs={running.value?.jobs.filter(({ worker_id }) => worker_id === id)}
+        names={day.value?.names ?? null}
+      />
     </section>
   );
 }
