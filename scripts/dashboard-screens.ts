@@ -54,6 +54,8 @@ const pagePaths = (worker: string): Record<string, string> => ({
   attempts: '/jobs/import-photos?tab=attempts',
   waiting: '/jobs/report-q4',
   'no-match': '/jobs?search=nothing-like-it',
+  'no-page': '/nonsense',
+  'no-job': '/jobs/nobody',
   activity: '/activity',
   settings: '/settings',
   doctor: '/doctor',
@@ -74,6 +76,11 @@ const openMenu =
   (page) =>
     page.locator('summary', { hasText: menu }).first().click();
 
+/** Scrolls to the middle of a list, so that its header sticks, and moves to a row there. */
+const scrollAndFocus: Steps = async (page) => {
+  await press(...Array.from({ length: 25 }, () => 'j'))(page);
+};
+
 const DIALOGS: [name: string, path: string, steps: Steps][] = [
   ['palette', '/', press('Control+k')],
   ['shortcuts', '/', press('?')],
@@ -82,6 +89,7 @@ const DIALOGS: [name: string, path: string, steps: Steps][] = [
   ['cancel-job', '/jobs/encode-7', press('c')],
   ['delete-jobs', '/jobs', press('a', '#')],
   ['selection', '/jobs', press('j', 'x')],
+  ['scrolled', '/jobs', scrollAndFocus],
   ['columns', '/jobs', openMenu('Columns')],
   ['views', '/jobs', openMenu('Views')],
   ['copy', '/jobs', openMenu('Copy')],

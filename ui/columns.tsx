@@ -22,6 +22,9 @@ interface Column {
 
 const right = 'right number';
 
+/** Returns the error below the command. The error of an earlier attempt does not matter after a success. */
+export const shownError = (job: Job): string | null => (job.state === 'completed' ? null : job.last_error);
+
 const time = (title: string, field: 'created_at' | 'updated_at' | 'started_at' | 'next_run_at'): Column => ({
   title,
   class: right,
@@ -46,7 +49,7 @@ export const COLUMNS = {
     class: 'which',
     cell: (job) => (
       <>
-        <a class="id" href={`/jobs/${part(job.id)}`}>
+        <a class="id" href={`/jobs/${part(job.id)}`} data-open>
           {job.id}
         </a>
         {job.name === null ? null : <span class="name"> {visible(job.name)}</span>}
@@ -54,23 +57,27 @@ export const COLUMNS = {
     ),
     value: (job) => job.id,
   },
-  name: { title: COLUMN_TITLES.name, cell: (job) => visible(job.name ?? ''), value: (job) => job.name },
+  name: {
+    title: COLUMN_TITLES.name,
+    class: 'cut',
+    cell: (job) => visible(job.name ?? ''),
+    value: (job) => job.name,
+  },
   command: {
     title: COLUMN_TITLES.command,
     class: 'command',
     cell: (job) => (
       <>
         <code title={visible(job.command)}>{visible(job.command)}</code>
-        {job.last_error === null || job.state === 'completed' ? null : (
-          <span class="error">{visible(job.last_error)}</span>
-        )}
+        {shownError(job) === null ? null : <span class="error">{visible(shownError(job)!)}</span>}
       </>
     ),
     value: (job) => job.command,
   },
   error: {
     title: COLUMN_TITLES.error,
-    cell: (job) => visible(job.last_error ?? ''),
+    class: 'cut',
+    cell: (job) => <span title={visible(job.last_error ?? '')}>{visible(job.last_error ?? '')}</span>,
     value: (job) => job.last_error,
   },
   queue: {
@@ -81,6 +88,7 @@ export const COLUMNS = {
   },
   tags: {
     title: COLUMN_TITLES.tags,
+    class: 'cut',
     cell: (job) =>
       Object.entries(job.tags).map(([key, value]) => (
         <a key={key} class="tag" href={`/jobs?tag=${part(`${key}=${value}`)}`}>

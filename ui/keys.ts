@@ -46,6 +46,7 @@ const EVERYWHERE: Record<string, Handler> = {
   j: () => step(1),
   k: () => step(-1),
   x: () => rowBox()?.click(),
+  Escape: () => leaveRow(),
   '/': () => (document.querySelector<HTMLElement>('[data-search]') ?? openPalette())?.focus(),
 };
 
@@ -54,18 +55,42 @@ function openPalette(): null {
   return null;
 }
 
+const rowOf = (element: Element | null): HTMLElement | null =>
+  element?.closest<HTMLElement>('[data-row]') ?? null;
+
 /** Returns the row that has the focus, so that a key acts on the row that a screen reader announces. */
-export const focusedRow = (): string | null =>
-  document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset.row ?? null;
+export const focusedRow = (): string | null => rowOf(document.activeElement)?.dataset.row ?? null;
+
+/** Takes the focus from the row that has it, so that the list is updated again. */
+export function leaveRow(): void {
+  if (focusedRow() !== null) (document.activeElement as HTMLElement).blur();
+}
 
 const rowBox = (): HTMLInputElement | null | undefined =>
-  document.activeElement?.closest('[data-row]')?.querySelector<HTMLInputElement>('input[type=checkbox]');
+  rowOf(document.activeElement)?.querySelector<HTMLInputElement>('input[type=checkbox]');
+
+/** Returns what a key does in a row, or null if the browser handles it. */
+function rowHandler(key: string, target: Element): Handler | null {
+  const row = rowOf(target);
+  if (row === null) return null;
+  if (key === 'ArrowDown') return () => step(1);
+  if (key === 'ArrowUp') return () => step(-1);
+  // The browser itself opens a focused link on Enter, and selects a focused checkbox on Space.
+  const open = row.querySelector<HTMLElement>('[data-open]');
+  if (key === 'Enter' && target.matches('input[type=checkbox]') && open !== null) return () => open.click();
+  if (key === ' ' && target.matches('a') && rowBox() !== null) return () => rowBox()!.click();
+  return null;
+}
+
+/** Returns what has the focus in a row. The link of the row comes before its checkbox, so that Enter opens the row. */
+const focusTarget = (row: HTMLElement): HTMLElement | null =>
+  row.querySelector<HTMLElement>('[data-open]') ?? row.querySelector<HTMLElement>('a, button, input');
 
 function step(by: number): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')].filter(focusTarget);
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by];
-  next?.querySelector<HTMLElement>('a, button, input')?.focus();
+  if (next !== undefined) focusTarget(next)!.focus();
 }
 
 let afterG = false;
@@ -80,7 +105,7 @@ export function startKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     // An open dialog has its own keys.
     if (document.querySelector('dialog[open]') !== null) return;
-    const run = handlerOf(event.key);
+    const run = handlerOf(event.key) ?? rowHandler(event.key, event.target as Element);
     if (run === null) return;
     event.preventDefault();
     run();

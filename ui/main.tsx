@@ -16,6 +16,7 @@ import { startMount } from './mount.ts';
 import { limiting, scheduling } from './overlays.ts';
 import { startRouter } from './router.ts';
 import { session, startSession } from './session.ts';
+import { startSteady } from './steady.ts';
 import { startStore } from './store.ts';
 import './theme.ts';
 
@@ -46,6 +47,7 @@ takeToken();
 addEventListener('hashchange', takeToken);
 startRouter();
 startKeys();
+startSteady();
 startStore();
 render(<App />, document.getElementById('app')!);
 void startLive();

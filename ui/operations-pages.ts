@@ -1,7 +1,10 @@
 /** These components are loaded together, when the first of them is shown. */
+export { JobEvents } from './components/job-events.tsx';
 export { LimitsEditor } from './components/limits-editor.tsx';
+export { Related } from './components/related.tsx';
 export { ScheduleForm } from './components/schedule-form.tsx';
 export { ActivityPage } from './pages/activity.tsx';
+export { DlqPage } from './pages/dlq.tsx';
 export { DoctorPage } from './pages/doctor.tsx';
 export { QueuePage } from './pages/queue.tsx';
 export { QueuesPage } from './pages/queues.tsx';

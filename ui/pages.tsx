@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from './components/icon.tsx';
 import { lazy } from './components/lazy.tsx';
-import { DlqPage } from './pages/dlq.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { OverviewPage } from './pages/overview.tsx';
@@ -17,7 +16,7 @@ export interface Page {
 export const PAGES: Page[] = [
   { path: '/', title: PAGE_TITLES.overview, icon: 'overview', page: OverviewPage },
   { path: '/jobs', title: PAGE_TITLES.jobs, icon: 'jobs', page: JobsPage },
-  { path: '/dlq', title: PAGE_TITLES.dlq, icon: 'dlq', page: DlqPage },
+  { path: '/dlq', title: PAGE_TITLES.dlq, icon: 'dlq', page: lazy(({ DlqPage }) => DlqPage) },
   { path: '/queues', title: PAGE_TITLES.queues, icon: 'queues', page: lazy(({ QueuesPage }) => QueuesPage) },
   {
     path: '/schedules',
@@ -54,13 +53,14 @@ const OF_ONE: Record<string, ComponentType<{ id: string }>> = {
   workers: lazy(({ WorkerPage }) => WorkerPage),
 };
 
-/** Returns the page of a path, and the menu entry that it belongs to. */
+/** Returns the page of a path, and the menu entry that it belongs to. Null if there is no such page. */
 export function pageOf(
   path: string,
 ): { entry: Page; id: string | null; one: ComponentType<{ id: string }> | null } | null {
-  const [, first = '', second] = path.split('/');
+  const [, first = '', second = '', ...rest] = path.split('/');
   const entry = PAGES.find((page) => page.path === `/${first}`);
-  if (entry === undefined) return null;
-  const one = second ? (OF_ONE[first] ?? null) : null;
-  return { entry, id: second ? decodeURIComponent(second) : null, one };
+  if (entry === undefined || rest.length > 0) return null;
+  if (second === '') return { entry, id: null, one: null };
+  const one = OF_ONE[first];
+  return one === undefined ? null : { entry, id: decodeURIComponent(second), one };
 }

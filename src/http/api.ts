@@ -4,8 +4,10 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
+
 import { type DenialReason, type Grant, OPEN_GRANT } from './access.ts';
-import { dashboardFile } from './assets.ts';
+import { dashboardFile, missingPage, wantsPage } from './assets.ts';
+
 import { REPEATABLE } from './filter.ts';
 import {
   bearerOf,
@@ -71,7 +73,9 @@ export function createApi(options: ApiOptions): Hono<Env> {
     api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(guard, routes, c));
   api.get('/*', (c) => {
     const { pathname } = new URL(c.req.url);
-    return dashboardFile(pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c);
+    const found = dashboardFile(pathname, c.req.header('accept-encoding'));
+    if (found !== null) return found;
+    return wantsPage(pathname, c.req.header('accept')) ? missingPage(pathname) : refuseUnknownPath(guard, c);
   });
   api.all('/*', (c) => refuseUnknownPath(guard, c));
   api.onError((error, c) => answerError(guard, error, c));

@@ -1,8 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { ASSETS } from './assets.generated.ts';
 
+const DOCUMENT = '/index.html';
 const CACHED_FOR_A_YEAR = 'public, max-age=31536000, immutable';
-const PAGES = /^\/(jobs|dlq|queues|schedules|workers|stats|activity|settings|doctor)?(\/[^/]*)?$/;
+/** Matches the paths of pages. Only the lists of jobs, queues, schedules and workers have a page for each entry. */
+const PAGES =
+  /^\/(?:(?:jobs|queues|schedules|workers)(?:\/[^/]*)?|(?:dlq|stats|activity|settings|doctor)\/?)?$/;
 
 const zippedFiles = new Map<string, Uint8Array<ArrayBuffer>>();
 
@@ -12,20 +15,44 @@ const zippedFiles = new Map<string, Uint8Array<ArrayBuffer>>();
  */
 export function dashboardFile(path: string, acceptEncoding = ''): Response | null {
   const isPage = PAGES.test(path);
-  const name = isPage ? '/index.html' : path;
-  const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+  const name = isPage ? DOCUMENT : path;
+  const asset = isPage || (name !== DOCUMENT && Object.hasOwn(ASSETS, name)) ? ASSETS[name] : undefined;
   if (asset === undefined) return null;
   const headers: Record<string, string> = {
     'content-type': asset.type,
     'cache-control': asset.hashed ? CACHED_FOR_A_YEAR : 'no-cache',
     vary: 'accept-encoding',
   };
-  const pathToRoot = '../'.repeat(path.split('/').length - 2);
-  const body = isPage ? asset.body.replaceAll('"/assets/', `"${pathToRoot}assets/`) : asset.body;
+  const pathToRoot = upFrom(path);
+  const body = isPage ? documentAt(pathToRoot) : asset.body;
   if (!/\bgzip\b/.test(acceptEncoding)) return new Response(body, { headers });
   return new Response(zip(isPage ? pathToRoot : name, body), {
     headers: { ...headers, 'content-encoding': 'gzip' },
   });
+}
+
+/** Returns the way from a path up to the root of the dashboard. */
+const upFrom = (path: string): string => '../'.repeat(path.split('/').length - 2);
+
+const documentAt = (up: string): string => ASSETS[DOCUMENT]!.body.replaceAll('"/assets/', `"${up}assets/`);
+
+/**
+ * Returns the document with status 404, for a path that belongs to no page. The dashboard then shows that there is no such
+ * page. The document is the same for every client, so the answer reveals nothing about the store.
+ */
+export function missingPage(path: string): Response {
+  return new Response(documentAt(upFrom(path)), {
+    status: 404,
+    headers: { 'content-type': ASSETS[DOCUMENT]!.type, vary: 'accept' },
+  });
+}
+
+/**
+ * Returns true if the client is a browser that opens a page: it asks for HTML and not for JSON. Programs such as curl accept
+ * anything, and get the same errors as on all other paths. Paths of the API always answer with JSON.
+ */
+export function wantsPage(path: string, accept = ''): boolean {
+  return !/^\/api(\/|$)/.test(path) && /\btext\/html\b/i.test(accept) && !/\bjson\b/i.test(accept);
 }
 
 /** Compresses a file on first use, and keeps the result in memory under `name`. */

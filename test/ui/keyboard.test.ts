@@ -39,8 +39,7 @@ test(
     await untilState(box, 'a', 'cancelled');
     await untilState(box, 'c', 'pending');
     await page.locator('[data-row="a"] .state-cancelled').waitFor();
-    await page.locator('[data-row="a"] a').first().focus();
-    await press(page, 'Enter');
+    await press(page, 'Escape', 'j', 'j', 'j', 'Enter');
     await page.getByRole('heading', { name: 'a', exact: true }).waitFor();
     await press(page, 'r');
     await untilState(box, 'a', 'pending');
@@ -79,5 +78,45 @@ test(
     await page.locator('[data-row="mail"]').waitFor();
     await press(page, 'j', 'p');
     await page.locator('[data-row="mail"]').getByRole('button', { name: 'Pause' }).waitFor();
+  }),
+);
+
+test(
+  'arrows move between rows, Space selects the focused row, and Enter opens it from its link or its checkbox',
+  inSandbox(async (box) => {
+    for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
+    const { page, show, violations } = await openDashboard(box, browser);
+    await show('/jobs');
+    const row = (id: string) => page.locator(`[data-row="${id}"]`);
+    await row('a').waitFor();
+    const focused = () => page.evaluate<string>('document.activeElement.closest("[data-row]")?.dataset.row');
+    // Without a focused row, an arrow scrolls the page.
+    await press(page, 'ArrowDown');
+    expect(await focused()).toBeUndefined();
+    await press(page, 'j', 'ArrowDown', 'ArrowDown', 'ArrowUp');
+    expect(await focused()).toBe('b');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('A');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    await press(page, 'Space');
+    await page.getByText('1 selected').waitFor();
+    expect(await row('b').getByRole('checkbox').isChecked()).toBe(true);
+    await press(page, 'Space');
+    await page.getByText('1 selected').waitFor({ state: 'detached' });
+    await press(page, 'Enter');
+    await page.getByRole('heading', { name: 'b', exact: true }).waitFor();
+
+    await page.goBack();
+    await row('c').getByRole('checkbox').focus();
+    await press(page, 'Space');
+    expect(await row('c').getByRole('checkbox').isChecked()).toBe(true);
+    await press(page, 'Enter');
+    await page.getByRole('heading', { name: 'c', exact: true }).waitFor();
+
+    // Other lists: Enter opens the focused queue.
+    await show('/queues');
+    await page.locator('[data-row="default"]').waitFor();
+    await press(page, 'j', 'Enter');
+    await page.getByRole('heading', { name: 'default', exact: true }).waitFor();
+    expect(violations).toEqual([]);
   }),
 );

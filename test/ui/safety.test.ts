@@ -45,7 +45,8 @@ test(
       ['/queues/default', SCRIPT],
       ['/stats', SCRIPT],
       ['/activity', IMAGE],
-      [`/jobs/${encodeURIComponent(SCRIPT)}`, 'there is no job'],
+      [`/jobs/${encodeURIComponent(SCRIPT)}`, 'does not exist. It may have been deleted'],
+      [`/${encodeURIComponent(SCRIPT)}`, 'There is no page at'],
     ];
     for (const [path, text] of places) {
       await show(path);

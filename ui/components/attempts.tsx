@@ -5,12 +5,13 @@ import type { Attempt, Job } from '../types.ts';
 import { ATTEMPTS } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
 import { Empty } from './empty.tsx';
+import { TableBox } from './table-box.tsx';
 import { Since, Time } from './time.tsx';
 
 export function Attempts({ job, attempts }: { job: Job; attempts: Attempt[] }) {
   if (attempts.length === 0) return <Empty text={ATTEMPTS.none} cli={`queuectl explain ${job.id}`} />;
   return (
-    <div class="table">
+    <TableBox>
       <table class="stack">
         <thead>
           <tr>
@@ -55,7 +56,7 @@ export function Attempts({ job, attempts }: { job: Job; attempts: Attempt[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
 import { duration, elapsed, plural, sentence, visible } from '../format.ts';
+import { useSteady } from '../steady.ts';
 import { now, queues } from '../store.ts';
 import type { Doctor, Job, NamedFigures, Schedule, Series, Worker } from '../types.ts';
 import { ATTENTION } from '../words/overview.ts';
@@ -22,6 +23,9 @@ const LATE_MS = 60_000;
 const LONG_WAIT_MS = 15 * 60_000;
 const MOST_SLOW = 3;
 
+/** A problem, with a key that stays the same as long as the problem lasts. */
+type Note = [key: string, text: ComponentChildren];
+
 /** Lists problems. Shows nothing if there are none. */
 export function Attention(known: AttentionProps) {
   const notes = [
@@ -31,11 +35,13 @@ export function Attention(known: AttentionProps) {
     ...scheduleNotes(known.schedules),
     ...doctorNotes(known.doctor),
   ];
-  if (notes.length === 0) return null;
+  // A problem that appears or disappears would move the lists below.
+  const { rows } = useSteady(notes, ([key]) => key);
+  if (rows.length === 0) return null;
   return (
     <ul class="attention" aria-label={ATTENTION.title}>
-      {notes.map((note, i) => (
-        <li key={i}>
+      {rows.map(([key, note]) => (
+        <li key={key}>
           <Icon name="warning" />
           <span>{note}</span>
         </li>
@@ -46,81 +52,82 @@ export function Attention(known: AttentionProps) {
 
 const waits = (count: number): string => ATTENTION.waiting(count, plural(count, 'job'));
 
-function queueNotes(workers: Worker[] | null): ComponentChildren[] {
+function queueNotes(workers: Worker[] | null): Note[] {
   if (workers === null) return [];
   const serves = (name: string): boolean =>
     workers.some((worker) => worker.queues.includes('*') || worker.queues.includes(name));
   const work = (queues.value ?? []).filter(({ jobs }) => jobs.pending + jobs.failed > 0);
   if (workers.length === 0 && work.length > 0) {
     const waiting = work.reduce((sum, { jobs }) => sum + jobs.pending + jobs.failed, 0);
-    return [
-      <Fill
-        text={ATTENTION.noWorker}
-        waiting={waits(waiting)}
-        command={<code>queuectl worker start</code>}
-      />,
-    ];
+    const command = <code>queuectl worker start</code>;
+    return [['no worker', <Fill text={ATTENTION.noWorker} waiting={waits(waiting)} command={command} />]];
   }
-  return work.flatMap(({ name, paused, jobs, oldest_waiting_at: oldest }) => {
+  return work.flatMap(({ name, paused, jobs, oldest_waiting_at: oldest }): Note[] => {
     const link = <a href={`/queues/${part(name)}`}>{visible(name)}</a>;
     if (paused || !serves(name))
       return [
-        <Fill
-          text={paused ? ATTENTION.paused : ATTENTION.notServed}
-          queue={link}
-          waiting={waits(jobs.pending + jobs.failed)}
-        />,
+        [
+          `queue ${name}`,
+          <Fill
+            text={paused ? ATTENTION.paused : ATTENTION.notServed}
+            queue={link}
+            waiting={waits(jobs.pending + jobs.failed)}
+          />,
+        ],
       ];
     const since = oldest === null ? 0 : now.value - Date.parse(oldest);
     if (since < LONG_WAIT_MS) return [];
-    return [<Fill text={ATTENTION.oldest} queue={link} time={elapsed(since)} />];
+    return [[`queue ${name}`, <Fill text={ATTENTION.oldest} queue={link} time={elapsed(since)} />]];
   });
 }
 
-function deadNotes(hour: Series | null): ComponentChildren[] {
+function deadNotes(hour: Series | null): Note[] {
   const dead = hour?.total.dead ?? 0;
   if (dead === 0) return [];
-  return [<Fill text={ATTENTION.died} jobs={<a href="/dlq">{plural(dead, 'job')}</a>} />];
+  return [['dead', <Fill text={ATTENTION.died} jobs={<a href="/dlq">{plural(dead, 'job')}</a>} />]];
 }
 
-function slowNotes({ running, names }: AttentionProps): ComponentChildren[] {
+function slowNotes({ running, names }: AttentionProps): Note[] {
   const slow = running.filter((job) => isSlow(job, names));
   return slow
     .slice(0, MOST_SLOW)
-    .map((job) => (
+    .map((job) => [
+      `job ${job.id}`,
       <Fill
         text={job.name === null ? ATTENTION.slowUnnamed : ATTENTION.slow}
         job={<a href={`/jobs/${part(job.id)}`}>{job.id}</a>}
         time={elapsed(ranFor(job))}
         name={visible(job.name ?? '')}
         p99={duration(usualTimes(job, names)?.p99)}
-      />
-    ));
+      />,
+    ]);
 }
 
-function scheduleNotes(schedules: Schedule[] | null): ComponentChildren[] {
+function scheduleNotes(schedules: Schedule[] | null): Note[] {
   return (schedules ?? [])
     .filter(
       ({ paused, next_run_at }) =>
         !paused && next_run_at !== null && Date.parse(next_run_at) < now.value - LATE_MS,
     )
-    .map(({ name }) => (
-      <Fill text={ATTENTION.late} schedule={<a href={`/schedules/${part(name)}`}>{visible(name)}</a>} />
-    ));
+    .map(({ name }) => [
+      `schedule ${name}`,
+      <Fill text={ATTENTION.late} schedule={<a href={`/schedules/${part(name)}`}>{visible(name)}</a>} />,
+    ]);
 }
 
 /** Checks that are not repeated here: the notes above cover the workers, and `user` describes the machine. */
 const HIDDEN_CHECKS = ['workers', 'user'];
 
-function doctorNotes(doctor: Doctor | null): ComponentChildren[] {
+function doctorNotes(doctor: Doctor | null): Note[] {
   return (doctor?.checks ?? [])
     .filter(({ check, status }) => status !== 'ok' && !HIDDEN_CHECKS.includes(check))
-    .map(({ check, says, fix }) => (
+    .map(({ check, says, fix }) => [
+      `check ${check}`,
       <Fill
         text={fix === null ? ATTENTION.finding : ATTENTION.findingWithFix}
         check={<a href="/doctor">{sentence(check)}</a>}
         result={visible(says)}
         fix={<code>{visible(fix ?? '')}</code>}
-      />
-    ));
+      />,
+    ]);
 }

@@ -15,11 +15,13 @@ interface BulkBarProps {
   more: string | null;
   onAll(): void;
   onDone(): void;
+  /** Tells of new jobs. */
+  news: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** Offers actions for the selected jobs. */
-export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProps) {
+export function BulkBar({ selected, more, onAll, onDone, news, children }: BulkBarProps) {
   const priority = useSignal('');
   const queue = useSignal('');
   const act = async (verb: Verb | 'edit', changes?: Record<string, unknown>): Promise<void> => {
@@ -33,6 +35,7 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
           {BULK.selectAll(more)}
         </button>
       )}
+      {news}
       <span class="grow" />
       {SHOWN.map((verb) => (
         <button

@@ -14,6 +14,27 @@ export function Empty({ text, cli, children }: { text: string; cli?: string; chi
   );
 }
 
+/** Shows that an address leads nowhere, with a link to a page that exists. */
+export function Missing({
+  text,
+  cli,
+  href,
+  link,
+}: {
+  text: string;
+  cli?: string;
+  href: string;
+  link: string;
+}) {
+  return (
+    <Empty text={text} {...(cli === undefined ? {} : { cli })}>
+      <a class="button" href={href}>
+        {link}
+      </a>
+    </Empty>
+  );
+}
+
 /** Splits a hint. It is a sentence, a command, or a purpose with a command: "to list the jobs: queuectl list". */
 function hintParts(text: string): { purpose: string | undefined; command: string | undefined } {
   const [, purpose, command] = /^(?:([^:]*): )?(queuectl [^.]*)$/.exec(text) ?? [];

@@ -5,13 +5,14 @@ import type { StoreEvent } from '../types.ts';
 import { EVENTS } from '../words/activity.ts';
 import { OUTCOMES } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
+import { TableBox } from './table-box.tsx';
 import { Time } from './time.tsx';
 
 const PLAIN = ['number', 'at', 'kind', 'actor', 'job_id', 'queue', 'attempt'];
 
 export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 'all' | 'job' }) {
   return (
-    <div class="table">
+    <TableBox>
       <table class="stack events">
         <thead>
           <tr>
@@ -25,7 +26,7 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
         </thead>
         <tbody>
           {events.map((event) => (
-            <tr key={event.number}>
+            <tr key={event.number} data-row={event.number}>
               <td class="number">
                 <Time at={event.at} />
               </td>
@@ -55,7 +56,7 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { EMPTY } from '../draft.ts';
-import { number } from '../format.ts';
+import { number, visible } from '../format.ts';
 import { connection, paused } from '../live.ts';
 import { logOut } from '../login.ts';
 import { draft, helpOpen, menuOpen, paletteOpen } from '../overlays.ts';
@@ -10,7 +10,7 @@ import { counts, readOnly, server } from '../store.ts';
 import { nextTheme, theme } from '../theme.ts';
 import { CONNECTION, FRAME } from '../words/frame.ts';
 import { Banner } from './banner.tsx';
-import { Empty } from './empty.tsx';
+import { Missing } from './empty.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 export function Frame() {
@@ -39,7 +39,8 @@ export function Frame() {
 
 function Content() {
   const found = pageOf(place.value.path);
-  if (found === null) return <Empty text={FRAME.pageNotFound} cli="queuectl status" />;
+  if (found === null)
+    return <Missing text={FRAME.pageNotFound(visible(place.value.path))} href="/" link={FRAME.toOverview} />;
   if (found.one !== null) return <found.one key={found.id} id={found.id!} />;
   return <found.entry.page key={found.entry.path} />;
 }

@@ -1,5 +1,6 @@
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
+import { useSteady } from '../steady.ts';
 import type { StoreEvent } from '../types.ts';
 import { EventTable } from './event-table.tsx';
 
@@ -7,5 +8,6 @@ export function JobEvents({ id }: { id: string }) {
   const found = useData<{ events: StoreEvent[] }>(`/activity?limit=200&job=${part(id)}`, {
     on: ({ job_id }) => job_id === id,
   });
-  return found.value === null ? null : <EventTable events={found.value.events} of="job" />;
+  const { rows } = useSteady(found.value?.events ?? [], ({ number }) => String(number), { list: id });
+  return found.value === null ? null : <EventTable events={rows} of="job" />;
 }

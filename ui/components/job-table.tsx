@@ -1,7 +1,10 @@
-import { COLUMNS, DEFAULT_COLUMNS } from '../columns.tsx';
+import { COLUMNS, DEFAULT_COLUMNS, shownError } from '../columns.tsx';
 import { withQuery } from '../router.ts';
+import type { Steady } from '../steady.ts';
 import type { Job } from '../types.ts';
 import { JOBS } from '../words/jobs.ts';
+import { SHARED } from '../words/shared.ts';
+import { TableBox } from './table-box.tsx';
 
 interface JobTableProps {
   jobs: Job[];
@@ -12,6 +15,22 @@ interface JobTableProps {
   selected?: ReadonlySet<string>;
   onSelect?(id: string): void;
   onSelectPage?(all: boolean): void;
+  /** The jobs that left the list, and the rows as they were when they were held. */
+  steady?: Pick<Steady<Job>, 'gone' | 'before'>;
+}
+
+/** A row that is held keeps its number of lines, so that the rows below it do not move. */
+function lookOf(
+  job: Job,
+  selected: JobTableProps['selected'] | undefined,
+  steady: JobTableProps['steady'] | undefined,
+): string {
+  const before = steady?.before.get(job.id);
+  return [
+    selected?.has(job.id) ? 'selected' : '',
+    steady?.gone.has(job.id) ? 'gone' : '',
+    before === undefined ? '' : shownError(before) === null ? 'one-line' : 'two-lines',
+  ].join(' ');
 }
 
 export function JobTable({
@@ -21,11 +40,14 @@ export function JobTable({
   selected,
   onSelect,
   onSelectPage,
+  steady,
 }: JobTableProps) {
   const whole = jobs.length > 0 && jobs.every((job) => selected?.has(job.id));
   return (
-    <div class="table">
-      <table class={columns === DEFAULT_COLUMNS ? 'jobs' : 'jobs chosen'}>
+    <TableBox>
+      <table
+        class={`jobs ${columns === DEFAULT_COLUMNS ? '' : 'chosen'} ${sort === undefined ? '' : 'sortable'}`}
+      >
         <thead>
           <tr>
             {selected === undefined ? null : (
@@ -45,7 +67,12 @@ export function JobTable({
         </thead>
         <tbody>
           {jobs.map((job) => (
-            <tr key={job.id} data-row={job.id} class={selected?.has(job.id) ? 'selected' : undefined}>
+            <tr
+              key={job.id}
+              data-row={job.id}
+              class={lookOf(job, selected, steady)}
+              title={steady?.gone.has(job.id) ? SHARED.gone : undefined}
+            >
               {selected === undefined ? null : (
                 <td class="box">
                   <input
@@ -65,7 +92,7 @@ export function JobTable({
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 

@@ -1,6 +1,7 @@
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { duration } from '../format.ts';
+import { useSteady } from '../steady.ts';
 import type { JobPage, State } from '../types.ts';
 import { SCHEDULE } from '../words/schedules.ts';
 import { SHARED } from '../words/shared.ts';
@@ -9,10 +10,10 @@ import { Icon } from './icon.tsx';
 /** Shows the last jobs of a schedule as cells, the newest on the right. They are found by the name of its jobs. */
 export function LastRuns({ name }: { name: string }) {
   const page = useData<JobPage>(`/jobs?name=${part(name)}&limit=20`);
-  const jobs = (page.value?.jobs ?? []).toReversed();
+  const { rows: jobs } = useSteady((page.value?.jobs ?? []).toReversed(), ({ id }) => id, { list: name });
   if (jobs.length === 0) return null;
   return (
-    <ul class="cells" aria-label={SCHEDULE.lastRuns}>
+    <ul class="cells" data-steady aria-label={SCHEDULE.lastRuns}>
       {jobs.map((job) => (
         <li key={job.id}>
           <a

@@ -1,9 +1,11 @@
 import { part } from '../api.ts';
 import { duration, number, visible } from '../format.ts';
 import { endedAttempts, failedAttempts } from '../series.ts';
+import { useSteady } from '../steady.ts';
 import type { NamedFigures } from '../types.ts';
 import { NAMES } from '../words/metrics.ts';
 import { SHARED } from '../words/shared.ts';
+import { TableBox } from './table-box.tsx';
 
 const MOST = 15;
 
@@ -13,15 +15,18 @@ interface NamesProps {
   by: 'busiest' | 'slowest';
 }
 
+const keyOf = ({ queue, name }: NamedFigures): string => `${queue}\n${name}`;
+
 /** Lists the figures of jobs by name. */
 export function NamesTable({ names, by }: NamesProps) {
   const shown =
     by === 'busiest'
       ? names
       : names.filter(({ run_ms }) => run_ms !== null).toSorted((a, b) => b.run_ms!.p95 - a.run_ms!.p95);
+  const { rows } = useSteady(shown.slice(0, MOST), keyOf, { list: by });
   if (shown.length === 0) return <p class="faint quiet">{NAMES.none}</p>;
   return (
-    <div class="table">
+    <TableBox>
       <table class="stack">
         <thead>
           <tr>
@@ -36,8 +41,8 @@ export function NamesTable({ names, by }: NamesProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.slice(0, MOST).map((one) => (
-            <tr key={`${one.queue}\n${one.name}`}>
+          {rows.map((one) => (
+            <tr key={keyOf(one)} data-row={keyOf(one)}>
               <td>
                 {one.name === null ? (
                   <span class="faint">{SHARED.unnamed}</span>
@@ -71,6 +76,6 @@ export function NamesTable({ names, by }: NamesProps) {
         </tbody>
       </table>
       {shown.length > MOST ? <p class="faint more">{SHARED.more(number(shown.length - MOST))}</p> : null}
-    </div>
+    </TableBox>
   );
 }

@@ -1,7 +1,9 @@
+import { useRef } from 'preact/hooks';
 import { useData } from '../data.ts';
 import type { Filter } from '../filter.ts';
 import { number } from '../format.ts';
 import { listHref } from '../router.ts';
+import { held } from '../steady.ts';
 import { REASONS, type WaitingCount } from '../types.ts';
 import { JOBS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
@@ -13,10 +15,14 @@ export function ReasonFacet({ filter }: { filter: Filter }) {
   const chosen = filter.get('waiting_for')?.split(',') ?? [];
   const mine = (counts.value ?? []).filter((one) => queue === null || one.queue === queue);
   const known = [...filter.keys()].every((field) => COUNTED.includes(field));
-  const shown = REASONS.map((reason) => ({
+  const all = REASONS.map((reason) => ({
     reason,
     jobs: mine.reduce((sum, { jobs }) => sum + jobs[reason], 0),
-  })).filter(({ reason, jobs }) => jobs > 0 || chosen.includes(reason));
+  }));
+  // While the list below is held, no reason appears or disappears, because that would move the others, or the list.
+  const last = useRef<string[]>([]);
+  if (!held.value) last.current = all.filter(({ jobs }) => jobs > 0).map(({ reason }) => reason);
+  const shown = all.filter(({ reason }) => last.current.includes(reason) || chosen.includes(reason));
   if (shown.length === 0) return null;
   return (
     <nav class="line facet" aria-label={JOBS.waitingFor}>

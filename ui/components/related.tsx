@@ -1,6 +1,7 @@
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { number, visible } from '../format.ts';
+import { useSteady } from '../steady.ts';
 import type { Children, Job, JobPage, Schedule } from '../types.ts';
 import { RELATED } from '../words/job.ts';
 import { Empty } from './empty.tsx';
@@ -8,11 +9,18 @@ import { Fill } from './fill.tsx';
 import { JobTable } from './job-table.tsx';
 import { StateMark } from './state.tsx';
 
+/** Newer jobs of the same name replace the oldest, which are not gone. */
+const NONE_GONE: ReadonlySet<string> = new Set();
+
 /** Shows the parents and the schedule of a job, searches for similar jobs, and other jobs of the same name. */
 export function Related({ job }: { job: Job }) {
   const same = useData<JobPage>(job.name === null ? null : `/jobs?name=${part(job.name)}&limit=20`);
   const schedules = useData<Schedule[]>(job.name === null ? null : '/schedules');
-  const others = (same.value?.jobs ?? []).filter(({ id }) => id !== job.id);
+  const others = useSteady(
+    (same.value?.jobs ?? []).filter(({ id }) => id !== job.id),
+    ({ id }) => id,
+    { list: job.id },
+  );
   const parents = job.depends_on.map((one) => (typeof one === 'string' ? { id: one, on: 'ok' } : one));
   const schedule = schedules.value?.find(({ name }) => name === job.name);
   return (
@@ -47,10 +55,10 @@ export function Related({ job }: { job: Job }) {
         ))}
       </p>
       <ChildJobs id={job.id} />
-      {others.length > 0 ? (
+      {others.rows.length > 0 ? (
         <>
           <h2>{RELATED.others(visible(job.name ?? ''))}</h2>
-          <JobTable jobs={others} />
+          <JobTable jobs={others.rows} steady={{ before: others.before, gone: NONE_GONE }} />
         </>
       ) : (
         <Empty text={RELATED.none} cli="queuectl enqueue 'echo hello' --name hello" />

@@ -1,9 +1,12 @@
 import { part } from '../api.ts';
 import { duration, elapsed, visible } from '../format.ts';
+import { type Steady, useSteady } from '../steady.ts';
 import { now } from '../store.ts';
 import type { Job, NamedFigures } from '../types.ts';
 import { RUNNING } from '../words/overview.ts';
 import { SHARED } from '../words/shared.ts';
+import { rowLook, ShowNew } from './show-new.tsx';
+import { TableBox } from './table-box.tsx';
 import { Since } from './time.tsx';
 
 /** Fewer completed jobs do not predict the run time of the next one. */
@@ -25,12 +28,25 @@ export function isSlow(job: Job, names: NamedFigures[] | null): boolean {
   return times !== null && ranFor(job) > Math.max(times.p99, WONDER_MS);
 }
 
-/** Lists running jobs, the longest first, with an estimate of the time left. */
-export function Running({ jobs, names }: { jobs: Job[]; names: NamedFigures[] | null }) {
-  if (jobs.length === 0) return <p class="faint quiet">{RUNNING.none}</p>;
-  const sorted = jobs.toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? ''));
+/** Lists running jobs under a heading, the longest first, with an estimate of the time left. */
+export function Running({ jobs, names }: { jobs: Job[] | undefined; names: NamedFigures[] | null }) {
+  const sorted = (jobs ?? []).toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? ''));
+  const list = useSteady(sorted, ({ id }) => id);
   return (
-    <div class="table">
+    <div data-steady>
+      <div class="line heading">
+        <h2>{SHARED.runningNow}</h2>
+        <ShowNew of={list} noun="job" />
+      </div>
+      {jobs !== undefined && list.rows.length === 0 ? <p class="faint quiet">{RUNNING.none}</p> : null}
+      {list.rows.length === 0 ? null : <Table list={list} names={names} />}
+    </div>
+  );
+}
+
+function Table({ list, names }: { list: Steady<Job>; names: NamedFigures[] | null }) {
+  return (
+    <TableBox>
       <table class="stack">
         <thead>
           <tr>
@@ -43,8 +59,8 @@ export function Running({ jobs, names }: { jobs: Job[]; names: NamedFigures[] | 
           </tr>
         </thead>
         <tbody>
-          {sorted.map((job) => (
-            <tr key={job.id} data-row={job.id}>
+          {list.rows.map((job) => (
+            <tr key={job.id} data-row={job.id} {...rowLook(list.gone.has(job.id))}>
               <td class="which">
                 <a class="id" href={`/jobs/${part(job.id)}`}>
                   {job.id}
@@ -72,7 +88,7 @@ export function Running({ jobs, names }: { jobs: Job[]; names: NamedFigures[] | 
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 

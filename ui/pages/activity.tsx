@@ -1,9 +1,12 @@
+import { useRef } from 'preact/hooks';
 import { command } from '../cli.ts';
 import { CopyButton } from '../components/copy.tsx';
 import { Empty, Trouble } from '../components/empty.tsx';
 import { EventTable } from '../components/event-table.tsx';
+import { ShowNew } from '../components/show-new.tsx';
 import { useData } from '../data.ts';
 import { go, place, withQuery } from '../router.ts';
+import { useSteady } from '../steady.ts';
 import type { StoreEvent } from '../types.ts';
 import { ACTIVITY, EVENTS } from '../words/activity.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
@@ -42,8 +45,12 @@ export function ActivityPage() {
     if (value) asked.set(field, value);
   }
   const found = useData<{ events: StoreEvent[]; next_before: number | null }>(`/activity?${asked}`);
+  const list = useSteady(found.value?.events ?? [], ({ number }) => String(number), { list: `${asked}` });
+  // The next page follows the events that are shown, not those that were read last.
+  const older = useRef<number | null>(null);
+  if (list.before.size === 0) older.current = found.value?.next_before ?? null;
   return (
-    <section aria-label={PAGE_TITLES.activity}>
+    <section aria-label={PAGE_TITLES.activity} data-steady>
       <h1 class="hidden">{PAGE_TITLES.activity}</h1>
       <nav class="tabs" aria-label={ACTIVITY.kinds}>
         {Object.entries(KINDS).map(([label, kinds]) => (
@@ -76,6 +83,7 @@ export function ActivityPage() {
         <button type="submit" class="small">
           {ACTIVITY.filter}
         </button>
+        <ShowNew of={list} noun="event" />
         <span class="grow" />
         <CopyButton text={eventsCommand(query)} label={SHARED.copyAsCli} word={SHARED.copyAsCli} />
       </form>
@@ -83,11 +91,11 @@ export function ActivityPage() {
       {found.value === null ? null : found.value.events.length === 0 ? (
         <Empty text={ACTIVITY.none} cli="queuectl events -f" />
       ) : (
-        <EventTable events={found.value.events} />
+        <EventTable events={list.rows} />
       )}
-      {found.value?.next_before ? (
+      {older.current !== null ? (
         <nav class="pager" aria-label={ACTIVITY.pages}>
-          <a class="button" href={withQuery({ before: String(found.value.next_before) })}>
+          <a class="button" href={withQuery({ before: String(older.current) })}>
             {ACTIVITY.older}
           </a>
         </nav>

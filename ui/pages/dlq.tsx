@@ -2,12 +2,15 @@ import { part } from '../api.ts';
 import { Empty, Trouble } from '../components/empty.tsx';
 import { Fill } from '../components/fill.tsx';
 import { Menu } from '../components/menu.tsx';
+import { rowLook, ShowNew } from '../components/show-new.tsx';
+import { TableBox } from '../components/table-box.tsx';
 import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { number, plural, visible } from '../format.ts';
 import { actOnGroup, commonText, type GroupAct } from '../group-acts.ts';
 import { focusedRow, useKeys } from '../keys.ts';
 import { muted, toggleMuted } from '../muted.ts';
+import { type Steady, useSteady } from '../steady.ts';
 import { readOnly } from '../store.ts';
 import type { ErrorGroup, ErrorGroups } from '../types.ts';
 import { DLQ } from '../words/dlq.ts';
@@ -21,7 +24,8 @@ export function DlqPage() {
     on: ({ kind }) => ['dead', 'retried', 'deleted', 'jobs-pruned'].includes(kind),
     gapMs: SLOW_MS,
   });
-  const groups = found.value?.groups ?? [];
+  const list = useSteady(found.value?.groups ?? [], ({ signature }) => signature);
+  const groups = list.rows;
   const act = (action: GroupAct['action']) => (): void => {
     const group = groups.find(({ signature }) => signature === focusedRow());
     if (group !== undefined && !readOnly.value) void actOnGroup({ action }, group);
@@ -31,7 +35,7 @@ export function DlqPage() {
   const loud = groups.filter(({ signature }) => !muted.value.has(signature));
   const quiet = groups.filter(({ signature }) => muted.value.has(signature));
   return (
-    <section aria-label={DLQ.title}>
+    <section aria-label={DLQ.title} data-steady>
       <h1 class="hidden">{DLQ.title}</h1>
       {groups.length === 0 ? (
         <Empty text={DLQ.none} cli="queuectl dlq list" />
@@ -41,17 +45,18 @@ export function DlqPage() {
             {DLQ.summary(plural(found.value.looked_at, DLQ.deadJob), plural(groups.length, DLQ.group))}
             {found.value.capped ? DLQ.newestOnly : ''}
           </span>
+          <ShowNew of={list} noun={DLQ.group} />
           <span class="grow" />
           <a class="button small" href="/jobs?state=dead">
             {DLQ.asList}
           </a>
         </p>
       )}
-      {loud.length === 0 ? null : <Groups groups={loud} />}
+      {loud.length === 0 ? null : <Groups groups={loud} list={list} />}
       {quiet.length === 0 ? null : (
         <details class="muted">
           <summary>{plural(quiet.length, DLQ.mutedGroup)}</summary>
-          <Groups groups={quiet} />
+          <Groups groups={quiet} list={list} />
         </details>
       )}
     </section>
@@ -60,9 +65,9 @@ export function DlqPage() {
 
 const WINDOWS = Object.entries(DLQ.windows) as [keyof typeof DLQ.windows, string][];
 
-function Groups({ groups }: { groups: ErrorGroup[] }) {
+function Groups({ groups, list }: { groups: ErrorGroup[]; list: Steady<ErrorGroup> }) {
   return (
-    <div class="table">
+    <TableBox>
       <table class="stack groups">
         <thead>
           <tr>
@@ -80,19 +85,32 @@ function Groups({ groups }: { groups: ErrorGroup[] }) {
         </thead>
         <tbody>
           {groups.map((group) => (
-            <Group key={group.signature} {...group} />
+            <Group
+              key={group.signature}
+              group={group}
+              before={list.before.get(group.signature) ?? group}
+              isGone={list.gone.has(group.signature)}
+            />
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   );
 }
 
-function Group(group: ErrorGroup) {
-  const { signature, jobs, sample_id, sample_error, names, queues } = group;
-  const common = commonText(group);
+interface GroupProps {
+  group: ErrorGroup;
+  /** The group when it was held. Its texts stay, so that the row keeps its height. Only the numbers change. */
+  before: ErrorGroup;
+  isGone: boolean;
+}
+
+function Group({ group, before, isGone }: GroupProps) {
+  const { signature, jobs } = group;
+  const { sample_id, sample_error, names, queues } = before;
+  const common = commonText(before);
   return (
-    <tr data-row={signature}>
+    <tr data-row={signature} {...rowLook(isGone)}>
       <td class="right number value">{number(jobs)}</td>
       <td class="wide">
         <h2>{visible(signature)}</h2>

@@ -1,5 +1,6 @@
 import { Cli } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
+import { TableBox } from '../components/table-box.tsx';
 import { useData } from '../data.ts';
 import { plural, sentence, visible } from '../format.ts';
 import type { Doctor } from '../types.ts';
@@ -33,7 +34,7 @@ export function DoctorPage() {
           {DOCTOR.again}
         </button>
       </p>
-      <div class="table">
+      <TableBox>
         <table class="stack doctor">
           <thead>
             <tr>
@@ -62,7 +63,7 @@ export function DoctorPage() {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </section>
   );
 }

@@ -3,11 +3,10 @@ import { part } from '../api.ts';
 import { command } from '../cli.ts';
 import { Attempts } from '../components/attempts.tsx';
 import { CopyButton } from '../components/copy.tsx';
-import { Trouble } from '../components/empty.tsx';
+import { Missing, Trouble } from '../components/empty.tsx';
 import { Fill } from '../components/fill.tsx';
-import { JobEvents } from '../components/job-events.tsx';
+import { lazy } from '../components/lazy.tsx';
 import { OutputView } from '../components/output-view.tsx';
-import { Related } from '../components/related.tsx';
 import { Spec } from '../components/spec.tsx';
 import { StateMark } from '../components/state.tsx';
 import { Ago, Since, Time } from '../components/time.tsx';
@@ -32,6 +31,9 @@ import {
 import { JOB } from '../words/job.ts';
 import { ACTIONS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
+
+const Related = lazy((pages) => pages.Related);
+const JobEvents = lazy((pages) => pages.JobEvents);
 
 const TABS = Object.entries(JOB.tabs);
 
@@ -71,6 +73,8 @@ export function JobPage({ id }: { id: string }) {
     Escape: () => history.back(),
   });
 
+  if (job.value === null && job.problem?.status === 404)
+    return <Missing text={JOB.missing(visible(id))} cli="queuectl list" href="/jobs" link={JOB.all} />;
   if (job.value === null) return job.problem === null ? null : <Trouble problem={job.problem} />;
   return (
     <section aria-label={JOB.label(id)}>

@@ -1,7 +1,7 @@
 import { actOnMany, type Selected, type Verb } from '../acts.ts';
-import { get, part } from '../api.ts';
+import { part } from '../api.ts';
 import { listCommand } from '../cli.ts';
-import { columnsOf, sortJobs } from '../columns.tsx';
+import { columnsOf } from '../columns.tsx';
 import { BulkBar } from '../components/bulk-bar.tsx';
 import { ColumnMenu } from '../components/column-menu.tsx';
 import { CopyMenu } from '../components/copy-menu.tsx';
@@ -9,16 +9,16 @@ import { Empty, Trouble } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
 import { JobTable } from '../components/job-table.tsx';
 import { ReasonFacet } from '../components/reason-facet.tsx';
+import { ShowNew } from '../components/show-new.tsx';
 import { StateTabs } from '../components/state-tabs.tsx';
 import { ViewMenu } from '../components/view-menu.tsx';
-import { useData } from '../data.ts';
 import { type Filter, filterOf } from '../filter.ts';
 import { number, plural } from '../format.ts';
-import { readUntilJobs } from '../job-pages.ts';
-import { focusedRow, useKeys } from '../keys.ts';
+import { focusedRow, leaveRow, useKeys } from '../keys.ts';
 import { togglePaused } from '../queue-acts.ts';
 import { go, listHref, place, withQuery } from '../router.ts';
 import { useSelection } from '../selection.ts';
+import { useShownJobs } from '../shown-jobs.ts';
 import { readOnly } from '../store.ts';
 import { notify } from '../toasts.ts';
 import { type JobPage, STATES } from '../types.ts';
@@ -26,9 +26,6 @@ import { PAGE_TITLES } from '../words/frame.ts';
 import { JOBS } from '../words/jobs.ts';
 
 const PAGE = 50;
-
-const readPage = (path: string, signal: AbortSignal): Promise<JobPage> =>
-  readUntilJobs(path, (one) => get<JobPage>(one, signal));
 
 export function JobsPage() {
   const { query } = place.value;
@@ -39,17 +36,17 @@ export function JobsPage() {
     ['limit', String(PAGE)],
     ...(cursor ? [['cursor', cursor]] : []),
   ]);
-  const page = useData<JobPage>(`/jobs?${asked}`, { read: readPage });
   const { ids, all, toggle, selectPage, selectAll, clear, from } = useSelection(filter.toString());
   const sort = query.get('sort');
   const columns = columnsOf(query);
-  const jobs = sortJobs(page.value?.jobs ?? [], sort);
+  const list = useShownJobs(`/jobs?${asked}`, sort, all || ids.size > 0);
+  const { page, rows: jobs, next } = list;
   const count = page.value?.count ?? null;
   const selected = all ? matching(filter, count) : { ids: [...ids] };
   const shown = new Set(all ? jobs.map((job) => job.id) : ids);
   const total = count === null ? '' : `${number(count.value)}${count.capped ? '+' : ''}`;
   const whole = jobs.length > 0 && jobs.every((job) => ids.has(job.id));
-  const apart = sort !== null && (cursor !== null || page.value?.next_cursor);
+  const apart = sort !== null && (cursor !== null || next !== null);
 
   const act = async (verb: Verb): Promise<void> => {
     const row = focusedRow();
@@ -77,7 +74,10 @@ export function JobsPage() {
       const row = jobs.find((job) => job.id === focusedRow());
       if (row !== undefined) togglePaused(row.queue);
     },
-    Escape: clear,
+    Escape: () => {
+      if (all || ids.size > 0) clear();
+      else leaveRow();
+    },
   });
 
   const copies = (
@@ -92,66 +92,73 @@ export function JobsPage() {
       <h1 class="hidden">{PAGE_TITLES.jobs}</h1>
       <FilterBar filter={filter} onChange={(next) => go(listHref(next))} />
       <StateTabs filter={filter} />
-      <ReasonFacet filter={filter} />
-      {(ids.size > 0 || all) && !readOnly.value ? (
-        <BulkBar
-          selected={selected}
-          more={whole && !all && count !== null && (count.value > ids.size || count.capped) ? total : null}
-          onAll={selectAll}
-          onDone={clear}
-        >
-          {copies}
-        </BulkBar>
-      ) : (
-        <div class="line">
-          <span class="faint" aria-live="polite">
-            {count !== null
-              ? plural(count.value, 'job').replace(' ', `${count.capped ? '+' : ''} `)
-              : page.problem === null
-                ? JOBS.loading
-                : ''}
-            {apart ? JOBS.sortedPage : ''}
-          </span>
-          <span class="grow" />
-          <ViewMenu />
-          <ColumnMenu columns={columns} />
-          {copies}
+      <div data-steady>
+        <ReasonFacet filter={filter} />
+        <div class="tools">
+          {(ids.size > 0 || all) && !readOnly.value ? (
+            <BulkBar
+              selected={selected}
+              more={
+                whole && !all && count !== null && (count.value > ids.size || count.capped) ? total : null
+              }
+              onAll={selectAll}
+              onDone={clear}
+              news={<ShowNew of={list} noun="job" />}
+            >
+              {copies}
+            </BulkBar>
+          ) : (
+            <div class="line">
+              <span class="faint" aria-live="polite">
+                {count !== null
+                  ? plural(count.value, 'job').replace(' ', `${count.capped ? '+' : ''} `)
+                  : page.problem === null
+                    ? JOBS.loading
+                    : ''}
+                {apart ? JOBS.sortedPage : ''}
+              </span>
+              <ShowNew of={list} noun="job" />
+              <span class="grow" />
+              <ViewMenu />
+              <ColumnMenu columns={columns} />
+              {copies}
+            </div>
+          )}
         </div>
-      )}
-      {page.problem !== null && page.value === null ? <Trouble problem={page.problem} /> : null}
-      {page.value !== null && jobs.length === 0 ? (
-        <None filter={filter} more={page.value.next_cursor !== null} />
-      ) : null}
-      {jobs.length === 0 ? null : (
-        <JobTable
-          jobs={jobs}
-          columns={columns}
-          sort={sort}
-          {...(readOnly.value
-            ? {}
-            : {
-                selected: shown,
-                onSelect: toggle,
-                onSelectPage: (on: boolean) =>
-                  selectPage(
-                    jobs.map((job) => job.id),
-                    on,
-                  ),
-              })}
-        />
-      )}
-      <nav class="pager" aria-label={JOBS.pages}>
-        {cursor === null ? null : (
-          <a class="button" href={withQuery({ cursor: null })}>
-            {JOBS.newest}
-          </a>
+        {page.problem !== null && page.value === null ? <Trouble problem={page.problem} /> : null}
+        {page.value !== null && jobs.length === 0 ? <None filter={filter} more={next !== null} /> : null}
+        {jobs.length === 0 ? null : (
+          <JobTable
+            jobs={jobs}
+            columns={columns}
+            sort={sort}
+            steady={list}
+            {...(readOnly.value
+              ? {}
+              : {
+                  selected: shown,
+                  onSelect: toggle,
+                  onSelectPage: (on: boolean) =>
+                    selectPage(
+                      jobs.map((job) => job.id).filter((id) => !list.gone.has(id)),
+                      on,
+                    ),
+                })}
+          />
         )}
-        {page.value?.next_cursor ? (
-          <a class="button" rel="next" href={withQuery({ cursor: page.value.next_cursor })}>
-            {JOBS.older}
-          </a>
-        ) : null}
-      </nav>
+        <nav class="pager" aria-label={JOBS.pages}>
+          {cursor === null ? null : (
+            <a class="button" href={withQuery({ cursor: null })}>
+              {JOBS.newest}
+            </a>
+          )}
+          {next === null ? null : (
+            <a class="button" rel="next" href={withQuery({ cursor: next })}>
+              {JOBS.older}
+            </a>
+          )}
+        </nav>
+      </div>
     </section>
   );
 }

@@ -13,6 +13,7 @@ import { number, percent, sentence, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
 import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
+import { useSteady } from '../steady.ts';
 import { counts, queues, readOnly } from '../store.ts';
 import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
@@ -47,8 +48,7 @@ export function OverviewPage() {
       />
       <Tiles workers={workers.value} day={day.value} />
       {nothing ? <Welcome /> : <Throughput series={hour.value ?? NO_SERIES} title={OVERVIEW.throughput} />}
-      <h2>{SHARED.runningNow}</h2>
-      {running.value === null ? null : <Running jobs={running.value.jobs} names={names} />}
+      <Running jobs={running.value?.jobs} names={names} />
       <div class="columns">
         <QueueStrip workers={workers.value ?? []} />
         <NextRuns schedules={schedules.value ?? []} />
@@ -103,11 +103,12 @@ function Welcome() {
 
 /** Shows how many jobs run in each queue, out of its limit or the slots that serve it. */
 function QueueStrip({ workers }: { workers: Worker[] }) {
+  const list = useSteady(queues.value ?? [], ({ name }) => name);
   return (
-    <div>
+    <div data-steady>
       <h2>{SHARED.queues}</h2>
       <ul class="strip">
-        {(queues.value ?? []).map(({ name, jobs, paused, concurrency }) => {
+        {list.rows.map(({ name, jobs, paused, concurrency }) => {
           const slots = workers
             .filter(({ queues }) => queues.includes('*') || queues.includes(name))
             .reduce((sum, worker) => sum + worker.concurrency, 0);
@@ -143,14 +144,15 @@ function NextRuns({ schedules }: { schedules: Schedule[] }) {
     .flatMap(({ name, text, next_runs }) => next_runs.slice(0, 2).map((at) => ({ name, text, at })))
     .sort((a, b) => a.at.localeCompare(b.at))
     .slice(0, 6);
+  const list = useSteady(next, ({ name, at }) => name + at);
   return (
-    <div>
+    <div data-steady>
       <h2>{OVERVIEW.nextRuns}</h2>
       {next.length === 0 ? (
         <Cli text="queuectl schedule add nightly --cron '30 2 * * *' 'make backup'" />
       ) : (
         <ul class="strip">
-          {next.map(({ name, text, at }) => (
+          {list.rows.map(({ name, text, at }) => (
             <li key={name + at}>
               <a href={`/schedules/${part(name)}`} title={sentence(text)}>
                 {visible(name)}

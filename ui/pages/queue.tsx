@@ -1,7 +1,7 @@
 import { part } from '../api.ts';
 import { command } from '../cli.ts';
 import { CopyButton } from '../components/copy.tsx';
-import { Empty, Trouble } from '../components/empty.tsx';
+import { Missing, Trouble } from '../components/empty.tsx';
 import { Fill } from '../components/fill.tsx';
 import { Head, PausedTag } from '../components/head.tsx';
 import { NamesTable } from '../components/names-table.tsx';
@@ -10,7 +10,7 @@ import { RangeTabs, Throughput, TimesChart } from '../components/series-charts.t
 import { Tile } from '../components/tile.tsx';
 import { Since } from '../components/time.tsx';
 import { useData } from '../data.ts';
-import { duration, number, plural } from '../format.ts';
+import { duration, number, plural, visible } from '../format.ts';
 import { useKeys } from '../keys.ts';
 import { limiting } from '../overlays.ts';
 import { setPaused } from '../queue-acts.ts';
@@ -36,7 +36,14 @@ export function QueuePage({ id }: { id: string }) {
   });
   if (queues.value === null) return null;
   if (queue === undefined)
-    return <Empty text={QUEUE.missing(id)} cli={command('enqueue', '--queue', id, 'echo hello')} />;
+    return (
+      <Missing
+        text={QUEUE.missing(visible(id))}
+        cli={command('enqueue', '--queue', id, 'echo hello')}
+        href="/queues"
+        link={QUEUE.all}
+      />
+    );
   const series = shown.value ?? NO_SERIES;
   const serving = workers.value?.filter(({ queues }) => queues.includes('*') || queues.includes(id));
   return (
@@ -70,8 +77,7 @@ export function QueuePage({ id }: { id: string }) {
           <NamesTable names={shown.value.names ?? []} by="busiest" />
         </>
       )}
-      <h2>{SHARED.runningNow}</h2>
-      {running.value === null ? null : <Running jobs={running.value.jobs} names={day.value?.names ?? null} />}
+      <Running jobs={running.value?.jobs} names={day.value?.names ?? null} />
     </section>
   );
 }

@@ -1,12 +1,15 @@
 import { part } from '../api.ts';
 import { Empty } from '../components/empty.tsx';
 import { PausedTag } from '../components/head.tsx';
+import { rowLook, ShowNew } from '../components/show-new.tsx';
+import { TableBox } from '../components/table-box.tsx';
 import { Since } from '../components/time.tsx';
-import { number, visible } from '../format.ts';
+import { number, plural, visible } from '../format.ts';
 import { focusedRow, useKeys } from '../keys.ts';
 import { limiting } from '../overlays.ts';
 import { setPaused } from '../queue-acts.ts';
 import { endedAttempts, failedAttempts, useSeries } from '../series.ts';
+import { useSteady } from '../steady.ts';
 import { queues, readOnly } from '../store.ts';
 import type { Figures, NamedFigures, Queue, State } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
@@ -22,13 +25,18 @@ export function QueuesPage() {
       if (found !== undefined && !readOnly.value) void setPaused(found.name, !found.paused);
     },
   });
+  const list = useSteady(queues.value ?? [], ({ name }) => name);
   if (queues.value === null) return null;
   if (queues.value.length === 0)
     return <Empty text={QUEUES.none} cli="queuectl enqueue 'echo hello' --queue mail" />;
   return (
-    <section aria-label={PAGE_TITLES.queues}>
+    <section aria-label={PAGE_TITLES.queues} data-steady>
       <h1 class="hidden">{PAGE_TITLES.queues}</h1>
-      <div class="table">
+      <p class="line">
+        <span class="faint">{plural(queues.value.length, 'queue')}</span>
+        <ShowNew of={list} noun="queue" />
+      </p>
+      <TableBox>
         <table class="stack queues">
           <thead>
             <tr>
@@ -47,17 +55,18 @@ export function QueuesPage() {
             </tr>
           </thead>
           <tbody>
-            {queues.value.map((queue) => (
+            {list.rows.map((queue) => (
               <Row
                 key={queue.name}
                 queue={queue}
                 hour={hour.value?.names ?? []}
                 day={day.value?.names ?? []}
+                isGone={list.gone.has(queue.name)}
               />
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </section>
   );
 }
@@ -65,15 +74,24 @@ export function QueuesPage() {
 const sum = (names: NamedFigures[], queue: string, of: (one: Figures) => number): number =>
   names.filter((one) => one.queue === queue).reduce((all, one) => all + of(one), 0);
 
-function Row({ queue, hour, day }: { queue: Queue; hour: NamedFigures[]; day: NamedFigures[] }) {
+interface RowProps {
+  queue: Queue;
+  hour: NamedFigures[];
+  day: NamedFigures[];
+  isGone: boolean;
+}
+
+function Row({ queue, hour, day, isGone }: RowProps) {
   const { name, paused, concurrency, rate, oldest_waiting_at: oldest } = queue;
   return (
-    <tr data-row={name}>
+    <tr data-row={name} {...rowLook(isGone)}>
       <td>
-        <a class="id" href={`/queues/${part(name)}`}>
-          {visible(name)}
-        </a>{' '}
-        <PausedTag {...queue} />
+        <span class="named">
+          <a class="id" href={`/queues/${part(name)}`}>
+            {visible(name)}
+          </a>
+          <PausedTag {...queue} />
+        </span>
       </td>
       <Count queue={queue} state="pending" label={SHARED.waiting} />
       <Count queue={queue} state="processing" label={SHARED.running} />

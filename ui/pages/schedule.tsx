@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
 import { command } from '../cli.ts';
 import { Cli } from '../components/copy.tsx';
-import { Trouble } from '../components/empty.tsx';
+import { Missing, Trouble } from '../components/empty.tsx';
 import { Fill } from '../components/fill.tsx';
 import { Head, PausedTag } from '../components/head.tsx';
 import { LastRuns } from '../components/last-runs.tsx';
@@ -26,6 +26,15 @@ export function SchedulePage({ id }: { id: string }) {
   const times = useData<Times>(schedule === null ? null : timesQuery(scheduleDraftOf(schedule)), {
     on: ofSchedules,
   });
+  if (schedule === null && found.problem?.status === 404)
+    return (
+      <Missing
+        text={SCHEDULE.missing(visible(id))}
+        cli="queuectl schedule list"
+        href="/schedules"
+        link={SCHEDULE.all}
+      />
+    );
   if (schedule === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
     <section aria-label={SCHEDULE.label(id)}>

@@ -5,19 +5,23 @@ import { PausedTag } from '../components/head.tsx';
 import { Icon } from '../components/icon.tsx';
 import { LastRuns } from '../components/last-runs.tsx';
 import { ScheduleButtons } from '../components/schedule-buttons.tsx';
+import { ShowNew } from '../components/show-new.tsx';
 import { Ago, Time } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { plural, sentence, visible } from '../format.ts';
 import { scheduling } from '../overlays.ts';
 import { go, place } from '../router.ts';
 import { ofSchedules } from '../schedule-events.ts';
+import { useSteady } from '../steady.ts';
 import { readOnly } from '../store.ts';
 import type { Schedule } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
 import { SCHEDULES } from '../words/schedules.ts';
+import { SHARED } from '../words/shared.ts';
 
 export function SchedulesPage() {
   const found = useData<Schedule[]>('/schedules', { on: ofSchedules });
+  const list = useSteady(found.value ?? [], ({ name }) => name);
   const wanted = place.value.query.get('name');
   if (wanted !== null) {
     go(`/schedules/${part(wanted)}`, 'replace');
@@ -25,11 +29,13 @@ export function SchedulesPage() {
   }
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
-    <section aria-label={PAGE_TITLES.schedules}>
+    <section aria-label={PAGE_TITLES.schedules} data-steady>
       <h1 class="hidden">{PAGE_TITLES.schedules}</h1>
-      {readOnly.value ? null : (
-        <p class="line">
-          <span class="faint grow">{plural(found.value.length, 'schedule')}</span>
+      <p class="line">
+        <span class="faint">{plural(found.value.length, 'schedule')}</span>
+        <ShowNew of={list} noun="schedule" />
+        <span class="grow" />
+        {readOnly.value ? null : (
           <button
             type="button"
             onClick={() => {
@@ -39,22 +45,26 @@ export function SchedulesPage() {
             <Icon name="plus" />
             {SCHEDULES.create}
           </button>
-        </p>
-      )}
+        )}
+      </p>
       {found.value.length === 0 ? (
         <Empty text={SCHEDULES.none} cli="queuectl schedule add nightly --cron '30 2 * * *' 'make backup'" />
       ) : null}
-      {found.value.map((schedule) => (
-        <Card key={schedule.name} {...schedule} />
+      {list.rows.map((schedule) => (
+        <Card key={schedule.name} schedule={schedule} isGone={list.gone.has(schedule.name)} />
       ))}
     </section>
   );
 }
 
-function Card(schedule: Schedule) {
+function Card({ schedule, isGone }: { schedule: Schedule; isGone: boolean }) {
   const { name, cron, timezone, next_runs, last_run_at, waiting } = schedule;
   return (
-    <article class="schedule" data-row={name}>
+    <article
+      class={isGone ? 'schedule gone' : 'schedule'}
+      data-row={name}
+      title={isGone ? SHARED.gone : undefined}
+    >
       <header>
         <h2>
           <a href={`/schedules/${part(name)}`}>{visible(name)}</a>

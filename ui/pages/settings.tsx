@@ -4,6 +4,7 @@ import { part, send } from '../api.ts';
 import { command } from '../cli.ts';
 import { CopyButton } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
+import { TableBox } from '../components/table-box.tsx';
 import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { sentence, visible } from '../format.ts';
@@ -24,7 +25,7 @@ export function SettingsPage() {
   return (
     <section aria-label={PAGE_TITLES.settings}>
       <h1 class="hidden">{PAGE_TITLES.settings}</h1>
-      <div class="table">
+      <TableBox>
         <table class="settings stack">
           <thead>
             <tr>
@@ -44,7 +45,7 @@ export function SettingsPage() {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
       <h2>{SETTINGS.server}</h2>
       <About />
     </section>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
-import { Empty, Trouble } from '../components/empty.tsx';
+import { Missing, Trouble } from '../components/empty.tsx';
 import { Head } from '../components/head.tsx';
 import { Running } from '../components/running.tsx';
 import { Slots } from '../components/slots.tsx';
@@ -21,13 +21,7 @@ export function WorkerPage({ id }: { id: string }) {
   const day = useSeries('24h', { names: true });
   const worker = found.value;
   if (found.problem?.status === 404)
-    return (
-      <Empty text={WORKER.gone(id)}>
-        <a class="button" href="/workers">
-          {WORKER.all}
-        </a>
-      </Empty>
-    );
+    return <Missing text={WORKER.gone(visible(id))} href="/workers" link={WORKER.all} />;
   if (worker === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
     <section aria-label={WORKER.label(id)}>
@@ -46,13 +40,10 @@ export function WorkerPage({ id }: { id: string }) {
       <div class="panel">
         <Facts worker={worker} />
       </div>
-      <h2>{SHARED.runningNow}</h2>
-      {running.value === null ? null : (
-        <Running
-          jobs={running.value.jobs.filter(({ worker_id }) => worker_id === id)}
-          names={day.value?.names ?? null}
-        />
-      )}
+      <Running
+        jobs={running.value?.jobs.filter(({ worker_id }) => worker_id === id)}
+        names={day.value?.names ?? null}
+      />
     </section>
   );
 }

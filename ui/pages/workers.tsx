@@ -1,10 +1,13 @@
 import { part } from '../api.ts';
 import { Empty, Trouble } from '../components/empty.tsx';
+import { rowLook, ShowNew } from '../components/show-new.tsx';
 import { Slots } from '../components/slots.tsx';
+import { TableBox } from '../components/table-box.tsx';
 import { Ago, Since } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { number, plural, visible } from '../format.ts';
 import { place, withQuery } from '../router.ts';
+import { useSteady } from '../steady.ts';
 import { readOnly } from '../store.ts';
 import type { Worker } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
@@ -16,15 +19,20 @@ const MOST_JOBS = 8;
 
 export function WorkersPage() {
   const found = useData<Worker[]>('/workers');
+  const host = place.value.query.get('host');
+  const list = useSteady(
+    (found.value ?? []).filter(({ hostname }) => host === null || hostname === host),
+    ({ id }) => id,
+    { list: host ?? '' },
+  );
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   if (found.value.length === 0) return <Empty text={WORKERS.none} cli="queuectl worker start --detach" />;
-  const host = place.value.query.get('host');
   const hosts = [...new Set(found.value.map(({ hostname }) => hostname))].sort();
   const shown = found.value.filter(({ hostname }) => host === null || hostname === host);
   const slots = shown.reduce((sum, { concurrency }) => sum + concurrency, 0);
   const busy = shown.reduce((sum, { current_jobs }) => sum + current_jobs.length, 0);
   return (
-    <section aria-label={PAGE_TITLES.workers}>
+    <section aria-label={PAGE_TITLES.workers} data-steady>
       <h1 class="hidden">{PAGE_TITLES.workers}</h1>
       <p class="line">
         <span class="faint">
@@ -42,8 +50,9 @@ export function WorkersPage() {
                 {one === null ? WORKERS.allHosts : visible(one)}
               </a>
             ))}
+        <ShowNew of={list} noun="worker" />
       </p>
-      <div class="table">
+      <TableBox>
         <table class="stack">
           <thead>
             <tr>
@@ -60,20 +69,21 @@ export function WorkersPage() {
             </tr>
           </thead>
           <tbody>
-            {shown.map((worker) => (
-              <Row key={worker.id} {...worker} />
+            {list.rows.map((worker) => (
+              <Row key={worker.id} worker={worker} isGone={list.gone.has(worker.id)} />
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </section>
   );
 }
 
-function Row(worker: Worker) {
+function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
   const { id, pid, hostname, queues, current_jobs, started_at, last_heartbeat } = worker;
+  const jobs = useSteady(current_jobs, (job) => job);
   return (
-    <tr data-row={id}>
+    <tr data-row={id} {...rowLook(isGone)}>
       <td>
         <a class="id" href={`/workers/${part(id)}`}>
           {id}
@@ -90,14 +100,14 @@ function Row(worker: Worker) {
       <td class="right number" data-label={SHARED.slots}>
         <Slots busy={current_jobs.length} total={worker.concurrency} />
       </td>
-      <td data-label={WORKERS.runningJobs}>
-        {current_jobs.length === 0 ? <span class="faint">{SHARED.none}</span> : null}
-        {current_jobs.slice(0, MOST_JOBS).map((job) => (
-          <a key={job} class="id" href={`/jobs/${part(job)}`}>
+      <td class="cut current" data-label={WORKERS.runningJobs}>
+        {jobs.rows.length === 0 ? <span class="faint">{SHARED.none}</span> : null}
+        {jobs.rows.slice(0, MOST_JOBS).map((job) => (
+          <a key={job} class={jobs.gone.has(job) ? 'id gone' : 'id'} href={`/jobs/${part(job)}`}>
             {job}{' '}
           </a>
         ))}
-        {current_jobs.length > MOST_JOBS ? SHARED.more(number(current_jobs.length - MOST_JOBS)) : null}
+        {jobs.rows.length > MOST_JOBS ? SHARED.more(number(jobs.rows.length - MOST_JOBS)) : null}
       </td>
       <td class="right number" data-label={SHARED.uptime}>
         <Since at={started_at} />

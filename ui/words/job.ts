@@ -11,6 +11,8 @@ export const JOB = {
   },
   sections: 'Sections of the job',
   label: (id: string) => `Job ${id}`,
+  missing: (id: string) => `Job ${id} does not exist. It may have been deleted or pruned.`,
+  all: 'All jobs',
   copyJson: 'Copy the JSON',
   copy: 'Copy',
   duplicate: 'Duplicate',

@@ -11,6 +11,7 @@ export const QUEUES = {
 export const QUEUE = {
   label: (name: string) => `Queue ${name}`,
   missing: (name: string) => `Queue ${name} does not exist. Add a job to create it:`,
+  all: 'All queues',
   noConcurrencyLimit: 'No concurrency limit',
   maxConcurrent: (count: string) => `Max concurrent jobs: ${count}`,
   noRateLimit: 'No rate limit',

@@ -22,6 +22,8 @@ export const SCHEDULES = {
 
 export const SCHEDULE = {
   label: (name: string) => `Schedule ${name}`,
+  missing: (name: string) => `Schedule ${name} does not exist. It may have been removed.`,
+  all: 'All schedules',
   when: 'When',
   job: 'Job',
   nextRuns: 'Next runs',

@@ -29,6 +29,8 @@ export const SHARED = {
   unnamed: 'Unnamed',
   unknownUser: 'an unknown user',
   more: (count: string) => `and ${count} more`,
+  showNew: (rows: string) => `Show ${rows}`,
+  gone: 'No longer in this list',
 
   cancel: 'Cancel',
   close: 'Close',

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { launch, openDashboard } from '../support/browser.ts';
+import { startGatedJob } from '../support/gated-job.ts';
+import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+const rowsOf = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>('[...document.querySelectorAll("[data-row]")].map((row) => row.dataset.row)');
+
+/** Moves the pointer to the middle of an element and returns that point. */
+async function pointAt(page: Page, target: Locator): Promise<{ x: number; y: number }> {
+  const { x, y, width, height } = (await target.boundingBox())!;
+  const point = { x: x + width / 2, y: y + height / 2 };
+  await page.mouse.move(point.x, point.y);
+  return point;
+}
+
+/** Moves the pointer away from all lists. */
+const leave = (page: Page): Promise<void> => page.mouse.move(3, 3);
+
+const topOf = async (target: Locator): Promise<number> => (await target.boundingBox())!.y;
+
+const untilRows = (page: Page, expected: string[]): Promise<unknown> =>
+  until(async () => (await rowsOf(page)).join() === expected.join(), `the rows are ${expected}`);
+
+test(
+  'under the pointer, jobs are updated in their places, and a click hits the job that was shown there',
+  inSandbox(async (box) => {
+    for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs?state=pending');
+    const row = (id: string): Locator => page.locator(`[data-row="${id}"]`);
+    await row('a').waitFor();
+    const point = await pointAt(page, row('b').getByRole('link'));
+    for (const id of ['d', 'e']) await enqueue(box, id, 'true');
+    await box.run(['cancel', 'c']);
+    await page.getByRole('button', { name: 'Show 2 new jobs' }).waitFor();
+    // A job that no longer matches stays where it was, dimmed.
+    await page.locator('[data-row="c"].gone').waitFor();
+    expect(await rowsOf(page)).toEqual(['c', 'b', 'a']);
+    await box.run(['edit', 'a', '--priority', '7']);
+    await page.mouse.click(point.x, point.y);
+    await page.getByRole('heading', { name: 'b', exact: true }).waitFor();
+
+    await page.goBack();
+    await untilRows(page, ['e', 'd', 'b', 'a']);
+    await pointAt(page, row('b'));
+    await enqueue(box, 'f', 'true');
+    await page.getByRole('button', { name: 'Show 1 new job' }).waitFor();
+    await leave(page);
+    await untilRows(page, ['f', 'e', 'd', 'b', 'a']);
+    expect(await page.getByRole('button', { name: /^Show/ }).count()).toBe(0);
+  }),
+);
+
+test(
+  'a row keeps its height when an error appears, until the pointer leaves',
+  inSandbox(async (box) => {
+    await enqueue(box, 'below', 'true', { delay: 3600 });
+    await box.startWorkers();
+    const job = await startGatedJob(box, 'fails', 3);
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs');
+    const below = page.locator('[data-row="below"]');
+    await page.locator('[data-row="fails"] .state-processing').waitFor();
+    await pointAt(page, below);
+    const before = await topOf(below);
+    job.release();
+    await page.locator('[data-row="fails"] .state-dead').waitFor();
+    expect(await topOf(below)).toBe(before);
+    await leave(page);
+    await page.locator('[data-row="fails"]').getByText('exit code 3').waitFor();
+    expect(await topOf(below)).toBeGreaterThan(before);
+  }),
+);
+
+test(
+  'a focused or selected row holds the list, selecting moves nothing, and Escape lets go',
+  inSandbox(async (box) => {
+    for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
+    const { page, show } = await openDashboard(box, browser);
+    await leave(page);
+    await show('/jobs');
+    const row = page.locator('[data-row="b"]');
+    await row.waitFor();
+    await page.keyboard.press('j');
+    await enqueue(box, 'd', 'true');
+    await page.getByRole('button', { name: 'Show 1 new job' }).waitFor();
+    expect(await rowsOf(page)).toEqual(['c', 'b', 'a']);
+    await page.keyboard.press('Escape');
+    await untilRows(page, ['d', 'c', 'b', 'a']);
+
+    const before = await topOf(row);
+    await row.getByRole('checkbox').click();
+    await page.getByText('1 selected').waitFor();
+    expect(await topOf(row)).toBe(before);
+    await page.evaluate('document.activeElement.blur()');
+    await leave(page);
+    await enqueue(box, 'e', 'true');
+    const more = page.getByRole('button', { name: 'Show 1 new job' });
+    await more.waitFor();
+    expect(await topOf(row)).toBe(before);
+    await more.click();
+    await untilRows(page, ['e', 'd', 'c', 'b', 'a']);
+    await page.getByText('1 selected').waitFor();
+    expect(await row.getByRole('checkbox').isChecked()).toBe(true);
+  }),
+);
+
+test(
+  'jobs that new ones push off the page are still updated',
+  inSandbox(async (box) => {
+    const ids = Array.from({ length: 51 }, (_, i) => `job-${i}`);
+    await box.json(['enqueue', JSON.stringify(ids.map((id) => ({ id, command: 'true' })))]);
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs');
+    const last = page.locator('[data-row="job-1"]');
+    await last.waitFor();
+    const older = await page.getByRole('link', { name: 'Older' }).getAttribute('href');
+    await page.keyboard.press('j');
+    for (const id of ['new-1', 'new-2']) await enqueue(box, id, 'true');
+    await page.getByRole('button', { name: 'Show 2 new jobs' }).waitFor();
+    await box.run(['cancel', 'job-1']);
+    await last.locator('.state-cancelled').waitFor();
+    expect(await page.locator('.gone').count()).toBe(0);
+    // The next page follows the shown jobs.
+    expect(await page.getByRole('link', { name: 'Older' }).getAttribute('href')).toBe(older);
+    await page.keyboard.press('Escape');
+    await last.waitFor({ state: 'detached' });
+  }),
+);
+
+/** Every other list with rows that arrive: what adds a first row, what adds another, and the button that tells of it. */
+const LISTS: [path: string, first: Step, second: Step, button: RegExp][] = [
+  [
+    '/queues',
+    (box) => enqueue(box, 'a', 'true', { queue: 'beta' }),
+    (box) => enqueue(box, 'b', 'true', { queue: 'alpha' }),
+    /^Show 1 new queue$/,
+  ],
+  [
+    '/schedules',
+    (box) => box.json(['schedule', 'add', 'beta', '--every', '1h', 'true']),
+    (box) => box.json(['schedule', 'add', 'alpha', '--every', '1h', 'true']),
+    /^Show 1 new schedule$/,
+  ],
+  ['/workers', (box) => box.startWorkers(), (box) => box.startWorkers(), /^Show 1 new worker$/],
+  ['/activity', (box) => enqueue(box, 'a', 'true'), (box) => enqueue(box, 'b', 'true'), /^Show 1 new event$/],
+  ['/dlq', (box) => die(box, 'one'), (box) => die(box, 'other'), /^Show 1 new group$/],
+  [
+    '/',
+    (box) => startGatedJob(box, 'a').then(({ release }) => release),
+    (box) => startGatedJob(box, 'b').then(({ release }) => release),
+    /^Show 1 new job$/,
+  ],
+];
+type Step = (box: Sandbox) => Promise<unknown>;
+
+async function die(box: Sandbox, error: string): Promise<void> {
+  await enqueue(box, error, `echo ${error} failure >&2; exit 3`, { max_retries: 1 });
+  await box.run(['worker', 'start', '--drain']);
+}
+
+for (const [path, first, second, button] of LISTS) {
+  test(
+    `rows of ${path} keep their places under the pointer`,
+    inSandbox(async (box) => {
+      if (path === '/') await box.startWorkers('--concurrency', '2');
+      await first(box);
+      const { page, show, violations } = await openDashboard(box, browser);
+      await show(path);
+      const row = page.locator('[data-row]').first();
+      await row.waitFor();
+      const shown = await rowsOf(page);
+      await pointAt(page, row);
+      const before = await topOf(row);
+      await second(box);
+      await page.getByRole('button', { name: button }).waitFor();
+      expect([await rowsOf(page), await topOf(row)]).toEqual([shown, before]);
+      await leave(page);
+      await until(async () => (await rowsOf(page)).length > shown.length, 'the new row is shown');
+      expect(violations).toEqual([]);
+    }),
+  );
+}
