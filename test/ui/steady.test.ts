@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { launch, openDashboard } from '../support/browser.ts';
+import { launchBrowser, openDashboard } from '../support/browser.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { launch, openDashboard } from '../support/browser.ts';
+import { launchBrowser, openDashboard } from '../support/browser.ts';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 
