@@ -1,9 +1,8 @@
-import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { resolveSettings } from '../core/stored-settings.ts';
-import { removeAttemptDirectories } from '../exec/running-commands.ts';
+import { removeAttempts } from '../exec/running-commands.ts';
 import { attemptsIn, copyOutput } from '../state/kept-output.ts';
-import { placeOf } from '../state/place.ts';
+import { newPlace, type Place, placeOf, removePlace } from '../state/place.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import type { CopyOptions } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
@@ -42,8 +41,7 @@ export async function backup(
       return { ...(await copyOutputs(copy, source, options.withOutput ? backupState : null)), ...jobCounts };
     },
   );
-  if (replacedEpoch !== null && replacedEpoch !== app.store.epoch)
-    removeAttemptDirectories(backupState, replacedEpoch);
+  if (replacedEpoch !== null && replacedEpoch !== app.store.epoch) removeAttempts(backupState, replacedEpoch);
   return { ...written, ...renewResult };
 }
 
@@ -72,24 +70,24 @@ export async function copyOutputs(
   const counts = { outputs: 0, outputs_left: 0 };
   for (const attempt of attemptsIn(source.stateDirectory, source.epoch)) {
     if (!(await store.needsPlace(attempt))) continue;
-    const { directory } = placeOf(source.stateDirectory, source.epoch, attempt);
     if (target === null) counts.outputs_left++;
     else {
       onCopy();
-      if (tryCopy(directory, placeOf(target, store.epoch, attempt).directory)) counts.outputs++;
+      const from = placeOf(source.stateDirectory, source.epoch, attempt);
+      if (tryCopy(from, newPlace(target, store.epoch, attempt))) counts.outputs++;
     }
   }
   return counts;
 }
 
 /** Copies one output. Returns false if it was pruned in the meantime. */
-function tryCopy(from: string, to: string): boolean {
+function tryCopy(from: Place, to: Place): boolean {
   try {
     copyOutput(from, to);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    rmSync(to, { recursive: true, force: true });
+    removePlace(to);
     return false;
   }
 }

@@ -62,11 +62,11 @@ function encode(row: ExportedRow['row']): object {
 
 /** Writes the output of an attempt that is in files, if any. Short output is in the row of the attempt. */
 function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): void {
-  const { directory } = placeOfAttempt(app, attempt);
+  const place = placeOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const) {
     // The field `stream` is left out for stdout, because that file also holds output that is not split.
     const streamField = stream === 'stderr' ? { stream } : {};
-    for (const piece of outputPieces(outputPlaceIn(directory, stream))) {
+    for (const piece of outputPieces(outputPlaceIn(place, stream))) {
       for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
         const base64 = Buffer.from(piece.subarray(at, at + CHUNK_BYTES)).toString('base64');
         writeLine({ file: { attempt, ...streamField, base64 } });

@@ -4,7 +4,7 @@ import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting } from '../core/setting-names.ts';
 import { SETTINGS } from '../core/settings.ts';
-import { outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
+import { newPlace, outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
@@ -135,14 +135,14 @@ function appendOutput(
 ): void {
   let place = places.get(attempt);
   if (place === undefined) {
-    place = placeOfAttempt(app, attempt);
+    removePlace(placeOfAttempt(app, attempt));
+    place = newPlace(app.stateDirectory, app.store.epoch, attempt);
     places.set(attempt, place);
-    removePlace(place);
     crashPoint('before-import-output');
-    mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+    mkdirSync(app.stateDirectory.attempts, { recursive: true, mode: 0o700 });
   }
   crashPoint('in-import-output');
-  appendFileSync(outputPlaceIn(place.directory, stream).output, bytes, { mode: 0o600 });
+  appendFileSync(outputPlaceIn(place, stream).output, bytes, { mode: 0o600 });
   crashPoint('after-import-output');
 }
 

@@ -1,10 +1,8 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { placesIn } from '../exec/running-commands.ts';
 import { abandonedDrafts, abandonedParts, type Leftover, sizeOf, sweepDrafts } from '../files/drafts.ts';
-import { namesIn } from '../files/names-in.ts';
 import { isThere } from '../files/save-as.ts';
-import { attemptOf, type Place, removePlace } from '../state/place.ts';
+import { attemptOf, filesOf, type Place, removePlace } from '../state/place.ts';
 import { killedRestores } from '../state/restoring.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { careOf } from '../store/open.ts';
@@ -12,7 +10,9 @@ import type { App } from './app.ts';
 
 /* Match the names of unfinished files. Such a name ends with the pid of the process that writes the file. */
 const BALLAST_DRAFT = /^ballast\.(\d+)$/;
-const OUTPUT_DRAFT = /^(?:out|err)\.(\d+)$/;
+const OUTPUT_DRAFT = /^[0-9a-f]{12}-\d+\.(?:out|err)\.(\d+)$/;
+/** Matches the same in the directory that an earlier version of queuectl gave an attempt. */
+const EARLIER_OUTPUT_DRAFT = /^(?:out|err)\.(\d+)$/;
 
 /** Returns the files that killed processes left in a state directory. Without an epoch, copied outputs are left out. */
 export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null): Leftover[] {
@@ -20,10 +20,12 @@ export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null
   return [
     ...abandonedDrafts(stateDirectory.path),
     ...abandonedParts(stateDirectory.path, BALLAST_DRAFT),
-    ...namesIn(stateDirectory.attempts).flatMap((name) =>
-      abandonedParts(join(stateDirectory.attempts, name), OUTPUT_DRAFT),
-    ),
-    ...strayPlaces.map(({ directory }) => ({ path: directory, bytes: sizeOf(directory) })),
+    ...abandonedDrafts(stateDirectory.attempts),
+    ...abandonedParts(stateDirectory.attempts, OUTPUT_DRAFT),
+    ...placesIn(stateDirectory)
+      .filter(({ hasDirectory }) => hasDirectory)
+      .flatMap(({ prefix }) => abandonedParts(prefix, EARLIER_OUTPUT_DRAFT)),
+    ...strayPlaces.flatMap(filesOf).map((path) => ({ path, bytes: sizeOf(path) })),
   ];
 }
 

@@ -87,7 +87,7 @@ export async function readOutput(app: App, attempt: Attempt, stream: Stream): Pr
 
 /** Returns where the output file of a stream is, whether or not it exists. */
 export function outputPlaceOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
-  return outputPlaceIn(placeOfAttempt(app, number).directory, stream);
+  return outputPlaceIn(placeOfAttempt(app, number), stream);
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {

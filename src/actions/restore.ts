@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
-import { removeAttemptDirectories } from '../exec/running-commands.ts';
+import { removeAttempts } from '../exec/running-commands.ts';
 import { moveOutputs } from '../state/kept-output.ts';
 import { forgetRestoring, noteRestoring } from '../state/restoring.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
@@ -74,7 +74,7 @@ export async function restore(
     onHeld: () => refuseRunningCommands(stateDirectory),
     onEnded(isReplaced) {
       if (notedEpoch === null) return;
-      if (!isReplaced) removeAttemptDirectories(stateDirectory, notedEpoch);
+      if (!isReplaced) removeAttempts(stateDirectory, notedEpoch);
       forgetRestoring(stateDirectory, notedEpoch);
     },
   });

@@ -4,6 +4,7 @@ import { maybeRead } from '../files/maybe-read.ts';
 import { isOver, type ProcStat, stat } from '../files/proc-stat.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import { cookieMatches, nameIn } from '../state/cookie.ts';
+import { pathsInState } from '../state/place.ts';
 import { runsThisExecutable } from './executable.ts';
 import { recordPathIn } from './frame.ts';
 import { PROGRAM_NAME } from './process-name.ts';
@@ -51,14 +52,15 @@ export const linux: Processes = {
     return text === null ? null : Number(text.split(' ')[0]) / 1e6;
   },
   frameOf(cookie) {
-    const record = `/attempts/${nameIn(cookie)}/rec`;
+    const records = pathsInState(nameIn(cookie), 'rec');
     const isFrame = (pid: number): boolean => {
       // The cookie is checked first, because few processes have the right one.
       const procStat = hasCookie(pid, cookie) ? stat(pid) : null;
       if (procStat === null || procStat.session !== pid || isOver(procStat)) return false;
       // Only the frame has the record in its arguments. Other processes of the command can lead sessions, too.
       const args = (maybeRead(`/proc/${pid}/cmdline`) ?? '').split('\0');
-      return recordPathIn(args)?.endsWith(record) === true;
+      const path = recordPathIn(args);
+      return path !== undefined && records.some((record) => path.endsWith(record));
     };
     return allPids().find(isFrame) ?? null;
   },
@@ -183,11 +185,14 @@ function attemptOfSession(
 
 /** Tells whether a process has a private file of the attempt open. Other users cannot open or create such files. */
 function hasFileOpen(pid: number, cookie: string): boolean {
-  const directory = `/attempts/${nameIn(cookie)}/`;
+  const paths = pathsInState(nameIn(cookie), '');
   try {
     return readdirSync(`/proc/${pid}/fd`)
       .map((fd) => `/proc/${pid}/fd/${fd}`)
-      .some((file) => readlinkSync(file).includes(directory) && isPrivate(file));
+      .some((file) => {
+        const target = readlinkSync(file);
+        return paths.some((path) => target.includes(path)) && isPrivate(file);
+      });
   } catch {
     return false;
   }

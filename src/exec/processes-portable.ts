@@ -1,5 +1,6 @@
 import { processIdentity, ps } from '../files/process-identity.ts';
 import { nameIn } from '../state/cookie.ts';
+import { pathsInState } from '../state/place.ts';
 import type { FoundProcess, Processes } from './processes.ts';
 
 /** Reads processes with `ps`, for systems without /proc. It shows no cookies, so an attempt's processes are those in its frame's group. */
@@ -42,11 +43,11 @@ export const portable: Processes = {
   },
   cpuMs: () => null,
   frameOf(cookie) {
-    const record = `/attempts/${nameIn(cookie)}/rec `;
+    const records = pathsInState(nameIn(cookie), 'rec ');
     const lines = (ps(['-A', '-ww', '-o', 'pid=,pgid=,stat=,command=']) ?? '').split('\n');
     const frame = lines.find((line) => {
       const [pid, pgid, state] = line.trim().split(/\s+/);
-      return pid === pgid && state?.startsWith('Z') === false && line.includes(record);
+      return pid === pgid && state?.startsWith('Z') === false && records.some((one) => line.includes(one));
     });
     return frame === undefined ? null : Number(frame.trim().split(/\s+/)[0]);
   },

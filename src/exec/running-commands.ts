@@ -1,8 +1,7 @@
-import { namesIn } from '../files/names-in.ts';
 import { cookieMatches, nameIn } from '../state/cookie.ts';
 import { attemptsAmong, attemptsIn } from '../state/kept-output.ts';
 import { cookieFor } from '../state/key.ts';
-import { attemptOf, type Place, placeOf, removePlace } from '../state/place.ts';
+import { attemptOf, namesByAttempt, type Place, placeOf, removePlace } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
 import { removeSeal } from '../state/seal.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
@@ -25,7 +24,7 @@ export function runningCommandOf(place: Place): RunningCommand | null {
   return isOutOfSight(place) ? { process: null } : null;
 }
 
-/** Returns a command that may be running, of an attempt that has a directory and is not named in `known`, or null if there is none. */
+/** Returns a command that may be running, of an attempt that has files and is not named in `known`, or null if there is none. */
 export function runningCommandIn(state: StateDirectory, known: ReadonlySet<string>): RunningCommand | null {
   const carried = carriedNames(state);
   for (const place of placesIn(state)) {
@@ -54,15 +53,15 @@ function carriedNames(state: StateDirectory): Set<string> | null {
   return names;
 }
 
-/** Returns the places of all attempts that have a directory. */
+/** Returns the places of all attempts that have files. */
 export function placesIn(state: StateDirectory): Place[] {
-  return namesIn(state.attempts).flatMap((name) => {
-    const found = attemptOf(name);
-    return found === null ? [] : [placeOf(state, found.epoch, found.attempt)];
+  return [...namesByAttempt(state).keys()].map((name) => {
+    const { epoch, attempt } = attemptOf(name)!;
+    return placeOf(state, epoch, attempt);
   });
 }
 
-/** Returns the highest number of an epoch's attempts that have a directory or a process, or 0 if there is none. */
+/** Returns the highest number of an epoch's attempts that have files or a process, or 0 if there is none. */
 export function lastAttemptIn(state: StateDirectory, epoch: string): number {
   const running = attemptsAmong([...(carriedNames(state) ?? [])], epoch);
   return [...attemptsIn(state, epoch), ...running]
@@ -71,10 +70,10 @@ export function lastAttemptIn(state: StateDirectory, epoch: string): number {
 }
 
 /**
- * Removes the seal and the attempt directories of an epoch whose store is gone. Keeps the directories of attempts that still
- * have a process, if the system can tell.
+ * Removes the seal and the attempts of an epoch whose store is gone. Keeps the files of attempts that still have a process, if
+ * the system can tell.
  */
-export function removeAttemptDirectories(state: StateDirectory, epoch: string): void {
+export function removeAttempts(state: StateDirectory, epoch: string): void {
   removeSeal(state, epoch);
   const attempts = attemptsIn(state, epoch);
   if (attempts.length === 0) return;

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } 
 import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
-import { makePlace, outputPlaceIn, type Place } from '../state/place.ts';
+import { createOutput, outputPlaceIn, type Place } from '../state/place.ts';
 import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from '../state/record.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserSettings } from './frame.ts';
@@ -13,7 +13,7 @@ import { processes } from './processes.ts';
 export type Start =
   /** The frame runs, and `pid` is its pid. */
   | { kind: 'started'; pid: number; exit: Promise<Exit> }
-  /** The directory of the attempt exists, because another worker took over the attempt before its command could start. */
+  /** The attempt has files, because another worker took over the attempt before its command could start. */
   | { kind: 'gate-lost' }
   /** The machine cannot run another process, or our files cannot be written. The same start may work later. */
   | { kind: 'no-room' }
@@ -54,11 +54,11 @@ export async function startCommand(
   try {
     let files: { output: number; errors: number; input: number | 'ignore' };
     try {
-      if (!makePlace(place)) return { kind: 'gate-lost' }; // fault-control: gate-place
-      crashPoint('before-output');
-      const output = remember(openSync(place.output, 'ax', 0o600)); // fault-control: gate-output
+      const output = createOutput(place);
+      if (output === null) return { kind: 'gate-lost' };
+      remember(output);
       const errors = job.splitOutput
-        ? remember(openSync(outputPlaceIn(place.directory, 'stderr').output, 'ax', 0o600))
+        ? remember(openSync(outputPlaceIn(place, 'stderr').output, 'ax', 0o600))
         : output;
       const input = job.stdin === null ? 'ignore' : remember(openStdin(place, job.stdin));
       files = { output, errors, input };
@@ -163,7 +163,7 @@ function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exi
     const reportedCode = record === null ? SIGNALLED_CODES[signal] : undefined;
     // A signal that arrives before the frame traps it ends the frame before the gate.
     const gated = record !== null && record.kind !== 'empty';
-    if (!gated && reportedCode === undefined && existsSync(place.directory)) return 'no-room';
+    if (!gated && reportedCode === undefined && existsSync(place.output)) return 'no-room';
     return { code: reportedCode ?? 128 + signalNumber(signal), signalled };
   }
   if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { code, signalled };

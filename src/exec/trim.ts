@@ -1,19 +1,20 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
+import { closeSync, constants } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { gapOf, ignoreDirectoryError, outputSize, readGap, writeGap } from '../state/output.ts';
-import { type OutputPlace, outputPlaceIn } from '../state/place.ts';
+import { type OutputPlace, outputPlaceIn, type Place } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
+import { placesIn } from './running-commands.ts';
 
 /** A file is trimmed when it uses more disk space than its limit times this factor. */
 const SLACK_FACTOR = 1.5;
 const BLOCK_BYTES = 4096;
 
 /** Trims the output of an attempt. If it is not split, there is no file for stderr. */
-export async function trimStreams(directory: string, limitBytes: number): Promise<void> {
+export async function trimStreams(place: Place, limitBytes: number): Promise<void> {
   for (const stream of ['stdout', 'stderr'] as const)
-    await trimOutput(outputPlaceIn(directory, stream), limitBytes);
+    await trimOutput(outputPlaceIn(place, stream), limitBytes);
 }
 
 /**
@@ -53,9 +54,6 @@ function punch(path: string, start: number, length: number): Promise<void> {
 }
 
 /** Trims the output of the attempts of all workers, which can free space on a full disk. */
-export async function trimAllAttempts({ attempts }: StateDirectory, limitBytes: number): Promise<void> {
-  if (!existsSync(attempts)) return;
-  for (const entry of readdirSync(attempts, { withFileTypes: true })) {
-    if (entry.isDirectory()) await trimStreams(`${attempts}/${entry.name}`, limitBytes);
-  }
+export async function trimAllAttempts(state: StateDirectory, limitBytes: number): Promise<void> {
+  for (const place of placesIn(state)) await trimStreams(place, limitBytes);
 }

@@ -103,49 +103,46 @@ export function abandonedDrafts(directory: string): Leftover[] {
   return [...abandonedFiles(directory, DRAFT_NAME), ...directories];
 }
 
-/** Returns the sum of the sizes of the files directly in a directory. */
-export function sizeOf(directory: string): number {
-  const stats = namesIn(directory).map((name) => lstatSync(join(directory, name), { throwIfNoEntry: false }));
-  return stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0);
+/** Returns the size of a file, or the sum of the sizes of the files directly in a directory. */
+export function sizeOf(path: string): number {
+  const size = (one: string): number => lstatSync(one, { throwIfNoEntry: false })?.size ?? 0;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return size(path);
+  return namesIn(path).reduce((sum, name) => sum + size(join(path, name)), 0);
 }
 
 function abandonedDirectories(directory: string): Leftover[] {
-  return leftoversIn(directory, abandonedTest(DRAFT_NAME), 'directory');
+  return leftoversIn(directory, DRAFT_NAME, isAbandoned, 'directory');
 }
 
 /** Returns the files of this user whose maker is gone or that are stale. `pattern` captures the scope and the pid of the maker. */
 export function abandonedFiles(directory: string, pattern: RegExp): Leftover[] {
-  return leftoversIn(directory, abandonedTest(pattern));
+  return leftoversIn(directory, pattern, isAbandoned);
 }
 
-/** Returns a function that tells whether the maker of the file with a name is gone, or the file is stale. */
-function abandonedTest(pattern: RegExp): (name: string, changedAt: number) => boolean {
-  return (name, changedAt) => {
-    const [, scope, pid] = pattern.exec(name) ?? [];
-    if (scope === undefined) return false;
-    return (scope === pidScope() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
-  };
+/** Tells whether the maker of a file is gone, or the file is stale. The match has its scope and pid. */
+function isAbandoned([, scope, pid]: RegExpExecArray, changedAt: number): boolean {
+  return (scope === pidScope() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
 }
 
 /** Returns files such as `out.123` whose maker, the process with that pid, is gone. `pattern` captures the pid. */
 export function abandonedParts(directory: string, pattern: RegExp): Leftover[] {
-  return leftoversIn(directory, (name) => {
-    const pid = pattern.exec(name)?.[1];
-    return pid !== undefined && isGone(Number(pid));
-  });
+  return leftoversIn(directory, pattern, ([, pid]) => isGone(Number(pid)));
 }
 
 function leftoversIn(
   directory: string,
-  wanted: (name: string, changedAt: number) => boolean,
+  pattern: RegExp,
+  isWanted: (match: RegExpExecArray, changedAt: number) => boolean,
   kind: 'file' | 'directory' = 'file',
 ): Leftover[] {
   const found: Leftover[] = [];
   for (const name of namesIn(directory)) {
+    const match = pattern.exec(name);
+    if (match === null) continue;
     const path = join(directory, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined || !(kind === 'file' ? stat.isFile() : stat.isDirectory())) continue;
-    if (stat.uid === (process.getuid?.() ?? stat.uid) && wanted(name, stat.mtimeMs))
+    if (stat.uid === (process.getuid?.() ?? stat.uid) && isWanted(match, stat.mtimeMs))
       found.push({ path, bytes: stat.size });
   }
   return found;

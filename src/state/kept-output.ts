@@ -1,46 +1,50 @@
-import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { namesIn } from '../files/names-in.ts';
-import { attemptName, attemptOf } from './place.ts';
+import { readGap, writeGap } from './output.ts';
+import { attemptOf, outputPlaceIn, type Place } from './place.ts';
 import { removeSeal } from './seal.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** Returns the numbers of the attempts of an epoch that have a directory in this state directory. */
+/** Returns the numbers of the attempts of an epoch that have files in this state directory. */
 export function attemptsIn(state: StateDirectory, epoch: string): number[] {
   return attemptsAmong(namesIn(state.attempts), epoch);
 }
 
-/** Returns the numbers of the attempts of an epoch whose directories have one of these names. */
+/** Returns the numbers of the attempts of an epoch to which files with these names belong. */
 export function attemptsAmong(names: string[], epoch: string): number[] {
-  return names.flatMap((name) => {
+  const numbers = names.flatMap((name) => {
     const found = attemptOf(name);
     return found?.epoch === epoch ? [found.attempt] : [];
   });
+  return [...new Set(numbers)];
 }
 
-/** Copies the output and the gaps of an attempt's directory, but not the record. Throws if `to` exists, and follows no link. */
-export function copyOutput(from: string, to: string): void {
+/** Copies the output and the gaps of an attempt, but not the record. Throws if `to` has output, and follows no link. */
+export function copyOutput(from: Place, to: Place): void {
   crashPoint('before-keep-output');
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  crashPoint('making-keep-output');
-  mkdirSync(to, { mode: 0o700 });
-  crashPoint('in-keep-output');
-  for (const name of readdirSync(from)) {
-    const file = join(from, name);
-    if (!/^((out|err)(\.short)?|(err)?gap-\d+-\d+)$/.test(name) || !lstatSync(file).isFile()) continue;
-    copyFileSync(file, join(to, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    chmodSync(join(to, name), 0o600);
-    crashPoint('after-keep-output');
+  mkdirSync(to.state.attempts, { recursive: true, mode: 0o700 });
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const [source, target] = [outputPlaceIn(from, stream), outputPlaceIn(to, stream)];
+    for (const kind of ['output', 'short'] as const) {
+      if (lstatSync(source[kind], { throwIfNoEntry: false })?.isFile() !== true) continue;
+      crashPoint('in-keep-output');
+      copyFileSync(source[kind], target[kind], constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      chmodSync(target[kind], 0o600);
+      crashPoint('after-keep-output');
+    }
+    const gap = readGap(source);
+    if (gap !== null) writeGap(target, gap);
   }
 }
 
-/** Moves the attempt directories of an epoch to another state directory, and removes its seal. */
+/** Moves the files of the attempts of an epoch to another state directory, and removes its seal. */
 export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: string): void {
   // If the store is moved back to `from` later, no seal may prove that nothing was removed.
   removeSeal(from, epoch);
-  for (const attempt of attemptsIn(from, epoch)) {
-    const name = attemptName(epoch, attempt);
+  for (const name of namesIn(from.attempts)) {
+    if (attemptOf(name)?.epoch !== epoch) continue;
     crashPoint('before-move-output');
     mkdirSync(to.attempts, { recursive: true, mode: 0o700 });
     crashPoint('in-move-output');
@@ -49,7 +53,7 @@ export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: str
   }
 }
 
-/** Returns the epoch of most attempt directories, or null if there are none. */
+/** Returns the epoch to which most files of attempts belong, or null if there are none. */
 export function mostCommonEpoch(state: StateDirectory): string | null {
   const counts = new Map<string, number>();
   for (const name of namesIn(state.attempts)) {

@@ -1,11 +1,22 @@
-import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { orNull } from '../core/or-null.ts';
 import { abandonedParts } from '../files/drafts.ts';
 import { namesIn } from '../files/names-in.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { writeAll } from '../files/write-all.ts';
-import type { OutputPlace } from './place.ts';
+import { type OutputPlace, removeAll } from './place.ts';
 
 /** Output of up to this many bytes moves into the store when the attempt is settled. */
 export const LARGEST_STORED_BYTES = 16 * 1024;
@@ -34,9 +45,10 @@ export interface CollectedOutput {
 
 /** Reads the output of an ended attempt. Output beyond `limit` is shortened to head, mark and tail. */
 export function collectOutput(place: OutputPlace, limit: number): CollectedOutput {
+  const output = openIfThere(place.output);
   // A worker that died between shortening and settling left the short file.
-  const short = openIfThere(shortPathOf(place));
-  const file = short ?? openIfThere(place.output);
+  const short = output === null ? openIfThere(place.short) : null;
+  const file = output ?? short;
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
@@ -59,7 +71,7 @@ export function collectOutput(place: OutputPlace, limit: number): CollectedOutpu
 
 /** Returns the size of the short file or, if it could not be written, the disk space of the output file. */
 function remainingSize(place: OutputPlace): number {
-  return statSync(shortPathOf(place), { throwIfNoEntry: false })?.size ?? outputSize(place).used;
+  return statSync(place.short, { throwIfNoEntry: false })?.size ?? outputSize(place).used;
 }
 
 /** Yields the pieces of an output file, which may still be growing, with a mark in place of the gap. */
@@ -118,17 +130,12 @@ function startOffset(from: number, size: number): number {
 
 /** Opens the short file or the output file. Tries the short file again at the end, because the output may be shortened in between. */
 function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | null {
-  const short = shortPathOf(place);
+  const short = place.short;
   for (const path of [short, place.output, short]) {
     const file = openIfThere(path);
     if (file !== null) return { file, gap: path === short ? null : readGap(place) };
   }
   return null;
-}
-
-/** Returns the path of the shortened output of an ended attempt: head, mark and tail. */
-function shortPathOf(place: OutputPlace): string {
-  return `${place.output}.short`;
 }
 
 /** Returns the part to drop from a file, including the part `dropped` before. Head and tail keep half of the limit each. */
@@ -149,28 +156,32 @@ export function outputSize(place: OutputPlace): { bytes: number; used: number } 
   return { bytes: size, used: blocks * 512 };
 }
 
-/** Reads the gap, which the name of an empty file records. Such a file needs no disk block, so a full disk cannot prevent trimming. */
+/** Reads the gap, which the text of a symbolic link records. Such a link needs no disk block, so a full disk cannot prevent trimming. */
 export function readGap(place: OutputPlace): Gap | null {
-  let gap: Gap | null = null;
-  for (const name of gapNames(place)) {
-    const [, from, to] = name.split('-').map(Number);
-    if (from !== undefined && to !== undefined) gap = gap === null ? { from, to } : union(gap, { from, to });
-  }
-  return gap;
+  const gap = parseGap(orNull(() => readlinkSync(place.gap)) ?? '');
+  if (!place.hasDirectory) return gap;
+  // Earlier versions recorded the gap in the name of an empty file, and left several of them if they were killed.
+  const prefix = `${basename(place.gap)}-`;
+  return namesIn(dirname(place.gap))
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => parseGap(name.slice(prefix.length)))
+    .reduce((all, one) => (all === null || one === null ? (all ?? one) : union(all, one)), gap);
 }
 
-/** Records the gap, and removes the records of earlier gaps. */
+function parseGap(text: string): Gap | null {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(text);
+  return match === null ? null : { from: Number(match[1]), to: Number(match[2]) };
+}
+
+/** Records the gap in place of an earlier one. */
 export function writeGap(place: OutputPlace, gap: Gap): void {
-  const old = gapNames(place);
-  const name = `${place.gapPrefix}-${gap.from}-${gap.to}`;
+  const draft = `${place.gap}.${process.pid}`;
+  rmSync(draft, { force: true });
   crashPoint('before-gap');
-  if (!old.includes(name)) closeSync(openSync(`${place.directory}/${name}`, 'ax', 0o600));
+  symlinkSync(`${gap.from}-${gap.to}`, draft);
+  crashPoint('in-gap');
+  renameSync(draft, place.gap);
   crashPoint('after-gap');
-  for (const oldName of old) if (oldName !== name) rmSync(`${place.directory}/${oldName}`, { force: true });
-}
-
-function gapNames(place: OutputPlace): string[] {
-  return namesIn(place.directory).filter((name) => new RegExp(`^${place.gapPrefix}-\\d+-\\d+$`).test(name));
 }
 
 function union(a: Gap, b: Gap): Gap {
@@ -195,28 +206,29 @@ function shorten(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     } finally {
       closeSync(short);
     }
+    crashPoint('before-short');
+    renameSync(draft, place.short);
+    crashPoint('after-short');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') rmSync(draft, { force: true });
-    else ignoreDirectoryError(error);
+    removeAll(draft);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') ignoreDirectoryError(error);
     return;
   }
-  crashPoint('before-short');
-  renameSync(draft, shortPathOf(place));
-  crashPoint('after-short');
   rmSync(place.output, { force: true });
   sweepShortDrafts(place);
 }
 
 /** Removes the drafts of short files from workers that were killed. */
 function sweepShortDrafts(place: OutputPlace): void {
-  const name = new RegExp(`^${basename(place.output)}\\.(\\d+)$`);
-  for (const { path } of abandonedParts(place.directory, name)) rmSync(path, { force: true });
+  const name = new RegExp(`^${basename(place.output).replaceAll('.', '\\.')}\\.(\\d+)$`);
+  for (const { path } of abandonedParts(dirname(place.output), name)) rmSync(path, { force: true });
 }
 
-/** Throws the error, unless its cause is that the attempt's directory was moved, replaced or locked. No worker may fail for that. */
+/** Throws the error, unless its cause is that the attempt's files, or their directory, were moved, replaced or locked. No worker may fail for that. */
 export function ignoreDirectoryError(error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
-  if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'].includes(code ?? '')) throw error;
+  if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EEXIST'].includes(code ?? ''))
+    throw error;
 }
 
 /** Returns the text that readers see in place of a gap. */

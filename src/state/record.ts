@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
-import { makePlace, type Place } from './place.ts';
+import { createOutput, type Place } from './place.ts';
 
 /** The contents of the record: the frame's pid, its lifeline if it has one, the exit code, and whether the frame got a stop signal. */
 export type AttemptRecord =
@@ -38,8 +38,11 @@ export function readRecord(place: Place): AttemptRecord | null {
 
 /** Creates the record before the frame does, so that the command never starts. Returns false if the record exists. */
 export function takeGate(place: Place): boolean {
-  // This also creates the directory, so that a worker that was frozen before creating it finds it taken.
-  makePlace(place);
+  // The output file is created, too, so that a worker that was frozen before creating it starts no frame.
+  if (!place.hasDirectory) {
+    const output = createOutput(place);
+    if (output !== null) closeSync(output);
+  }
   crashPoint('before-gate');
   let fd: number;
   try {

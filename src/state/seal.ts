@@ -10,11 +10,16 @@ import { attemptOf, type Place, removeAll } from './place.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /**
- * Returns the path of the seal, a file with a random value that is also in the store. It is in a directory named like that of an
- * attempt, so that `rm -rf attempts/*` removes it. Attempt 0 sorts first, so even an interrupted `rm` has removed the seal.
+ * Returns the path of the seal, a file with a random value that is also in the store. It is named like the record of an
+ * attempt, so that `rm attempts/*.rec` removes it. Attempt 0 sorts first, so even an interrupted `rm` has removed the seal.
  */
 function sealPathOf(state: StateDirectory, epoch: string): string {
-  return join(state.attempts, `${epoch}-0`, 'seal');
+  return join(state.attempts, `${epoch}-0.rec`);
+}
+
+/** Returns the directory in which earlier versions of queuectl kept the seal. */
+function earlierSealOf(state: StateDirectory, epoch: string): string {
+  return join(state.attempts, `${epoch}-0`);
 }
 
 const SEAL_VALUE = /^[0-9a-f]{16}$/;
@@ -38,16 +43,18 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
       beforeNaming: () => crashPoint('moving-seal'),
     });
     crashPoint('after-make-seal');
+    // An earlier version of queuectl would conclude from its own seal that attempts of this version never started.
+    removeAll(earlierSealOf(state, epoch));
     return value;
   } catch {
-    // Jobs can run without a seal, but a missing attempt directory then does not prove that the command never started.
+    // Jobs can run without a seal, but a missing record then does not prove that the command never started.
     return null;
   }
 }
 
 /**
  * Tells whether the seal from before this attempt is still in place, so the directory of all attempts was not emptied since.
- * Only then does the missing directory of the attempt prove that its command never started.
+ * Only then does the missing record of the attempt prove that its command never started.
  */
 export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
   if (seal === null || attempt <= seal.after) return false;
@@ -55,9 +62,10 @@ export function isSealed(place: Place, attempt: number, seal: Seal | null): bool
   return readSeal(sealPathOf(place.state, epoch)) === seal.value;
 }
 
-/** Removes the seal of a store whose directories of attempts are about to be moved away or removed. */
+/** Removes the seal of a store whose attempts are about to be moved away or removed. */
 export function removeSeal(state: StateDirectory, epoch: string): void {
-  removeAll(dirname(sealPathOf(state, epoch)));
+  removeAll(sealPathOf(state, epoch));
+  removeAll(earlierSealOf(state, epoch));
 }
 
 /** Reads a seal. Returns null if it is missing, or incomplete after a power cut. */

@@ -10,7 +10,7 @@ export interface CollectedStreams extends CollectedOutput {
 export function collectStreams(place: Place, split: boolean, limit: number): CollectedStreams {
   const out = collectOutput(place, limit);
   if (!split) return out;
-  const err = collectOutput(outputPlaceIn(place.directory, 'stderr'), limit);
+  const err = collectOutput(outputPlaceIn(place, 'stderr'), limit);
   const bytes = out.bytes + err.bytes;
   const truncated = out.truncated || err.truncated;
   return {

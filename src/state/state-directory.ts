@@ -7,7 +7,7 @@ export type StateDirectory = Readonly<ReturnType<typeof stateDirectory>>;
 export function stateDirectory(path: string) {
   return {
     path,
-    /** Holds a directory for each attempt, and the seal. */
+    /** Holds the files of all attempts, and the seal. */
     attempts: join(path, 'attempts'),
     /** Is touched when workers should look for jobs. */
     wake: join(path, 'wake'),

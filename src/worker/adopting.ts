@@ -11,7 +11,7 @@ export function takeOver({ job, place }: Attempt, adoption: Adoption): StartedCo
   const seen = observeOrGate(place);
   switch (seen.kind) {
     case 'never-started': {
-      // After a reboot, or if directories of attempts were removed, a missing record proves nothing.
+      // After a reboot, or if files of attempts were removed, a missing record proves nothing.
       const mayHaveStarted = adoption.rebooted || !isSealed(place, job.claim.attempt, adoption.seal);
       return { outcome: { why: mayHaveStarted ? 'lost' : 'never-started' } };
     }

@@ -8,7 +8,7 @@ import type { UserSettings } from '../exec/frame.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
 import type { Target } from '../exec/processes.ts';
 import type { Exit } from '../exec/start.ts';
-import { type Place, placeOfAttempt } from '../state/place.ts';
+import { newPlace, type Place, placeOfAttempt } from '../state/place.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
 import { decideSettlement } from './deciding.ts';
@@ -69,7 +69,7 @@ export interface StartedCommand {
 /** The result of judging how an attempt ended. */
 export interface Verdict {
   outcome: Outcome;
-  /** Whether the directory of the attempt belongs to another worker, so that it must not be touched. */
+  /** Whether the files of the attempt belong to another worker, so that they must not be touched. */
   gateLost?: boolean;
   /** The pids of processes that a successful command left running. */
   leftBehind?: number[];
@@ -80,7 +80,7 @@ export interface Verdict {
 /** An attempt that has ended and waits to be settled. */
 export interface FinishedAttempt {
   job: ClaimedJob;
-  /** The directory of the attempt. Null if it belongs to another worker. */
+  /** The files of the attempt. Null if they belong to another worker. */
   place: Place | null;
   adopted: boolean;
   outcome: Outcome;
@@ -99,11 +99,15 @@ export interface LiveAttempt {
 
 /** Runs one attempt up to the decision about its job. The worker settles it afterwards. */
 export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: Adoption | null): LiveAttempt {
+  const { app } = context;
   const attempt: Attempt = {
     context,
     job,
     adoption,
-    place: placeOfAttempt(context.app, job.claim.attempt),
+    place:
+      adoption === null
+        ? newPlace(app.stateDirectory, app.store.epoch, job.claim.attempt)
+        : placeOfAttempt(app, job.claim.attempt),
     requests: job.endReason === null ? [] : [job.endReason],
     onRequest() {},
   };

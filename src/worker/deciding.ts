@@ -7,7 +7,7 @@ const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
 /**
  * Decides what becomes of the job, and collects the values to store. If the attempt lost its gate to another worker, that
- * worker has the claim, so the store refuses the settlement. If the store accepts it nevertheless, the directory was left by
+ * worker has the claim, so the store refuses the settlement. If the store accepts it nevertheless, the files were left by
  * an earlier attempt with the same number, and the job runs again with another number.
  */
 export function decideSettlement(attempt: Attempt, verdict: Verdict): FinishedAttempt {

@@ -1,10 +1,10 @@
-import { removePlace } from '../state/place.ts';
+import { removeOrdinaryPlace, removePlace } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import type { SettleAnswer } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import type { WorkerState } from './state.ts';
 
-/** Finishes a settled attempt: removes its directory, wakes other workers for its hooks, and emits the event. A lost claim only emits. */
+/** Finishes a settled attempt: removes its files, wakes other workers for its hooks, and emits the event. A lost claim only emits. */
 export function conclude(worker: WorkerState, finished: FinishedAttempt, answer: SettleAnswer): void {
   const { app, emit, throttle } = worker;
   const { job, outcome, settlement } = finished;
@@ -21,10 +21,13 @@ export function conclude(worker: WorkerState, finished: FinishedAttempt, answer:
   emit({ type: 'attempt-settled', job, outcome, transition, durationMs, error });
 }
 
-/** Removes the directory of a settled attempt, unless it holds long output or a gate that is still needed. */
-export function clearPlace({ place, outcome, settlement, adopted }: FinishedAttempt): void {
+/** Removes the files of a settled attempt, unless they hold long output or a gate that is still needed. */
+export function clearPlace({ job, place, outcome, settlement, adopted }: FinishedAttempt): void {
   // The former worker of an adopted attempt may be frozen just before the start, so the gate stays.
   const needsGate = outcome.why === 'never-started' && adopted;
   const hasLongOutput = settlement.output.bytes > 0 && settlement.output.kept === null;
-  if (place !== null && !needsGate && !hasLongOutput) removePlace(place);
+  if (place === null || needsGate || hasLongOutput) return;
+  // Only an attempt that was split, ended or adopted can have other files than the output and the record.
+  if (outcome.why === 'exited' && !job.splitOutput && !adopted) removeOrdinaryPlace(place);
+  else removePlace(place);
 }

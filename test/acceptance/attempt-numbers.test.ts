@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
@@ -34,23 +34,19 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job runs although the directory of the next attempt number exists, and that directory is kept',
+  'a job runs although a file of the next attempt number exists, and that file is kept',
   inSandbox(async (box) => {
     await box.run(['enqueue', LONG_OUTPUT]);
     await box.startWorkers();
     const { id } = (await box.json<{ id: string }[]>(['list']))[0]!;
     await untilState(box, id, 'completed');
-    const [name] = readdirSync(attemptsDirectory(box)).filter((entry) => entry.endsWith('-1'));
-    const takenDirectory = join(
-      attemptsDirectory(box),
-      name!.replace(/\d+$/, (number) => String(Number(number) + 1)),
-    );
-    mkdirSync(takenDirectory);
-    writeFileSync(join(takenDirectory, 'out'), 'of another');
+    const [name] = readdirSync(attemptsDirectory(box)).filter((entry) => entry.endsWith('-1.out'));
+    const takenFile = join(attemptsDirectory(box), name!.replace('-1.', '-2.'));
+    writeFileSync(takenFile, 'of another');
     await box.run(['enqueue', '--id', 'later', 'echo mine']);
     expect(await untilState(box, 'later', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect((await box.run(['logs', 'later'])).stdout).toBe('mine\n');
-    expect(existsSync(join(takenDirectory, 'out'))).toBe(true);
+    expect(readFileSync(takenFile, 'utf8')).toBe('of another');
   }),
 );
 

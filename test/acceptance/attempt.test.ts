@@ -138,7 +138,7 @@ test.concurrent('the growing output of a running job is trimmed without blocking
     Math.max(
       ...placeNames(box).map(
         (place) =>
-          (statSync(join(attemptsDirectory, place, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
+          (statSync(join(attemptsDirectory, `${place}.out`), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
       ),
     );
   await until(() => largestOutputOnDisk() < 1_000_000, 'the middle of the output is freed');

@@ -108,15 +108,15 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the output files of a replaced backup are removed, and other attempt directories are kept',
+  'the output files of a replaced backup are removed, and those of other stores are kept',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
     const output = (await box.run(['logs', 'loud'])).stdout;
     await box.json(['backup', '--with-output', pathIn(box)]);
     const attemptsDirectory = `${pathIn(box)}.d/attempts`;
-    const foreign = '0123456789ab-1';
-    mkdirSync(join(attemptsDirectory, foreign));
+    const foreign = '0123456789ab-1.out';
+    writeFileSync(join(attemptsDirectory, foreign), '');
     for (let i = 0; i < 3; i++) {
       await box.json(['backup', '--force', '--with-output', pathIn(box)]);
       expect(readdirSync(attemptsDirectory)).toHaveLength(2);

@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { namesIn } from '../../src/files/names-in.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
@@ -41,11 +42,11 @@ for (const [action, script] of Object.entries(TAMPERING)) {
       await box.run(['config', 'set', 'output-limit', '64k']);
       const workers = await box.startWorkers();
       const attempts = join(box.home, 'queue.db.d', 'attempts');
-      const command = `OUT=$(echo ${attempts}/*-1/out); SECRET=${secret}; echo hello; ${script}; until test -e go; do sleep 0.05; done; seq 100000`;
+      const command = `OUT=$(echo ${attempts}/*-1.out); SECRET=${secret}; echo hello; ${script}; until test -e go; do sleep 0.05; done; seq 100000`;
       await enqueue(box, 'vandal', command);
       await untilState(box, 'vandal', 'processing');
       await until(
-        () => !isFile(join(attempts, readdirSync(attempts).find((name) => name.endsWith('-1')) ?? '', 'out')),
+        () => !isFile(join(attempts, namesIn(attempts).find((name) => name.endsWith('-1.out')) ?? '')),
         'the output file is replaced',
       );
       expect((await box.run(['logs', 'vandal'])).stdout).not.toContain('secret');

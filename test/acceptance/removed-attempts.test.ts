@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from '../../src/files/names-in.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
@@ -39,25 +39,43 @@ const REMOVALS = {
   'removed and recreated': 'rm -rf attempts; mkdir -m 700 attempts',
   emptied: 'rm -rf attempts/*',
   'emptied with find': 'find attempts -mindepth 1 -delete',
-  'emptied of its directories': 'find attempts -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +',
+  'emptied of its files': 'find attempts -mindepth 1 -maxdepth 1 -type f -delete',
   'emptied by a pattern': 'rm -rf attempts/????????????-*',
-  'emptied except for the directory of the seal':
-    'find attempts -mindepth 2 -delete; rmdir attempts/*-[1-9]*',
+  'emptied of its records': 'rm -f attempts/*.rec',
 };
 
 for (const [change, command] of Object.entries(REMOVALS))
   test.concurrent(
-    `a job that ends without a worker counts as lost when the directory of all attempts was ${change}`,
+    `a job that ended without a worker counts as lost when the directory of all attempts was ${change}`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers();
       const job = await startGatedJob(box, 'job', 0, { at_most_once: true });
+      const workers = await workersOf(box);
+      await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
+      job.release();
+      await untilNoProcessOf(box, 'job');
+      expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
+      await box.startWorkers();
+      expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 0, crashes: 1 });
+      expect(job.traces()).toEqual(ONE_RUN);
+    }),
+  );
+
+for (const [change, command] of Object.entries(REMOVALS))
+  test.concurrent(
+    `a job that ends without a worker after the directory of all attempts was ${change} does not run again`,
+    inSandbox(async (box) => {
+      const supervisor = await box.startWorkers();
+      const job = await startGatedJob(box, 'job', 7, { at_most_once: true });
       const workers = await workersOf(box);
       await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
       expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
       job.release();
       await untilNoProcessOf(box, 'job');
       await box.startWorkers();
-      expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 0, crashes: 1 });
+      // If the directory exists, the frame creates its record again when it writes the exit code.
+      const expected = change === 'removed' ? { exit_code: null, crashes: 1 } : { exit_code: 7, crashes: 0 };
+      expect(await untilState(box, 'job', 'dead')).toMatchObject(expected);
       expect(job.traces()).toEqual(ONE_RUN);
     }),
   );
@@ -80,5 +98,5 @@ test.concurrent(
 
 function isSealed(box: Sandbox): boolean {
   const attempts = join(box.home, 'queue.db.d', 'attempts');
-  return namesIn(attempts).some((name) => existsSync(join(attempts, name, 'seal')));
+  return namesIn(attempts).some((name) => name.endsWith('-0.rec'));
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord, takeGate } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -16,7 +16,6 @@ async function inPlace(work: (place: Place) => void): Promise<void> {
   await inTempDir((directory) => {
     mkdirSync(`${directory}/attempts`);
     const place = placeOf(stateDirectory(directory), 'epoch', 1);
-    makePlace(place);
     work(place);
   });
 }

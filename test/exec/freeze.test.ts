@@ -6,7 +6,7 @@ import { frameArguments } from '../../src/exec/frame.ts';
 import { freezeCommand } from '../../src/exec/freeze.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
 import { processes } from '../../src/exec/processes.ts';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -23,7 +23,6 @@ function withFrame(
     inTempDir(async (directory) => {
       mkdirSync(`${directory}/attempts`);
       const place = placeOf(stateDirectory(directory), `freeze${process.pid}`, nextAttempt++);
-      makePlace(place);
       const args = frameArguments({
         record: place.record,
         umask: 0o022,
@@ -112,7 +111,7 @@ describe('freezeCommand', () => {
   test(
     'does not continue a suspended command',
     withFrame('while :; do echo x; done >>lines', async (place, frame) => {
-      const lines = join(place.directory, '..', '..', 'lines');
+      const lines = join(place.state.path, 'lines');
       await until(() => existsSync(lines) && statSync(lines).size > 0, 'the command is at work');
       process.kill(-frame, 'SIGSTOP');
       const stopped = () =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { isOutOfSight, type Lifeline, makeLifeline, sweepLifelines } from '../../src/exec/lifeline.ts';
 import { observeOrGate, untilOver } from '../../src/exec/observe-attempt.ts';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -23,7 +23,6 @@ function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(join(directory, 'attempts'));
     const place = placeOf(stateDirectory(directory), `line${process.pid}`, 1);
-    makePlace(place);
     const lifeline = await makeLifeline(stateDirectory(directory), 'worker1');
     await work({ directory, place, lifeline: lifeline! });
   });

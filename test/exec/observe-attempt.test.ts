@@ -5,7 +5,7 @@ import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
 import { observeOrGate, untilOver } from '../../src/exec/observe-attempt.ts';
 import { processes } from '../../src/exec/processes.ts';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { createOutput, type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -23,7 +23,6 @@ function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
 
 /** Starts a frame in a session of its own, as a worker would. */
 async function startFrame(place: Place, command: string): Promise<number> {
-  makePlace(place);
   const args = frameArguments({
     record: place.record,
     umask: 0o022,
@@ -54,7 +53,7 @@ describe('observing an attempt', () => {
   test('returns never started without a record, and the command can no longer start', () =>
     inPlace(async (place) => {
       expect(await untilOver(place)).toEqual({ kind: 'never-started' });
-      expect(makePlace(place)).toBe(false);
+      expect(createOutput(place)).toBeNull();
       expect(readRecord(place)).toEqual({ kind: 'gated' });
     }));
 
@@ -67,7 +66,6 @@ describe('observing an attempt', () => {
 
   test('returns lost if the pid in the record belongs to another process now', () =>
     inPlace(async (place) => {
-      makePlace(place);
       // The test process is alive, but it is not the frame of that attempt.
       writeFileSync(place.record, `${String(process.pid).padEnd(10)} run  \n`);
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
@@ -75,7 +73,7 @@ describe('observing an attempt', () => {
 
   test('returns alive while the process lives, even if its record is missing or empty', () =>
     inPlace(async (place) => {
-      const go = `${place.directory}.go`;
+      const go = `${place.prefix}go`;
       const pid = await startFrame(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
       const savedRecord = readFileSync(place.record);
       writeFileSync(place.record, '');
@@ -89,14 +87,12 @@ describe('observing an attempt', () => {
 
   test('returns never started if the record is empty, as after a start on a full disk', () =>
     inPlace(async (place) => {
-      makePlace(place);
       writeFileSync(place.record, '');
       expect(await untilOver(place)).toEqual({ kind: 'never-started' });
     }));
 
   test('returns lost, not never started, if the record cannot be read', () =>
     inPlace(async (place) => {
-      makePlace(place);
       writeFileSync(place.record, 'garbage');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: null });
     }));

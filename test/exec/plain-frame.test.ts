@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -59,7 +59,6 @@ async function inPlace<T>(work: (place: Place) => T | Promise<T>): Promise<T> {
   await inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
     const place = placeOf(stateDirectory(directory), 'epoch', 1);
-    makePlace(place);
     result = await work(place);
   });
   return result!;

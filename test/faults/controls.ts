@@ -102,11 +102,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a command starts without passing the gate (F7b)',
-    patches: [
-      patchWithin('frame', '\nset -C\n', '\n'),
-      patchAt('gate-place', 'makePlace(place);'),
-      patchWithin('gate-output', "'ax'", "'a'"),
-    ],
+    patches: [patchWithin('frame', '\nset -C\n', '\n'), patchWithin('gate-output', "'ax'", "'a'")],
     fault: frozenBeforeStart,
     scale: 12,
     expected: ['twice', 'overlap'],

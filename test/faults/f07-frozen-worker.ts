@@ -16,13 +16,7 @@ import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
 /** Crash points between the claim and the start. A worker that continues too late must find the gate taken. */
-const BEFORE_START = [
-  'after-claim:1',
-  'before-place:1',
-  'after-place:1',
-  'before-output:1',
-  'before-spawn:1',
-];
+const BEFORE_START = ['after-claim:1', 'before-place:1', 'after-place:1', 'before-spawn:1'];
 /** A worker settles a job together with its next claim, so at this crash point the job has ended and is not settled. */
 const BEFORE_SETTLEMENT = ['before-claim:2'];
 

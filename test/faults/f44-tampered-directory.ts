@@ -8,25 +8,34 @@ import { hasTool } from './syscalls.ts';
 const NOBODY = 65534;
 const SECRET = 'of somebody else\n'.repeat(60_000);
 
-/** Lists what happens to the attempt's directory while its command runs, as shell commands. */
-const TAMPERINGS: Record<string, string> = {
-  'output deleted': 'rm out',
-  'output rotated': 'mv out out.1; : >out',
-  'output replaced by a link': 'ln -sf "$VICTIM" out',
-  'output replaced by a broken link': 'ln -sf "$VICTIM.none" out',
-  'shortened output replaced by a link': 'ln -s "$VICTIM" out.short',
-  'output replaced by a pipe': 'rm out; mkfifo out',
-  'output replaced by a directory': 'rm out; mkdir out',
-  'output unreadable': 'chmod 000 out',
+/** Lists what happens to the files of an attempt while its command runs, as shell commands. */
+const FILE_TAMPERINGS: Record<string, string> = {
+  'output deleted': 'rm "$OUT"',
+  'output rotated': 'mv "$OUT" "$OUT.1"; : >"$OUT"',
+  'output replaced by a link': 'ln -sf "$VICTIM" "$OUT"',
+  'output replaced by a broken link': 'ln -sf "$VICTIM.none" "$OUT"',
+  'shortened output replaced by a link': 'ln -s "$VICTIM" "$OUT.short"',
+  'shortened output replaced by a directory': 'mkdir "$OUT.short"',
+  'gap replaced by a link': 'ln -s "$VICTIM" "$GAP"',
+  'gap replaced by a directory': 'mkdir "$GAP"',
+  'output replaced by a pipe': 'rm "$OUT"; mkfifo "$OUT"',
+  'output replaced by a directory': 'rm "$OUT"; mkdir "$OUT"',
+  'output unreadable': 'chmod 000 "$OUT"',
+  'all files deleted': 'rm "$OUT" "$RECORD"',
+};
+
+/** Lists the same for the directory, which all attempts share. So only one job runs at a time. */
+const DIRECTORY_TAMPERINGS: Record<string, string> = {
   'directory read-only': 'chmod 500 .',
   'directory inaccessible': 'chmod 000 .',
   'directory deleted': 'rm -r "$PWD"',
+  'directory emptied': 'rm -r "$PWD"/*',
 };
 
-/** Tampers with the directory of a running attempt. The job continues, and no other file is read or changed. */
+/** Tampers with the files of a running attempt. The job continues, and no other file is read or changed. */
 export const tamperedDirectory: Fault = {
   id: 'F44',
-  title: 'The directory of a running attempt is changed or removed',
+  title: 'The files of a running attempt, or their directory, are changed or removed',
   small: 1,
   full: 6,
   run: runAsAnotherUser,
@@ -52,21 +61,28 @@ async function tamperInRounds(box: Sandbox, user: string[], rounds: number): Pro
     '--count',
     '1',
     '--concurrency',
-    String(Object.keys(TAMPERINGS).length),
+    String(Object.keys(FILE_TAMPERINGS).length),
   );
   const violations: Figures['violations'] = [];
   let jobs = 0;
   for (let round = 0; round < rounds; round++) {
-    const all = Object.entries(TAMPERINGS).map(([name, tampering], i) => {
-      jobs++;
-      return runTampered(box, user, `j${round}-${i}`, tampering).then((wrong) =>
-        violations.push(...wrong.map((what) => ({ kind: 'tampered', what: `${name}: ${what}` }))),
-      );
-    });
-    await Promise.all(all);
+    const runOne = async ([name, tampering]: [string, string]): Promise<void> => {
+      const wrong = await runTampered(box, user, `j${jobs++}`, tampering);
+      violations.push(...wrong.map((what) => ({ kind: 'tampered', what: `${name}: ${what}` })));
+    };
+    await Promise.all(Object.entries(FILE_TAMPERINGS).map(runOne));
+    for (const one of Object.entries(DIRECTORY_TAMPERINGS)) {
+      await runOne(one);
+      spawnSync('chmod', ['-f', '700', attemptsDirectory(box)]);
+    }
   }
   if (/exited \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
-  return { jobs, faults: jobs, violations, notes: Object.keys(TAMPERINGS).join(', ') };
+  const names = Object.keys({ ...FILE_TAMPERINGS, ...DIRECTORY_TAMPERINGS });
+  return { jobs, faults: jobs, violations, notes: names.join(', ') };
+}
+
+function attemptsDirectory(box: Sandbox): string {
+  return join(box.home, 'queue.db.d', 'attempts');
 }
 
 async function runTampered(box: Sandbox, user: string[], id: string, tampering: string): Promise<string[]> {
@@ -79,9 +95,14 @@ async function runTampered(box: Sandbox, user: string[], id: string, tampering: 
     head -c 1000000 /dev/zero | tr '\\0' x; sleep 1.5; echo after; echo ran >>'${at('witness')}'`;
   await enqueue(box, id, command);
   const [name] = await until(() => lines(at('started')).length > 0 && lines(at('started')), `${id} runs`);
-  const cwd = join(box.home, 'queue.db.d', 'attempts', name!);
-  const env = { ...process.env, VICTIM: at('victim') };
-  const [program, ...args] = [...user, 'sh', '-c', `cd '${cwd}' && ${tampering}`];
+  const env = {
+    ...process.env,
+    VICTIM: at('victim'),
+    OUT: `${name}.out`,
+    GAP: `${name}.gap`,
+    RECORD: `${name}.rec`,
+  };
+  const [program, ...args] = [...user, 'sh', '-c', `cd '${attemptsDirectory(box)}' && ${tampering}`];
   if (spawnSync(program!, args, { env }).status !== 0) return ['could not be done'];
   writeFileSync(at('go'), '');
 

@@ -47,7 +47,7 @@ async function expectSurvives(stranger: Stranger, work: () => Promise<void>): Pr
 /** Returns the name of an attempt. It is in the arguments of the job's frame, where other users can read it. */
 function attemptNameOf(box: Sandbox, job: string): string {
   const text = processesOfJob(box, job).flatMap(argumentsOf).join();
-  return /attempts\/([0-9a-f]{12}-\d+)\/rec/.exec(text)![1]!;
+  return /attempts\/([0-9a-f]{12}-\d+)\.rec/.exec(text)![1]!;
 }
 
 test.concurrent.skipIf(!IS_ROOT)(
@@ -114,7 +114,7 @@ test.concurrent.skipIf(!IS_ROOT)(
       await workers.exit;
       await killAll(processesOfJob(box, job.id));
       // Without the record, a process with the cookie would prove that the command runs.
-      rmSync(join(box.home, 'queue.db.d', 'attempts', name, 'rec'));
+      rmSync(join(box.home, 'queue.db.d', 'attempts', `${name}.rec`));
       const stranger = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
       await expectSurvives(stranger, async () => {
         job.release();
@@ -142,7 +142,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.skipIf(!IS_ROOT)(
-  'an open file in a directory named like an attempt does not make a process part of that attempt',
+  'an open file named like the output of an attempt does not make a process part of that attempt',
   () =>
     inTempDir(async (directory) => {
       const place = placeOf(stateDirectory(join(directory, 'state')), '0123456789ab', 7);
@@ -150,10 +150,8 @@ test.skipIf(!IS_ROOT)(
       chmodSync(fake, 0o777);
       mkdirSync(join(fake, 'attempts'), { mode: 0o777 });
       chmodSync(join(fake, 'attempts'), 0o777);
-      const file = join(fake, 'attempts', basename(place.directory), 'out');
-      const stranger = await startStranger(
-        `umask 077; mkdir ${join(fake, 'attempts', basename(place.directory))}; exec sleep 1000 >${file}`,
-      );
+      const file = join(fake, 'attempts', basename(place.output));
+      const stranger = await startStranger(`umask 077; exec sleep 1000 >${file}`);
       await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
       // The search uses the pid as the group of the attempt, as if that pid had been reused.
       expect(processes.find({ cookie: place.cookie, group: stranger.pid })).toEqual([]);

@@ -24,7 +24,7 @@ const FORGED: [claim: string, printRecord: string][] = [
 /** Returns a command that overwrites its own record and continues until the test releases it. */
 function forgingCommand(printRecord: string): string {
   // The shell that runs the command is a child of the frame or of a subshell that the frame forked.
-  const find = `for p in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do tr '\\0' '\\n' </proc/$p/cmdline; done | grep '/rec$' | head -n 1`;
+  const find = `for p in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do tr '\\0' '\\n' </proc/$p/cmdline; done | grep '[.]rec$' | head -n 1`;
   const write = `record=$(${find}); ${printRecord} 1<>"$record"; echo start >>log`;
   return `${write}; until [ -e go ]; do sleep 0.05; done; echo end >>log; exit 3`;
 }

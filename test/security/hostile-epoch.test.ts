@@ -20,7 +20,7 @@ for (const [key, value] of [
   ['epoch', '0123456789AB'],
 ] as const)
   test.concurrent(
-    `a store whose ${key} is '${value}' is refused, and no directory outside of it is removed`,
+    `a store whose ${key} is '${value}' is refused, and nothing outside of it is removed`,
     inSandbox(async (box) => {
       await enqueue(box, 'loud', 'seq 10000');
       await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -29,6 +29,7 @@ for (const [key, value] of [
       const victim = join(box.directory, 'victim-1');
       mkdirSync(victim);
       writeFileSync(join(victim, 'out'), 'x'.repeat(50_000));
+      writeFileSync(`${victim}.out`, 'x'.repeat(50_000));
       const db = join(box.home, 'queue.db');
       setMeta(db, key, value);
       setMeta(backup, key, value);
@@ -47,5 +48,6 @@ for (const [key, value] of [
       expect((await box.run(['db', 'repair'])).code).toBe(0);
       expect((await box.run(['delete', 'loud'])).code).toBe(0);
       expect(existsSync(join(victim, 'out'))).toBe(true);
+      expect(existsSync(`${victim}.out`)).toBe(true);
     }),
   );

@@ -9,7 +9,7 @@ import { processes } from '../../src/exec/processes.ts';
 import { portable } from '../../src/exec/processes-portable.ts';
 import { cookieMatches, makeCookie, nameIn } from '../../src/state/cookie.ts';
 import { cookieFor, makeKey } from '../../src/state/key.ts';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { type Place, placeOf } from '../../src/state/place.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -83,7 +83,6 @@ async function withFrame(
     mkdirSync(join(directory, 'attempts'));
     makeKey(stateDirectory(directory));
     const place = placeOf(stateDirectory(directory), EPOCH, process.pid);
-    makePlace(place);
     const args = frameArguments({
       record: place.record,
       umask: 0o022,

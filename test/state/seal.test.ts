@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { attemptsIn, moveOutputs } from '../../src/state/kept-output.ts';
-import { makePlace, placeOf } from '../../src/state/place.ts';
+import { placeOf } from '../../src/state/place.ts';
 import { isSealed, makeSeal, removeSeal } from '../../src/state/seal.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -10,7 +10,7 @@ const EPOCH = '0123456789ab';
 
 test('a seal is created once, and again when it is missing or incomplete', () =>
   inTempDir(async (directory) => {
-    const file = `${directory}/attempts/${EPOCH}-0/seal`;
+    const file = `${directory}/attempts/${EPOCH}-0.rec`;
     const first = makeSeal(stateDirectory(directory), EPOCH);
     expect(makeSeal(stateDirectory(directory), EPOCH)).toBe(first);
     rmSync(`${directory}/attempts`, { recursive: true });
@@ -18,10 +18,7 @@ test('a seal is created once, and again when it is missing or incomplete', () =>
     expect(second).not.toBe(first);
     writeFileSync(file, '');
     expect(makeSeal(stateDirectory(directory), EPOCH)).not.toBe(second);
-    expect(readdirSync(`${directory}/attempts`, { recursive: true }).sort()).toEqual([
-      `${EPOCH}-0`,
-      `${EPOCH}-0/seal`,
-    ]);
+    expect(readdirSync(`${directory}/attempts`)).toEqual([`${EPOCH}-0.rec`]);
     expect(attemptsIn(stateDirectory(directory), EPOCH)).toEqual([]);
   }));
 
@@ -44,7 +41,7 @@ test('moving the attempts of a store away removes its seal', () =>
   inTempDir(async (directory) => {
     const value = makeSeal(stateDirectory(directory), EPOCH)!;
     const place = placeOf(stateDirectory(directory), EPOCH, 8);
-    makePlace(place);
+    writeFileSync(place.output, '');
     moveOutputs(stateDirectory(directory), stateDirectory(`${directory}/kept`), EPOCH);
     expect(isSealed(place, 8, { value, after: 7 })).toBe(false);
     expect(readdirSync(`${directory}/attempts`)).toEqual([]);

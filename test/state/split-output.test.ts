@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { trimStreams } from '../../src/exec/trim.ts';
 import { outputPieces, readGap } from '../../src/state/output.ts';
-import { makePlace, outputPlaceIn, type Place, placeOf, removePlace } from '../../src/state/place.ts';
+import { outputPlaceIn, type Place, placeOf, removePlace } from '../../src/state/place.ts';
 import { collectStreams } from '../../src/state/split-output.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -13,15 +13,14 @@ function inPlace(work: (place: Place, err: string) => Promise<void> | void): Pro
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
     const place = placeOf(stateDirectory(directory), 'epoch', 1);
-    makePlace(place);
-    await work(place, outputPlaceIn(place.directory, 'stderr').output);
+    await work(place, outputPlaceIn(place, 'stderr').output);
   });
 }
 
 const text = (data: Uint8Array | null | undefined): string | null =>
   data ? Buffer.from(data).toString() : null;
 const read = (place: Place, stream: 'stdout' | 'stderr'): string =>
-  Buffer.concat([...outputPieces(outputPlaceIn(place.directory, stream))]).toString();
+  Buffer.concat([...outputPieces(outputPlaceIn(place, stream))]).toString();
 
 describe('split output', () => {
   test('is stored if short, and its tail is that of stderr', () =>
@@ -64,13 +63,13 @@ describe('split output', () => {
       writeFileSync(err, 'begin');
       for (let i = 0; i < 3; i++) {
         appendFileSync(err, 'e'.repeat(1_000_000));
-        await trimStreams(place.directory, LIMIT);
+        await trimStreams(place, LIMIT);
         expect(statSync(err).blocks * 512).toBeLessThan(3 * LIMIT);
       }
       appendFileSync(err, 'end');
-      const out = outputPlaceIn(place.directory, 'stdout');
+      const out = outputPlaceIn(place, 'stdout');
       expect(readGap(out)!.to).toBeLessThanOrEqual(1_000_005);
-      expect(readGap(outputPlaceIn(place.directory, 'stderr'))!.to).toBeGreaterThan(2_000_000);
+      expect(readGap(outputPlaceIn(place, 'stderr'))!.to).toBeGreaterThan(2_000_000);
       const collected = collectStreams(place, true, LIMIT);
       expect(collected).toMatchObject({ bytes: 4_000_013, truncated: true, kept: null });
       expect(collected.remainingBytes).toBeLessThan(2 * LIMIT + 300);
@@ -88,6 +87,6 @@ describe('split output', () => {
       writeFileSync(err, '');
       writeFileSync(place.record, '');
       removePlace(place);
-      expect(existsSync(place.directory)).toBe(false);
+      expect(readdirSync(place.state.attempts)).toEqual([]);
     }));
 });

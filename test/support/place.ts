@@ -1,14 +1,13 @@
 import { mkdirSync } from 'node:fs';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { type Place, placeOf } from '../../src/state/place.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from './temp-dir.ts';
 
-/** Runs a test with the directory of an attempt, in a new state directory. */
+/** Runs a test with the place of an attempt, in a new state directory. */
 export function withPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
     const place = placeOf(stateDirectory(directory), 'epoch', 1);
-    makePlace(place);
     await work(place);
   });
 }

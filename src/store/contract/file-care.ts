@@ -97,7 +97,7 @@ export interface StoreCheck {
 
 export interface RepairSteps {
   now(): number;
-  /** Returns the epoch in the names of the attempt directories, or null if it is unknown. */
+  /** Returns the epoch in the names of the files of attempts, or null if it is unknown. */
   knownEpoch(): string | null;
   /** Returns how to settle a job whose attempt is gone, given the settings that were saved. */
   settleLost(settings: ReadonlyMap<string, string>): SettleLost;

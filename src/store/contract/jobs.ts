@@ -63,7 +63,7 @@ export interface JobStore {
    * store keeps both of its streams or neither.
    */
   output(attempt: number, stream?: Stream): Promise<Uint8Array | null>;
-  /** Tells whether the attempt's directory is still needed: the attempt runs, or its output is kept in a file. */
+  /** Tells whether the attempt's files are still needed: the attempt runs, or its output is kept in a file. */
   needsPlace(attempt: number): Promise<boolean>;
 }
 
