@@ -25,6 +25,7 @@ export function attemptsAmong(names: string[], epoch: string): number[] {
 export function copyOutput(from: Place, to: Place): void {
   crashPoint('before-keep-output');
   mkdirSync(to.state.attempts, { recursive: true, mode: 0o700 });
+  crashPoint('making-keep-output');
   for (const stream of ['stdout', 'stderr'] as const) {
     const [source, target] = [outputPlaceIn(from, stream), outputPlaceIn(to, stream)];
     for (const kind of ['output', 'short'] as const) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { attemptsIn, moveOutputs } from '../../src/state/kept-output.ts';
 import { placeOf } from '../../src/state/place.ts';
 import { isSealed, makeSeal, removeSeal } from '../../src/state/seal.ts';
@@ -20,6 +20,14 @@ test('a seal is created once, and again when it is missing or incomplete', () =>
     expect(makeSeal(stateDirectory(directory), EPOCH)).not.toBe(second);
     expect(readdirSync(`${directory}/attempts`)).toEqual([`${EPOCH}-0.rec`]);
     expect(attemptsIn(stateDirectory(directory), EPOCH)).toEqual([]);
+  }));
+
+test('a new seal replaces that of an earlier version, which would prove that attempts of this version never started', () =>
+  inTempDir(async (directory) => {
+    mkdirSync(`${directory}/attempts/${EPOCH}-0`, { recursive: true });
+    writeFileSync(`${directory}/attempts/${EPOCH}-0/seal`, '0123456789abcdef');
+    expect(makeSeal(stateDirectory(directory), EPOCH)).not.toBe('0123456789abcdef');
+    expect(readdirSync(`${directory}/attempts`)).toEqual([`${EPOCH}-0.rec`]);
   }));
 
 test('a seal counts as intact only if its value is the one in the store, and only for attempts after it', () =>

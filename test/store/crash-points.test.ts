@@ -118,7 +118,7 @@ test('pointsIn finds a crash point even if its call spans several lines', () => 
 
 /** Matches calls that change something outside the store. */
 const OUTSIDE_CALL =
-  /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
+  /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|symlinkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
 /** Matches a crash point, except one inside an atomic write, which is neither before nor after it. */
 const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Functions and files whose calls need no crash points before and after them, each with the reason. */
@@ -129,7 +129,7 @@ const WITHOUT_POINTS: Record<string, string> = {
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
   'state/wake.ts make': 'makes a watched directory, or runs between two in-touch points',
-  'state/place.ts makePlace': 'makes a directory again that was removed; the first time is between points',
+  'state/place.ts createOutput': 'makes a directory again that was removed; the first time is between points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
   'files/atomic.ts writeAtomically': 'runs between the points of its caller',
   'files/name-draft.ts nameDraft':
