@@ -109,11 +109,22 @@ export async function enqueuedJobObjects(
   return Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
 }
 
+/** How often a job and its attempts are read again because the job changed between the two reads. */
+const REREADS = 3;
+
+/** Reads a job and its attempts, so that both are of the same moment. */
 export async function getJobWithAttempts(
   app: App,
   id: string,
 ): Promise<{ job: JobWithReason; attempts: Attempt[] }> {
-  return { job: await withReason(app, await getJob(app, id)), attempts: await app.store.attempts(id) };
+  let job = await getJob(app, id);
+  for (let rereads = 0; ; rereads++) {
+    const attempts = await app.store.attempts(id);
+    const now = await getJob(app, id);
+    if ((now.state === job.state && now.attempts === job.attempts) || rereads === REREADS)
+      return { job: await withReason(app, now), attempts };
+    job = now;
+  }
 }
 
 /** Returns the state of each job that this one depends on. */
