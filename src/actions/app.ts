@@ -15,7 +15,7 @@ export interface App {
   clock: Clock;
   random: Random;
   newId(now: number): string;
-  /** Is called with each warning for the user. The same warning may come several times. */
+  /** Is called with each warning for the user. It may be called several times with the same warning. */
   warn?(message: string): void;
 }
 
@@ -86,12 +86,12 @@ export async function readStoredSettings(
   return { settings, stored };
 }
 
-/** Returns a function that passes on each message only the first time it gets it. */
+/** Returns a function that calls `tell` with each message, but only once with the same message. */
 export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
-  const passedOn = new Set<string>();
+  const told = new Set<string>();
   return (message) => {
-    if (!passedOn.has(message)) tell(message);
-    passedOn.add(message);
+    if (!told.has(message)) tell(message);
+    told.add(message);
   };
 }
 

@@ -9,7 +9,7 @@ import { getJobWithAttempts } from './jobs.ts';
 export interface Logs {
   /** Null if the job has not run yet. */
   attempt: Attempt | null;
-  /** Split output has two streams, stdout first. */
+  /** Split output has two streams, stdout first. Other output counts as stdout. */
   streams: { stream: Stream; pieces: Iterable<Uint8Array> }[];
 }
 
@@ -85,7 +85,7 @@ export async function readOutput(app: App, attempt: Attempt, stream: Stream): Pr
   return stored === null ? outputPieces(outputPlaceOf(app, attempt, stream)) : [stored];
 }
 
-/** Returns where the output file of a stream is, whether or not it exists. */
+/** Returns the paths for the output of one stream, whether or not the files exist. */
 export function outputPlaceOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
   return outputPlaceIn(placeOfAttempt(app, number).directory, stream);
 }

@@ -18,7 +18,7 @@ export async function waitFor(app: App, ids: string[], options: WaitOptions): Pr
     // All ids are checked first, because a wrong one should not be reported after a long wait.
     for (const id of ids) await getJob(app, id);
     const endedJobs: Job[] = [];
-    // The jobs are awaited one after the other, so that a change costs one read, however many jobs there are.
+    // Without `any`, the jobs are awaited one after the other, so that each change costs only one read.
     for (const group of options.any ? [ids] : ids.map((id) => [id])) {
       const job = await firstEnded(app, group, watch);
       options.onEnd?.(job);
