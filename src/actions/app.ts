@@ -34,7 +34,7 @@ export type Access = 'read' | 'write' | 'work' | 'any-version';
 
 export interface OpenOptions {
   access: Access;
-  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so that they do not recreate a deleted store. */
+  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so as not to recreate a deleted store. */
   ifMissing?: IfMissing;
   /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
@@ -88,10 +88,10 @@ export async function readStoredSettings(
 
 /** Returns a function that calls `tell` with each message, but only once with the same message. */
 export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return (message) => {
-    if (!told.has(message)) tell(message);
-    told.add(message);
+    if (!seen.has(message)) tell(message);
+    seen.add(message);
   };
 }
 

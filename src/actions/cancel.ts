@@ -9,7 +9,7 @@ const IN_OTHER_NAMESPACE =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
 
 interface CancelOptions {
-  /** Waits until running jobs have ended or turn out to be in another pid namespace. Returns the ids of the cancelled ones. */
+  /** Waits until running jobs have ended or turn out to be in another pid namespace. Returns the ids of the cancelled jobs. */
   untilEnded?: (app: App, ids: string[]) => Promise<string[]>;
   /** The first signal for running jobs. The default is SIGTERM. */
   signal?: NodeJS.Signals | undefined;

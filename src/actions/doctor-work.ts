@@ -42,7 +42,7 @@ export async function diagnoseWork(
   ];
 }
 
-/** Returns the workers whose process is gone: all of them if this machine has no id, because a worker creates one. */
+/** Returns the workers whose process is gone. If this machine has no id, it never ran a worker, so all count as gone. */
 function goneWorkers(workers: Worker[], stateDirectory: StateDirectory): Worker[] {
   const host = knownHost(stateDirectory);
   return host === null ? workers : workers.filter((worker) => presence(worker, host) === 'gone');

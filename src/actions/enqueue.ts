@@ -15,7 +15,7 @@ const ID_TRIES = 5;
 
 /**
  * Stores all jobs durably or none, and wakes the workers. Returns the result of `keep` for each job, or the jobs
- * themselves. Reads the inputs one by one, perhaps several times, so that many jobs need little memory. `cwd` returns the
+ * themselves without `keep`. Reads the inputs one by one, perhaps several times, so that many jobs need little memory. `cwd` returns the
  * working directory for inputs without one.
  */
 export async function enqueue<T = Job | GoneJob>(

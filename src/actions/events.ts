@@ -43,7 +43,7 @@ export async function* readEvents(
   }
 }
 
-/** Yields pages of events, newest first, from number `to` down to `floor` + 1. The page is empty if there are no older events. */
+/** Yields pages of events, newest first, from number `to` down to `floor` + 1. Ends early, with an empty page, if the rest was pruned. */
 async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenerator<StoreEvent[]> {
   for (let end = to; end > floor; end -= EVENTS_PER_PAGE) {
     const page = await app.store.events(Math.max(0, end - EVENTS_PER_PAGE), Math.min(EVENTS_PER_PAGE, end));
@@ -53,7 +53,7 @@ async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenera
   }
 }
 
-/** Returns an `after` for `readEvents`, so that it yields the last `count` matching events up to number `to`, if there are so many. */
+/** Returns an `after` with which `readEvents` yields the last `count` matching events up to `to`, or all if there are fewer. */
 export async function startOfLastEvents(
   app: App,
   count: number,
@@ -70,7 +70,7 @@ export async function startOfLastEvents(
 interface LastEvents {
   /** The newest event is first. */
   events: StoreEvent[];
-  /** The `to` for the next call, which returns older events. 0 if there are none. */
+  /** The `to` for the next call, which returns older events. It is 0 if there are none. */
   next: number;
 }
 

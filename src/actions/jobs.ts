@@ -88,8 +88,8 @@ export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
 
 /** Returns the JSON object of a job. It can be enqueued again with another id. */
 export async function jobObject(app: App, job: Job | JobWithReason): Promise<JobObject> {
-  const explained = 'waitingFor' in job ? job : await withReason(app, job);
-  return { ...toJobObject(await withStdin(app, explained)), pid: await pidOf(app, job) };
+  const jobWithReason = 'waitingFor' in job ? job : await withReason(app, job);
+  return { ...toJobObject(await withStdin(app, jobWithReason)), pid: await pidOf(app, job) };
 }
 
 /**
@@ -136,7 +136,7 @@ export const childrenOf = (app: App, id: string): Promise<ChildState[]> => app.s
 /** The JSON object of a job that depends on another. */
 export interface ChildObject {
   id: string;
-  /** The result of the parent that the job waits for. */
+  /** Which result of the parent the job waits for. */
   on: Dependency['on'];
   state: State;
   /** Tells whether the job still waits for the parent. */
@@ -160,7 +160,7 @@ export async function cancelledWith(
   return [...dependents];
 }
 
-/** Returns the ids of other jobs that were cancelled because of these, and still are. Checks only the first `limit` of these. */
+/** Returns the ids of other jobs that were cancelled because of these and still are. Checks only the first `limit` ids. */
 export async function cancelledBecauseOf(app: App, ids: string[], limit = ids.length): Promise<string[]> {
   const cancelled = new Set<string>();
   for (const id of ids.slice(0, limit))

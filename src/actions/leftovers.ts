@@ -14,7 +14,7 @@ import type { App } from './app.ts';
 const BALLAST_DRAFT = /^ballast\.(\d+)$/;
 const OUTPUT_DRAFT = /^(?:out|err)\.(\d+)$/;
 
-/** Returns the files that killed processes left in a state directory. If the epoch of the store is not known, skips outputs. */
+/** Returns the files that killed processes left in a state directory. A null `epoch` leaves out the outputs that killed restores copied. */
 export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null): Leftover[] {
   const strayPlaces = epoch === null ? [] : strayOutputs(stateDirectory, epoch);
   return [

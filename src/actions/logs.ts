@@ -60,7 +60,7 @@ export async function readOutputRange(
   return { attempt, ...(moved === null ? range : sliceOf(moved, from, maxBytes)) };
 }
 
-/** Returns the attempt with this ordinal, which must exist. For null, returns the last attempt, or null if there is none yet. */
+/** Returns the attempt with this ordinal, which must exist. If it is null, returns the last attempt, or null if there is none. */
 export function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
   if (ordinal === null) return attempts.at(-1) ?? null;
   const found = attempts.find((one) => one.ordinal === ordinal);

@@ -14,7 +14,7 @@ export interface JobCount {
   capped: boolean;
 }
 
-/** Returns the newest matching jobs, only those with numbers below `from` unless it is null. `next` is the next page's `from`. */
+/** Returns a page of matching jobs, newest first. `from` is the `next` of the previous page. Each is null if there is no such page. */
 export async function pageOfJobs(
   app: App,
   filter: JobFilter,
@@ -39,7 +39,7 @@ export async function pageOfJobs(
 
 /** A search that examines each job stops after this time. The next page continues it. */
 const TIME_LIMIT_MS = 15;
-/** Jobs are searched in stretches, and other requests are served after each. The first stretch has this many jobs. */
+/** Jobs are searched in stretches, between which other requests are served. The first stretch has this many jobs. */
 const FIRST_STRETCH_JOBS = 1000;
 /** If a stretch takes less than this time, the next one has twice as many jobs. */
 const SHORT_STRETCH_MS = 2;
@@ -86,7 +86,7 @@ async function search(
   return { jobs, searchedDownTo };
 }
 
-/** Counts matching jobs, up to MAX_COUNTED and until the deadline. Adds the jobs with numbers below `counted.before` to `counted`. */
+/** Counts matching jobs, up to MAX_COUNTED and until the deadline. `counted` has the result for numbers from `counted.before` up. */
 async function countMatches(
   app: App,
   filter: StoreFilter,

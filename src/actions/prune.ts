@@ -51,7 +51,7 @@ export async function pruneAll(app: App, onProgress: (removedJobs: number) => vo
   return { states, events: { keep, events: await untilNoneLeft(() => pruneEvents(app, keep)) } };
 }
 
-/** Calls `removeBatch` until it removes nothing. Returns how much was removed in total. */
+/** Calls `removeBatch` until it removes nothing. Returns how many rows were removed in total. */
 async function untilNoneLeft(removeBatch: () => Promise<number>): Promise<number> {
   for (let sum = 0; ; await pause(PAUSE_MS)) {
     const removed = await removeBatch();

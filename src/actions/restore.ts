@@ -42,7 +42,9 @@ export async function restore(
   const restored = await care.replace(location, file, anyOwner, {
     now: () => app.clock.now(),
     async begin(exists) {
-      const old = exists ? await inspectOld(app, location, stateDirectory) : { contents: null, epoch: null };
+      const old = exists
+        ? await inspectOldStore(app, location, stateDirectory)
+        : { contents: null, epoch: null };
       throwIfCommandsRun(stateDirectory);
       oldEpoch = old.epoch;
       return old.contents === null || confirm(old.contents);
@@ -85,10 +87,10 @@ export async function restore(
 }
 
 /** Errors with these codes stop the restore. Any other error means that the old store cannot be read. */
-const STOPPING_ERRORS = new Set(['store-busy', 'wrong-state']);
+const FATAL_CODES = new Set(['store-busy', 'wrong-state']);
 
 /** Describes the old store. `contents` is null if the store is empty. Throws if it has a live worker or a running job. */
-async function inspectOld(
+async function inspectOldStore(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
   stateDirectory: StateDirectory,
@@ -110,7 +112,7 @@ async function inspectOld(
     const contents = jobs > 0 ? countOf(jobs) : otherRows > 0 ? 'contains schedules or settings' : null;
     return { contents, epoch: store.epoch };
   } catch (error) {
-    if (error instanceof QueueError && STOPPING_ERRORS.has(error.code)) throw error;
+    if (error instanceof QueueError && FATAL_CODES.has(error.code)) throw error;
     // A damaged store may open without an error. Then one of the reads above fails.
     return { contents: 'a database that cannot be read', epoch: null };
   } finally {

@@ -30,7 +30,7 @@ export async function retryJobs(
   { states = RETRYABLE_STATES, bulk = false, strict = false }: RetryOptions = {},
 ): Promise<RetryResult> {
   if (strict) for (const id of ids) await throwUnlessRetryable(app, id, states);
-  // These are read before the retry, because a worker may start a retried job immediately.
+  // The at-most-once jobs are read before the retry, because a worker may start a retried job immediately.
   const startedBefore = bulk ? [] : await startedAtMostOnce(app, ids, states);
   const result = await actOnJobs(app, ids, `are not ${joinWithOr(states)}`, (batch) =>
     app.store.retry(batch, states, app.clock.now(), bulk),

@@ -5,8 +5,8 @@ import type { StateDirectory } from '../state/state-directory.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Throws if a command of the queue is still running. Called before a store is replaced, because the replacement might start the
- * command again. `known` names the attempts that the replacement lists as running, which are allowed.
+ * Throws if a command of the queue may still be running. Called before a store is replaced, because the replacement might start
+ * the command again. `known` names the attempts that the replacement lists as running, which are allowed.
  */
 export function throwIfCommandsRun(state: StateDirectory, known: ReadonlySet<string> = new Set()): void {
   // The state directory is searched, because the store may be gone or unreadable.
@@ -22,7 +22,7 @@ export function throwIfCommandsRun(state: StateDirectory, known: ReadonlySet<str
   );
 }
 
-/** Throws if a job that the store lists as running still has a process. */
+/** Throws if the command of a job that the store lists as running may still be running. */
 export async function throwIfJobsRun(store: Store, stateDirectory: StateDirectory): Promise<void> {
   for (const job of await store.runningJobs()) {
     const command = runningCommandOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));

@@ -11,7 +11,7 @@ export interface WaitOptions extends WatchOptions {
   onEnd?(job: Job): void;
 }
 
-/** Waits until the jobs are completed, dead or cancelled. Returns them in the given order, or only the first that ended (`any`). */
+/** Waits until the jobs are completed, dead or cancelled. Returns them in the given order, or with `any` only the first that ended. */
 export async function waitFor(app: App, ids: string[], options: WaitOptions): Promise<Job[]> {
   const watch = watchChanges(app, options);
   try {

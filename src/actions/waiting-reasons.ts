@@ -40,7 +40,7 @@ export async function readCircumstances(app: App): Promise<Circumstances> {
   };
 }
 
-/** Adds the reason why it is not running to each job, in place. If none of the jobs waits, nothing is read. */
+/** Sets `waitingFor` of each job, in place. Reads nothing if none of the jobs waits. */
 export async function withReasons<T extends Job>(
   app: App,
   jobs: T[],
@@ -95,7 +95,6 @@ export async function countReasons(
   return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
 }
 
-/** Adds up the counts of several queues. */
 export function sumReasons(counts: { jobs: ReasonCounts }[]): ReasonCounts {
   const sum = zeroReasonCounts();
   for (const { jobs } of counts) for (const reason of WAITING_REASONS) sum[reason] += jobs[reason];

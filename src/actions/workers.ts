@@ -43,7 +43,6 @@ export function serves({ queues }: Worker, queue: string): boolean {
 /** Tells whether a worker takes more jobs. A worker that is stopping only finishes its running jobs. */
 export const takesJobs = ({ draining, order }: Worker): boolean => !draining && order === null;
 
-/** Counts the registered workers of a supervisor. */
 export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
   return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }
