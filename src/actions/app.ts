@@ -15,7 +15,7 @@ export interface App {
   clock: Clock;
   random: Random;
   newId(now: number): string;
-  /** Is called with each warning for the user. The same warning may come several times. */
+  /** Is called with each warning for the user. It may be called several times with the same warning. */
   warn?(message: string): void;
 }
 
@@ -34,7 +34,7 @@ export type Access = 'read' | 'write' | 'work' | 'any-version';
 
 export interface OpenOptions {
   access: Access;
-  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so that they do not recreate a deleted store. */
+  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so as not to recreate a deleted store. */
   ifMissing?: IfMissing;
   /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
@@ -86,12 +86,12 @@ export async function readStoredSettings(
   return { settings, stored };
 }
 
-/** Returns a function that passes on each message only the first time it gets it. */
+/** Returns a function that calls `tell` with each message, but only once with the same message. */
 export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
-  const passedOn = new Set<string>();
+  const seen = new Set<string>();
   return (message) => {
-    if (!passedOn.has(message)) tell(message);
-    passedOn.add(message);
+    if (!seen.has(message)) tell(message);
+    seen.add(message);
   };
 }
 

@@ -23,11 +23,11 @@ export function toAttemptObject(attempt: Attempt): AttemptObject {
   };
 }
 
-/** Adds to `leftBehind` of successful attempts the processes of the command that are still running on this machine. */
+/** Extends `leftBehind` of each successful attempt by the pids of its processes that still run on this machine. */
 export function withLeftBehind(app: App, attempts: Attempt[]): Attempt[] {
   return attempts.map((attempt) => {
     if (attempt.why !== 'exited' || attempt.exitCode !== 0) return attempt;
-    // The worker may have missed some: it scans all processes only if the command's process group is not empty.
+    // The worker may have missed some processes, because it scans all processes only if the command's process group is not empty.
     const { cookie } = placeOfAttempt(app, attempt.number);
     const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
     return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };

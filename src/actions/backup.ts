@@ -9,7 +9,7 @@ import type { CopyOptions } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
-import { settleAsLost } from './settlement.ts';
+import { settlementOfLost } from './settlement.ts';
 
 export interface Backup {
   file: string;
@@ -54,14 +54,14 @@ export async function renewCopy(
 ): Promise<{ jobs: number; running: number }> {
   const running = (await copy.runningJobs()).length;
   const settings = resolveSettings(await copy.settings());
-  await copy.renew(settleAsLost(settings, app.clock.now(), app.random));
+  await copy.renew(settlementOfLost(settings, app.clock.now(), app.random));
   const jobs = (await copy.counts()).reduce((sum, one) => sum + one.jobs, 0);
   return { jobs, running };
 }
 
 /**
- * Copies the long outputs of `store` from `source`, where they have its old epoch, to `target`, where they get its new epoch.
- * Calls `onCopy` before each copy. If `target` is null, copies nothing and counts them as `outputs_left`.
+ * Copies the long outputs of `store` from `source` to `target`. The names of their directories get the new epoch of the store.
+ * Calls `onCopy` before each copy. If `target` is null, copies nothing and counts the outputs as `outputs_left`.
  */
 export async function copyOutputs(
   store: Store,

@@ -9,13 +9,13 @@ const IN_OTHER_NAMESPACE =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
 
 interface CancelOptions {
-  /** Waits until running jobs have ended or turn out to be in another pid namespace. Returns the ids of the cancelled ones. */
+  /** Waits until running jobs have ended or turn out to be in another pid namespace. Returns the ids of the cancelled jobs. */
   untilEnded?: (app: App, ids: string[]) => Promise<string[]>;
-  /** The first signal for running jobs, if it is not SIGTERM. */
+  /** The first signal for running jobs. The default is SIGTERM. */
   signal?: NodeJS.Signals | undefined;
 }
 
-/** Cancels waiting jobs and asks running ones to end. `ending` lists the latter, unless `untilEnded` is given to wait for them. */
+/** Cancels waiting jobs and asks running jobs to end. Without `untilEnded`, the result lists the running jobs as `ending`. */
 export async function cancelJobs(
   app: App,
   ids: string[],
@@ -36,7 +36,7 @@ export async function cancelJobs(
     for (const id of batchResult.dependents) dependents.add(id);
   }
   if (ending.length + changed.length > 0) wake(app.stateDirectory);
-  // A job may have been cancelled with its parent in an earlier batch.
+  // A job in `alreadyEnded` may have been cancelled by this call, with its parent in an earlier batch.
   const unchanged = alreadyEnded.filter((id) => !dependents.has(id));
   changed.push(...alreadyEnded.filter((id) => dependents.delete(id)));
   const result: JobActionResult = { changed, unchanged, why: 'had already finished' };

@@ -5,7 +5,7 @@ import type { App } from './app.ts';
 
 const DELETABLE_STATES: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
 
-/** Deletes the jobs that are in one of these states (default: all except running), permanently and with their output. */
+/** Permanently deletes the jobs that are in one of `states`, with their output. The default is all states but processing. */
 export async function deleteJobs(
   app: App,
   ids: string[],

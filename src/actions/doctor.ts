@@ -6,7 +6,7 @@ import { careOf, peekStore } from '../store/open.ts';
 import { diagnoseWork } from './doctor-work.ts';
 import { leftoversIn } from './leftovers.ts';
 
-/** A limit of open files below this number gets a warning. */
+/** `doctor` warns if the limit of open files is below this number. */
 const MIN_OPEN_FILES = 256;
 
 /** Checks the runtime, the store, its workers and the limits. Changes nothing. `readAll` reads the whole store, which takes long. */

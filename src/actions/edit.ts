@@ -5,8 +5,8 @@ import type { App } from './app.ts';
 import { checkSecrets } from './enqueue.ts';
 
 /**
- * Changes waiting jobs. An at-most-once job is left unchanged if the changes set `maxRetries` above 1. Throws if a new variable
- * is a secret of one of the jobs.
+ * Changes waiting jobs. An at-most-once job is left unchanged if the changes set `maxRetries` above 1. Throws if
+ * the changes set a variable that is a secret of one of the jobs.
  */
 export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<JobActionResult> {
   const { env } = changes;

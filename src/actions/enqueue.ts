@@ -10,12 +10,12 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** If a generated id is taken, which is very rare, all jobs get new ids. Storing them is tried this many times. */
+/** Storing the jobs is tried at most this many times. If a generated id is taken, which is very rare, all get new ids. */
 const ID_TRIES = 5;
 
 /**
  * Stores all jobs durably or none, and wakes the workers. Returns the result of `keep` for each job, or the jobs
- * themselves. Reads the inputs one by one, perhaps several times, so that many jobs need little memory. `cwd` returns the
+ * themselves without `keep`. Reads the inputs one by one, perhaps several times, so that many jobs need little memory. `cwd` returns the
  * working directory for inputs without one.
  */
 export async function enqueue<T = Job | GoneJob>(
@@ -73,7 +73,7 @@ function refuseDuplicateIds(inputs: Iterable<JobInput>): void {
   }
 }
 
-/** Returns a complete job: the fields that the user has set, and defaults for the others. Throws if fields contradict each other. */
+/** Returns a complete job: the fields of the input, and defaults for the others. Throws if fields contradict each other. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readableCommand(argv));
@@ -97,13 +97,13 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   return spec;
 }
 
-/** Returns the maximum number of attempts. It is at most 1 for an at-most-once job, even if an older schedule has more. */
+/** Returns the maximum number of attempts: at most 1 for an at-most-once job, even if a schedule of an older version has more. */
 function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): number {
   if (policy?.atMostOnce) return Math.min(1, maxRetries ?? 1);
   return maxRetries ?? settings['max-retries'];
 }
 
-/** Throws if one part of the policy contradicts another. */
+/** Throws if the retry options of a job contradict each other. */
 function checkPolicy({ policy, backoffBase }: JobSpec): void {
   const codeInBoth = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
   if (codeInBoth !== undefined)
@@ -126,7 +126,7 @@ export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'en
     );
 }
 
-/** Returns the uniqueness of a job, or null if it has none. By default it lasts until the job has ended. */
+/** Returns the uniqueness of a job, or null if it has none. By default, its key is reserved until the job has ended. */
 function uniqueOf({ unique }: JobInput): Uniqueness | null {
   if (unique === undefined) return null;
   if (unique.key === undefined)

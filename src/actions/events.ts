@@ -43,7 +43,7 @@ export async function* readEvents(
   }
 }
 
-/** Yields pages of events, newest first, from number `to` down to `floor` + 1. An empty page means that all older ones were pruned. */
+/** Yields pages of events, newest first, from number `to` down to `floor` + 1. Ends early, with an empty page, if the rest was pruned. */
 async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenerator<StoreEvent[]> {
   for (let end = to; end > floor; end -= EVENTS_PER_PAGE) {
     const page = await app.store.events(Math.max(0, end - EVENTS_PER_PAGE), Math.min(EVENTS_PER_PAGE, end));
@@ -53,7 +53,7 @@ async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenera
   }
 }
 
-/** Returns the number after which the last `count` matching events up to number `to` start, or 0 if there are fewer. */
+/** Returns an `after` with which `readEvents` yields the last `count` matching events up to `to`, or all if there are fewer. */
 export async function startOfLastEvents(
   app: App,
   count: number,
@@ -70,7 +70,7 @@ export async function startOfLastEvents(
 interface LastEvents {
   /** The newest event is first. */
   events: StoreEvent[];
-  /** The `to` of the call that continues with older events, or 0 if there are none. */
+  /** The `to` for the next call, which returns older events. It is 0 if there are none. */
   next: number;
 }
 
@@ -95,7 +95,7 @@ export async function lastEvents(
   return { events, next: floor };
 }
 
-/** A call for the events of one job examines at most this many events. The store filters them, so there can be more. */
+/** The same limit for the events of one job. It is higher, because the store filters these events itself. */
 const MAX_EXAMINED_FOR_JOB = 200_000;
 /** The events are examined in stretches of this many. Other requests are served after each stretch. */
 const EVENTS_PER_STRETCH = 20_000;
@@ -134,7 +134,7 @@ export async function* followEvents(
     for (const event of page) if (matches(event, filter)) yield event;
 }
 
-/** The delays before the next read, in which events gather: after a wake-up, and after a read that found events. */
+/** How long to wait after a wake-up, or after a read that found events, so that the next read finds several events. */
 interface FollowDelays {
   afterWakeMs: number;
   afterReadMs: number;
@@ -150,10 +150,10 @@ export async function* followPages(
   signal: AbortSignal,
   { afterWakeMs, afterReadMs } = DEFAULT_DELAYS,
 ): AsyncGenerator<StoreEvent[]> {
-  // Loaded here, because the import takes a millisecond that a plain list of events does not need.
+  // Imported only here, because the import takes a millisecond and listing events does not need it.
   const { setTimeout: sleep } = await import('node:timers/promises');
   for (let last = after; ; ) {
-    // The watch starts before the read, so that no event is missed. It is off during the delay, because wake-ups are costly.
+    // The watch starts before the read, so that no event is missed. It is closed during the delay, because wake-ups are costly.
     const watch = watchChanges(app, { timeoutMs: null, signal });
     let page: StoreEvent[];
     try {

@@ -61,7 +61,7 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
     reasons.push(
       `the job has been running ${runningSince}, but its worker is gone; the next worker will take over the job`,
     );
-  else if (await isUnseen(app, job.id))
+  else if (await mayRunUnseen(app, job.id))
     reasons.push(
       `the job started ${startedWhen} and may still be running in another pid namespace, but its worker is gone; a worker started there will take over the job`,
     );
@@ -74,8 +74,8 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   return reasons;
 }
 
-/** Tells whether the job may run in a pid namespace that this process cannot see. */
-async function isUnseen(app: App, id: string): Promise<boolean> {
+/** Tells whether the job may be running in another pid namespace, whose processes are not visible here. */
+async function mayRunUnseen(app: App, id: string): Promise<boolean> {
   const claimed = (await app.store.runningJobs()).find((job) => job.id === id);
   if (claimed === undefined) return false;
   return isOutOfSight(placeOfAttempt(app, claimed.claim.attempt));
@@ -120,10 +120,10 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
       `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
     );
   }
-  const limit = (await currentSettings(app))['max-concurrent-jobs'];
+  const maxJobs = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
-  if (limit !== null && total >= limit)
-    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${limit} running)`);
+  if (maxJobs !== null && total >= maxJobs)
+    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${maxJobs} running)`);
   const { rate, tokens } = queue;
   if (rate !== null && availableTokens(rate, tokens, app.clock.now()).tokens < 1)
     reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(rate)}`);

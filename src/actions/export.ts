@@ -11,11 +11,11 @@ import type { ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
-/** The version of the export format. It is raised when older versions of queuectl could not read the lines. */
+/** The version of the export format. It increases when older versions of queuectl cannot read the new format. */
 export const EXPORT_VERSION = 1;
 /** One line holds at most this many bytes of output. */
 const CHUNK_BYTES = 48 * 1024;
-/** Lines are written together when they have more characters than this, to save system calls. */
+/** Lines are collected until they have more characters than this, to save system calls. */
 const BUFFER_LENGTH = 256 * 1024;
 
 interface Counts {
@@ -60,7 +60,7 @@ function encode(row: ExportedRow['row']): object {
   );
 }
 
-/** Writes the output of an attempt that is in files, if any. Short output is in the row of the attempt. */
+/** Writes the output files of an attempt, if it has any. Short output is in the row of the attempt instead. */
 function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): void {
   const { directory } = placeOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -41,25 +41,25 @@ export async function* listJobs(
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
-/** Tells whether the counters alone give the number of jobs that match a filter. */
+/** Tells whether the matching jobs can be counted with the counters of the store, without reading them. */
 export function countersCover({ queue: _, states, waitingFor, ...rest }: JobFilter): boolean {
   return Object.keys(rest).length === 0 && (states === undefined || waitingFor === undefined);
 }
 
-/** Returns how many jobs the counters have for the queue and either the states or the reasons of a filter. */
+/** Returns how many jobs match a filter that the counters cover. */
 export async function countJobs(
   app: App,
-  { queue: wanted, states, waitingFor }: Pick<JobFilter, 'queue' | 'states' | 'waitingFor'>,
+  { queue: wantedQueue, states, waitingFor }: Pick<JobFilter, 'queue' | 'states' | 'waitingFor'>,
 ): Promise<number> {
   let total = 0;
   if (waitingFor !== undefined) {
     for (const { queue, jobs } of await countReasons(app))
-      if (wanted === undefined || queue === wanted)
+      if (wantedQueue === undefined || queue === wantedQueue)
         for (const reason of new Set(waitingFor)) total += jobs[reason];
     return total;
   }
   for (const { queue, state, jobs } of await app.store.counts())
-    if ((wanted === undefined || queue === wanted) && (!states?.length || states.includes(state)))
+    if ((wantedQueue === undefined || queue === wantedQueue) && (!states?.length || states.includes(state)))
       total += jobs;
   return total;
 }
@@ -86,10 +86,10 @@ export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
   return job.stdinBytes === 0 || job.stdin !== null ? job : { ...job, stdin: await app.store.stdin(job.id) };
 }
 
-/** Returns the JSON object of a job, which can be enqueued again as it is. */
+/** Returns the JSON object of a job. It can be enqueued again with another id. */
 export async function jobObject(app: App, job: Job | JobWithReason): Promise<JobObject> {
-  const explained = 'waitingFor' in job ? job : await withReason(app, job);
-  return { ...toJobObject(await withStdin(app, explained)), pid: await pidOf(app, job) };
+  const jobWithReason = 'waitingFor' in job ? job : await withReason(app, job);
+  return { ...toJobObject(await withStdin(app, jobWithReason)), pid: await pidOf(app, job) };
 }
 
 /**
@@ -109,10 +109,10 @@ export async function enqueuedJobObjects(
   return Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
 }
 
-/** How often a job and its attempts are read again because the job changed between the two reads. */
-const REREADS = 3;
+/** A job that changes while its attempts are read is read again with its attempts, at most this many times. */
+const MAX_REREADS = 3;
 
-/** Reads a job and its attempts, so that both are of the same moment. */
+/** Reads a job and then its attempts. Reads both again if the job changed in between. */
 export async function getJobWithAttempts(
   app: App,
   id: string,
@@ -120,10 +120,10 @@ export async function getJobWithAttempts(
   let job = await getJob(app, id);
   for (let rereads = 0; ; rereads++) {
     const attempts = await app.store.attempts(id);
-    const now = await getJob(app, id);
-    if ((now.state === job.state && now.attempts === job.attempts) || rereads === REREADS)
-      return { job: await withReason(app, now), attempts };
-    job = now;
+    const reread = await getJob(app, id);
+    if ((reread.state === job.state && reread.attempts === job.attempts) || rereads === MAX_REREADS)
+      return { job: await withReason(app, job), attempts };
+    job = reread;
   }
 }
 
@@ -136,7 +136,7 @@ export const childrenOf = (app: App, id: string): Promise<ChildState[]> => app.s
 /** The JSON object of a job that depends on another. */
 export interface ChildObject {
   id: string;
-  /** How the parent has to end. */
+  /** Which result of the parent the job waits for. */
   on: Dependency['on'];
   state: State;
   /** Tells whether the job still waits for the parent. */
@@ -160,7 +160,7 @@ export async function cancelledWith(
   return [...dependents];
 }
 
-/** Returns the ids of other jobs that were cancelled because of one of the first `limit` of these, and still are. */
+/** Returns the ids of other jobs that were cancelled because of these and still are. Checks only the first `limit` ids. */
 export async function cancelledBecauseOf(app: App, ids: string[], limit = ids.length): Promise<string[]> {
   const cancelled = new Set<string>();
   for (const id of ids.slice(0, limit))

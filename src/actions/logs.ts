@@ -9,7 +9,7 @@ import { getJobWithAttempts } from './jobs.ts';
 export interface Logs {
   /** Null if the job has not run yet. */
   attempt: Attempt | null;
-  /** Split output has two streams, stdout first. */
+  /** Split output has two streams, stdout first. Other output counts as stdout. */
   streams: { stream: Stream; pieces: Iterable<Uint8Array> }[];
 }
 
@@ -60,7 +60,7 @@ export async function readOutputRange(
   return { attempt, ...(moved === null ? range : sliceOf(moved, from, maxBytes)) };
 }
 
-/** Returns the attempt with this ordinal, which must exist. For null, returns the last attempt, or null if there is none yet. */
+/** Returns the attempt with this ordinal, which must exist. If it is null, returns the last attempt, or null if there is none. */
 export function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
   if (ordinal === null) return attempts.at(-1) ?? null;
   const found = attempts.find((one) => one.ordinal === ordinal);
@@ -85,7 +85,7 @@ export async function readOutput(app: App, attempt: Attempt, stream: Stream): Pr
   return stored === null ? outputPieces(outputPlaceOf(app, attempt, stream)) : [stored];
 }
 
-/** Returns where the output file of a stream is, whether or not it exists. */
+/** Returns the paths for the output of one stream, whether or not the files exist. */
 export function outputPlaceOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
   return outputPlaceIn(placeOfAttempt(app, number).directory, stream);
 }

@@ -47,7 +47,7 @@ export async function migrateStore(
   return migration;
 }
 
-/** Returns the ids of all live workers. If there are none, those of live supervisors, because one may be replacing its worker. */
+/** Returns the ids of all live workers. If there are none, returns those of live supervisors, which may be replacing a worker. */
 async function runningIds(app: OpenedApp): Promise<string[]> {
   const workers = await activeWorkers(app);
   const running = workers.length > 0 ? workers : await activeSupervisors(app);

@@ -5,7 +5,7 @@ import type { App } from './app.ts';
 import { getJobWithAttempts } from './jobs.ts';
 import { chooseAttempt, outputPlaceOf, streamsOf } from './logs.ts';
 
-/** Returns the paths of the output files of an attempt, of the last one for null. Throws if the output is not in files. */
+/** Returns the paths of the output files of one attempt. `ordinal` null means the last one. Throws if the output is not in files. */
 export async function outputPaths(
   app: App,
   id: string,

@@ -5,8 +5,8 @@ import { readRecord } from '../state/record.ts';
 import type { App } from './app.ts';
 
 /**
- * Returns the pid of a running job's frame, which is also its process group. Returns null if the job has not started its
- * command, or runs in another pid namespace.
+ * Returns the pid of a running job's frame, which is also the id of its process group. Returns null if the
+ * command is not running, or runs in another pid namespace.
  */
 export async function pidOf(app: App, { id, state }: Job): Promise<number | null> {
   if (state !== 'processing') return null;

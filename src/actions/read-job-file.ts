@@ -7,7 +7,7 @@ import { splitElements, splitLines, splitObjects } from './split-chunks.ts';
 /** A text in chunks. Every iteration starts at the beginning of the text. */
 export type Chunks = Iterable<string>;
 
-/** Reads jobs one by one: from a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
+/** Reads jobs one by one: a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
 export function* readJobFile(
   chunks: Chunks,
   template: CommandTemplate | null,
@@ -64,13 +64,13 @@ function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
   }
 }
 
-/** Reads a job without the name of its line, because composing it is slow. Returns null if an error or a warning needs the name. */
+/** Reads a job with an empty source, because building a text such as "line 3" is slow. Returns null on an error or a warning. */
 function readWithoutSource(read: (source: string) => ReadJob): ReadJob | null {
   const job = orNull(() => read(''));
   return job?.warnings.length === 0 ? job : null;
 }
 
-/** Makes a job of each line with the template. Skips only empty lines, because a value may begin with # or {. */
+/** Makes a job of each line that is not empty. A line that begins with # or { is a value like any other. */
 function* readTemplateValues(template: CommandTemplate, chunks: Chunks, now: number): Generator<ReadJob> {
   for (const { text, line } of splitLines(chunks)) {
     const value = withoutCarriageReturn(text);

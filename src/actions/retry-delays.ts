@@ -6,7 +6,7 @@ import { getJob } from './jobs.ts';
 const MAX_DELAYS = 20;
 
 export interface RetryDelays {
-  /** The delays after the first failure, the second, and so on, at most MAX_DELAYS, without random jitter. */
+  /** The delay after each failed attempt, without random jitter. The list has at most MAX_DELAYS delays. */
   delays_ms: number[];
   /** The share by which a delay may be shorter, from 0 to 1. */
   jitter: number;

@@ -29,8 +29,8 @@ export async function retryJobs(
   ids: string[],
   { states = RETRYABLE_STATES, bulk = false, strict = false }: RetryOptions = {},
 ): Promise<RetryResult> {
-  if (strict) for (const id of ids) await refuseUnlessRetryable(app, id, states);
-  // The at-most-once jobs are read first, because a worker may start a retried job immediately.
+  if (strict) for (const id of ids) await throwUnlessRetryable(app, id, states);
+  // The at-most-once jobs are read before the retry, because a worker may start a retried job immediately.
   const startedBefore = bulk ? [] : await startedAtMostOnce(app, ids, states);
   const result = await actOnJobs(app, ids, `are not ${joinWithOr(states)}`, (batch) =>
     app.store.retry(batch, states, app.clock.now(), bulk),
@@ -39,15 +39,15 @@ export async function retryJobs(
   const skippedAtMostOnce = bulk ? await startedAtMostOnce(app, result.unchanged, states) : [];
   const withoutKey: string[] = [];
   let why = '';
-  const others = new Set(result.unchanged).difference(new Set(skippedAtMostOnce));
-  for (const id of others) {
+  const otherUnchanged = new Set(result.unchanged).difference(new Set(skippedAtMostOnce));
+  for (const id of otherUnchanged) {
     const holder = await app.store.keyHolder(id, states, app.clock.now());
     if (holder === null) continue;
     withoutKey.push(id);
     why ||= keyTakenText(holder);
   }
   if (withoutKey.length === 0) why = result.why;
-  else if (withoutKey.length < others.size) why = `${result.why}, or ${why}`;
+  else if (withoutKey.length < otherUnchanged.size) why = `${result.why}, or ${why}`;
   const [unchangedId] = result.unchanged;
   if (strict && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
   if (strict && unchangedId !== undefined)
@@ -55,7 +55,7 @@ export async function retryJobs(
   return { ...result, withoutKey, skippedAtMostOnce, retriedAtMostOnce, why };
 }
 
-async function refuseUnlessRetryable(app: App, id: string, states: readonly State[]): Promise<void> {
+async function throwUnlessRetryable(app: App, id: string, states: readonly State[]): Promise<void> {
   const { state } = await getJob(app, id);
   if (!states.includes(state)) throw wrongState(id, state, states, notRetryableHint(id, state));
   const holder = await app.store.keyHolder(id, states, app.clock.now());

@@ -37,7 +37,7 @@ export async function checkSchedule(
 
 const NO_DATE_HINT = 'use a day that exists in the month, such as 28 in February';
 
-/** Throws if the time zone is unknown or no tick exists. Returns the timing with the usual spelling of its zone, and its next tick. */
+/** Throws if the time zone is unknown or no tick exists. Returns the timing with its zone spelled as usual, and its next tick. */
 export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
   const timing = checkZone(given);
   const nextAt = (await fireTimes(timing)).after(now);

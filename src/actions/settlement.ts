@@ -26,8 +26,8 @@ export function settlementOf(
   return { claim: job.claim, transition, why: outcome.why, exitCode, ...attemptEnd, ...hooks };
 }
 
-/** Returns a function that computes the settlement of a job that was running when its store was copied. Its attempt is lost. */
-export function settleAsLost(
+/** Returns a function that computes how to settle a job that is running in a copy of a store. Its attempt counts as lost. */
+export function settlementOfLost(
   settings: Settings,
   now: number,
   random: Random,

@@ -3,7 +3,7 @@ import type { Stats } from '../core/wire.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
 
-/** The percentiles and the throughput are those of at most this many finished attempts, so that the cost is bounded. */
+/** The percentiles and the throughput are computed from at most this many finished attempts, so that the cost is bounded. */
 const MAX_SAMPLE = 10_000;
 const THROUGHPUT_WINDOW_MS = 5 * 60_000;
 
@@ -31,7 +31,7 @@ function percentiles(values: number[]): Percentiles | null {
   return percentilesByRank(sorted.length, (rank) => sorted[rank - 1]!);
 }
 
-/** Returns the throughput in the window, or in the time that a full sample covers if that is shorter. */
+/** Returns the throughput in the window. If the sample is full and covers less time, returns the throughput in that time. */
 function throughputPerMinute(finishedAt: number[], now: number): number {
   const recent = finishedAt.filter((at) => at > now - THROUGHPUT_WINDOW_MS);
   if (recent.length === 0) return 0;

@@ -5,7 +5,7 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 
-/** Stops the processes of running jobs until they are continued. Timeouts continue to count. */
+/** Suspends the processes of running jobs with SIGSTOP. Timeouts continue to count. */
 export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
   return signalJobs(app, ids, 'SIGSTOP');
 }
@@ -43,6 +43,6 @@ export async function processesOf(app: App, id: string): Promise<FoundProcess[]>
   return target === undefined ? [] : processes.find(target);
 }
 
-export function isSuspended(processes: FoundProcess[]): boolean {
-  return processes.length > 0 && processes.every((one) => one.stopped);
+export function isSuspended(found: FoundProcess[]): boolean {
+  return found.length > 0 && found.every((one) => one.stopped);
 }

@@ -97,7 +97,7 @@ export function selectionOf(commandName: string, otherFlags: Record<string, Flag
       `for help: queuectl help ${commandName}`,
     );
   }
-  return input.args.length > 0 ? { names: input.args } : { filter: readFilter(input, Date.now()) };
+  return input.args.length > 0 ? { references: input.args } : { filter: readFilter(input, Date.now()) };
 }
 
 /**

@@ -30,7 +30,7 @@ export default defineCommand({
       )
         return 1;
     }
-    const ids = input.args.length === 0 ? null : await selectJobs(app, { names: input.args });
+    const ids = input.args.length === 0 ? null : await selectJobs(app, { references: input.args });
     printChanged(context.io, 'purged', await purgeDead(app, ids));
     return 0;
   },

@@ -9,12 +9,12 @@ import { SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-result.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
 
-/** Finds the ids of the named jobs. If the only name is `all` and no job has that id, the error suggests --all. */
-async function namedJobs(app: App, names: string[]): Promise<string[]> {
+/** Finds the ids of the jobs. If the only reference is `all` and no job has that id, the error suggests --all. */
+async function referencedJobs(app: App, references: string[]): Promise<string[]> {
   try {
-    return await selectJobs(app, { names });
+    return await selectJobs(app, { references });
   } catch (error) {
-    if (!(error instanceof QueueError) || names.join() !== 'all') throw error;
+    if (!(error instanceof QueueError) || references.join() !== 'all') throw error;
     throw new QueueError(error.code, error.message, 'to retry all dead jobs: queuectl dlq retry --all');
   }
 }
@@ -43,7 +43,7 @@ export default defineCommand({
     const { io } = context;
     const ids = all
       ? await selectJobs(app, { filter: { states: ['dead'] } })
-      : await namedJobs(app, input.args);
+      : await referencedJobs(app, input.args);
     const retried = await retryJobs(app, ids, { states: ['dead'], bulk: all, strict: !all });
     const { changed, withoutKey, skippedAtMostOnce: skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);

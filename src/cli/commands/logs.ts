@@ -53,7 +53,7 @@ export default defineCommand({
       raw: input.has('raw'),
     };
     const app = await context.app();
-    const ids = await selectJobs(app, { names: input.args });
+    const ids = await selectJobs(app, { references: input.args });
     if (input.has('path')) return printPaths(context, app, ids, wanted);
     if (input.has('follow')) return follow(context, ids, wanted);
     if (context.io.json) {
