@@ -13,9 +13,9 @@ export interface FigureStore {
   breakdown(request: SeriesRequest): Promise<(Labels & Figures)[]>;
   /** Returns the figures of all time by queue and name. They only rise until the queue is removed. */
   totals(): Promise<(Labels & Figures)[]>;
-  /** Returns since when each queue's oldest runnable job has been waiting, or null. Held and blocked jobs are not runnable. */
+  /** Returns since when each queue's oldest due job has been waiting, or null if it has none. Held and blocked jobs do not count. */
   oldestWaiting(now: number): Promise<{ queue: string; since: number | null }[]>;
-  /** Records for how long each queue's oldest runnable job has been waiting. Writes nothing if none is waiting. */
+  /** Records for how long each queue's oldest due job has been waiting. Writes nothing if none is waiting. */
   sampleWaiting(now: number): Promise<void>;
   /** Returns the size of the write-ahead log, or null if the store has none. */
   walBytes(): Promise<number | null>;

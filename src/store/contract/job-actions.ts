@@ -7,7 +7,7 @@ export interface JobActionStore {
    * Makes jobs of the states `from` pending, due now and with no attempts charged. Never changes a running job. Returns
    * the ids of the changed jobs.
    *
-   * - A job waits again for a parent that is unfinished again.
+   * - If a parent of the job is unfinished again, for example because it was retried too, the job waits for it.
    * - A job takes its unique key again, and is left alone if another job has it. A key with a time limit is not taken again.
    * - With `bulk`, an at-most-once job that was started before is left alone.
    */
@@ -15,8 +15,8 @@ export interface JobActionStore {
   /** Returns the id of the job whose unique key prevents a retry of this job from the states `from`, or null if none does. */
   keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
-   * Removes jobs of the states `from` with their attempts. Never removes a running job. Returns what it removed. For a
-   * dependent job, a removed parent counts as failed, even if the job wanted its parent to fail.
+   * Removes jobs of the states `from` with their attempts. Never removes a running job. A removed parent meets no dependency,
+   * so jobs that wait for it are cancelled, held or run, depending on their policy.
    */
   remove(ids: string[], from: readonly State[], now: number): Promise<RemovedJobs>;
   /** Immediately cancels jobs that are not running. For a running job it stores the request, and the worker that holds the job stops it. */

@@ -22,10 +22,10 @@ export interface ScheduleStore {
   /** Returns the schedules with a due tick, or with a waiting tick that can be enqueued now. */
   dueSchedules(now: number): Promise<Schedule[]>;
   /**
-   * Moves a schedule on and enqueues its ticks, in one transaction. If the schedule is no longer at the tick at which the
-   * caller saw it, nothing changes and the result is null. So only one of several callers succeeds.
+   * Moves a schedule on and enqueues its ticks, in one transaction. Changes nothing and returns null if the schedule was
+   * paused or moved on since the caller read it. So only one of several callers succeeds.
    *
-   * - A tick that was handled before is left out, even if the clock was set back by up to 6 hours since.
+   * - A tick that was handled before is left out, even if the clock was set back by up to 6 hours since then.
    * - While a job of the schedule is unfinished, `overlap` decides. Waiting ticks come before new ones.
    * - A tick is skipped if the unique key of its job is taken.
    */
@@ -42,9 +42,9 @@ export interface Firing {
   schedule: Schedule;
   /** Becomes the next tick. */
   nextAt: number | null;
-  /** The due ticks, oldest first, each with the id of its job. */
+  /** The due ticks, oldest first, each with the id of its job. While a job is unfinished, ticks without `mayWait` are skipped. */
   ticks: { at: number; mayWait: boolean; jobId: string }[];
-  /** The ids for the jobs of the `schedule.waiting` ticks that wait already, oldest first. */
+  /** The ids for the jobs of the ticks that are waiting already, oldest first. There are `schedule.waiting` of them. */
   waitingJobIds: string[];
   /** The template of the jobs of all ticks. `jobOfTick` (core/schedule.ts) makes the job of one tick from it. */
   job: JobSpec;

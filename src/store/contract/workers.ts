@@ -16,7 +16,7 @@ export interface WorkerStore {
   unregister(workerId: string): Promise<boolean>;
   /**
    * Removes a worker that still holds jobs, if one of the other workers `heirs` is registered, not draining and not ordered to
-   * stop. Such a worker looks for jobs without a worker before it leaves. Returns false if nothing has changed.
+   * stop. Before an heir leaves, it looks for running jobs whose worker is gone. Returns false if nothing has changed.
    */
   handOver(workerId: string, heirs: string[]): Promise<boolean>;
   workers(): Promise<Worker[]>;
@@ -45,7 +45,7 @@ export interface StopMark {
   /** The process that gave the order, and its ancestors. If one of them executes queuectl later, it is not stopped. */
   by: string[];
   /**
-   * The processes of this pid namespace that ran queuectl at that time, or had just been forked. Missing in the mark of an
+   * The processes of `pidNamespace` that ran queuectl at that time, or had just been forked. Missing in the mark of an
    * older version, and null if the system does not list processes.
    */
   programs?: { pidNamespace: string; running: string[]; forked: string[] } | null;

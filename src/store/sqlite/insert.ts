@@ -75,7 +75,7 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   const results: T[] = [];
   const queues = new Map<string, { number: number; added: number }>();
   const children: { id: string; at: number }[] = [];
-  const standIns = new Map<string, string>();
+  const keyHolders = new Map<string, string>();
   const log = newEnqueueLog(db);
   const figures = newTally(db);
   let batch: PlacedJob[] = [];
@@ -96,7 +96,7 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
     if (!hasKeyOrStdin) queue.added++;
     if (existing === null) figures.countEnqueued(queue.number, job.name);
     if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: results.length });
-    if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
+    if (existing !== null && existing.id !== job.id) keyHolders.set(job.id, existing.id);
     results.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertBatch(db, batch, now, log);
@@ -108,10 +108,10 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
     addDependencies(
       db,
       children.map((child) => child.id),
-      standIns,
+      keyHolders,
       now,
     );
-  // Some jobs may have been unblocked or cancelled at once.
+  // Jobs with dependencies are read again, because some may have been unblocked, held or cancelled at once.
   if (keep === undefined)
     for (const { id, at } of children) results[at] = toJob(db.get(sql.jobById, id)!) as T;
   return results;

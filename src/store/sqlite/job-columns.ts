@@ -18,11 +18,12 @@ export const PLAIN_COLUMNS = [
   ...PLAIN.map((field) => field.name).filter((name) => name !== 'queue'),
 ];
 export const PLAIN_KEYS = PLAIN.map((field) => field.key).filter((key) => key !== 'queue');
-/** The properties that have their defaults in a plain job, and (RARE_DEFAULTS) these defaults in the same order. */
+/** The properties that have their defaults in a plain job. */
 export const RARE_KEYS = [...OWN_FIELDS, ...START_FIELDS]
   .filter((field) => !field.plain)
   .map((field) => field.key)
   .concat('hooks', 'policy');
+/** The defaults of RARE_KEYS, in the same order. */
 export const RARE_DEFAULTS = RARE_KEYS.map((key) => JOB_DEFAULTS[key]);
 
 /** The columns that hold JSON, and whether it is an array or an object. */

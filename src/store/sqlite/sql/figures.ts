@@ -13,7 +13,7 @@ export const insertRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?
 export const countJobs = `INSERT INTO rollup (tier, at, kind, enqueued, dropped) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET enqueued = enqueued + excluded.enqueued, dropped = dropped + excluded.dropped`;
 export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
-/** Counts an attempt. ?1 and ?3 are its times, ?2 and ?4 the new packed counts. All are null where a time does not count. */
+/** Counts an attempt. ?1 and ?3 are its times, ?2 and ?4 the new packed counts. A time that does not count is null, as are its counts. */
 export const countAttempt = (outcome: string): string => `UPDATE rollup SET ${outcome} = ${outcome} + 1,
   ${withTime('wait', '?1', '?2')}, ${withTime('run', '?3', '?4')} WHERE tier = ?5 AND at = ?6 AND kind = ?7`;
 const withTime = (
