@@ -14,7 +14,7 @@ export interface CareStore {
   withActor(actor: string): Store;
   /**
    * Turns a copy into an independent store, in one transaction: gives it a new epoch, removes its workers, and settles every
-   * running job with `settleLost`. No other connection may use the copy.
+   * running job with `settleLost`. No other connection must use the copy.
    */
   renew(settleLost: SettleLost): Promise<void>;
   /** Calls `keep` with every row that makes up the queue, as of one moment, in an order in which `load` accepts them. */
@@ -26,8 +26,9 @@ export interface CareStore {
    * - A job, schedule or other named row that exists is skipped with its own rows, or refused, depending on `onConflict`.
    *   A queue, setting or idempotency key with equal values is no conflict. Jobs of an existing queue are added to it.
    * - Figures are added only to a store that has none.
+   * - Jobs that were running are settled with `settleLost`.
    * - An output file comes after the row of its attempt. It is passed to `keepFile` before the commit, unless the attempt
-   *   was skipped. Jobs that were running are settled with `settleLost`.
+   *   was skipped.
    */
   load(rows: Iterable<ExportedRow | ExportedFilePart>, options: LoadOptions): Promise<LoadCounts>;
   close(): Promise<void>;

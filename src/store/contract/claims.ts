@@ -14,7 +14,7 @@ export interface ClaimStore {
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
    * Returns when the next job can be claimed from `queues`, or from any queue if that is null. The time is in the past if a job
-   * can be claimed now, and null if none is waiting. Ignores paused queues and queues at their concurrency limit.
+   * can be claimed now, and null if there is none. Ignores max-concurrent-jobs, paused queues and queues at their concurrency limit.
    */
   nextDue(queues: string[] | null, now: number): Promise<number | null>;
   /**

@@ -15,7 +15,7 @@ export interface EventStore {
   eventsOfJob(id: string, after: number, to: number, limit: number): Promise<StoreEvent[]>;
   /** Returns the number of the last event, or 0 if there was none. It never falls, whatever is removed. */
   lastEventNumber(): Promise<number>;
-  /** Returns the number of the last event before this time. If the clock was set back, the number may be lower. */
+  /** Returns the number of the last event before this time. If the clock was set back, it may be too low. */
   lastEventNumberBefore(at: number): Promise<number>;
   /** Adds an event that belongs to no job, and changes nothing else. */
   note(event: NewEvent): Promise<void>;

@@ -110,7 +110,7 @@ export interface RepairReport {
   how: string;
   /** The number of saved rows by table. */
   saved: Record<string, number>;
-  /** The number of saved rows that were found on pages outside the trees of all tables, by table. They may be old versions. */
+  /** The number of saved rows that were found outside the tree of their table, by table. They may be old versions. */
   loose: Record<string, number>;
   /** Describes what could not be saved, as exactly as it is known. */
   lost: string[];

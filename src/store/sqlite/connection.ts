@@ -48,8 +48,8 @@ export interface Connection extends Statements {
   /** Switches the file to WAL mode. */
   useWal(): Promise<void>;
   /**
-   * Runs `work`, which must not await, in a transaction. Waits for other writers. With `usesBallast` it removes the ballast
-   * if the disk is full, which is only for writes that end or remove something.
+   * Runs `work`, which must not await, in a transaction. Waits for other writers. With `usesBallast`, it removes the ballast
+   * if the disk is full. Only writes that end or remove something use the ballast.
    */
   write<T>(verb: keyof Store | 'migrate', work: () => T, options?: { usesBallast: boolean }): Promise<T>;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */

@@ -3,7 +3,6 @@ import { JOB_DEFAULTS, KEPT_FIELDS } from '../../core/field-list.ts';
 
 /** The fields that have a column of their own with the same name. */
 export const OWN_FIELDS = KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);
-/** The fields that can be edited. */
 export const EDITABLE_FIELDS = OWN_FIELDS.filter((field) => field.edit !== undefined);
 /** The fields that share the JSON object in the column `start`. Those that a job does not set are left out of it. */
 export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'start');

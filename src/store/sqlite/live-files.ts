@@ -120,7 +120,7 @@ function saveCommitted(database: DatabaseSync, path: string): void {
   }
 }
 
-/** Copies the -wal into the database. Tells whether all of it is there now. */
+/** Copies the -wal into the database. Returns whether all of it was copied. */
 function checkpoint(database: DatabaseSync): boolean {
   try {
     const row = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
@@ -169,7 +169,7 @@ function ownDescriptors(): Map<string, string> {
   return found;
 }
 
-/** The open stores, by the function that tells whether their files were removed. A database stays here until it is closed. */
+/** The open stores, by their `noticeRemoval`. A database stays here until it is closed. */
 const openStores = new Map<() => boolean, { path: string; database: DatabaseSync }>();
 
 /** Tells whether this process has a store open whose -wal or -shm file was removed. */

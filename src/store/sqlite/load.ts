@@ -26,7 +26,7 @@ export function load(
     }
   }
   recomputeDerived(db);
-  // It is unknown how the jobs ended that were running in the other store.
+  // It is unknown how the jobs that were running in the other store ended.
   for (const row of db.all(sql.runningAbove, loader.offsets.job!)) settle(db, settleLost(toClaimedJob(row)));
   return loader.counts;
 }

@@ -8,7 +8,7 @@ export interface OpenQueue {
   hasReadyJob: boolean;
   dueAt: number | null;
   room: number;
-  /** The number of jobs that its rate limit allows now. Null if it has none. */
+  /** The number of jobs that its rate limit allows now. Null if it has no rate limit. */
   tokens: number | null;
   /** The time at which its rate limit allows the next job. Infinity while the queue is at its concurrency limit. */
   openAt: number;

@@ -120,7 +120,7 @@ function prepareFiles(
   anyOwner: boolean,
 ): { path: string; created: boolean } {
   try {
-    // The names of the files that SQLite creates beside the database are longer.
+    // The files that SQLite creates beside the database have longer names, which must fit into 255 bytes.
     if (Buffer.byteLength(basename(location)) > LONGEST_NAME_BYTES) {
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     }

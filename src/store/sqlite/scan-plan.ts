@@ -61,7 +61,7 @@ const OWN_REASONS = [
   ['retrying', 'waiting', 'failed'],
 ] as const;
 
-/** Returns scans of all waiting jobs for queues whose due jobs are selected, and of the selected jobs set aside for others. */
+/** Returns scans of all waiting jobs for queues whose due jobs are selected, and of only the jobs set aside for other queues. */
 function waitingScans(
   db: Connection,
   waiting: WaitingSelection,

@@ -16,8 +16,8 @@ const OPEN_TRIES = 3;
 
 /**
  * Opens a store with the -wal and -shm files that all others use. Throws if the store has a second name. If these files change
- * meanwhile, the store is opened again, because what was read may be out of date. Then somebody removed the files, or SQLite
- * did when the last process closed the database.
+ * meanwhile, the store is opened again, because what was read may be out of date. They change if somebody removes them, or if
+ * SQLite does when the last process closes the database.
  */
 export async function openWithCurrentFiles(
   location: string,

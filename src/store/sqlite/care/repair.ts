@@ -52,7 +52,6 @@ export async function repairSqlite(
 type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 type PartialReport = Omit<RepairReport, 'problems'>;
 
-/** A repair in progress. */
 interface RepairProgress {
   db: Connection;
   source: DamagedCopy;

@@ -23,7 +23,7 @@ export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = max(due
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > ? THEN 'waiting' ELSE 'ready' END
   WHERE number IN (SELECT child FROM dependency WHERE ${SATISFIED})`;
 export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SATISFIED}`;
-/** Matches the other children, which can no longer run. */
+/** Matches the other children. Their dependency cannot be met any more. */
 const STILL_BLOCKED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
 export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
   WHERE ${STILL_BLOCKED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;

@@ -31,7 +31,7 @@ export const rollups = `SELECT at, kind, ${FIGURES} FROM rollup WHERE tier = ? A
 export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS queue FROM rollup_kind
   CROSS JOIN queue ON queue.number = rollup_kind.queue`;
 /**
- * Finds, for each queue, since when its oldest runnable job has been waiting. Jobs that were due when they were enqueued
+ * Finds, for each queue, since when its oldest due job has been waiting. Jobs that were due when they were enqueued
  * (`fresh`) are in order, so the first one of each priority is the oldest. Jobs that became due later (`late`) have an index
  * of their own, which costs new jobs nothing. Jobs that are due but not yet ready are `due`.
  */
