@@ -41,8 +41,8 @@ export async function restore(
   let notedEpoch: string | null = null;
   const restored = await care.replace(location, file, anyOwner, {
     now: () => app.clock.now(),
-    async begin(exists) {
-      const old = exists
+    async begin(hasOld) {
+      const old = hasOld
         ? await inspectOldStore(app, location, stateDirectory)
         : { contents: null, epoch: null };
       throwIfCommandsRun(stateDirectory);

@@ -12,7 +12,7 @@ export function storeLocation(flag: string | undefined, environment: NodeJS.Proc
 }
 
 const URL_SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-/** Other schemes are refused. Otherwise a URL would become the name of a file, and show the password in the URL. */
+/** Schemes other than these, `file:` and `sqlite:` are refused. A file named after a URL would show the password in it. */
 const STORE_SCHEMES = ['postgres', 'postgresql'];
 
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */

@@ -147,7 +147,7 @@ const MAY_SORT = [
   'dependenciesOfJob',
   'childrenOfJob',
   'cancelledWith',
-  'cancelledBy',
+  'cancelledDueTo',
   'countKinds',
   'oldestWaiting',
 ];

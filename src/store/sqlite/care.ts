@@ -8,7 +8,7 @@ import * as sql from './sql/care.ts';
 import { runningJobs } from './sql/claims.ts';
 import { SAVED_TABLES } from './tables.ts';
 
-/** Implements this part except `epoch`, `origin` and `withActor`, which store.ts adds. */
+/** Implements CareStore except `epoch`, `origin` and `withActor`, which store.ts adds. */
 export function careStore(
   db: Connection,
   onRenewed: () => void,

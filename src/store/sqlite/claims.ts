@@ -140,7 +140,7 @@ function takeJob(db: Connection, number: number, workerId: string, now: number):
   return toClaimedJob(row);
 }
 
-/** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from all other jobs. */
+/** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from claiming any job. */
 function takeOrHoldJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;

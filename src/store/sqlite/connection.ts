@@ -43,20 +43,20 @@ export interface Connection extends Statements {
   pragma(name: string): number;
   /** Makes every write call `check` first, inside its transaction. `check` throws to refuse the write. */
   checkBeforeWrites(check: () => void): void;
-  /** Calls `mend` after a write failed for a value out of range or a full disk. If `mend` returns true, the write is repeated. */
+  /** Calls `mend` after a write failed because of a value out of range or a full disk. If `mend` returns true, repeats the write. */
   onWriteFailure(mend: (error: unknown) => boolean): void;
   /** Switches the file to WAL mode. */
   useWal(): Promise<void>;
   /**
-   * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `usesBallast` it
-   * removes the ballast if the disk is full. Only writes that end or remove something may do so.
+   * Runs `work`, which must not await, in a transaction. Waits for other writers. With `usesBallast`, it removes the ballast
+   * if the disk is full. Only writes that end or remove something use the ballast.
    */
   write<T>(verb: keyof Store | 'migrate', work: () => T, options?: { usesBallast: boolean }): Promise<T>;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
-   * Locks the file for all others until the connection is closed, and folds the WAL into it. Others wait as for any writer.
-   * Does nothing if another file has the path now, because the WAL there belongs to that file.
+   * Locks out all other connections until this one is closed, and copies the WAL into the file. Others wait as for any writer.
+   * Does nothing if another file has the path now, because the -wal file there belongs to that file.
    */
   hold(): Promise<void>;
   /** Tells whether the open file is still the one at the path. Otherwise nobody would read what is written into it. */
@@ -64,16 +64,15 @@ export interface Connection extends Statements {
   /** Throws if the file is no longer current, or if its -wal or -shm file was removed. */
   checkFile(): void;
   /**
-   * Makes every read and write throw once the -wal or -shm file was removed. Another process may have made new ones, and nobody
-   * would see what is written into the old ones.
+   * Makes writes throw after the -wal or -shm file was removed, and reads at most a second later. Nobody would see what is
+   * written into the old files once another process has created new ones.
    */
   watchFiles(): void;
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
   /**
-   * Closes the connection, unless its -wal or -shm file was replaced by another. SQLite would then copy old pages over new ones
-   * and remove the new -wal, so such a connection stays open until the process ends. If the files were only removed, closing is
-   * safe, because nobody creates new ones while this process has the old ones open (care/current-files.ts).
+   * Closes the connection, unless another file has replaced its -wal or -shm file. Closing would then copy old pages over new
+   * ones and remove the new -wal, so such a connection stays open until the process ends (see also care/current-files.ts).
    */
   close(): void;
 }
@@ -263,8 +262,9 @@ function openFile(path: string): DatabaseSync {
 function configure(db: DatabaseSync): void {
   refuseOldSqlite(db);
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`); // fault-control: sync-commits
-  // A statement that fires a trigger writes its own journal. On disk, the default, that would double its cost.
-  db.exec('PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY');
+  db.exec('PRAGMA journal_size_limit = 67108864');
+  // A statement that fires a trigger writes a temporary journal. Writing it to disk, the default, would double the cost.
+  db.exec('PRAGMA temp_store = MEMORY');
 }
 
 function refuseOldSqlite(db: DatabaseSync): void {
@@ -289,7 +289,7 @@ function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
   }
 }
 
-/** Locks all others out. Every connection in WAL mode holds a lock on the file, so none is overlooked. */
+/** Locks out all other connections. SQLite leaves WAL mode only if no other connection is open, so this fails as busy while one is. */
 function hold(db: DatabaseSync, isCurrent: () => boolean): void {
   db.prepare('PRAGMA schema_version').get();
   // In WAL mode that read has locked the file, so nobody can replace it from now on.

@@ -16,25 +16,25 @@ export interface EndedParent {
 }
 
 /**
- * Adds the dependencies of new jobs and unblocks the jobs whose parents have already ended. `standIns` maps the id of a job
- * that was not added, because its unique key is taken, to the id of the job that has the key.
+ * Adds the dependencies of new jobs, and handles the parents that have already ended. `keyHolders` maps the id of a job that
+ * was not added, because its unique key is taken, to the id of the job that has the key.
  */
 export function addDependencies(
   db: Connection,
-  children: string[],
-  standIns: ReadonlyMap<string, string>,
+  childIds: string[],
+  keyHolders: ReadonlyMap<string, string>,
   now: number,
 ): void {
   const endedParents = new Map<number, EndedParent>();
   let firstChild = Number.POSITIVE_INFINITY;
   let dependsOnNewer = false;
-  for (const child of children) {
+  for (const child of childIds) {
     const row = db.get(jobSummary, child)!;
     const number = row.number as number;
     firstChild = Math.min(firstChild, number);
     const parents = JSON.parse(row.depends_on as string) as Dependency[];
     for (const [ordinal, { id, on }] of parents.entries()) {
-      const parent = db.get(jobSummary, id) ?? db.get(jobSummary, standIns.get(id) ?? '');
+      const parent = db.get(jobSummary, id) ?? db.get(jobSummary, keyHolders.get(id) ?? '');
       if (parent === undefined)
         throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
       const parentNumber = parent.number as number;
@@ -72,8 +72,8 @@ function refuseCycle(db: Connection, firstChild: number): void {
 }
 
 /**
- * Unblocks, holds or cancels the jobs that depend on a job that has ended. A cancelled child is an ended parent
- * itself. Returns how many dependencies were met, and the ids of the cancelled jobs.
+ * Unblocks, holds or cancels the jobs that depend on a job that has ended, and likewise the dependents of those that it
+ * cancels. Returns how many dependencies were met, and the ids of the cancelled jobs.
  */
 export function handleParentEnd(
   db: Connection,
@@ -120,10 +120,10 @@ export function childrenOf(db: Connection, id: string): ChildState[] {
   return db.all<ChildState>(sql.childrenOfJob, id);
 }
 
-/** Returns the ids of the jobs that `handleParentEnd` would cancel. */
+/** Returns the ids of the jobs that `handleParentEnd` would cancel if these jobs were cancelled or deleted. */
 export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted'): string[] {
-  // Besides ended jobs, jobs in this phase do not change: a running job cannot be deleted.
-  const sparedPhase = end === 'deleted' ? 'running' : 'ended';
+  // Ended jobs do not change. A running job can be cancelled but not deleted.
+  const unchangedPhase = end === 'deleted' ? 'running' : 'ended';
   const roots = JSON.stringify(ids);
   const satisfied = JSON.stringify(SATISFIED_CONDITIONS[end]);
   return db
@@ -131,7 +131,7 @@ export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 
       sql.cancelledWith,
       satisfied,
       roots,
-      sparedPhase,
+      unchangedPhase,
       JSON.stringify(SATISFIED_CONDITIONS.cancelled),
       roots,
     )

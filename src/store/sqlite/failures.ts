@@ -79,7 +79,7 @@ export function isFull(error: unknown): boolean {
   return primaryResult(error) === FULL || resultOf(error) === IOERR_SHMSIZE;
 }
 
-/** Tells whether the file system is read-only, because SQLite does not report why it could not create a file. */
+/** Tells whether the file system is read-only. SQLite does not report this when it cannot create a file. */
 function isReadOnly(directory: string): boolean {
   try {
     accessSync(directory, constants.W_OK);

@@ -59,7 +59,7 @@ function sumByLabels(db: Connection, rows: Iterable<Row>): (Labels & Figures)[] 
   const labels = new Map(
     db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
   );
-  // Figures of a removed queue have no name.
+  // In a damaged store, figures may lack their labels. They are left out.
   return [...sumBy('kind', rows)].flatMap(([kind, figures]) => {
     const label = labels.get(kind);
     return label === undefined ? [] : [{ ...label, ...figures }];

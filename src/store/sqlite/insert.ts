@@ -74,8 +74,8 @@ function jobOfEarlierUse(db: Connection, id: string, usedAt: number): Job | Gone
 export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
   const results: T[] = [];
   const queues = new Map<string, { number: number; added: number }>();
-  const children: { id: string; at: number }[] = [];
-  const standIns = new Map<string, string>();
+  const children: { id: string; index: number }[] = [];
+  const keyHolders = new Map<string, string>();
   const log = newEnqueueLog(db);
   const figures = newTally(db);
   let batch: PlacedJob[] = [];
@@ -95,8 +95,8 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
     const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, log) : null;
     if (!hasKeyOrStdin) queue.added++;
     if (existing === null) figures.countEnqueued(queue.number, job.name);
-    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: results.length });
-    if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
+    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, index: results.length });
+    if (existing !== null && existing.id !== job.id) keyHolders.set(job.id, existing.id);
     results.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertBatch(db, batch, now, log);
@@ -108,12 +108,12 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
     addDependencies(
       db,
       children.map((child) => child.id),
-      standIns,
+      keyHolders,
       now,
     );
-  // Some jobs may have been unblocked or cancelled at once.
+  // Jobs with dependencies are read again, because some may have been unblocked, held or cancelled immediately.
   if (keep === undefined)
-    for (const { id, at } of children) results[at] = toJob(db.get(sql.jobById, id)!) as T;
+    for (const { id, index } of children) results[index] = toJob(db.get(sql.jobById, id)!) as T;
   return results;
 }
 

@@ -13,7 +13,7 @@ import { newTally } from './rollups.ts';
 import { endReason } from './sql/claims.ts';
 import * as sql from './sql/job-actions.ts';
 
-/** The conditions for a change are in WHERE clauses, so a job that can no longer be changed is left as it is. */
+/** The WHERE clauses hold the conditions for a change, so a job that can no longer be changed is left as it is. */
 export function jobActionStore(db: Connection): JobActionStore {
   const changeEach = (
     verb: 'hold' | 'release' | 'edit',

@@ -3,7 +3,6 @@ import { JOB_DEFAULTS, KEPT_FIELDS } from '../../core/field-list.ts';
 
 /** The fields that have a column of their own with the same name. */
 export const OWN_FIELDS = KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);
-/** The fields that can be edited. */
 export const EDITABLE_FIELDS = OWN_FIELDS.filter((field) => field.edit !== undefined);
 /** The fields that share the JSON object in the column `start`. Those that a job does not set are left out of it. */
 export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'start');
@@ -18,11 +17,12 @@ export const PLAIN_COLUMNS = [
   ...PLAIN.map((field) => field.name).filter((name) => name !== 'queue'),
 ];
 export const PLAIN_KEYS = PLAIN.map((field) => field.key).filter((key) => key !== 'queue');
-/** The properties that have their defaults in a plain job, and (RARE_DEFAULTS) these defaults in the same order. */
+/** The properties that have their defaults in a plain job. */
 export const RARE_KEYS = [...OWN_FIELDS, ...START_FIELDS]
   .filter((field) => !field.plain)
   .map((field) => field.key)
   .concat('hooks', 'policy');
+/** The defaults of RARE_KEYS, in the same order. */
 export const RARE_DEFAULTS = RARE_KEYS.map((key) => JOB_DEFAULTS[key]);
 
 /** The columns that hold JSON, and whether it is an array or an object. */

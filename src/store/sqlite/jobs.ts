@@ -18,15 +18,15 @@ export function jobStore(db: Connection): JobStore {
     idsStartingWith: (prefix, limit) => db.read(() => idsStartingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
     deadJobs: (limit, before = MAX_NUMBER) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
-    scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
-    count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
+    scanEnd: (filter, limit, before) => db.read(() => scanEnd(db, filter, limit, before)),
+    count: (filter, most, range) => db.read(() => count(db, filter, most, range)),
     counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
     setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     children: (id) => db.read(() => childrenOf(db, id)),
     cancelledWith: (ids, end) => db.read(() => cancelledWith(db, ids, end)),
-    cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledBy, id, id).map((row) => row.id as string)),
+    cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledDueTo, id, id).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
         mapIfFound(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),
@@ -57,7 +57,7 @@ function toSetAsideCounts(row: Row): SetAsideCounts {
   };
 }
 
-/** A prefix with this character behind it is greater than all ids with the prefix, because no id contains the character. */
+/** The prefix followed by this character sorts after every id with the prefix, because no id contains the character. */
 const LAST_CHARACTER = '\u{10ffff}';
 
 function idsStartingWith(db: Connection, prefix: string, limit: number): string[] {

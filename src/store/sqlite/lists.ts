@@ -5,7 +5,7 @@ import { toListedJob } from './rows.ts';
 import { newestJobNumber, planScans, type ScanPlan, type Values } from './scan-plan.ts';
 import * as sql from './sql/jobs.ts';
 
-/** Every job has a lower number than this default of `before`. */
+/** The default of `before`. Every job has a lower number. */
 export const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 
 /** Returns the conditions of a plan with bounds for the job numbers, and all values to bind. */

@@ -48,7 +48,7 @@ export function freshDatabase(path: string): DatabaseSync {
   return db;
 }
 
-/** Returns the number of columns that each table was created with. Rows from before a migration may have no more columns. */
+/** Returns the number of columns that each table was created with. Rows that were written before a migration may have only these. */
 export function originalColumnCounts(): Map<string, number> {
   const db = new DatabaseSync(':memory:');
   const columns = new Map<string, number>();
@@ -62,8 +62,8 @@ export function originalColumnCounts(): Map<string, number> {
 }
 
 /**
- * Returns the schema version of a queuectl database, or 0 for an empty file. First reads whether the file is empty. In the other
- * order, a schema that another process creates between the two reads would look like that of another program.
+ * Returns the schema version of a queuectl database, or 0 for an empty file. Throws if the database belongs to another program.
+ * Reads whether the file is empty before the application id, because another process may create the schema in between.
  */
 export function readVersion(connection: Connection, known = SCHEMA_VERSION): number {
   const isEmpty = connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;

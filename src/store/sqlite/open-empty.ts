@@ -7,7 +7,7 @@ import { connect } from './connection.ts';
 import { migrate, SCHEMA_VERSION } from './migrate.ts';
 import { sqliteStore } from './store.ts';
 
-/** Opens an empty store in memory in place of one that does not exist, for commands that only look. Creates no file. */
+/** Opens an empty store in memory in place of one that does not exist, for commands that only read. Creates no file. */
 export async function openEmpty(
   location: string,
   { actor, now }: Pick<OpenOptions, 'actor' | 'now'>,

@@ -73,7 +73,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   };
 }
 
-/** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair replaces it before, opens the new file. */
+/** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair has just replaced it, opens the new file. */
 async function openInWalMode(
   path: string,
   { actor, ifOlder, now }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'now'>,
@@ -107,7 +107,7 @@ async function openInWalMode(
   }
 }
 
-/** Removes a new, empty -wal, beside which other processes could not save the contents of the old one. Returns the error. */
+/** Removes the empty -wal that SQLite has just created, so that other processes can save the removed one. Returns the error to throw. */
 function handleRemovedWal(path: string): QueueError {
   if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
   return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);
@@ -120,7 +120,7 @@ function prepareFiles(
   anyOwner: boolean,
 ): { path: string; created: boolean } {
   try {
-    // The names of the files that SQLite creates beside the database are longer.
+    // The files that SQLite creates beside the database have longer names, which must fit into 255 bytes.
     if (Buffer.byteLength(basename(location)) > LONGEST_NAME_BYTES) {
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     }

@@ -18,8 +18,8 @@ export function queueStore(db: Connection): QueueStore {
         if (concurrency !== undefined) db.run(sql.setConcurrency, concurrency, number);
         if (rate !== undefined) db.run(sql.setRate, rate?.jobs ?? null, rate?.perMs ?? null, number);
         if (agingMs !== undefined) db.run(sql.setAging, agingMs, number);
-        for (const what of queueChangeEvents(changes, before.pausedAt !== null))
-          recordQueueEvent(db, what, number);
+        for (const event of queueChangeEvents(changes, before.pausedAt !== null))
+          recordQueueEvent(db, event, number);
         return toQueue(db.get(sql.queueByName, name)!);
       }),
     removeQueue: (name) =>

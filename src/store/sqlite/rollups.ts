@@ -15,9 +15,9 @@ import type { Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
 import * as sql from './sql/figures.ts';
 
-/** The number that stands for each tier in its rows. The rows of all time have 0. */
+/** The numbers of the tiers in the rows. The rows of all time have the number 0. */
 export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
-/** Limits the cache of one batch, because every job of a file may have another name. */
+/** Limits the cache of one batch, because every job of an enqueued file may have another name. */
 const MOST_CACHED_KINDS = 1000;
 
 /** Collects the figures of one transaction, so that a batch costs one write for each of its queues and names. */
@@ -40,7 +40,7 @@ export function newTally(db: Connection): Tally {
     counts.set(kind, count);
     return count;
   };
-  // Jobs of a file are mostly of one kind.
+  // The jobs of an enqueued file mostly have the same queue and name.
   let last: { queue: number; name: string; count: Count } | null = null;
   const countOf = (queue: number, name: string): Count => {
     if (last?.queue !== queue || last.name !== name) last = { queue, name, count: find(queue, name) };
@@ -59,7 +59,7 @@ export function newTally(db: Connection): Tally {
   };
 }
 
-/** Counts an attempt whose settlement was applied. `attempt` is its row as it was before that. */
+/** Counts an attempt whose settlement was applied. `attempt` is its row before the settlement. */
 export function countAttempt(
   db: Connection,
   attempt: Row,
@@ -87,8 +87,8 @@ const COUNT_ATTEMPT = Object.fromEntries(
 ) as Record<AttemptOutcome, string>;
 
 /**
- * Returns the packed counts with one more time. JavaScript does this, because SQLite can only change a histogram that is JSON or
- * rows of their own, and both cost several times as much.
+ * Returns the packed counts with one more time. SQL could change only a histogram that is stored as JSON or in rows of its own,
+ * which would cost several times as much.
  */
 function addTime(packed: Row[string] | undefined, bucket: number | null): Uint8Array | null {
   return bucket === null ? null : addToPacked((packed ?? null) as Uint8Array | null, bucket);

@@ -15,7 +15,7 @@ interface IndexScan {
 
 export interface ScanPlan {
   scans: IndexScan[];
-  /** Further conditions, which are checked job by job. */
+  /** Further conditions, which are checked job by job, and the values to bind in them. */
   extra: string;
   values: Values;
   /** Jobs up to this number are left out, because a text search covers only the newest jobs. */
@@ -51,7 +51,7 @@ export function planScans(db: Connection, filter: StoreFilter): ScanPlan | null 
   return { scans, extra: text, values, floor: 0 };
 }
 
-/** The reasons that a job itself has to wait, each with the phase and the state of such jobs. */
+/** The reasons to wait that lie in the job, not in its queue, each with the phase and the state of such jobs. */
 const OWN_REASONS = [
   ['held', 'held', 'pending'],
   ['held', 'held', 'failed'],
@@ -61,18 +61,18 @@ const OWN_REASONS = [
   ['retrying', 'waiting', 'failed'],
 ] as const;
 
-/** Scans all waiting jobs of a queue whose due jobs are selected. In other queues, it scans only the jobs set aside. */
+/** Returns scans of all waiting jobs for queues whose due jobs are selected, and of only the jobs set aside for other queues. */
 function waitingScans(
   db: Connection,
   waiting: WaitingSelection,
   states: readonly State[] | null,
   queue: number | undefined,
 ): IndexScan[] {
-  const due = new Set(waiting.due.map((name) => db.get(queueNumber, name)?.number));
+  const dueQueues = new Set(waiting.due.map((name) => db.get(queueNumber, name)?.number));
   return WAITING_STATES.filter((state) => states === null || states.includes(state)).flatMap((state) => {
-    const setAside = OWN_REASONS.filter(([reason, , of]) => of === state && waiting[reason]);
+    const setAside = OWN_REASONS.filter(([reason, , itsState]) => itsState === state && waiting[reason]);
     return (queue === undefined ? queuesOf(db, state) : [queue]).flatMap((number): IndexScan[] =>
-      due.has(number)
+      dueQueues.has(number)
         ? [{ by: 'byQueueAndState', keys: [number, state] }]
         : setAside.map(([, phase]) => ({ by: 'bySetAside', keys: [phase, number, state] })),
     );

@@ -15,7 +15,7 @@ import { workerStore } from './workers.ts';
 export function sqliteStore(db: Connection): Store {
   const { epoch, origin, forgetEpoch } = epochReader(db);
   return {
-    // These two are read when they are asked for, because a file of another version may lack them.
+    // These two are read only when they are used, because a file of another version may lack them.
     get epoch() {
       return epoch();
     },

@@ -63,7 +63,7 @@ export function unreadableColumn(table: SavedTable, row: Record<string, unknown>
   );
 }
 
-/** Checks the counts and their limits. The schema has no CHECK for this, because it would slow down every settlement. */
+/** Checks the counts, and the shortest and longest time. A CHECK in the schema would slow down every settlement. */
 function isHistogram(column: string, row: Record<string, unknown>): boolean {
   const [least, most] = [row[`${column}_least`], row[`${column}_most`]];
   return isPacked(row[column], BUCKET_COUNT) && typeof least === 'number' && least <= Number(most);

@@ -7,10 +7,10 @@ import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 
 export function workerStore(db: Connection): WorkerStore {
-  /** Records the end of a worker if its row was deleted. Tells whether it was. */
-  const recordStopped = (rows: number, workerId: string): boolean => {
-    if (rows > 0) recordEvent(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
-    return rows > 0;
+  /** Records the end of a worker if its row was deleted. Returns whether it was. */
+  const recordStopped = (deletedRows: number, workerId: string): boolean => {
+    if (deletedRows > 0) recordEvent(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
+    return deletedRows > 0;
   };
   return {
     register: (worker, lastUsedAttempt = 0) =>

@@ -115,7 +115,6 @@ export function schemaDifferences(connection: Connection): { missing: string[]; 
   return { missing: namesOnlyIn(expected, found), foreign: namesOnlyIn(found, expected) };
 }
 
-/** Returns the first column of each row. */
 export function firstColumn(connection: Connection, query: string): string[] {
   return connection.all(query).map((row) => String(Object.values(row)[0]));
 }

@@ -60,7 +60,7 @@ function sqliteFinding(): Finding {
 }
 
 function diskFindings(path: string): Finding[] {
-  // The store need not exist yet.
+  // If the store does not exist yet, the nearest existing directory is checked.
   let directory = dirname(path);
   while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
   const { bavail, bsize } = statfsSync(directory);

@@ -23,8 +23,9 @@ export interface TableShape {
   columns: { name: string; type: string; required: boolean; fallback: Value }[];
   /** Rows that were written before a migration may have only this many columns. */
   minColumns: number;
-  /** Tells whether rows have a row number. `alias` is the column that shows it, if there is one. */
+  /** Tells whether rows have a row number. */
   numbered: boolean;
+  /** The column that shows the row number, or null. */
   alias: string | null;
   /** The columns that tell two rows apart. */
   key: string[];
@@ -69,7 +70,7 @@ function parseDefault(sql: string | null): Value {
 
 export interface FoundRow {
   row: Row;
-  /** True if the tree of the table does not lead to the row, which may then be an old version or a deleted row. */
+  /** True if the row is outside the tree of its table. It may then be an old version or a deleted row. */
   loose: boolean;
 }
 

@@ -21,8 +21,8 @@ import { PART_SUFFIXES } from './owner.ts';
 import { type DamagedCopy, openDamagedCopy } from './salvage.ts';
 
 /**
- * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read, or no
- * job without the trees. The epoch is kept if it is known, so that processes that are still running are found by their cookies.
+ * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read, or if
+ * the trees are lost and no job was found. Keeps the epoch if it is known, so that running processes are found by their cookies.
  */
 export async function repairSqlite(
   damaged: HeldStore,
@@ -52,7 +52,6 @@ export async function repairSqlite(
 type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 type PartialReport = Omit<RepairReport, 'problems'>;
 
-/** A repair in progress. */
 interface RepairProgress {
   db: Connection;
   source: DamagedCopy;

@@ -1,6 +1,6 @@
 import { outOfRangeRowsSql, RANGES } from '../ranges.ts';
 
-/* These statements may read whole tables, unlike those of the other parts. */
+/* These statements may read whole tables, unlike those in the other files. */
 
 export const quickCheck = 'PRAGMA quick_check(20)';
 export const schemaObjects = `SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;

@@ -17,13 +17,13 @@ export const anyDependent = "SELECT 1 FROM dependency WHERE parent = ? AND phase
 /** Matches the children that wanted this end, that run after any end, or that have ended themselves. */
 const SATISFIED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
   OR (SELECT policy ->> 'onParentFailure' = 'run' OR phase = 'ended' FROM job WHERE number = child))`;
-/** Makes blocked children ready or waiting when their last parent has ended. Held and ended children stay so. */
+/** Makes blocked children ready or waiting when their last parent has ended. Held and ended children keep their phase. */
 export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = max(due_at, ?),
   updated_at = iif(phase = 'ended', updated_at, ?),
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > ? THEN 'waiting' ELSE 'ready' END
   WHERE number IN (SELECT child FROM dependency WHERE ${SATISFIED})`;
 export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SATISFIED}`;
-/** Matches the other children, which can no longer run. */
+/** Matches the other children. Their dependency cannot be met any more. */
 const STILL_BLOCKED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
 export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
   WHERE ${STILL_BLOCKED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;
@@ -48,7 +48,7 @@ export const blockAgain = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(
   WHERE id = ?`;
 export const blockChild = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(phase = 'held', 'held', 'blocked')
   WHERE number = ?`;
-/** Reads the parents of all jobs from a number on. */
+/** Reads the parents of each job with at least this number. */
 export const parentsOfJobsFrom =
   'SELECT child, json_group_array(parent) AS parents FROM dependency WHERE child >= ? GROUP BY child';
 export const idOfJob = 'SELECT id FROM job WHERE number = ?';

@@ -31,7 +31,7 @@ export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = 
 
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';
-/** Reads a page of jobs by the index that fits. `extra` holds further conditions, built from known fragments only. */
+/** Reads a page of jobs by one index. `extra` holds further conditions, which contain no text of users. */
 export const list = {
   all: (extra: string) =>
     `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
@@ -49,7 +49,7 @@ export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, l
   coalesce(finished_at, updated_at) AS at FROM job INDEXED BY job_dead CROSS JOIN queue ON queue.number = job.queue
   WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
 export const idsStartingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
-/** Finds the last number of a scan that starts below a number. */
+/** Finds the number of the last job of a scan that starts below a given number. */
 export const scanEnd = {
   byQueueAndState:
     'SELECT number FROM job WHERE queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
@@ -75,7 +75,7 @@ export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
 const countSetAside = (where: string): string =>
   `(SELECT count(*) FROM job INDEXED BY job_set_aside WHERE ${SET_ASIDE} AND ${where} AND job.queue = queue.number`;
-/** Counts the jobs that are not due, held or blocked. `later` includes the retries. It reads two indexes without other jobs. */
+/** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads only two partial indexes. */
 export const setAsideCounts = `SELECT name, ${countSetAside("phase = 'held'")}) AS held, ${countSetAside("phase = 'blocked'")}) AS blocked,
   ${countSetAside("phase = 'waiting' AND state = 'failed'")} AND due_at > ?) AS retrying,
   (SELECT count(*) FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at > ?) AS later
@@ -85,7 +85,7 @@ export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, sta
   output_bytes AS outputBytes, truncated, left_behind AS leftBehind
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
 /** Finds the jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-export const cancelledBy = `WITH RECURSIVE lost (number) AS (
+export const cancelledDueTo = `WITH RECURSIVE lost (number) AS (
     SELECT number FROM job WHERE id = ?
     UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
       JOIN job ON job.number = child AND state = 'cancelled')
