@@ -55,7 +55,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a failing job in an older copy of the store does not kill a process that a later attempt left running',
+  'after the store is replaced by an older copy, a failing job does not kill a process that a newer job left running',
   inSandbox(async (box) => {
     const [db, copy, pidFile] = [
       join(box.home, 'queue.db'),

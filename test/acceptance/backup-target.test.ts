@@ -193,9 +193,9 @@ test.concurrent(
   }),
 );
 
-// attack-coverage.test.ts explains the number S16.
 const testAsRoot = test.skipIf(process.getuid!() !== 0);
 
+// attack-coverage.test.ts explains the number S16.
 testAsRoot.concurrent(
   'S16: a backup does not write long output into a directory that another user can write',
   inSandbox(async (box) => {

@@ -86,7 +86,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-test('every block that is not run has a reason', () => {
+test('every code block in the documents that is not run has a reason', () => {
   const notRun = handwrittenPages().flatMap((page) =>
     readPage(readPageText(page)).notRun.map(({ line, reason }) => `${page}:${line}: ${reason}`),
   );
@@ -94,7 +94,7 @@ test('every block that is not run has a reason', () => {
   expect(notRun.every((text) => /: \w+/.test(text))).toBe(true);
 });
 
-test('the steps of a page have expected exit codes, and a block of an unknown language is refused', () => {
+test('readPage returns commands with expected exit codes, and refuses a block of an unknown language', () => {
   const [ok, failing, coded, script] = readPage(
     '```console\n$ echo a \\\n  b\na b\n$ false\nerror: no\n$ x # exit code 4\n```\n\n```sh\ntrue\n```\n',
   ).steps;
