@@ -223,7 +223,7 @@ test('aliases that change jobs, queues and schedules work like their commands', 
     expect(await run(`schedule ${verb} nightly`)).toMatchObject({ code: 0 });
 });
 
-test('aliases of dlq commands retry and delete dead jobs, and ambiguous arguments are refused', async () => {
+test('aliases of dlq commands retry and delete dead jobs, and never act on all of them by mistake', async () => {
   const addDeadJob = async (id: string): Promise<void> => {
     await box.run(['enqueue', '--id', id, '-r', '1', 'exit 1']);
     await box.run(['worker', 'start', '--burst', '--quiet']);

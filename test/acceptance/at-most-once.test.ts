@@ -174,7 +174,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retry by id starts an at-most-once job again and reports it, but bulk retries skip and count it',
+  'a retry by id starts an at-most-once job again with a warning, but bulk retries skip and count it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', `${LOG_START}; exit 1`, AT_MOST_ONCE);
     await enqueue(box, 'plain', 'false', { max_retries: 1 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 
+/** A command whose output is too long for the database, so that its attempt directory is kept. */
 const LONG_OUTPUT = 'seq 1 20000';
 
 async function runAll(box: Sandbox): Promise<void> {

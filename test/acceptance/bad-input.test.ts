@@ -83,7 +83,7 @@ const JOB_ROWS: Row[] = [
   ['a negative delay', asJson({ delay: -1 }), 2, /delay/],
   ['run_at that is not a time', asJson({ run_at: 'soon' }), 2, /run_at/],
   ['run_at on a day that does not exist', asJson({ run_at: '2030-02-30T00:00:00Z' }), 2, /run_at/],
-  ['run_at and delay', asJson({ run_at: '+1m', delay: 5 }), 2, /cannot be used together/],
+  ['run_at together with delay', asJson({ run_at: '+1m', delay: 5 }), 2, /cannot be used together/],
   ['two spellings of one field', asJson({ retries: 1, max_retries: 2 }), 2, /retries/],
   ['backoff_base below 1', asJson({ backoff_base: 0.5 }), 2, /backoff_base/],
   ['env as array', asJson({ env: ['A=1'] }), 2, /env/],

@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  'a newer schema is refused and left unchanged',
+  'a database with a newer schema is refused and left unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--db', 'queue.db', 'true']);
     const path = join(box.directory, 'queue.db');

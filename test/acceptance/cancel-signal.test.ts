@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inSandbox, lines, type Sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** Starts a job that writes the signals it gets to a file, and returns its path. A `stubborn` job does not exit on a signal. */
+/** Starts a job that logs each signal to a file, and returns the file's path. A `stubborn` job does not exit on a signal. */
 async function startTrappingJob(box: Sandbox, id: string, stubborn = false): Promise<string> {
   const file = join(box.directory, id);
   const trap = (name: string): string =>

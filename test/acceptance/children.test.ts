@@ -108,7 +108,7 @@ test.concurrent(
 test.concurrent(
   'a parent and its 1,199 children are all listed as cancelled if all of them are selected',
   inSandbox(async (box) => {
-    // Jobs are cancelled in batches. The first contains the parent, so the children in later batches are cancelled early.
+    // Jobs are cancelled in batches. The first contains the parent, so its children are cancelled before their batches.
     const jobs = Array.from({ length: 1200 }, (_, i) => ({
       ...{ id: `j${i}`, command: 'true', queue: 'gpu', depends_on: i === 0 ? [] : ['j0'], delay: 3600 },
     }));

@@ -7,7 +7,7 @@ import { dbPathOf, idsIn } from '../support/replaced-store.ts';
 const PAGE_SIZE = 4096;
 
 test(
-  'restore replaces a store, whichever of its pageCount is damaged',
+  'restore replaces a store, whichever of its pages is damaged',
   inSandbox(async (box) => {
     const [backup, intactCopy] = [join(box.directory, 'backup.db'), join(box.directory, 'whole.db')];
     await enqueue(box, 'saved', 'true');

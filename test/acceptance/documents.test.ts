@@ -95,11 +95,11 @@ test('every code block in the documents that is not run has a reason', () => {
 });
 
 test('readPage returns commands with expected exit codes, and refuses a block of an unknown language', () => {
-  const [ok, failing, coded, script] = readPage(
+  const [ok, failing, withCode, script] = readPage(
     '```console\n$ echo a \\\n  b\na b\n$ false\nerror: no\n$ x # exit code 4\n```\n\n```sh\ntrue\n```\n',
   ).steps;
   expect(ok).toMatchObject({ line: 2, command: 'echo a \\\n  b', shown: ['a b'], exit: 0 });
-  expect([failing!.exit, coded!.exit, script!.shown]).toEqual(['error', 4, null]);
+  expect([failing!.exit, withCode!.exit, script!.shown]).toEqual(['error', 4, null]);
   expect(() => readPage('```bash\ntrue\n```\n')).toThrow('neither run nor marked');
   expect(readPage('<!-- not run: needs sudo -->\n```sh\nsudo true\n```\n')).toMatchObject({
     steps: [],
