@@ -145,7 +145,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a broken symbolic link as the database is refused, and works when its target exists',
+  'a broken symbolic link as the database is refused until its target exists',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     await box.json(['backup', pathIn(box)]);

@@ -87,7 +87,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'restore refuses while workers or commands run, and requires --yes to replace jobs',
+  'restore is refused while workers or commands run, and requires --yes to replace jobs',
   inSandbox(async (box) => {
     await enqueue(box, 'first', 'true', { delay: 3600 });
     await box.json(['backup', pathIn(box)]);

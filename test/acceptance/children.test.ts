@@ -34,7 +34,7 @@ test.concurrent(
     const shown = await box.json<{ id: string }>(['show', 'a']);
     expect(shown).toMatchObject({ children });
     expect(await box.json(['show', 'c'])).toMatchObject({ children: [] });
-    // A printed job can still be enqueued again.
+    // The printed job can be enqueued although it contains children.
     const again = await box.run(['enqueue', JSON.stringify({ ...shown, id: 'again' })]);
     expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
     const { call } = await serve(box);

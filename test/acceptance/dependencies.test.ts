@@ -126,7 +126,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that is killed while the parent runs does not affect the children',
+  'a child runs after its parent although the worker of the parent was killed',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await box.run([

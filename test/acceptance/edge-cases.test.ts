@@ -53,7 +53,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a list shows every job once, even while jobs change',
+  'a list shows every job once, even while jobs change their states',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--file', '-'], { stdin: 'true\n'.repeat(300) });
     const workers = box.start(['worker', 'start', '--concurrency', '2', '--drain', '--quiet']);

@@ -40,7 +40,7 @@ test(
 );
 
 test(
-  'enqueue --again adds a new job with the same definition, changed by flags',
+  'enqueue --again adds a new job with the definition of an earlier one, and flags override its fields',
   inSandbox(async (box) => {
     const definition = {
       command: 'cat; exit 3',

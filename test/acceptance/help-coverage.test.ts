@@ -102,7 +102,7 @@ for (const [program, args] of [
   });
 }
 
-test('help topics list every error, setting and variable, and are at most 80 columns wide', async () => {
+test('help topics list every error, setting and environment variable, and are at most 80 columns wide', async () => {
   const codes = await outputOf('help', 'exit-codes');
   for (const [code, { exit }] of Object.entries(ERRORS)) {
     const block = codes.split(/\n {2}(?=\d {2})/).find((text) => text.startsWith(`${exit}  `));

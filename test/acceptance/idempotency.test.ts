@@ -19,7 +19,7 @@ test.concurrent(
     expect(answers.map((answer) => answer.code)).toEqual(Array(20).fill(0));
     expect(new Set(answers.map((answer) => answer.stdout)).size).toBe(1);
     await box.run(['worker', 'start', '--drain']);
-    // The key stays valid after the job has ended.
+    // A repetition prints the same id even after the job has ended.
     expect((await box.run(['enqueue', ...KEY_FLAGS, '--delay', '0s', 'echo ran >>traces'])).stdout).toBe(
       answers[0]!.stdout,
     );
