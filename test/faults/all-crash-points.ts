@@ -4,7 +4,7 @@ const SOURCE_DIRECTORY = `${import.meta.dir}/../../src`;
 /** Matches a call of crashPoint, even if it spans several lines. */
 const CRASH_POINT_CALL = /\bcrashPoint\(\s*'([\w-]+)'\s*,?\s*\)/g;
 /** Matches a write of the store, with its verb. */
-const STORE_WRITE = /(?:\.write|\beach)\(\s*'(\w+)'\s*,/g;
+const STORE_WRITE = /(?:\.write|\bchangeEach)\(\s*'(\w+)'\s*,/g;
 
 /** Returns every crash point in the source: three for each write of the store, and those of crashPoint calls. */
 export function allPoints(): string[] {

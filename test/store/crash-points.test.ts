@@ -128,7 +128,7 @@ const WITHOUT_POINTS: Record<string, string> = {
   'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
-  'state/wake.ts make': 'makes a watched directory, or runs between two in-touch points',
+  'state/wake.ts makeDirectory': 'makes a watched directory, or runs between two in-touch points',
   'state/place.ts makePlace': 'makes a directory again that was removed; the first time is between points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
   'files/atomic.ts writeAtomically': 'runs between the points of its caller',
