@@ -38,24 +38,34 @@ export interface OpenOptions {
   ifMissing?: IfMissing;
   /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
+  /** Loads each part of the store when it is first used. For a command that ends soon. */
+  partsOnDemand?: boolean;
 }
 
 /** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
 export async function openApp(
   location: string,
   actor: string | null,
-  { access, ifMissing = 'create', anyOwner = false }: OpenOptions,
+  { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false }: OpenOptions,
 ): Promise<OpenedApp> {
   guardExit();
   const ifOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const opened = await openStore(location, { ifMissing, actor, anyOwner, ifOlder, now: systemClock.now });
+    const options: Parameters<typeof openStore>[1] = {
+      ifMissing,
+      actor,
+      anyOwner,
+      ifOlder,
+      partsOnDemand,
+      now: systemClock.now,
+    };
+    const opened = await openStore(location, options);
     return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');
     await migrateStore(location, actor, anyOwner);
-    return openApp(location, actor, { access: 'read', ifMissing, anyOwner });
+    return openApp(location, actor, { access: 'read', ifMissing, anyOwner, partsOnDemand });
   }
 }
 

@@ -5,10 +5,9 @@ import {
   type Figures,
   PERIODS,
   type Period,
-  TIERS,
-  type Tier,
 } from '../core/figures.ts';
 import { percentilesOf } from '../core/histogram.ts';
+import { TIERS, type Tier } from '../core/tiers.ts';
 import { toIso } from '../core/time.ts';
 import type { FiguresObject, NamedFigures, SeriesObject } from '../core/wire.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';

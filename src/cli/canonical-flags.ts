@@ -6,7 +6,7 @@ type Flags = Record<string, Flag>;
 
 /** Returns the other names of a flag, except those that are themselves names of flags of the command. */
 export function aliasesOf(name: string, flags: Flags): string[] {
-  const all = [...(flags[name]?.aliases ?? []), ...(FLAG_ALIASES[name] ?? [])];
+  const all = [...(flags[name]?.aliases?.() ?? []), ...(FLAG_ALIASES[name] ?? [])];
   return [...new Set(all)].filter((alias) => !hasFlag(alias, flags));
 }
 

@@ -16,7 +16,7 @@ export interface Flag {
   /** True if the flag can be repeated. */
   many?: boolean;
   /** Other names of the flag, besides those in aliases.ts. */
-  aliases?: string[];
+  aliases?(): string[];
 }
 
 export function inGroup(group: string, flags: Record<string, Flag>): Record<string, Flag> {

@@ -20,15 +20,19 @@ interface FieldFlag {
 
 /** Parses a flag of the table of job fields, such as `--priority -p N  help`. */
 function fieldFlag(field: NamedField, line: string): FieldFlag {
-  const [, name, short, value, help] = /^--([\w-]+)(?: -(\w))?(?: (\S+))? {2}(.+)$/.exec(line)!;
-  const flag: Flag = { help: help! };
-  if (value !== undefined) flag.value = value;
-  if (short !== undefined) flag.short = short;
+  const [form, help] = line.split('  ', 2) as [string, string];
+  const [dashes, ...rest] = form.split(' ');
+  const name = dashes!.slice(2);
+  const flag: Flag = { help };
+  for (const word of rest) {
+    if (word.startsWith('-')) flag.short = word.slice(1);
+    else flag.value = word;
+  }
   if (field.many) flag.many = true;
   if (field.heading !== undefined) flag.group = field.heading;
   // A flag such as --set-queue has no other names, because they would be names of the filter --queue.
-  if (!name!.startsWith('set-')) flag.aliases = otherNames(field, name!);
-  return { name: name!, flag, field };
+  if (!name.startsWith('set-')) flag.aliases = () => otherNames(field, name);
+  return { name, flag, field };
 }
 
 /** Returns the other names that a job object may use for the field, written as flags. */

@@ -79,6 +79,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
           ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
+          partsOnDemand: found.command.access !== 'work',
         });
         return app;
       },

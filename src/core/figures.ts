@@ -2,6 +2,7 @@ import type { Transition } from './decide.ts';
 import { addHistogram, emptyHistogram, type Histogram } from './histogram.ts';
 import type { State } from './job.ts';
 import type { Outcome } from './outcome.ts';
+import type { Tier } from './tiers.ts';
 import type { ReasonCounts } from './waiting-reason.ts';
 
 /** The outcomes by which attempts are counted. `failed` attempts are retried. `released` and `lost` ones were not charged. */
@@ -23,15 +24,6 @@ export interface Figures extends Record<AttemptOutcome, number> {
 
 export const COUNT_NAMES = ['enqueued', 'dropped', ...ATTEMPT_OUTCOMES] as const;
 
-const DAY_MS = 86_400_000;
-/** The steps of the figures (in UTC) and how long each is kept. Besides them there is one row of all time. */
-export const TIERS = {
-  minute: { stepMs: 60_000, keptMs: 7 * DAY_MS },
-  hour: { stepMs: 3_600_000, keptMs: 90 * DAY_MS },
-  day: { stepMs: DAY_MS, keptMs: 730 * DAY_MS },
-} as const;
-export type Tier = keyof typeof TIERS;
-
 /** The tier and the length of a point for each range: enough points for a chart, few enough to read at once. */
 export const PERIODS = {
   '1h': { tier: 'minute', stepMs: 60_000, points: 60 },
@@ -42,11 +34,6 @@ export const PERIODS = {
   '90d': { tier: 'day', stepMs: 86_400_000, points: 90 },
 } as const satisfies Record<string, { tier: Tier; stepMs: number; points: number }>;
 export type Period = keyof typeof PERIODS;
-
-/** Only this many names, and pairs of queue and name, have figures of their own. All others share the name OTHER_LABEL. */
-export const MAX_NAMES = 200;
-export const MAX_PAIRS = 500;
-export const OTHER_LABEL = 'other';
 
 export function emptyFigures(): Figures {
   const counts = Object.fromEntries(COUNT_NAMES.map((name) => [name, 0])) as Record<

@@ -11,8 +11,15 @@ export const METRIC_BOUNDS_MS = [
  * within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets.
  * Stores name a bucket by its index, so the list must stay the same once a version with it was released.
  */
-const BOUNDS_MS = makeBounds();
-export const BUCKET_COUNT = BOUNDS_MS.length;
+function bounds(): readonly number[] {
+  knownBounds ??= makeBounds();
+  return knownBounds;
+}
+
+/** The bounds are made on first use, because most commands need none. */
+let knownBounds: readonly number[] | null = null;
+
+export const bucketCount = (): number => bounds().length;
 
 function makeBounds(): number[] {
   const bounds = [0];
@@ -43,10 +50,11 @@ export function emptyHistogram(): Histogram {
 /** Returns the index of the bucket that a duration belongs to. */
 export function bucketOf(ms: number): number {
   let low = 0;
-  let high = BUCKET_COUNT - 1;
+  const limits = bounds();
+  let high = limits.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (ms <= BOUNDS_MS[middle]!) high = middle;
+    if (ms <= limits[middle]!) high = middle;
     else low = middle + 1;
   }
   return low;
@@ -60,8 +68,9 @@ export function sampleCount({ counts }: Histogram): number {
 
 /** Returns the number of times that are at most `bound` ms, which must be one of METRIC_BOUNDS_MS. */
 export function countUpTo({ counts }: Histogram, bound: number): number {
+  const limits = bounds();
   let sum = 0;
-  for (const [bucket, count] of counts) if (BOUNDS_MS[bucket]! <= bound) sum += count;
+  for (const [bucket, count] of counts) if (limits[bucket]! <= bound) sum += count;
   return sum;
 }
 
@@ -82,8 +91,8 @@ export function percentilesOf(histogram: Histogram): Percentiles | null {
     if (rank === 1) return least;
     if (rank === count) return most;
     const bucket = bucketAt(buckets, rank);
-    const low = bucket === 0 ? 0 : BOUNDS_MS[bucket - 1]! + 1;
-    return harmonicMean(Math.max(least, low), Math.min(most, BOUNDS_MS[bucket]!));
+    const low = bucket === 0 ? 0 : bounds()[bucket - 1]! + 1;
+    return harmonicMean(Math.max(least, low), Math.min(most, bounds()[bucket]!));
   });
 }
 

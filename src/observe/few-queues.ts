@@ -1,4 +1,5 @@
-import { addFigures, type MetricsSnapshot, OTHER_LABEL } from '../core/figures.ts';
+import { addFigures, type MetricsSnapshot } from '../core/figures.ts';
+import { OTHER_LABEL } from '../core/tiers.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 
 /** At most this many queues have labels of their own in the metrics. */

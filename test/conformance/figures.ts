@@ -1,18 +1,10 @@
 import { expect } from 'bun:test';
 import type { Random } from '../../src/core/clock.ts';
-import {
-  addFigures,
-  attemptOutcome,
-  emptyFigures,
-  type Figures,
-  MAX_NAMES,
-  OTHER_LABEL,
-  TIERS,
-  type Tier,
-} from '../../src/core/figures.ts';
+import { addFigures, attemptOutcome, emptyFigures, type Figures } from '../../src/core/figures.ts';
 import { percentilesOf, sampleCount } from '../../src/core/histogram.ts';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import { MAX_NAMES, OTHER_LABEL, TIERS, type Tier } from '../../src/core/tiers.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
 import {

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { freshDatabase, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { freshDatabase } from '../../src/store/sqlite/migrate.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import type { Violation } from './checker.ts';
 
 /** Creates a database of the current version with this many waiting jobs, for the next version to migrate. */

@@ -1,5 +1,4 @@
 import { enqueue } from '../../actions/enqueue.ts';
-import { enqueuedJobObjects } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
@@ -207,6 +206,7 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
   const { io } = context;
   if (io.json) {
     const app = await context.app();
+    const { enqueuedJobObjects } = await import('../../actions/jobs.ts');
     const objects = await enqueuedJobObjects(app, jobs);
     const texts = objects.map((object) => jsonText(io, object));
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);

@@ -7,10 +7,11 @@ import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { refuseUnreadable, toClaimedJob } from './rows.ts';
+import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
+import { refuseUnreadable } from './unreadable.ts';
 
 const WITH_BALLAST = { usesBallast: true };
 

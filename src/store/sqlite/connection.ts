@@ -2,7 +2,6 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
-import { freeBallast } from '../../state/ballast.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translateError } from './failures.ts';
@@ -44,7 +43,7 @@ export interface Connection extends Statements {
   /** Makes every write call `check` first, inside its transaction. `check` throws to refuse the write. */
   checkBeforeWrites(check: () => void): void;
   /** Calls `mend` after a write failed because of a value out of range or a full disk. If `mend` returns true, repeats the write. */
-  onWriteFailure(mend: (error: unknown) => boolean): void;
+  onWriteFailure(mend: (error: unknown) => Promise<boolean>): void;
   /** Switches the file to WAL mode. */
   useWal(): Promise<void>;
   /**
@@ -83,7 +82,7 @@ interface ConnectionState {
   db: DatabaseSync;
   files: FileWatch;
   check: () => void;
-  mend: (error: unknown) => boolean;
+  mend: (error: unknown) => Promise<boolean>;
   isWriting: boolean;
 }
 
@@ -96,7 +95,14 @@ export async function connect(
   const isCurrent = (): boolean => fileId(path) === file;
   const db = open(path);
   const files = watchLiveFiles(path, isCurrent);
-  const opened: ConnectionState = { path, db, files, check: () => {}, mend: () => false, isWriting: false };
+  const opened: ConnectionState = {
+    path,
+    db,
+    files,
+    check: () => {},
+    mend: async () => false,
+    isWriting: false,
+  };
   try {
     await retryWhileLocked(path, () => configure(db));
   } catch (error) {
@@ -218,30 +224,40 @@ async function write<T>(
       crashPoint(`in-${verb}`);
       return done;
     });
-  const result = await retryWhileLocked(path, () =>
+  const save = (): T =>
     files.guard(() => {
-      const done = commitOrMend(opened, commit, usesBallast);
+      const done = asWriter(opened, commit);
       // The files are checked before the write returns, because a commit into a removed file may be lost.
       files.checkBoth('; the last change may not have been saved');
       return done;
-    }),
-  );
+    });
+  let isMended = false;
+  const mendOnce = async (error: unknown): Promise<boolean> => {
+    if (isMended || !(isOutOfRange(error) || isFull(error))) return false;
+    isMended = true;
+    return removeCause(opened, error, usesBallast);
+  };
+  const result = await retryWhileLocked(path, save, GIVE_UP_MS, mendOnce);
   crashPoint(`after-${verb}`);
   return result;
 }
 
-/** Commits. If that fails because of a bad value or a full disk, tries to remove the cause and commits again. */
-function commitOrMend<T>(opened: ConnectionState, commit: () => T, usesBallast: boolean): T {
+/** Runs `work` as a part of a write, which must not depend on a number that was rounded. */
+function asWriter<T>(opened: ConnectionState, work: () => T): T {
   opened.isWriting = true;
   try {
-    return commit();
-  } catch (error) {
-    const mended = (isOutOfRange(error) || isFull(error)) && opened.mend(error);
-    if (!mended && !(usesBallast && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
-    return commit();
+    return work();
   } finally {
     opened.isWriting = false;
   }
+}
+
+/** Tries to remove the cause of a failed write, a bad value or a full disk. Returns whether the write should be repeated. */
+async function removeCause(opened: ConnectionState, error: unknown, usesBallast: boolean): Promise<boolean> {
+  if (await opened.mend(error)) return true;
+  if (!usesBallast || !isFull(error)) return false;
+  const { freeBallast } = await import('../../state/ballast.ts');
+  return freeBallast(stateBeside(opened.path));
 }
 
 /** Rounds integers that are too large for JavaScript to the nearest numbers. */
@@ -306,13 +322,19 @@ function journalModeOf(db: DatabaseSync): string {
   return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
-/** Repeats `work` while the file is locked, for at most `giveUpMs`. SQLite's own, growing pauses could starve a process. */
-async function retryWhileLocked<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
+/** Repeats `work` while the file is locked, for at most `giveUpMs`, and after `mend` has removed the cause of an error. SQLite's own, growing pauses could starve a process. */
+async function retryWhileLocked<T>(
+  path: string,
+  work: () => T,
+  giveUpMs = GIVE_UP_MS,
+  mend: (error: unknown) => Promise<boolean> = async () => false,
+): Promise<T> {
   const start = performance.now();
   for (;;) {
     try {
       return work();
     } catch (error) {
+      if (await mend(error)) continue;
       if (!isBusy(error)) throw translateError(error, path); // fault-control: busy-retry
       if (performance.now() - start > giveUpMs) throw translateError(error, path);
       await pause(1 + Math.random() * 3);

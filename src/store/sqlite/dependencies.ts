@@ -4,9 +4,9 @@ import type { Dependency } from '../../core/job.ts';
 import type { ChildState, ParentState } from '../contract/jobs.ts';
 import type { Connection } from './connection.ts';
 import { recordKnownJobEvent } from './record-events.ts';
-import { newTally } from './rollups.ts';
 import * as sql from './sql/dependencies.ts';
 import { jobSummary } from './sql/job-actions.ts';
+import { newTally } from './tally.ts';
 
 /** A parent job that has ended or was deleted. */
 export interface EndedParent {

@@ -1,7 +1,7 @@
 import { QueueError } from '../../core/errors.ts';
 import type { Connection, Row } from './connection.ts';
 import { translateError } from './failures.ts';
-import * as sql from './sql/care.ts';
+import * as sql from './sql/epoch.ts';
 
 export const EPOCH_PATTERN = /^[0-9a-f]{12}$/;
 

@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs';
-import { COUNT_NAMES, emptyFigures, type Figures, TIERS, type Tier } from '../../core/figures.ts';
-import { addSummary, BUCKET_COUNT } from '../../core/histogram.ts';
+import { COUNT_NAMES, emptyFigures, type Figures } from '../../core/figures.ts';
+import { addSummary, bucketCount } from '../../core/histogram.ts';
 import { addPacked } from '../../core/packed-counts.ts';
+import { TIERS, type Tier } from '../../core/tiers.ts';
 import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
-import { recordOldestWaiting, TIER_NUMBERS } from './rollups.ts';
+import { recordOldestWaiting } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/figures.ts';
+import { TIER_NUMBERS } from './tally.ts';
 
 /** At most this many rows are removed in one transaction, which delays other writers by a millisecond. */
 const ROLLUPS_AT_ONCE = 300;
@@ -83,7 +85,7 @@ function addRow(sums: Figures, row: Row): void {
   sums.oldestMs = Math.max(sums.oldestMs, row.oldest_ms as number);
   for (const histogram of ['wait', 'run'] as const) {
     if (row[histogram] === null) continue;
-    addPacked(sums[histogram].counts, row[histogram] as Uint8Array, BUCKET_COUNT);
+    addPacked(sums[histogram].counts, row[histogram] as Uint8Array, bucketCount());
     addSummary(sums[histogram], {
       sumMs: row[`${histogram}_ms`] as number,
       least: row[`${histogram}_least`] as number | null,

@@ -6,17 +6,25 @@ import type { Connection } from './connection.ts';
 import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
 import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from './new-rows.ts';
-import { queueNumber } from './queues.ts';
 import { newEnqueueLog } from './record-events.ts';
-import { newTally } from './rollups.ts';
 import { toJob } from './rows.ts';
+import { queueNumber } from './settings.ts';
 import * as sql from './sql/jobs.ts';
+import { newTally } from './tally.ts';
 
 /** Turns a job into the value that `insert` returns for it, often only its id. */
-export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
+type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
+
+/** Returns the method `insert` of the store. */
+export const insertion =
+  (db: Connection) =>
+  <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency): Promise<T[]> =>
+    idempotency === undefined
+      ? db.write('insert', () => insert(db, jobs, now, keep))
+      : insertIdempotently(db, jobs, now, idempotency, keep);
 
 /** Inserts jobs under an idempotency key. If the key was used before, returns the jobs of that use instead. */
-export async function insertIdempotently<T>(
+async function insertIdempotently<T>(
   db: Connection,
   jobs: Iterable<JobSpec>,
   now: number,

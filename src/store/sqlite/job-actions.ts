@@ -7,11 +7,11 @@ import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd, reopenDependencies } from './dependencies.ts';
 import { EDITABLE_FIELDS } from './job-columns.ts';
 import { writerOf } from './new-rows.ts';
-import { queueNumber } from './queues.ts';
 import { recordAttemptEvent, recordJobEvent, recordKnownJobEvent } from './record-events.ts';
-import { newTally } from './rollups.ts';
+import { queueNumber } from './settings.ts';
 import { endReason } from './sql/claims.ts';
 import * as sql from './sql/job-actions.ts';
+import { newTally } from './tally.ts';
 
 /** The WHERE clauses hold the conditions for a change, so a job that can no longer be changed is left as it is. */
 export function jobActionStore(db: Connection): JobActionStore {

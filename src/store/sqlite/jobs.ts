@@ -1,19 +1,13 @@
-import type { Idempotency } from '../../core/idempotency.ts';
-import type { JobSpec } from '../../core/job.ts';
 import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
-import { insert, insertIdempotently, type Keep } from './insert.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
-export function jobStore(db: Connection): JobStore {
+/** Implements this part except `insert`, which store-core.ts has. */
+export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
   return {
-    insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency) =>
-      idempotency === undefined
-        ? db.write('insert', () => insert(db, jobs, now, keep))
-        : insertIdempotently(db, jobs, now, idempotency, keep),
     get: (id) => db.read(() => mapIfFound(db.get(sql.jobById, id), toJob)),
     idsStartingWith: (prefix, limit) => db.read(() => idsStartingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),

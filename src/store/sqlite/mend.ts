@@ -7,23 +7,21 @@ import { SAVED_TABLES } from './tables.ts';
 /** At most this many rows of a table get a new number at once. */
 const MOST_RENUMBERED = 10_000;
 
-/** When a write fails because of a value out of range, corrects all such values, so that the write can be repeated. */
-export function mendOnFailure(db: Connection): void {
-  db.onWriteFailure((error) => {
-    if (isFull(error) && !areNumbersUsedUp(db)) return false;
-    db.exec('BEGIN IMMEDIATE');
+/** Corrects all values out of range after a write has failed because of one. Returns whether the write should be repeated. */
+export function mendAfter(db: Connection, error: unknown): boolean {
+  if (isFull(error) && !areNumbersUsedUp(db)) return false;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const changed = mend(db);
+    db.exec('COMMIT');
+    return changed;
+  } catch {
+    // The caller reports the original error. SQLite may have rolled back by itself.
     try {
-      const changed = mend(db);
-      db.exec('COMMIT');
-      return changed;
-    } catch {
-      // The caller reports the original error. SQLite may have rolled back by itself.
-      try {
-        db.exec('ROLLBACK');
-      } catch {}
-      return false;
-    }
-  });
+      db.exec('ROLLBACK');
+    } catch {}
+    return false;
+  }
 }
 
 /**

@@ -20,16 +20,14 @@ import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMissingWal, isMoved, translateError } from './failures.ts';
 import { refuseReopening } from './live-files.ts';
-import { mendOnFailure } from './mend.ts';
+import { onDemandStore } from './on-demand-store.ts';
 import {
-  migrate,
   readSupportedVersion,
   readVersion,
   refuseOlder,
   refuseUnreleased,
   SCHEMA_VERSION,
-} from './migrate.ts';
-import { sqliteStore } from './store.ts';
+} from './schema-version.ts';
 
 const LONGEST_NAME_BYTES = 240;
 
@@ -38,6 +36,7 @@ const DEFAULTS: OpenOptions = {
   actor: null,
   anyOwner: false,
   ifOlder: 'migrate',
+  partsOnDemand: false,
   now: Date.now,
 };
 
@@ -48,11 +47,15 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
   const { connection, found } = await openInWalMode(path, options);
-  const store = sqliteStore(connection);
+  const store = options.partsOnDemand
+    ? onDemandStore(connection)
+    : (await import('./store.ts')).sqliteStore(connection);
   try {
-    if (options.ifOlder === 'migrate' || found === 0) await migrate(connection);
+    // The SQL of the schema is loaded only for a store that has to be created or migrated.
+    if (found === 0 || (options.ifOlder === 'migrate' && found !== SCHEMA_VERSION))
+      await (await import('./migrate.ts')).migrate(connection);
     connection.checkBeforeWrites(() => readSupportedVersion(connection));
-    mendOnFailure(connection);
+    connection.onWriteFailure(async (error) => (await import('./mend.ts')).mendAfter(connection, error));
     // The epoch and the origin become parts of paths, so a store in which they are damaged is refused before it is used.
     await connection.read(() => [store.epoch, store.origin]);
     // The directory is created only now, so that none is created beside a file that is not a queue.

@@ -1,4 +1,3 @@
-import { QueueError } from '../../core/errors.ts';
 import type { NamedField } from '../../core/field.ts';
 import { JOB_DEFAULTS } from '../../core/field-list.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
@@ -8,7 +7,6 @@ import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts
 import type { Row } from './connection.ts';
 import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
-import { SAVED_TABLES, unreadableColumn } from './tables.ts';
 
 /** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
 const parseJson = <T>(
@@ -26,15 +24,6 @@ const parseJson = <T>(
   const fits = typeof read === 'object' && read !== null && Array.isArray(read) === isList;
   return fits ? (read as T) : fallback;
 };
-
-/** Throws if a job would not run as its user wanted, because a part of its row cannot be read. */
-export function refuseUnreadable(row: Row): void {
-  const column = unreadableColumn(JOB_TABLE, row);
-  if (column !== undefined)
-    throw new QueueError('store-corrupt', `the ${column} of job '${row.id}' is not valid JSON`);
-}
-
-const JOB_TABLE = SAVED_TABLES.find((table) => table.name === 'job')!;
 
 const READERS = OWN_FIELDS.map((field) => ({
   key: field.key,

@@ -8,9 +8,10 @@ import type { Connection, Row } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { insert } from './insert.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { countAttempt, newTally } from './rollups.ts';
+import { countAttempt } from './rollups.ts';
 import * as sql from './sql/claims.ts';
 import { cancelJob } from './sql/job-actions.ts';
+import { newTally } from './tally.ts';
 
 interface SettleResult {
   answer: SettleAnswer;

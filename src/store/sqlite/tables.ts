@@ -1,4 +1,4 @@
-import { BUCKET_COUNT } from '../../core/histogram.ts';
+import { bucketCount } from '../../core/histogram.ts';
 import { isPacked } from '../../core/packed-counts.ts';
 import { JSON_COLUMNS } from './job-columns.ts';
 
@@ -66,7 +66,7 @@ export function unreadableColumn(table: SavedTable, row: Record<string, unknown>
 /** Checks the counts, and the shortest and longest time. A CHECK in the schema would slow down every settlement. */
 function isHistogram(column: string, row: Record<string, unknown>): boolean {
   const [least, most] = [row[`${column}_least`], row[`${column}_most`]];
-  return isPacked(row[column], BUCKET_COUNT) && typeof least === 'number' && least <= Number(most);
+  return isPacked(row[column], bucketCount()) && typeof least === 'number' && least <= Number(most);
 }
 
 function jsonTypeOf(text: unknown): string {

@@ -5,8 +5,9 @@ import { type InvalidSetting, readSettings } from '../../../core/stored-settings
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
-import { expectedSchema, readVersion, SCHEMA_VERSION } from '../migrate.ts';
-import { readSettings as storedSettings } from '../queues.ts';
+import { expectedSchema } from '../migrate.ts';
+import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
+import { readSettings as storedSettings } from '../settings.ts';
 import * as sql from '../sql/care.ts';
 import { SAVED_TABLES, unreadableColumn } from '../tables.ts';
 import { refuseNoStore } from './odd-file.ts';

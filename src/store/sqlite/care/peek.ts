@@ -6,7 +6,7 @@ import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { isOpenHere } from '../live-files.ts';
-import { readVersion, SCHEMA_VERSION } from '../migrate.ts';
+import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
 import { sqliteStore } from '../store.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { safetyProblems } from './owner.ts';

@@ -8,11 +8,12 @@ import { EPOCH_PATTERN } from '../epoch.ts';
 import { recomputeDerived } from '../load.ts';
 import { HOLD_REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
-import { readSettings } from '../queues.ts';
 import { columnOutOfRange, intoRange, LARGEST_NUMBER } from '../ranges.ts';
 import { toClaimedJob } from '../rows.ts';
+import { readSettings } from '../settings.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
+import { epoch as readEpoch } from '../sql/epoch.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../tables.ts';
 import { problemsOf } from './check.ts';
 import { createPrivateFile, type HeldStore } from './hold.ts';
@@ -62,7 +63,7 @@ interface RepairProgress {
 
 function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialReport {
   const report: PartialReport = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [source.column(care.epoch)[0], steps.knownEpoch()].find((one) =>
+  const epoch = [source.column(readEpoch)[0], steps.knownEpoch()].find((one) =>
     EPOCH_PATTERN.test(one ?? ''),
   );
   if (epoch != null) db.run(care.setEpoch, epoch);

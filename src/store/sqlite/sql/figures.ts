@@ -3,15 +3,7 @@ import { FROM_JOB, JOB } from './fragments.ts';
 const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,
   wait_ms, wait_least, wait_most, wait, run_ms, run_least, run_most, run`;
 
-export const kindOf = 'SELECT number FROM rollup_kind WHERE name = ? AND queue = ?';
-export const labelsOfJob = "SELECT queue, coalesce(name, '') AS name FROM job WHERE number = ?";
-export const nameExists = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
-export const countKinds =
-  "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
-export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
 export const insertRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
-export const countJobs = `INSERT INTO rollup (tier, at, kind, enqueued, dropped) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET enqueued = enqueued + excluded.enqueued, dropped = dropped + excluded.dropped`;
 export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
 /** Counts an attempt. ?1 and ?3 are its times, ?2 and ?4 the new packed counts. A time that does not count is null, as are its counts. */
 export const countAttempt = (outcome: string): string => `UPDATE rollup SET ${outcome} = ${outcome} + 1,
