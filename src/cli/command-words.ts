@@ -7,12 +7,12 @@ const byAlias = (table: Record<string, readonly string[]>): Map<string, string> 
 
 const COMMAND_BY_ALIAS = byAlias(COMMAND_ALIASES);
 const GROUP_BY_ALIAS = byAlias(GROUP_ALIASES);
-/** An alias may lead to another one: `jobs rm` becomes `rm`, which becomes `delete`. */
+/** The maximum number of replacements. One may lead to another: `jobs rm` becomes `rm`, which becomes `delete`. */
 const MAX_STEPS = 4;
 /** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
 
-/** Returns the index of the first argument before `--` that is neither a flag nor the value of a global flag, or -1. */
+/** Returns the index, at least `from`, of the first word before `--` that is no flag or value of a global flag, or -1. */
 export function wordIndex(args: string[], from = 0): number {
   for (let i = from; i < args.length; i++) {
     if (args[i] === '--') return -1;
@@ -41,12 +41,12 @@ function replaceOnce(args: string[]): string[] | null {
   const after = args.slice(at + 1);
   // Only the next word can be the command of a group, because a later one may be the value of a flag.
   const next = after[0];
-  const both = COMMAND_BY_ALIAS.get(`${word} ${next}`);
-  if (both !== undefined) return [...before, ...both.split(' '), ...after.slice(1)];
-  const known = entryOf(COMMANDS, word);
-  if (known !== undefined) {
+  const pairTarget = COMMAND_BY_ALIAS.get(`${word} ${next}`);
+  if (pairTarget !== undefined) return [...before, ...pairTarget.split(' '), ...after.slice(1)];
+  const entry = entryOf(COMMANDS, word);
+  if (entry !== undefined) {
     // `config --list` becomes `config list`.
-    const flag = isGroup(known) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
+    const flag = isGroup(entry) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
     return flag !== undefined && isGroupCommand(word, flag)
       ? [...before, word, flag, ...after.slice(1)]
       : null;

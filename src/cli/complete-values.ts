@@ -97,12 +97,12 @@ export async function argumentValues(
   request: CompletionRequest,
 ): Promise<Completions | null> {
   if (at >= command.maxArguments) return null;
-  const places = command.args.split(/ \| | /).filter((place) => !place.startsWith('-'));
-  const placeholder = places[Math.min(at, places.length - 1)] ?? '';
+  const placeholders = command.args.split(/ \| | /).filter((word) => !word.startsWith('-'));
+  const placeholder = placeholders[Math.min(at, placeholders.length - 1)] ?? '';
   return (await sourceOf(placeholder)?.(typed, request, command.name)) ?? [];
 }
 
-/** Finds the source of values for a placeholder. `[ID…]` and `ID` have the same, and `bash|zsh|fish` lists its values. */
+/** Finds the source of values for a placeholder. `[ID…]` has the same source as `ID`. `bash|zsh|fish` lists its values. */
 function sourceOf(placeholder: string): ValueSource | null {
   const choices = placeholder.split('|');
   if (choices.length > 1 && choices.every((choice) => /^[a-z-]+$/.test(choice)))
@@ -114,7 +114,7 @@ function locationOf(request: CompletionRequest): string {
   return storeLocation(typedLocation(request), request.environment);
 }
 
-/** Returns the value of --db that was typed. Expands ~, because the shell has not done it yet. */
+/** Returns the value of --db that was typed. Expands ~/, because the shell has not done it yet. */
 function typedLocation({ previousWords, environment }: CompletionRequest): string | undefined {
   const at = previousWords.lastIndexOf('--db');
   const path =

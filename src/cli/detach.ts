@@ -13,16 +13,17 @@ const POLL_MS = 20;
 const SHOWN_LOG_LINES = 10;
 
 export interface DetachOptions {
+  /** The id of the supervisor. */
   id: string;
   count: number;
-  /** The user's limit of open files. It is read before detaching, because queuectl raises its own limit. */
+  /** The user's limit of open files. The background process could only read the limit that the runtime has raised. */
   openFileLimit: string | null;
   start: ProgramStart;
   /** True if the workers stop when no work is left. */
   drain: boolean;
 }
 
-/** Starts the same command in the background in a new session. Returns 0 when its workers are ready, or throws. */
+/** Starts this command again in a new session. Returns 0 when its workers are ready or have drained. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
   const { id, count, openFileLimit, start, drain } = options;
   const { io } = context;
@@ -41,7 +42,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     variables: { [STARTED_VARIABLE]: startText(start) },
   });
   closeSync(log);
-  /** Null while the background process runs, 'ok' after exit code 0, else the reason of its end. */
+  /** Null while the background process runs, 'ok' after exit code 0, else why it ended. */
   let exitResult: string | null = null;
   child.once('exit', (code, signal) => {
     exitResult = code === 0 ? 'ok' : (signal ?? `exit code ${code}`);

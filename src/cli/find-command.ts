@@ -18,8 +18,8 @@ import type { Block } from './help-page.ts';
 type FoundCommand = { command: Command; args: string[] };
 
 /**
- * Finds a command and its arguments. Returns a help page or a text to print if the user asks for one or gives no command.
- * Throws if the command is unknown.
+ * Finds a command and its arguments. Returns a help page or the version as text if the user asks for it, and a help page
+ * if there is no command. Throws if the command is unknown.
  */
 export async function findCommand(given: string[]): Promise<FoundCommand | Block[] | string> {
   const args = canonicalWords(given);

@@ -78,7 +78,7 @@ function aliasBlocks(rows: Row[]): Block[] {
   return rows.length === 0 ? [] : [{ heading: 'Aliases' }, rows];
 }
 
-/** Returns the other words for a command and its flags. */
+/** Returns the aliases of a command, its flags and its arguments, and the flags without effect. */
 function aliasRows(command: Command): Row[] {
   const { name, flags, args } = command;
   const targets = Object.entries(COMMAND_ALIASES).filter(

@@ -44,10 +44,10 @@ export function untilSignal(): Promise<NodeJS.Signals> {
 }
 
 /**
- * Runs work that only watches jobs, and returns its exit code. The first Ctrl-C or SIGTERM stops watching. A second one
- * ends the program at once.
+ * Runs work that only watches jobs. The first Ctrl-C or SIGTERM stops the work, and a second one ends the program at once.
+ * Returns the exit code of the work, or of the signal that stopped it.
  */
-export async function detachable(
+export async function watchUntilInterrupted(
   context: Context,
   ids: string[],
   work: (signal: AbortSignal) => Promise<number>,
@@ -90,7 +90,7 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
 /** Prints what the jobs do after the user stopped watching them. */
 export async function noteJobsContinue({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
-  // Ctrl-C has printed ^C on this line of the terminal.
+  // The terminal has printed ^C on this line.
   const start = io.tty ? '\n' : '';
   if (ids.length > 1) {
     io.err(`${start}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);

@@ -38,7 +38,7 @@ export interface Io {
   bytes(data: Uint8Array): void;
   /** Writes a hint, but not with --quiet or --json. If stderr is redirected, only a hint with `always` is written. */
   note(text: string, always?: 'always'): void;
-  /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */
+  /** Writes a warning, as a JSON object with --json. Writes nothing with --quiet. */
   warn(text: string): void;
   /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
   err(text: string): void;

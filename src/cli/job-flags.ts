@@ -194,7 +194,7 @@ function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<
   return Object.fromEntries(names.map((name) => [name, environment[name]!]));
 }
 
-/** Variables that describe the present process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
+/** Variables that describe this process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
 const PROCESS_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
 
 /** Returns the name itself, or all names that match a pattern with `*`, except `secrets`. Throws if no such variable is set. */

@@ -9,7 +9,7 @@ import { type TimeFormat, timesFor } from './times.ts';
 export interface Listing<Row> {
   columns(times: TimeFormat): Column<Row>[];
   id(row: Row): string;
-  /** Returns the JSON object of a row, unless it is the row itself. */
+  /** Returns the JSON object of a row. The default is the row itself. */
   object?(row: Row): object | Promise<object>;
 }
 

@@ -46,10 +46,10 @@ function clockPairs(change: ClockChange | null): Pair[] {
   return change === null ? [] : [['clock change', `${toIso(change.at)}: ${change.says}`]];
 }
 
-/** Prints a change of a schedule: the schedule as JSON, a sentence on a terminal, or only its name. */
+/** Prints a changed schedule: as JSON with --json, in a sentence on a terminal, else only its name. */
 export async function printScheduleChange(
   io: Io,
-  verb: string,
+  participle: string,
   schedule: Schedule,
   now: number,
 ): Promise<void> {
@@ -57,10 +57,10 @@ export async function printScheduleChange(
   if (!io.tty || io.quiet) return io.out(`${printable(schedule.name)}\n`);
   const one = await toScheduleObject(schedule, now);
   const next =
-    one.next_run_at === null || verb === 'removed'
+    one.next_run_at === null || participle === 'removed'
       ? ''
       : `; next run ${fullTimesFor(io, now).text(one.next_run_at)}`;
-  io.out(`${verb} schedule ${printable(one.name)}: ${timingText(one)}${next}\n`);
+  io.out(`${participle} schedule ${printable(one.name)}: ${timingText(one)}${next}\n`);
 }
 
 const SCHEDULE_LIST: Listing<ScheduleObject> = {

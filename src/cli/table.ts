@@ -55,7 +55,7 @@ export function isAligned({ layout: { format }, tty }: Io): boolean {
   return format === null ? tty : format === 'table';
 }
 
-/** Returns a row for scripts, in full, or the titles if `row` is null. Colors it if `io.color` is true. */
+/** Returns the line of a row for scripts, or of the titles if `row` is null. Colors the values if `io.color` is true. */
 export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null): string {
   const isCsv = io.layout.format === 'csv';
   const cells = columns

@@ -70,7 +70,7 @@ function changePrinter(io: Io, view: WatchedView): () => Promise<void> {
 async function repeat(everyMs: number, update: () => Promise<void>): Promise<number> {
   const bell = newBell();
   let stopped: Interrupted | undefined;
-  const release = onInterrupt((signal) => {
+  const stopListening = onInterrupt((signal) => {
     stopped = new Interrupted(signal);
     bell.urgent();
   });
@@ -84,7 +84,7 @@ async function repeat(everyMs: number, update: () => Promise<void>): Promise<num
     }
   } finally {
     process.off('SIGWINCH', bell.urgent);
-    release();
+    stopListening();
   }
 }
 

@@ -66,7 +66,7 @@ export default defineCommand({
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
     const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
-    // The process in the background has the same arguments, and --supervisor besides.
+    // The background process gets the same arguments and --supervisor.
     const detaches = input.has('detach') && !input.has('supervisor');
     if (detaches) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))

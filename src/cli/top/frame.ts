@@ -65,11 +65,11 @@ function overview(picture: Picture, size: Size, look: Look): Line[] {
     return panes.flatMap((lines) => (airy ? [[], ...lines] : lines));
   };
   if (size.width < TWO_COLUMNS || room < PANE_NAMES.length) return [...top, ...draw(PANE_NAMES, size.width)];
-  const wide = Math.min(72, Math.floor(size.width * 0.4));
-  const left = draw(['queues', 'workers'], wide);
-  const right = draw(['running', 'waiting', 'failures'], size.width - wide - 3);
+  const leftWidth = Math.min(72, Math.floor(size.width * 0.4));
+  const left = draw(['queues', 'workers'], leftWidth);
+  const right = draw(['running', 'waiting', 'failures'], size.width - leftWidth - 3);
   const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, i) => [
-    ...fitLine(left[i] ?? [], wide),
+    ...fitLine(left[i] ?? [], leftWidth),
     { text: ' │ ', color: 'dim' as const },
     ...(right[i] ?? []),
   ]);

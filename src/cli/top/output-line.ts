@@ -69,13 +69,13 @@ export function splitToWidth(line: OutputLine, width: number): OutputLine[] {
   let used = 0;
   for (const { text, style } of line)
     for (const segment of segmentsOf(text)) {
-      const wide = displayWidth(segment);
-      if (used + wide > width) {
+      const columns = displayWidth(segment);
+      if (used + columns > width) {
         pieces.push([]);
         used = 0;
       }
       appendText(pieces.at(-1)!, { text: segment, style });
-      used += wide;
+      used += columns;
     }
   return pieces;
 }

@@ -76,8 +76,8 @@ async function drawUntilLeft(session: Session, everyMs: number, look: Look): Pro
   const { bell, picture, context } = session;
   let readAt = Number.NEGATIVE_INFINITY;
   while (session.code === null) {
-    const since = performance.now() - readAt;
-    if (since >= (bell.stale ? READ_MS : everyMs)) {
+    const sinceRead = performance.now() - readAt;
+    if (sinceRead >= (bell.stale ? READ_MS : everyMs)) {
       bell.stale = false;
       await readStore(session);
       readAt = performance.now();
@@ -158,7 +158,7 @@ function apply(session: Session, effect: Effect): void {
 async function act(session: Session, action: Action): Promise<string> {
   session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
   const message = await perform(await session.link.app(), action, actorOf(session.context.environment));
-  // The lists then show the result together with the message.
+  // The store is read first, so that the lists show the result together with the message.
   await readStore(session);
   return message;
 }
