@@ -12,7 +12,7 @@ const MAX_STEPS = 4;
 /** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
 
-/** Returns the index, at least `from`, of the first word before `--` that is no flag or value of a global flag, or -1. */
+/** Returns the index of the first word from `from` to `--`, or -1. Flags and the values of global flags are skipped. */
 export function wordIndex(args: string[], from = 0): number {
   for (let i = from; i < args.length; i++) {
     if (args[i] === '--') return -1;

@@ -73,7 +73,7 @@ export interface Command {
   prints?: PrintedObject;
   /** How the command opens the store. The default is `read`. */
   access?: Exclude<Access, 'read'>;
-  /** True if the command creates a missing database. For other commands, it is an empty queue or an error. */
+  /** True if the command creates a missing database. Other commands treat it as an empty queue or as an error. */
   creates?: boolean;
   /** Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. */
   usageHint?(words: string[]): string | undefined;

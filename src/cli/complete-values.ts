@@ -23,7 +23,7 @@ type ValueSource = (
 
 const toSuggestions = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
 
-/** Maps the placeholder of a value in the help to its source. */
+/** Maps a placeholder in the help to the source of its values. */
 const SOURCE_BY_PLACEHOLDER: Record<string, ValueSource> = {
   ID: async (prefix, request, command) => {
     const { suggestJobs, suggestWorkers } = await import('../actions/suggest.ts');
@@ -51,7 +51,7 @@ const SOURCE_BY_PLACEHOLDER: Record<string, ValueSource> = {
   DIR: () => ':dirs',
 };
 
-/** Maps flags to sources where the placeholder is not specific enough. */
+/** Maps flags whose placeholder is not specific enough to the source of their values. */
 const SOURCE_BY_FLAG: Record<string, ValueSource> = {
   state: SOURCE_BY_PLACEHOLDER.STATE!,
   'waiting-for': () => toSuggestions(...WAITING_REASONS),

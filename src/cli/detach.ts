@@ -23,7 +23,7 @@ export interface DetachOptions {
   drain: boolean;
 }
 
-/** Starts this command again in a new session. Returns 0 when its workers are ready or have drained. Throws if they fail. */
+/** Runs this command in a new session. Returns 0 when its workers are ready, or have ended with --drain. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
   const { id, count, openFileLimit, start, drain } = options;
   const { io } = context;

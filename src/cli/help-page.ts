@@ -5,7 +5,7 @@ export type Block =
   | string
   /** A list of terms, each with its explanation. */
   | Row[]
-  /** The form of a command line, with placeholders. */
+  /** The syntax of a command line, with placeholders. */
   | { usage: string }
   /** Lines that are printed as they are. A line that starts with # is a comment. */
   | { code: string[] };

@@ -104,7 +104,7 @@ export function signature({ name, args }: Command): string {
   return args === '' ? name : `${name} ${args}`;
 }
 
-/** Returns the form of the command line. Flags come first, because everything after `--` belongs to the job. */
+/** Returns the syntax of the command line. Flags come first, because everything after `--` belongs to the job. */
 function usage({ name, args, flags }: Command): string {
   return ['queuectl', name, ...(Object.keys(flags).length > 0 ? ['[flags]'] : []), args]
     .filter((word) => word !== '')

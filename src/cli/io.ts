@@ -36,7 +36,7 @@ export interface Io {
   out(text: string): void;
   /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
-  /** Writes a hint, but not with --quiet or --json. If stderr is redirected, only a hint with `always` is written. */
+  /** Writes a note, but not with --quiet or --json. If stderr is redirected, writes it only with `always`. */
   note(text: string, always?: 'always'): void;
   /** Writes a warning, as a JSON object with --json. Writes nothing with --quiet. */
   warn(text: string): void;

@@ -69,7 +69,7 @@ const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.nam
   },
 });
 
-/** The flags that describe a job. Each sets a field of a job object, with the same checks. */
+/** The flags that describe a job. Each sets a field of a job object, which is checked as in JSON. */
 export const JOB_FLAGS = toFlags(FIELD_FLAGS);
 /** Returns the flags that describe the job of a schedule. */
 export const scheduledJobFlags = () => toFlags(FIELD_FLAGS.filter(({ field }) => !field.unscheduled));

@@ -13,7 +13,7 @@ export interface Listing<Row> {
   object?(row: Row): object | Promise<object>;
 }
 
-/** A longer list is printed as several tables, each with this many rows. */
+/** A longer list is printed as several tables, each with at most this many rows. */
 const TABLE_ROWS = 500;
 /** Collected text is printed when it is longer than this many characters. */
 const MAX_PENDING_TEXT = 256 * 1024;

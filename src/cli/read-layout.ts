@@ -82,7 +82,7 @@ function exampleTemplate(command: Command): string {
   return fields.map((field) => `{${field}}`).join('\\t');
 }
 
-/** The characters that escapes in a template stand for. A shell does not expand them in single quotes. */
+/** The characters for the escapes in a template, which a shell does not expand in single quotes. */
 const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
 
 function readTimeStyle(text: string): TimeStyle {

@@ -22,7 +22,7 @@ export async function printSchedule(io: Io, schedule: Schedule, now: number): Pr
   const one = await toScheduleObject(schedule, now);
   if (io.json) return io.out(`${jsonText(io, one)}\n`);
   const all = [
-    ...facts(one, fullTimesFor(io, now)),
+    ...schedulePairs(one, fullTimesFor(io, now)),
     ...clockPairs(await nextClockChange(schedule.timing, now)),
   ];
   printPairs(io, all, ([name]) => (name === 'status' && one.paused ? 'yellow' : undefined));
@@ -82,7 +82,7 @@ const SCHEDULE_LIST: Listing<ScheduleObject> = {
   ],
 };
 
-function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
+function schedulePairs(one: ScheduleObject, times: TimeFormat): Pair[] {
   const { job } = one;
   const pairs = (values: Record<string, string>): string =>
     Object.entries(values)

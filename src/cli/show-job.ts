@@ -33,7 +33,7 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
   const running = { suspended, pid: await pidOf(app, job) };
   const family = { parents, children: await childrenOf(app, job.id) };
-  const all = facts(job, family, running, fullTimesFor(io, now));
+  const all = jobPairs(job, family, running, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -82,7 +82,7 @@ interface RunningState {
   pid: number | null;
 }
 
-function facts(
+function jobPairs(
   job: JobWithReason,
   { parents, children }: Family,
   { suspended, pid }: RunningState,

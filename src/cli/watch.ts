@@ -22,7 +22,7 @@ export interface WatchedView {
   draw(io: Io, lines: number): Promise<void>;
   /** Returns the items that are compared one by one, for a pipe. */
   items(io: Io): Promise<WatchedItem[]>;
-  /** Returns the line for an item that is no longer listed, or null for none. */
+  /** Returns the line for an item that is no longer listed, or null to print nothing. */
   gone?(key: string, io: Io): Promise<string | null>;
 }
 

@@ -8,7 +8,7 @@ import { appendText, compactLine, type OutputLine } from './output-line.ts';
 
 /** The number of lines that are kept for scrolling. `queuectl logs` prints all lines. */
 const KEPT_LINES = 5000;
-/** A line with more visible characters than this is broken. */
+/** A line with more visible characters than this continues on a new line. */
 const MAX_LINE = 10_000;
 
 export interface Follower {

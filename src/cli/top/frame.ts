@@ -30,9 +30,9 @@ export interface Size {
 
 /** A screen of at least this width has two columns of panes. */
 const TWO_COLUMNS = 120;
-/** A screen of at least this height has a line each for completed and failed jobs. */
+/** A screen of at least this height shows completed and failed jobs in two lines instead of one. */
 const TWO_LINE_HEIGHT = 20;
-/** The number of seconds that a sparkline covers. */
+/** A sparkline covers at least this many seconds. */
 const SPARKLINE_S = 300;
 
 /** Draws the whole screen. Returns its lines, each as wide as the screen. */

@@ -15,7 +15,7 @@ export interface Output {
   note: string;
 }
 
-/** Draws the output of one job: its lines from `top` on, or the last lines if `top` is null. Long lines are wrapped. */
+/** Draws the output of one job: its lines starting at number `top`, or the last lines if `top` is null. Long lines are wrapped. */
 export function outputLines(output: Output, top: number | null, width: number, height: number): Line[] {
   const { id, job, first, lines } = output;
   const head: Line = [

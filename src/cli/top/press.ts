@@ -3,7 +3,7 @@ import { FINAL_STATES } from '../../core/job.ts';
 import { PANE_NAMES, PANES } from './panes.ts';
 import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
 
-/** The data that a key can move through. */
+/** The data that keys act on. */
 export interface Scene {
   snapshot: Snapshot | null;
   /** The number of the first line of the output, and the number after its last line. */

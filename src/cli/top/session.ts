@@ -14,9 +14,9 @@ import { openTerminal, type Terminal } from './terminal.ts';
 import { record } from './throughput.ts';
 import { type Effect, startUi } from './ui.ts';
 
-/** After changes, the store is read at most this often. A key is handled at once. */
+/** After changes, the store is read at most once in this time. A key is handled at once. */
 const READ_MS = 250;
-/** The screen is drawn at least this often, because elapsed times change. */
+/** The screen is drawn at least once in this time, because elapsed times change. */
 const DRAW_MS = 1000;
 
 interface Session {
@@ -26,11 +26,11 @@ interface Session {
   picture: Picture;
   follower: Follower | null;
   terminal: Terminal | null;
-  /** The exit code, set when the user leaves the screen. */
+  /** The exit code. Null until the user or a signal ends the screen. */
   code: number | null;
 }
 
-/** Shows the screen until the user leaves it. Returns the exit code. */
+/** Shows the screen until the user or a signal ends it. Returns the exit code. */
 export async function showTop(context: Context, everyMs: number, look: Look): Promise<number> {
   const bell = newBell();
   const session: Session = {

@@ -35,7 +35,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
           });
       openedHere = !first;
       first = false;
-      // A change touches the change file. If it may give workers something to do, it touches the wake file, too.
+      // Every change touches the change file. A change that may give workers something to do also touches the wake file.
       unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];
       return app;
     },
