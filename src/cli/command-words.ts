@@ -8,7 +8,7 @@ const byAlias = (table: Record<string, readonly string[]>): Map<string, string> 
 const COMMAND_BY_ALIAS = byAlias(COMMAND_ALIASES);
 const GROUP_BY_ALIAS = byAlias(GROUP_ALIASES);
 /** The maximum number of replacements. One may lead to another: `jobs rm` becomes `rm`, which becomes `delete`. */
-const MAX_STEPS = 4;
+const MAX_REPLACEMENTS = 4;
 /** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
 
@@ -25,7 +25,7 @@ export function wordIndex(args: string[], from = 0): number {
 /** Replaces other words for a command, such as `rm`, by the command itself. */
 export function canonicalWords(args: string[]): string[] {
   let words = args;
-  for (let step = 0; step < MAX_STEPS; step++) {
+  for (let step = 0; step < MAX_REPLACEMENTS; step++) {
     const next = replaceOnce(words);
     if (next === null) break;
     words = next;
@@ -58,8 +58,8 @@ function replaceOnce(args: string[]): string[] | null {
     return [...before, group, ...(wordIndex(args, at + 1) === -1 ? ['list'] : []), ...after];
   if (JOB_WORDS.includes(word)) return [...before, ...(isJobCommand(next) ? [] : ['list']), ...after];
   // `config:get` becomes `config get`, and `dlq-list` becomes `dlq list`.
-  const [, first, last] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
-  return first !== undefined && isGroupCommand(first, last!) ? [...before, first, last!, ...after] : null;
+  const [, prefix, verb] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
+  return prefix !== undefined && isGroupCommand(prefix, verb!) ? [...before, prefix, verb!, ...after] : null;
 }
 
 function isGroupCommand(group: string, verb: string): boolean {

@@ -27,7 +27,7 @@ export interface DetachOptions {
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
   const { id, count, openFileLimit, start, drain } = options;
   const { io } = context;
-  const file = logPath(app.stateDirectory, id);
+  const path = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
@@ -58,22 +58,22 @@ export async function detach(context: Context, app: App, options: DetachOptions)
       throw new QueueError(
         'worker-failed',
         'the workers were stopped during startup',
-        `for details, see the log file ${file}`,
+        `for details, see the log file ${path}`,
       );
     }
     if (exitResult !== null) {
-      const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
+      const tail = readFileSync(path, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
       io.err(`${tail}\n`);
       throw new QueueError(
         'worker-failed',
         `the workers exited during startup (${exitResult})`,
-        `for details, see the log file ${file}`,
+        `for details, see the log file ${path}`,
       );
     }
     await pause(POLL_MS);
   }
-  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
+  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: path })}\n`);
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
-  io.note(`log file: ${file}. To stop the workers: queuectl worker stop`);
+  io.note(`log file: ${path}. To stop the workers: queuectl worker stop`);
   return 0;
 }

@@ -91,13 +91,13 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
 export async function noteJobsContinue({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
   // The terminal has printed ^C on this line.
-  const start = io.tty ? '\n' : '';
+  const lineBreak = io.tty ? '\n' : '';
   if (ids.length > 1) {
-    io.err(`${start}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
+    io.err(`${lineBreak}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
     return;
   }
   const { id, state } = await getJob(await app(), ids[0]!);
   io.err(
-    `${start}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${id}\n`,
+    `${lineBreak}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${id}\n`,
   );
 }

@@ -49,7 +49,7 @@ export interface Io {
 export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
-  const color = useColor(options, tty);
+  const color = usesColor(options, tty);
   const forTerminal = (text: string): string =>
     options.json ? printableJson(text) : printableLines(text, color);
   return {
@@ -59,7 +59,7 @@ export function createIo(options: IoOptions): Io {
     tty,
     errTty,
     color,
-    errColor: useColor(options, errTty),
+    errColor: usesColor(options, errTty),
     get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
     },
@@ -92,7 +92,7 @@ export function isTerminal(fd: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(fd);
 }
 
-function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
+function usesColor({ color, environment }: IoOptions, tty: boolean): boolean {
   if (color !== 'auto') return color === 'always';
   if (environment.FORCE_COLOR) return !/^(0|false)$/.test(environment.FORCE_COLOR);
   if (environment.CLICOLOR_FORCE && environment.CLICOLOR_FORCE !== '0') return true;

@@ -128,13 +128,13 @@ function readFields(
   now: number,
   object: Record<string, unknown>,
 ): JobInput {
-  const flagOf = new Map<string, string>();
+  const flagByField = new Map<string, string>();
   for (const flag of flags) {
     if (!input.has(flag.name)) continue;
     object[flag.field.name] = readFlag(input, flag, cwd);
-    if (flag.flag.value !== undefined && !flag.flag.many) flagOf.set(flag.field.name, flag.name);
+    if (flag.flag.value !== undefined && !flag.flag.many) flagByField.set(flag.field.name, flag.name);
   }
-  return withFlagNames(flagOf, () => readJobObject(object, now).input);
+  return withFlagNames(flagByField, () => readJobObject(object, now).input);
 }
 
 /** Converts the text of a flag to a value that its field accepts. */
@@ -151,12 +151,12 @@ function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => str
 }
 
 /** Calls `read`. In the message of its error, replaces the names of fields by those of their flags. */
-function withFlagNames(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
+function withFlagNames(flagByField: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    const named = (word: string): string => (flagOf.has(word) ? `--${flagOf.get(word)}` : word);
+    const named = (word: string): string => (flagByField.has(word) ? `--${flagByField.get(word)}` : word);
     const message = error.message.replace(/^\w+( and \w+(?= cannot))?/, (start) =>
       start.replace(/\w+/g, named),
     );

@@ -27,8 +27,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let app: OpenedApp | null = null;
   let returnsJobExitCode = false;
   try {
-    const point = environment[CRASH_AT_VARIABLE];
-    if (point) (await import('./crash.ts')).crashAt(point);
+    const crashPoint = environment[CRASH_AT_VARIABLE];
+    if (crashPoint) (await import('./crash.ts')).crashAt(crashPoint);
     if (args[0] === COMPLETE_COMMAND) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));

@@ -19,13 +19,13 @@ export async function printSchedules(io: Io, schedules: Schedule[], now: number)
 }
 
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
-  const one = await toScheduleObject(schedule, now);
-  if (io.json) return io.out(`${jsonText(io, one)}\n`);
+  const object = await toScheduleObject(schedule, now);
+  if (io.json) return io.out(`${jsonText(io, object)}\n`);
   const all = [
-    ...schedulePairs(one, fullTimesFor(io, now)),
+    ...schedulePairs(object, fullTimesFor(io, now)),
     ...clockPairs(await nextClockChange(schedule.timing, now)),
   ];
-  printPairs(io, all, ([name]) => (name === 'status' && one.paused ? 'yellow' : undefined));
+  printPairs(io, all, ([name]) => (name === 'status' && object.paused ? 'yellow' : undefined));
 }
 
 /** Prints the next runs of a schedule that is only previewed. */
@@ -55,12 +55,12 @@ export async function printScheduleChange(
 ): Promise<void> {
   if (io.json) return printSchedule(io, schedule, now);
   if (!io.tty || io.quiet) return io.out(`${printable(schedule.name)}\n`);
-  const one = await toScheduleObject(schedule, now);
+  const object = await toScheduleObject(schedule, now);
   const next =
-    one.next_run_at === null || participle === 'removed'
+    object.next_run_at === null || participle === 'removed'
       ? ''
-      : `; next run ${fullTimesFor(io, now).text(one.next_run_at)}`;
-  io.out(`${participle} schedule ${printable(one.name)}: ${timingText(one)}${next}\n`);
+      : `; next run ${fullTimesFor(io, now).text(object.next_run_at)}`;
+  io.out(`${participle} schedule ${printable(object.name)}: ${timingText(object)}${next}\n`);
 }
 
 const SCHEDULE_LIST: Listing<ScheduleObject> = {

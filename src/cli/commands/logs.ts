@@ -136,8 +136,8 @@ async function logsObject(app: App, id: string, wanted: Wanted): Promise<object>
   const { attempt, streams } = await readStreams(app, id, wanted);
   const texts = streams.map(({ stream, pieces }) => [stream, Buffer.concat([...pieces]).toString()]);
   const output = texts.map(([, text]) => text).join('');
-  const apart = texts.length > 1 ? Object.fromEntries(texts) : {};
-  return { id, attempt: attempt?.ordinal ?? null, output, ...apart };
+  const byStream = texts.length > 1 ? Object.fromEntries(texts) : {};
+  return { id, attempt: attempt?.ordinal ?? null, output, ...byStream };
 }
 
 async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: AbortSignal): Promise<void> {

@@ -101,7 +101,7 @@ function totalsLine({ jobs }: Snapshot, width: number): Line {
 }
 
 function throughputLines({ throughput, now }: Picture, { width, height }: Size, { ascii }: Look): Line[] {
-  const one = (kind: 'completed' | 'failed', room: number): Line => {
+  const rateLine = (kind: 'completed' | 'failed', room: number): Line => {
     const label = `${kind}/s `.padEnd(12);
     const columns = Math.max(1, Math.min(SPARKLINE_S, room - label.length - 10));
     const values = rates(throughput, kind, now, columns, Math.ceil(SPARKLINE_S / columns));
@@ -116,7 +116,7 @@ function throughputLines({ throughput, now }: Picture, { width, height }: Size, 
   };
   if (height < TWO_LINE_HEIGHT) {
     const half = Math.floor(width / 2);
-    return [[...fitLine(one('completed', half), half), ...one('failed', width - half)]];
+    return [[...fitLine(rateLine('completed', half), half), ...rateLine('failed', width - half)]];
   }
-  return [one('completed', width), one('failed', width)];
+  return [rateLine('completed', width), rateLine('failed', width)];
 }

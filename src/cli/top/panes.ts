@@ -156,12 +156,12 @@ function runningStatus({ endReason }: ClaimedJob): string {
 }
 
 function timeLeftColumn(now: number): Column<ClaimedJob> {
-  const rest = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
+  const timeLeft = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
   return {
     title: 'TIME LEFT',
     right: true,
-    value: (job) => (job.timeoutMs === null ? '-' : wholeSeconds(rest(job))),
-    color: (job) => (job.timeoutMs !== null && rest(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
+    value: (job) => (job.timeoutMs === null ? '-' : wholeSeconds(timeLeft(job))),
+    color: (job) => (job.timeoutMs !== null && timeLeft(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
   };
 }
 

@@ -64,7 +64,7 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
         bell.urgent();
       },
     });
-    return await drawUntilLeft(session, everyMs, look);
+    return await drawUntilEnd(session, everyMs, look);
   } finally {
     session.terminal?.close();
     session.follower?.stop();
@@ -72,7 +72,7 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
   }
 }
 
-async function drawUntilLeft(session: Session, everyMs: number, look: Look): Promise<number> {
+async function drawUntilEnd(session: Session, everyMs: number, look: Look): Promise<number> {
   const { bell, picture, context } = session;
   let readAt = Number.NEGATIVE_INFINITY;
   while (session.code === null) {
