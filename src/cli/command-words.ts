@@ -12,7 +12,7 @@ const MAX_REPLACEMENTS = 4;
 /** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
 
-/** Returns the index of the first word from `from` to `--`, or -1. Flags and the values of global flags are skipped. */
+/** Returns the index of the first word before `--`, or -1. Starts at `from`. Skips flags and the values of global flags. */
 export function wordIndex(args: string[], from = 0): number {
   for (let i = from; i < args.length; i++) {
     if (args[i] === '--') return -1;
