@@ -80,7 +80,7 @@ export const COMMAND_ALIASES: Record<string, readonly string[]> = {
   init: ['init-db', 'initdb', 'setup', 'db init', 'db create', 'init db'],
 };
 
-/** Other words for groups of commands. Without a word after it, such a word means the group's `list` command. */
+/** Other words for groups of commands. Without a command after it, such a word means the group's `list` command. */
 export const GROUP_ALIASES: Record<string, readonly string[]> = {
   dlq: ['dead', 'deadletter', 'dead-letter', 'dead-letters'],
   queue: ['queues', 'group', 'groups'],
@@ -101,7 +101,7 @@ const EMPTY_QUEUE_HINT =
 const PRIORITY_HINT = 'to change the priority of a job: queuectl edit ID --priority high';
 const HOOKS_HINT = 'to read about hooks: queuectl help hooks';
 
-/** Hints for words that could mean several commands, or none that queuectl has. */
+/** Hints for words that could mean several commands, or a command that queuectl does not have. */
 export const COMMAND_HINTS: Record<string, string> = {
   pause:
     'to pause a queue: queuectl queue pause QUEUE; to suspend a running job: queuectl suspend ID; to hold a waiting job: queuectl hold ID',
@@ -195,7 +195,7 @@ export const FLAG_ALIASES: Record<string, readonly string[]> = {
   yes: ['force', 'confirm', 'assume-yes'],
 };
 
-/** Flags that ask for what the command does anyway, so that they have no effect. */
+/** Flags that ask for what the command does anyway. They are accepted and have no effect. */
 export const IGNORED_FLAGS: Record<string, readonly string[]> = {
   list: ['all'],
   'dlq list': ['all'],
@@ -204,7 +204,7 @@ export const IGNORED_FLAGS: Record<string, readonly string[]> = {
   'worker stop': ['graceful', 'wait'],
 };
 
-/** Flags whose value is an argument of the command, by the placeholder of the argument. */
+/** Flags that a user may put in front of an argument, as in `--id job1`, by the placeholder of the argument. */
 export const ARGUMENT_FLAGS: Record<string, readonly string[]> = {
   ID: ['id', 'job-id', 'job', 'worker-id'],
   QUEUE: ['queue'],

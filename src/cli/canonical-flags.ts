@@ -10,7 +10,7 @@ export function aliasesOf(name: string, flags: Flags): string[] {
   return [...new Set(all)].filter((alias) => !hasFlag(alias, flags));
 }
 
-/** Returns the flags whose value is an argument of this command. */
+/** Returns the flags that a user may put in front of an argument of this command, such as `--id` in `--id job1`. */
 export function argumentFlags({ args, flags }: Command): string[] {
   return Object.entries(ARGUMENT_FLAGS)
     .filter(([placeholder]) => [' ', '(', '['].some((start) => ` ${args}`.includes(start + placeholder)))

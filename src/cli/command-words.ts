@@ -8,12 +8,12 @@ function targetOf(table: Record<string, readonly string[]>, word: string): strin
   return undefined;
 }
 
-/** An alias may lead to another one: `jobs rm` becomes `rm`, which becomes `delete`. */
-const MAX_STEPS = 4;
+/** The maximum number of replacements. One may lead to another: `jobs rm` becomes `rm`, which becomes `delete`. */
+const MAX_REPLACEMENTS = 4;
 /** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
 
-/** Returns the index of the first argument before `--` that is neither a flag nor the value of a global flag, or -1. */
+/** Returns the index of the first word before `--`, or -1. Starts at `from`. Skips flags and the values of global flags. */
 export function wordIndex(args: string[], from = 0): number {
   for (let i = from; i < args.length; i++) {
     if (args[i] === '--') return -1;
@@ -26,7 +26,7 @@ export function wordIndex(args: string[], from = 0): number {
 /** Replaces other words for a command, such as `rm`, by the command itself. */
 export function canonicalWords(args: string[]): string[] {
   let words = args;
-  for (let step = 0; step < MAX_STEPS; step++) {
+  for (let step = 0; step < MAX_REPLACEMENTS; step++) {
     const next = replaceOnce(words);
     if (next === null) break;
     words = next;
@@ -42,12 +42,12 @@ function replaceOnce(args: string[]): string[] | null {
   const after = args.slice(at + 1);
   // Only the next word can be the command of a group, because a later one may be the value of a flag.
   const next = after[0];
-  const both = targetOf(COMMAND_ALIASES, `${word} ${next}`);
-  if (both !== undefined) return [...before, ...both.split(' '), ...after.slice(1)];
-  const known = entryOf(COMMANDS, word);
-  if (known !== undefined) {
+  const pairTarget = targetOf(COMMAND_ALIASES, `${word} ${next}`);
+  if (pairTarget !== undefined) return [...before, ...pairTarget.split(' '), ...after.slice(1)];
+  const entry = entryOf(COMMANDS, word);
+  if (entry !== undefined) {
     // `config --list` becomes `config list`.
-    const flag = isGroup(known) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
+    const flag = isGroup(entry) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
     return flag !== undefined && isGroupCommand(word, flag)
       ? [...before, word, flag, ...after.slice(1)]
       : null;
@@ -59,8 +59,8 @@ function replaceOnce(args: string[]): string[] | null {
     return [...before, group, ...(wordIndex(args, at + 1) === -1 ? ['list'] : []), ...after];
   if (JOB_WORDS.includes(word)) return [...before, ...(isJobCommand(next) ? [] : ['list']), ...after];
   // `config:get` becomes `config get`, and `dlq-list` becomes `dlq list`.
-  const [, first, last] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
-  return first !== undefined && isGroupCommand(first, last!) ? [...before, first, last!, ...after] : null;
+  const [, prefix, verb] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
+  return prefix !== undefined && isGroupCommand(prefix, verb!) ? [...before, prefix, verb!, ...after] : null;
 }
 
 function isGroupCommand(group: string, verb: string): boolean {

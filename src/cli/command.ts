@@ -3,7 +3,7 @@ import type { Block } from './help-page.ts';
 import type { Io } from './io.ts';
 
 export interface Flag {
-  /** The placeholder of the value in the help. A flag without one is a switch. */
+  /** The placeholder of the value in the help. A flag without a placeholder is a switch. */
   value?: string;
   short?: string;
   /** The value of the flag if it is given without one. Such a flag takes its value only after `=`. */
@@ -31,7 +31,7 @@ export interface Context {
   location: string;
   /** True if the store may be one that another user owns or can write to. */
   anyOwner: boolean;
-  /** Opens the store at the first call. `actor` is recorded as the author of changes, instead of the user. */
+  /** Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. */
   app(options?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
 }
 
@@ -40,11 +40,11 @@ export interface Input {
   /** The arguments after `--`, or null without `--`. */
   rest: string[] | null;
   has(flag: string): boolean;
-  /** Returns the last value of a flag. */
+  /** Returns the last value of a flag, or undefined if there is none. */
   one(flag: string): string | undefined;
   /** Returns all values of a flag, in the order in which they were given. */
   all(flag: string): string[];
-  /** Returns the argument at this position. If it is missing, throws an error that names it, with a hint. */
+  /** Returns the argument at this position. If it is missing or empty, throws an error that names it, with a hint. */
   required(at: number, what: string, hint: string): string;
 }
 
@@ -71,9 +71,9 @@ export interface Command {
   takesRest?: boolean;
   /** The object that --json prints. Set only if single fields of it can be selected. */
   prints?: PrintedObject;
-  /** How the command opens the store, if not only for reading. */
+  /** How the command opens the store. The default is `read`. */
   access?: Exclude<Access, 'read'>;
-  /** True if the command creates a missing database. To others, it is an empty queue or an error. */
+  /** True if the command creates a missing database. Other commands treat it as an empty queue or as an error. */
   creates?: boolean;
   /** Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. */
   usageHint?(words: string[]): string | undefined;

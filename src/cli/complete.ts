@@ -74,8 +74,8 @@ async function suggestFor(
   const request = { ...baseRequest, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (previousWords.includes('--')) return ':files';
-  const pending = flagAwaitingValue(flags, previousWords.at(-1));
-  if (pending !== null) return flagValues(pending, flags[pending]!, current, '', request);
+  const flagName = flagAwaitingValue(flags, previousWords.at(-1));
+  if (flagName !== null) return flagValues(flagName, flags[flagName]!, current, '', request);
   const equals = /^--([^=]+)=(.*)$/s.exec(current);
   if (equals !== null) {
     const [, name, value] = equals;

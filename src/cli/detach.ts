@@ -13,20 +13,21 @@ const POLL_MS = 20;
 const SHOWN_LOG_LINES = 10;
 
 export interface DetachOptions {
+  /** The id of the supervisor. */
   id: string;
   count: number;
-  /** The user's limit of open files. It is read before detaching, because queuectl raises its own limit. */
+  /** The user's limit of open files. The background process could only read the limit that the runtime has raised. */
   openFileLimit: string | null;
   start: ProgramStart;
   /** True if the workers stop when no work is left. */
   drain: boolean;
 }
 
-/** Starts the same command in the background in a new session. Returns 0 when its workers are ready, or throws. */
+/** Runs this command in a new session. Returns 0 when its workers are ready, or have ended with --drain. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
   const { id, count, openFileLimit, start, drain } = options;
   const { io } = context;
-  const file = logPath(app.stateDirectory, id);
+  const path = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
@@ -41,7 +42,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     variables: { [STARTED_VARIABLE]: startText(start) },
   });
   closeSync(log);
-  /** Null while the background process runs, 'ok' after exit code 0, else the reason of its end. */
+  /** Null while the background process runs, 'ok' after exit code 0, else why it ended. */
   let exitResult: string | null = null;
   child.once('exit', (code, signal) => {
     exitResult = code === 0 ? 'ok' : (signal ?? `exit code ${code}`);
@@ -57,22 +58,22 @@ export async function detach(context: Context, app: App, options: DetachOptions)
       throw new QueueError(
         'worker-failed',
         'the workers were stopped during startup',
-        `for details, see the log file ${file}`,
+        `for details, see the log file ${path}`,
       );
     }
     if (exitResult !== null) {
-      const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
+      const tail = readFileSync(path, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
       io.err(`${tail}\n`);
       throw new QueueError(
         'worker-failed',
         `the workers exited during startup (${exitResult})`,
-        `for details, see the log file ${file}`,
+        `for details, see the log file ${path}`,
       );
     }
     await pause(POLL_MS);
   }
-  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
+  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: path })}\n`);
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
-  io.note(`log file: ${file}. To stop the workers: queuectl worker stop`);
+  io.note(`log file: ${path}. To stop the workers: queuectl worker stop`);
   return 0;
 }

@@ -18,8 +18,8 @@ import type { Block } from './help-page.ts';
 type FoundCommand = { command: Command; args: string[] };
 
 /**
- * Finds a command and its arguments. Returns a help page or a text to print if the user asks for one or gives no command.
- * Throws if the command is unknown.
+ * Finds a command and its arguments. Returns a help page or the version as text if the user asks for it, and a help page
+ * if there is no command. Throws if the command is unknown.
  */
 export async function findCommand(given: string[]): Promise<FoundCommand | Block[] | string> {
   const args = canonicalWords(given);
@@ -114,15 +114,15 @@ async function helpFor(words: string[]): Promise<Block[]> {
   const topic = names.length === 1 ? entryOf(TOPICS, names[0]) : undefined;
   if (topic !== undefined && entryOf(COMMANDS, names[0]) === undefined) return topic.page();
   // Without the placeholder for the next word, a group such as `workers` would become `worker list`.
-  const meant = canonicalWords([...names, NO_WORD]).slice(0, -1);
-  const [first] = meant;
+  const canonical = canonicalWords([...names, NO_WORD]).slice(0, -1);
+  const [first] = canonical;
   if (
     entryOf(COMMANDS, first) === undefined &&
     entryOf(UNLISTED_COMMANDS, first) === undefined &&
     first !== 'help'
   )
     throw unknownTopicError(names[0]!, similarTopic(names[0]!));
-  const found = await findCommand(meant);
+  const found = await findCommand(canonical);
   if (typeof found === 'string') return [found];
   const extra = Array.isArray(found) ? undefined : found.args.find((arg) => !arg.startsWith('-'));
   if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP_HINT);

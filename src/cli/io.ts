@@ -36,9 +36,9 @@ export interface Io {
   out(text: string): void;
   /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
-  /** Writes a hint, but not with --quiet or --json. If stderr is redirected, only a hint with `always` is written. */
+  /** Writes a note, but not with --quiet or --json. If stderr is redirected, writes it only with `always`. */
   note(text: string, always?: 'always'): void;
-  /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */
+  /** Writes a warning, as a JSON object with --json. Writes nothing with --quiet. */
   warn(text: string): void;
   /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
   err(text: string): void;
@@ -49,7 +49,7 @@ export interface Io {
 export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
-  const color = useColor(options, tty);
+  const color = usesColor(options, tty);
   const forTerminal = (text: string): string =>
     options.json ? printableJson(text) : printableLines(text, color);
   return {
@@ -59,7 +59,7 @@ export function createIo(options: IoOptions): Io {
     tty,
     errTty,
     color,
-    errColor: useColor(options, errTty),
+    errColor: usesColor(options, errTty),
     get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
     },
@@ -92,7 +92,7 @@ export function isTerminal(fd: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(fd);
 }
 
-function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
+function usesColor({ color, environment }: IoOptions, tty: boolean): boolean {
   if (color !== 'auto') return color === 'always';
   if (environment.FORCE_COLOR) return !/^(0|false)$/.test(environment.FORCE_COLOR);
   if (environment.CLICOLOR_FORCE && environment.CLICOLOR_FORCE !== '0') return true;

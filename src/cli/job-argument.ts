@@ -52,7 +52,7 @@ function refuseJsonFileAsCommand(name: string): void {
 export function severalWordsHint(name: string, words: string[]): string | undefined {
   if (words.length < 2) return undefined;
   const [first, second] = words;
-  // Other queues take an id and a command, as in `add job1 'echo hello'`.
+  // Other job queue programs take an id and a command, as in `add job1 'echo hello'`.
   if (words.length === 2 && /^[\w.-]+$/.test(first!) && /\s/.test(second!))
     return `to choose the id: queuectl ${name} --id ${first} ${shellWord(second!)}`;
   return `put the command after --: queuectl ${name} -- ${words.map(shellWord).join(' ')}`;

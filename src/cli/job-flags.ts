@@ -73,7 +73,7 @@ const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.nam
   },
 });
 
-/** The flags that describe a job. Each sets a field of a job object, with the same checks. */
+/** The flags that describe a job. Each sets a field of a job object, which is checked as in JSON. */
 export const JOB_FLAGS = toFlags(FIELD_FLAGS);
 /** Returns the flags that describe the job of a schedule. */
 export const scheduledJobFlags = () => toFlags(FIELD_FLAGS.filter(({ field }) => !field.unscheduled));
@@ -132,13 +132,13 @@ function readFields(
   now: number,
   object: Record<string, unknown>,
 ): JobInput {
-  const flagOf = new Map<string, string>();
+  const flagByField = new Map<string, string>();
   for (const flag of flags) {
     if (!input.has(flag.name)) continue;
     object[flag.field.name] = readFlag(input, flag, cwd);
-    if (flag.flag.value !== undefined && !flag.flag.many) flagOf.set(flag.field.name, flag.name);
+    if (flag.flag.value !== undefined && !flag.flag.many) flagByField.set(flag.field.name, flag.name);
   }
-  return withFlagNames(flagOf, () => readJobObject(object, now).input);
+  return withFlagNames(flagByField, () => readJobObject(object, now).input);
 }
 
 /** Converts the text of a flag to a value that its field accepts. */
@@ -155,12 +155,12 @@ function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => str
 }
 
 /** Calls `read`. In the message of its error, replaces the names of fields by those of their flags. */
-function withFlagNames(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
+function withFlagNames(flagByField: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    const named = (word: string): string => (flagOf.has(word) ? `--${flagOf.get(word)}` : word);
+    const named = (word: string): string => (flagByField.has(word) ? `--${flagByField.get(word)}` : word);
     const message = error.message.replace(/^\w+( and \w+(?= cannot))?/, (start) =>
       start.replace(/\w+/g, named),
     );
@@ -198,7 +198,7 @@ function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<
   return Object.fromEntries(names.map((name) => [name, environment[name]!]));
 }
 
-/** Variables that describe the present process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
+/** Variables that describe this process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
 const PROCESS_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
 
 /** Returns the name itself, or all names that match a pattern with `*`, except `secrets`. Throws if no such variable is set. */

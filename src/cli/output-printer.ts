@@ -20,11 +20,11 @@ const RESET = '\x1b[0m';
 
 /** Returns a printer that writes a stream of a job to the same stream of this process. */
 export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): OutputPrinter {
-  const to =
+  const target =
     stream === 'stderr'
       ? { write: io.errBytes, tty: io.errTty, color: io.errColor }
       : { write: io.bytes, tty: io.tty, color: io.color };
-  if (!to.tty || raw) return { print: (data) => to.write(data), end() {}, reset() {} };
+  if (!target.tty || raw) return { print: (data) => target.write(data), end() {}, reset() {} };
   const reader = outputText();
   let inLine = false;
   let colored = false;
@@ -33,19 +33,19 @@ export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): 
     if (text === '') return;
     const line = text.slice(text.lastIndexOf('\n') + 1);
     inLine = (inLine && line.length === text.length) || line.replaceAll('\r', '') !== '';
-    const painted = to.color ? paintPieces(pieces) : text;
+    const painted = target.color ? paintPieces(pieces) : text;
     colored ||= painted !== text;
-    to.write(Buffer.from(painted));
+    target.write(Buffer.from(painted));
   };
   return {
     print: (data) => show(reader.read(data)),
     end() {
       show(reader.end());
-      if (inLine) to.write(Buffer.from('\n'));
+      if (inLine) target.write(Buffer.from('\n'));
       inLine = false;
     },
     reset() {
-      if (colored) to.write(Buffer.from(RESET));
+      if (colored) target.write(Buffer.from(RESET));
     },
   };
 }

@@ -2,7 +2,7 @@ import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
 
-/** Is put in front of a negative number, which would look like a flag. No real argument can contain a NUL. */
+/** A prefix for negative numbers, which would look like flags. No real argument can contain a NUL. */
 const NUMBER_PREFIX = '\0';
 
 /** Parses the arguments of a command by its table of flags. Throws if the command does not take them. */
@@ -46,7 +46,7 @@ interface Parsed {
   positionals: string[];
 }
 
-/** Parses flags by hand. Loading the parser of the runtime takes longer than opening the store. */
+/** Parses flags without the parser of the runtime, because loading it takes longer than opening the store. */
 function parseFlags(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
   const help = `for help: queuectl help ${command.name}`;
   const values = new Map<string, string[]>();

@@ -46,9 +46,9 @@ function chosenFields(command: Command, input: Input): string[] {
 
 function checkField(field: string, known: string[], { name }: Command, flag: string): void {
   if (known.includes(field)) return;
-  const fact = factNamed(field);
+  const ownName = factNamed(field);
   const meant =
-    fact !== null && known.includes(fact) ? `; did you mean '${fact}'?` : didYouMean(field, known);
+    ownName !== null && known.includes(ownName) ? `; did you mean '${ownName}'?` : didYouMean(field, known);
   throw new QueueError(
     'invalid-value',
     `${flag}: unknown field '${field}'${meant}`,
@@ -82,7 +82,7 @@ function exampleTemplate(command: Command): string {
   return fields.map((field) => `{${field}}`).join('\\t');
 }
 
-/** The characters that escapes in a template stand for. A shell does not expand them in single quotes. */
+/** The characters for the escapes in a template, which a shell does not expand in single quotes. */
 const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
 
 function readTimeStyle(text: string): TimeStyle {

@@ -27,8 +27,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let app: OpenedApp | null = null;
   let returnsJobExitCode = false;
   try {
-    const point = environment[CRASH_AT_VARIABLE];
-    if (point) (await import('./crash.ts')).crashAt(point);
+    const crashPoint = environment[CRASH_AT_VARIABLE];
+    if (crashPoint) (await import('./crash.ts')).crashAt(crashPoint);
     if (args[0] === COMPLETE_COMMAND) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));
@@ -85,7 +85,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       },
     };
     const code = (await found.command.run(context, input)) ?? 0;
-    if (hasNoStore(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
+    if (needsMissingNote(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
     return code;
   } catch (error) {
     if (error instanceof BrokenPipe) return returnsJobExitCode ? BROKEN_PIPE_CODE : 0;
@@ -97,10 +97,10 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-/** Tells whether there is no store and no warning was printed. Inline, the type checker would assume that `app` is null. */
-const hasNoStore = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
+/** Tells whether a missing store is still to be reported. Inline, the type checker would assume that `app` is null. */
+const needsMissingNote = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
 
-/** Tells whether a missing store is created. A command that keeps watching needs a file to watch. */
+/** Tells whether a missing store is created. Commands that keep watching also need one. `top --once` does not watch. */
 function createsStore(command: Command, input: Input): boolean {
   return (command.creates === true && !input.has('once')) || input.has('follow') || input.has('watch');
 }
@@ -150,7 +150,7 @@ function workingDirectory(): string {
   }
 }
 
-/** Finds --color in arguments that are not parsed, because help can be shown without a command. */
+/** Finds --color in arguments that were not parsed, for help without a command. An invalid value counts as auto. */
 function findColor(args: string[]): 'auto' | 'always' | 'never' {
   const at = args.indexOf('--color');
   const text = at === -1 ? args.find((arg) => arg.startsWith('--color='))?.slice(8) : args[at + 1];
@@ -163,7 +163,7 @@ function readColor(input: Input): 'auto' | 'always' | 'never' {
   throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
 }
 
-/** Prints an error. Returns it, or an internal error in its place. */
+/** Prints an error and returns it. An unexpected error becomes an internal error. */
 function reportError(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {
   const known =
     error instanceof QueueError

@@ -34,7 +34,7 @@ const EXAMPLE_HINT = "for example: queuectl schedule add nightly --cron '30 2 * 
 
 export function readScheduleSpec(input: Input, caller: CallerEnvironment, now: number): ScheduleSpec {
   const name = input.required(0, 'the schedule name', EXAMPLE_HINT);
-  const when = readScheduleInput(readTiming(input), now, flagOf);
+  const when = readScheduleInput(readScheduleFlags(input), now, flagOf);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, caller, now));
   return { name, ...when, job: { ...job!, cwd: job!.cwd ?? caller.cwd() } };
 }
@@ -50,7 +50,7 @@ const FLAG_BY_FIELD: Record<keyof ScheduleInput, string> = {
 
 const flagOf = (field: string): string => `--${FLAG_BY_FIELD[field as keyof ScheduleInput]}`;
 
-function readTiming(input: Input): ScheduleInput {
+function readScheduleFlags(input: Input): ScheduleInput {
   return Object.fromEntries(
     Object.entries(FLAG_BY_FIELD).flatMap(([field, flag]) => {
       const text = input.one(flag);
@@ -75,7 +75,7 @@ export function readScheduleChanges(
     [command === undefined || command === null ? {} : readJob(input, now)],
     readJobFlags(input, caller, now),
   );
-  return { name, schedule: readTiming(input), job: job!, nameOf: flagOf };
+  return { name, schedule: readScheduleFlags(input), job: job!, nameOf: flagOf };
 }
 
 /** Reads the job from one of: an argument (a command or JSON), --command, or the arguments after `--`. */

@@ -33,7 +33,7 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
   const running = { suspended, pid: await pidOf(app, job) };
   const family = { parents, children: await childrenOf(app, job.id) };
-  const all = facts(job, family, running, fullTimesFor(io, now));
+  const all = jobPairs(job, family, running, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -82,7 +82,7 @@ interface RunningState {
   pid: number | null;
 }
 
-function facts(
+function jobPairs(
   job: JobWithReason,
   { parents, children }: Family,
   { suspended, pid }: RunningState,
@@ -101,7 +101,7 @@ function facts(
     ['attempts', `${attemptsBegun(job)} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
-    ['due', hasNoDueTime(job, times.now) ? '' : times.text(job.dueAt)],
+    ['due', hidesDueTime(job, times.now) ? '' : times.text(job.dueAt)],
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
@@ -109,7 +109,7 @@ function facts(
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
   ];
-  const userSet: Pair[] = [
+  const details: Pair[] = [
     ...SHOWN_FIELDS.map(
       ({ label, field, text }): Pair => [label, describeValue(fieldValue(job, field), text)],
     ),
@@ -117,12 +117,12 @@ function facts(
     ...dependencyPairs(job, parents),
     ['children', childrenText(children)],
   ];
-  userSet.sort(([a], [b]) => compareLabels(a, b));
-  return [...all, ...userSet].filter(([, value]) => value !== '');
+  details.sort(([a], [b]) => compareLabels(a, b));
+  return [...all, ...details].filter(([, value]) => value !== '');
 }
 
-/** Tells whether the due time is left out, because the job waits for another job, or is held past that time. */
-function hasNoDueTime({ blocked, held, dueAt }: Job, now: number): boolean {
+/** Tells whether the due time is not shown, because the job waits for another job, or is held past that time. */
+function hidesDueTime({ blocked, held, dueAt }: Job, now: number): boolean {
   return blocked || (held && (dueAt ?? now) <= now);
 }
 
@@ -132,14 +132,14 @@ const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
   return [{ field, label, text: text as ((value: unknown) => unknown) | null }];
 });
 
-/** Compares the labels of fields that a user sets. A label that is not listed follows the others. */
+/** Compares the labels of the details below the main facts. A label that is not listed here comes last. */
 const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
   stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 
-/** Describes the value of a field. The text is empty if the field is not set. */
+/** Describes the value of a field after `convert`, if given. The text is empty if the value is not set or false. */
 function describeValue(value: unknown, convert: ((value: unknown) => unknown) | null): string {
   if (value === undefined || value === null || value === false) return '';
   if (convert !== null) return describeValue(convert(value), null);

@@ -24,12 +24,12 @@ export interface Column<Row> {
 export type Pair = [name: string, value: string];
 
 export const GAP = '  ';
-/** The default of `least`, because a shorter command cannot be recognized. */
+/** The default of `least`. A shorter command could not be recognized. */
 const DEFAULT_LEAST = 20;
 /** Shrinking columns become this narrow if no more columns can be dropped. */
 const LAST_RESORT_WIDTH = 4;
 
-/** Prints an aligned table with titles, or for scripts the rows in full, separated by tabs, without titles. */
+/** Prints an aligned table with titles or, for scripts, a full line for each row without titles. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
   else if (rows.length > 0) printAligned(io, columns, rows);
@@ -55,7 +55,7 @@ export function isAligned({ layout: { format }, tty }: Io): boolean {
   return format === null ? tty : format === 'table';
 }
 
-/** Returns a row for scripts, in full, or the titles if `row` is null. Colors it if `io.color` is true. */
+/** Returns the line of a row for scripts, or of the titles if `row` is null. Colors the values if `io.color` is true. */
 export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null): string {
   const isCsv = io.layout.format === 'csv';
   const cells = columns

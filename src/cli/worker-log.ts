@@ -50,7 +50,7 @@ export function keepLogShort(file: string): void {
     try {
       if (statSync(file).size > MAX_LOG_BYTES) rotate(file);
     } catch {
-      // On a full disk the log does not grow either. The next check tries again.
+      // The disk may be full, but then the log does not grow either. The next check tries again.
     }
   };
   setInterval(check, CHECK_MS).unref();

@@ -89,10 +89,10 @@ async function changesFromEditor(
     throw new QueueError('editor-failed', `the editor '${editor}' failed. Nothing was changed`);
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
-  const given = JSON.parse(after) as Record<string, unknown>;
+  const edited = JSON.parse(after) as Record<string, unknown>;
   // An optional field that is null or missing is cleared, except for the start time, which most jobs do not have.
   const cleared = EDITABLE.filter(
-    (field) => given[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
+    (field) => edited[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
   );
   return { ...changesOf(inputs[0]!), ...Object.fromEntries(cleared.map(({ key }) => [key, null])) };
 }

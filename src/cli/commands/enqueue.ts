@@ -113,7 +113,7 @@ interface AddedJobs {
   many: boolean;
 }
 
-/** Reads one job or an array of jobs, completes them with the flags, and stores them. Throws for more than `maxJobs`. */
+/** Reads one job or an array of jobs, adds the flags to them, and stores them. Throws if there are more than `maxJobs`. */
 export async function addJobs(
   context: Context,
   input: Input,
@@ -136,9 +136,9 @@ export async function addJobs(
 }
 
 /** Returns the definition of an existing job with the changes that the flags make. */
-async function changedDefinition(context: Context, name: string, changes: JobInput): Promise<JobInput> {
+async function changedDefinition(context: Context, reference: string, changes: JobInput): Promise<JobInput> {
   const { definitionOf } = await import('../../actions/job-definition.ts');
-  return withChanges(await definitionOf(await context.app(), name), changes);
+  return withChanges(await definitionOf(await context.app(), reference), changes);
 }
 
 /** Returns the same jobs. Throws if one of them has been removed. */
@@ -212,12 +212,12 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   }
   const ids = jobs.map((job) => job.id);
-  const isExisting = jobs.every((job) => job.existing);
+  const allExisted = jobs.every((job) => job.existing);
   if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
-  else io.out(`${ids.length > 1 ? describeMany(ids, isExisting) : describeAdded(jobs[0]!, Date.now())}\n`);
+  else io.out(`${ids.length > 1 ? describeMany(ids, allExisted) : describeAdded(jobs[0]!, Date.now())}\n`);
 }
 
-/** Throws unless the command is given in exactly one way: an argument, a flag, or the arguments after `--`. */
+/** Throws if the command is given in no way or in several ways, or if --template is used without --file. */
 export function checkGivenOnce(name: string, input: Input): void {
   if (input.has('template') && !input.has('file'))
     throw new QueueError(
@@ -251,7 +251,7 @@ function singleJob(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boo
 }
 
 async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promise<void> {
-  // A script does not get the hint, so that it does not pay for the query.
+  // Only a terminal gets the notes, because the query would slow scripts down.
   if (!io.tty) return;
   const { whyQueuesStandStill } = await import('../../actions/why-queues-stand-still.ts');
   const queues = [...new Set(jobs.flatMap((job) => ('queue' in job ? [job.queue] : [])))];

@@ -151,11 +151,11 @@ function readKind(text: string): EventKind {
 }
 
 /** Resolves a job id. Keeps an unknown id, because a deleted job still has events, and the job may be added later. */
-async function resolveJobId(app: App, name: string): Promise<string> {
+async function resolveJobId(app: App, given: string): Promise<string> {
   try {
-    return await findJobId(app, name);
+    return await findJobId(app, given);
   } catch (error) {
-    if (error instanceof QueueError && error.code === 'job-not-found' && !name.startsWith('@')) return name;
+    if (error instanceof QueueError && error.code === 'job-not-found' && !given.startsWith('@')) return given;
     throw error;
   }
 }

@@ -36,9 +36,9 @@ export default defineCommand({
     if (onConflict !== 'fail' && onConflict !== 'skip')
       throw new QueueError('invalid-value', `--on-conflict must be fail or skip, not '${onConflict}'`);
     const progress = startProgress(io);
-    const text = openTextFile(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
+    const source = openTextFile(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
     try {
-      const { added, skipped } = await importLines(await app(), text.chunks, { onConflict });
+      const { added, skipped } = await importLines(await app(), source.chunks, { onConflict });
       progress.end();
       const jobs = added.job ?? 0;
       printResult(io, { added, skipped }, `imported ${countOf(jobs)}`, jobs);
@@ -47,7 +47,7 @@ export default defineCommand({
         io.note('this database already has statistics, so the statistics in the file were not imported');
     } finally {
       progress.end();
-      text.close();
+      source.close();
     }
   },
 });

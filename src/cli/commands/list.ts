@@ -36,8 +36,8 @@ export default defineCommand({
     const all = (field: string): string[] => [...input.all(field), ...states(field)];
     const filter = readFilter({ ...input, all }, Date.now());
     const limit = readLimit(input);
-    const every = readWatch(input);
-    if (every !== null) return watch(context, every, watchedJobs(context, filter, limit));
+    const everyMs = readWatch(input);
+    if (everyMs !== null) return watch(context, everyMs, watchedJobs(context, filter, limit));
     await printJobs(context, filter, limit, jobColumns, 'no jobs found');
     return 0;
   },

@@ -9,7 +9,7 @@ import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { describeNeverRan, followJob } from '../follow-job.ts';
-import { detachable, untilInterrupted } from '../interrupt.ts';
+import { untilInterrupted, watchUntilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
 import { numberFlag } from '../read-flags.ts';
@@ -95,7 +95,7 @@ function follow(context: Context, ids: string[], wanted: Wanted): Promise<number
       `only one job can be followed, but ${ids.length} were given`,
       `to follow the first one: queuectl logs -f ${id}`,
     );
-  return detachable(context, [id!], async (signal) => {
+  return watchUntilInterrupted(context, [id!], async (signal) => {
     await followJob(context, id!, { ...wanted, signal, timeoutMs: null });
     return 0;
   });
@@ -136,8 +136,8 @@ async function logsObject(app: App, id: string, wanted: Wanted): Promise<object>
   const { attempt, streams } = await readStreams(app, id, wanted);
   const texts = streams.map(({ stream, pieces }) => [stream, Buffer.concat([...pieces]).toString()]);
   const output = texts.map(([, text]) => text).join('');
-  const apart = texts.length > 1 ? Object.fromEntries(texts) : {};
-  return { id, attempt: attempt?.ordinal ?? null, output, ...apart };
+  const byStream = texts.length > 1 ? Object.fromEntries(texts) : {};
+  return { id, attempt: attempt?.ordinal ?? null, output, ...byStream };
 }
 
 async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: AbortSignal): Promise<void> {
@@ -145,8 +145,8 @@ async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: 
   const { attempt, streams } = await readStreams(app, id, wanted);
   if (attempt === null) {
     const job = await getJob(app, id);
-    const waits = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
-    io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : waits);
+    const notStarted = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
+    io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : notStarted);
   }
   let inLine = false;
   for (const { stream, pieces } of streams) {
@@ -163,7 +163,7 @@ async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: 
   }
 }
 
-/** Lets signals be handled between two pieces. After Ctrl-C, turns off the colors and throws. */
+/** Handles signals between two pieces. After Ctrl-C or SIGTERM, turns off the colors and throws. */
 async function checkInterrupted(signal: AbortSignal, printer: OutputPrinter): Promise<void> {
   await pause(0);
   if (!signal.aborted) return;

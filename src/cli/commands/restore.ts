@@ -23,9 +23,9 @@ export default defineCommand({
     const [file] = input.args;
     if (file === undefined)
       throw new QueueError('usage', 'restore requires a backup file', 'usage: queuectl restore FILE');
-    const confirm = (held: string): boolean =>
+    const confirm = (found: string): boolean =>
       input.has('yes') ||
-      askToConfirm(context, `replace ${location} (${held})?`, `to confirm: queuectl restore --yes ${file}`);
+      askToConfirm(context, `replace ${location} (${found})?`, `to confirm: queuectl restore --yes ${file}`);
     const restored = await restore(
       { clock: systemClock, random: Math.random },
       location,

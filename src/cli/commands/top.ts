@@ -25,7 +25,7 @@ export default defineCommand({
     'Each list shows at most the newest 100 jobs. The counts include all jobs.',
   ],
   async run(context, input) {
-    const every = intervalFlag(input, 'interval', 3_600_000) ?? 1000;
+    const everyMs = intervalFlag(input, 'interval', 3_600_000) ?? 1000;
     const { io, environment } = context;
     if (io.json) return printJson(context);
     const look = { color: io.color, ascii: wantsAscii(environment) };
@@ -38,7 +38,7 @@ export default defineCommand({
       );
     }
     const { showTop } = await import('../top/session.ts');
-    return showTop(context, every, look);
+    return showTop(context, everyMs, look);
   },
 });
 

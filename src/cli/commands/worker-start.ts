@@ -59,14 +59,14 @@ export default defineCommand({
     refuseForeignProc();
     const start = programStart(process.env);
     restartWithFewThreads({ [STARTED_VARIABLE]: startText(start) });
-    const chosen = numberFlag(input, 'count', RANGES.workerCount);
+    const givenCount = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
     const id = supervisorId(input.one('supervisor'));
     const settings = await currentSettings(app);
-    const total = chosen ?? settings['worker-count'];
+    const count = givenCount ?? settings['worker-count'];
     const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
-    // The process in the background has the same arguments, and --supervisor besides.
+    // The background process gets the same arguments and --supervisor.
     const detaches = input.has('detach') && !input.has('supervisor');
     if (detaches) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
@@ -78,7 +78,7 @@ export default defineCommand({
     if (detaches)
       return detach(context, app, {
         id,
-        count: total,
+        count,
         start,
         openFileLimit: processes.inheritedOpenFileLimit(),
         drain: input.has('drain'),
@@ -98,7 +98,7 @@ export default defineCommand({
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
-      const options = { id, count: total, start, ignoreHangup, workerArguments, log, freeSpace };
+      const options = { id, count, start, ignoreHangup, workerArguments, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();

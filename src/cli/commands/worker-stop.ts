@@ -9,7 +9,7 @@ export default defineCommand({
   summary: 'Stop workers after their running jobs finish',
   args: '[ID… | --all]',
   access: 'any-version',
-  // A worker that is still starting, before there is a database, finds the request in the database created here.
+  // If the database is missing, it is created, so that workers that are still starting find the request in it.
   creates: true,
   flags: {
     all: { help: 'stop all workers; the default without ids' },

@@ -6,13 +6,13 @@ import { describeAttemptEnd } from '../follow-job.ts';
 import type { Output } from './output.ts';
 import { appendText, compactLine, type OutputLine } from './output-line.ts';
 
-/** The number of lines that are kept for scrolling. `queuectl logs` prints the rest. */
+/** The number of lines that are kept for scrolling. `queuectl logs` prints all lines. */
 const KEPT_LINES = 5000;
+/** A line with more visible characters than this continues on a new line. */
 const MAX_LINE = 10_000;
 
 export interface Follower {
   readonly output: Output;
-  /** Reads the state of the job again. */
   refresh(app: App): Promise<void>;
   stop(): void;
 }

@@ -33,7 +33,7 @@ function drawCells(line: OutputLine): { cells: StyledText[]; column: number } {
         while (cells.length < column) cells.push({ text: ' ', style: '' });
       } else {
         const end = column + displayWidth(segment);
-        // Half of a wide character that is overwritten becomes a space.
+        // If one half of a wide character is overwritten, the other half becomes a space.
         if (cells[column]?.text === '') cells[column - 1] = { ...cells[column - 1]!, text: ' ' };
         if (cells[end]?.text === '') cells[end] = { ...cells[end], text: ' ' };
         cells[column] = { text: segment, style };
@@ -69,13 +69,13 @@ export function splitToWidth(line: OutputLine, width: number): OutputLine[] {
   let used = 0;
   for (const { text, style } of line)
     for (const segment of segmentsOf(text)) {
-      const wide = displayWidth(segment);
-      if (used + wide > width) {
+      const columns = displayWidth(segment);
+      if (used + columns > width) {
         pieces.push([]);
         used = 0;
       }
       appendText(pieces.at(-1)!, { text: segment, style });
-      used += wide;
+      used += columns;
     }
   return pieces;
 }

@@ -16,8 +16,8 @@ const MARK_WIDTH = 2;
 
 /**
  * Divides the rows of the screen among the panes, not counting their headings. The panes take turns until all rows are
- * used, and the one in focus takes two rows each turn. If there is not even one row for each, the pane in focus, or else
- * the first one, gets all of them.
+ * used or no pane needs more. The one in focus takes two rows each turn. If there is not even one row for each, the pane
+ * in focus, or else the first one, gets all of them.
  */
 export function shareRows(
   snapshot: Snapshot,
@@ -45,7 +45,7 @@ export function shareRows(
   return shares;
 }
 
-/** Draws the heading of a pane and `share` rows that include the chosen one. Draws nothing if `share` is undefined. */
+/** Draws the heading of a pane and up to `share` rows around the chosen one. Draws nothing if `share` is undefined. */
 export function paneLines(view: PaneView, name: PaneName, width: number, share: number | undefined): Line[] {
   if (share === undefined) return [];
   const { snapshot, ui, now } = view;
@@ -60,7 +60,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
   ];
   if (rows.length === 0) return share === 0 ? [heading] : [heading, [emptyRow(snapshot, name, ui.filter)]];
   const chosen = chosenIndex(ui, name, rows);
-  // The chosen row stays visible, with the rows before it where there is room.
+  // The chosen row is in the middle, except near the start and the end of the list.
   const from = Math.max(0, Math.min(chosen - Math.floor(share / 2), rows.length - share));
   const lines = table.rows.slice(from, from + share).map((cells, i): Line => {
     const marked = focused && from + i === chosen;

@@ -130,7 +130,7 @@ const workers: Pane<Worker> = {
   ],
 };
 
-/** All panes by name. Their row types are hidden, because each pane only gets back its own rows. */
+/** All panes by name. The types of their rows are hidden, which is safe, because a pane only gets its own rows. */
 export const PANES = { queues, running, waiting, failures, workers } as Record<PaneName, Pane<unknown>>;
 
 function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
@@ -145,7 +145,7 @@ function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
   };
 }
 
-/** Returns the reason why a job waits, as its row shows it. A running job has none. */
+/** Returns the reason why a job waits, in words, or null if it does not wait. */
 function reasonOf(job: Job | JobWithReason): string | null {
   return 'waitingFor' in job && job.waitingFor !== null ? reasonText(job.waitingFor) : null;
 }
@@ -156,12 +156,12 @@ function runningStatus({ endReason }: ClaimedJob): string {
 }
 
 function timeLeftColumn(now: number): Column<ClaimedJob> {
-  const rest = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
+  const timeLeft = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
   return {
     title: 'TIME LEFT',
     right: true,
-    value: (job) => (job.timeoutMs === null ? '-' : wholeSeconds(rest(job))),
-    color: (job) => (job.timeoutMs !== null && rest(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
+    value: (job) => (job.timeoutMs === null ? '-' : wholeSeconds(timeLeft(job))),
+    color: (job) => (job.timeoutMs !== null && timeLeft(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
   };
 }
 

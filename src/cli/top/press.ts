@@ -3,7 +3,7 @@ import { FINAL_STATES } from '../../core/job.ts';
 import { PANE_NAMES, PANES } from './panes.ts';
 import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
 
-/** The data that a key can move through. */
+/** The data that keys act on. */
 export interface Scene {
   snapshot: Snapshot | null;
   /** The number of the first line of the output, and the number after its last line. */
@@ -24,22 +24,22 @@ export function press(ui: Ui, key: string, scene: Scene): Pressed {
   if (key === 'ctrl-c') return { ui, effect: { do: 'quit' } };
   if (key === 'ctrl-z') return { ui, effect: { do: 'suspend' } };
   if (key === 'ctrl-l') return { ui, effect: { do: 'redraw' } };
-  const fresh = { ...ui, message: '' };
+  const cleared = { ...ui, message: '' };
   switch (ui.mode.kind) {
     case 'panes':
-      return inPanes(fresh, key, scene);
+      return inPanes(cleared, key, scene);
     case 'help':
-      return uiOnly({ ...fresh, mode: PANES_MODE });
+      return uiOnly({ ...cleared, mode: PANES_MODE });
     case 'filter':
-      return uiOnly(inFilter(fresh, key, ui.mode.before));
+      return uiOnly(inFilter(cleared, key, ui.mode.before));
     case 'confirm': {
-      const done = { ...fresh, mode: PANES_MODE };
+      const done = { ...cleared, mode: PANES_MODE };
       return key === 'y' || key === 'Y'
         ? { ui: done, effect: ui.mode.effect }
         : uiOnly({ ...done, message: 'no changes made' });
     }
     case 'output':
-      return inOutput(fresh, ui.mode, key, scene);
+      return inOutput(cleared, ui.mode, key, scene);
   }
 }
 
@@ -69,7 +69,7 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
   const index = chosenIndex(ui, ui.focus, rows);
   const to = movedPosition(key, index, rows.length - 1, scene.page);
   if (to !== null) return uiOnly(chooseRow(ui, rows, to));
-  // The row is chosen explicitly, so that the next key acts on it even if the list has moved.
+  // The row is chosen explicitly, so that the next key acts on it even if the list has changed.
   return actOnRow(chooseRow(ui, rows, index), key, rows[index], scene.snapshot);
 }
 

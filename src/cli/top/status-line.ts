@@ -18,7 +18,7 @@ const KEYS = [
 ];
 const OUTPUT_KEYS = ['q back', 'f follow', '↑↓ scroll', 'g top', 'G end'];
 
-/** Draws the last line: a question, the filter, a message, or the keys. */
+/** Draws the last line. Depending on the mode, it shows a question, the typed filter, a message or the keys. */
 export function statusLine({ ui, output }: Picture, width: number): Line {
   const { mode, message, filter } = ui;
   if (mode.kind === 'confirm') return [{ text: `${printable(mode.question)} y/n `, color: 'yellow' }];
@@ -29,8 +29,8 @@ export function statusLine({ ui, output }: Picture, width: number): Line {
     const where = `${printable(outputStatus(output, mode.top))}  `;
     return [{ text: where, color: 'bold' }, keysThatFit(OUTPUT_KEYS, width - displayWidth(where))];
   }
-  const narrowed = filter === '' ? '' : `filter: ${printable(filter)} (Esc clears it)  `;
-  return [{ text: narrowed, color: 'yellow' }, keysThatFit(KEYS, width - displayWidth(narrowed))];
+  const filterText = filter === '' ? '' : `filter: ${printable(filter)} (Esc clears it)  `;
+  return [{ text: filterText, color: 'yellow' }, keysThatFit(KEYS, width - displayWidth(filterText))];
 }
 
 function keysThatFit(all: string[], room: number): { text: string; color: 'dim' } {
