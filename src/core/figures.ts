@@ -24,7 +24,7 @@ export interface Figures extends Record<AttemptOutcome, number> {
 export const COUNT_NAMES = ['enqueued', 'dropped', ...ATTEMPT_OUTCOMES] as const;
 
 const DAY_MS = 86_400_000;
-/** How much time (in UTC) a row of figures covers, and how long it is kept. One more row covers all time and is always kept. */
+/** How much time a row of figures covers, and how long it is kept. Days are in UTC. One more row covers all time. */
 export const TIERS = {
   minute: { stepMs: 60_000, keptMs: 7 * DAY_MS },
   hour: { stepMs: 3_600_000, keptMs: 90 * DAY_MS },
@@ -87,7 +87,7 @@ export interface MetricsSnapshot {
   /** The waiting jobs of each queue by reason. */
   reasons: { queue: string; jobs: ReasonCounts }[];
   totals: ({ queue: string; name: string } & Figures)[];
-  workers: { state: string; workers: number }[];
+  workers: { state: string; count: number }[];
   /** `limit` is the concurrency limit of the queue, or null if it has none. */
   slots: { queue: string; total: number; busy: number; limit: number | null }[];
   schedules: { name: string; lastAt: number | null }[];

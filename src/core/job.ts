@@ -92,7 +92,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The seal as the store has it. While the seal file has the same value, no directory of an attempt after `after` was removed. */
+/** The seal as the store has it. While the seal file has the same value, nobody has emptied the attempts directory since attempt `after`. */
 export interface Seal {
   value: string;
   after: number;

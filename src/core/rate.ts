@@ -2,7 +2,7 @@ import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { isNone } from './words.ts';
 
-/** A rate limit: per `perMs`, at most this number of jobs start, apart from a burst (see BURST_MS). */
+/** A rate limit: at most `jobs` jobs start within `perMs` milliseconds, apart from a burst (see BURST_MS). */
 export interface Rate {
   jobs: number;
   perMs: number;

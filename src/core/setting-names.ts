@@ -86,7 +86,7 @@ export const settingAliases = (key: SettingKey): readonly string[] => ALIASES[ke
 
 /**
  * Finds a setting by name, also as `max_retries`, `maxRetries` or `default-max-retries`. Throws if there is none. `bareUnit` is
- * the unit of a number without a unit: milliseconds if the name ends in `-ms` or the like, or else seconds.
+ * the unit of a number without a unit: milliseconds if the name ends in `-ms` or `-milliseconds`, or else seconds.
  */
 export function findSetting(name: string): { key: SettingKey; bareUnit: DurationUnit } {
   const kebabName = kebab(name);

@@ -163,7 +163,7 @@ export const STATS = record({
   sampled_attempts: integer,
   wait_ms: percentiles,
   run_ms: percentiles,
-  /** The attempts that finished per minute, over the last five minutes. */
+  /** The attempts that finished per minute, over the last five minutes or, if there were too many, a shorter time. */
   throughput_per_minute: number,
 });
 export interface Stats extends TypeOf<typeof STATS> {}
