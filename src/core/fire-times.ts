@@ -63,7 +63,7 @@ function nextOfNamedHours(next: NextWall, zone: string, instant: number): number
   return best;
 }
 
-/** Returns the last `maxCount` fire times from `from` to `to`, oldest first. Searches back from `to`, so that a long range costs little. */
+/** Returns the last `maxCount` fire times from `from` to `to`, oldest first. Searches back from `to`, because the range may be long. */
 export function lastTimes({ after }: FireTimes, from: number, to: number, maxCount: number): number[] {
   for (let span = MINUTE_MS; ; span *= 2) {
     const start = Math.max(from, to - span);

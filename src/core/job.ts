@@ -83,7 +83,7 @@ export interface Job extends JobSpec {
   durationMs: number | null;
 }
 
-/** The right to act on a running job. A claim with a higher token invalidates all earlier ones. */
+/** The right to act on a running job. A claim with a higher token invalidates all earlier claims of the job. */
 export interface Claim {
   /** The store's number of the job. */
   job: number;
@@ -92,7 +92,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The seal as the store has it. While the seal file has the same value, nobody has emptied the attempts directory since attempt `after`. */
+/** The seal as the store has it. While the seal file has this value, nobody has emptied the attempts directory since attempt `after`. */
 export interface Seal {
   value: string;
   after: number;

@@ -40,7 +40,7 @@ const EXTENDED: Record<number, string | null> = { 38: 'foreground', 48: 'backgro
 const COLOR_VALUE_COUNTS: Record<number, number> = { 5: 1, 2: 3 };
 
 /**
- * Returns the attributes after an SGR sequence with these parameters. Unknown codes are ignored. Some of them, such as
+ * Returns the attributes after an SGR sequence with these parameters. Unknown codes are ignored, because some of them, such as
  * fonts, would outlast a reset on some terminals.
  */
 export function applySgr(before: Attributes, parameters: string): Attributes {

@@ -14,7 +14,7 @@ export const WAITING_REASONS = [
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 
-/** The reasons that a job itself gives. The others depend on its queue and on the workers. */
+/** The reasons that depend on the job alone. The others depend on its queue and on the workers. */
 export type OwnReason = 'held' | 'blocked' | 'scheduled' | 'retrying';
 /** The reasons that all due jobs of a queue share. */
 export type QueueReason = Exclude<WaitingReason, OwnReason>;

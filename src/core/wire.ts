@@ -31,7 +31,7 @@ const OUTCOMES = [
 ] satisfies Outcome['why'][];
 
 export const ATTEMPT = record({
-  /** Counts the attempts of a job from 1. */
+  /** The number of the attempt, counted from 1 for each job. */
   attempt: integer,
   worker_id: text,
   started_at: time,
@@ -87,7 +87,7 @@ export interface ScheduleObject extends TypeOf<typeof SCHEDULE> {}
 export const TIMES = record({
   ...TIMING,
   next_runs: listOf(time),
-  /** The next clock change in its time zone. Null if there is none within about a year, or without a time zone. */
+  /** The next clock change in its time zone. Null if there is none within about a year, or for a fixed interval. */
   clock_change: maybe(record({ at: time, says: text })),
 });
 export interface TimesObject extends TypeOf<typeof TIMES> {}
