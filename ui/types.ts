@@ -86,6 +86,6 @@ export interface ServerInfo {
   public_metrics: boolean;
 }
 
-/** Returns how many attempts a job has used, including the one that is running. */
-export const attemptsBegun = ({ attempts, state }: Job): number =>
+/** Returns the number of attempts charged to a job, plus one for the attempt that is running. */
+export const attemptsUsed = ({ attempts, state }: Job): number =>
   state === 'processing' ? attempts + 1 : attempts;

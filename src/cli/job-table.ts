@@ -1,4 +1,4 @@
-import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
+import { attemptsAllowed, attemptsUsed } from '../core/decide.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { signalOf } from '../core/outcome.ts';
@@ -25,7 +25,7 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
       title: 'ATTEMPTS',
       drop: 2,
       value: (job) => `${job.attempts}/${attemptsAllowed(job)}`,
-      alignedValue: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+      alignedValue: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}`,
     },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 4 },
     { title: 'DUE', value: (job) => (job.blocked ? '' : times.text(job.dueAt)), scriptsOnly: true },

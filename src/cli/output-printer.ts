@@ -1,5 +1,5 @@
 import type { Stream } from '../core/job.ts';
-import { outputText, type StyledText } from '../core/output-text.ts';
+import { outputParser, type StyledText } from '../core/output-text.ts';
 import type { TextStyle } from '../core/text-style.ts';
 import type { Io } from './io.ts';
 
@@ -25,7 +25,7 @@ export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): 
       ? { write: io.errBytes, tty: io.errTty, color: io.errColor }
       : { write: io.bytes, tty: io.tty, color: io.color };
   if (!target.tty || raw) return { print: (data) => target.write(data), end() {}, reset() {} };
-  const reader = outputText();
+  const reader = outputParser();
   let inLine = false;
   let colored = false;
   const show = (pieces: StyledText[]): void => {

@@ -3,7 +3,7 @@ import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
 import { childrenOf, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
-import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
+import { attemptsAllowed, attemptsUsed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import { compareByOrder, fieldValue, KEPT_FIELDS } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
@@ -98,7 +98,7 @@ function jobPairs(
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
-    ['attempts', `${attemptsBegun(job)} of ${attemptsAllowed(job)}`],
+    ['attempts', `${attemptsUsed(job)} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
     ['due', hidesDueTime(job, times.now) ? '' : times.text(job.dueAt)],

@@ -47,8 +47,8 @@ function readTimeOfDay(word: string): string | null {
 }
 
 /**
- * Returns the local dates (`YYYY-MM-DD`) that the time may be on, nearest first. A time without a day, or with a weekday, is
- * searched from today on, or back from today if `direction` is -1.
+ * Returns the local dates (`YYYY-MM-DD`) on which the time can be, nearest first. Without a day, these are today and tomorrow.
+ * For a weekday, today counts too. If `direction` is -1, past dates are returned instead of future ones.
  */
 export function possibleDates({ day }: ClockTime, now: number, direction: 1 | -1): string[] {
   const today = new Date(now);

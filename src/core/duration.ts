@@ -15,12 +15,12 @@ export function parseDuration(text: string, what: string, bareUnit: DurationUnit
   const joined = trimmed.replace(/(?<=[a-z]) (?=\d)/g, '');
   if (joined === '' || joined.replace(PART, '') !== '') throw invalid(text, what);
   let total = 0;
-  let lastMs = Number.POSITIVE_INFINITY;
+  let lastUnitMs = Number.POSITIVE_INFINITY;
   for (const [, amount, unit] of joined.matchAll(PART)) {
     const unitMs = UNIT_MS[unit!]!;
     // 30m1h and 5s5s are probably typing errors.
-    if (unitMs >= lastMs) throw invalid(text, what);
-    lastMs = unitMs;
+    if (unitMs >= lastUnitMs) throw invalid(text, what);
+    lastUnitMs = unitMs;
     total += Number(amount) * unitMs;
   }
   return Math.round(total);
@@ -59,7 +59,7 @@ function twoUnits(seconds: number, unitS: number, unit: string, lowerS: number, 
   return `${Math.floor(seconds / unitS)}${unit}${rest === 0 ? '' : ` ${rest}${lower}`}`;
 }
 
-/** Formats a moment by its distance from now: `3m ago`, `in 12s`, `now`. */
+/** Formats a time by its distance from now: `3m ago`, `in 12s`, `now`. */
 export function formatRelative(at: number, now: number): string {
   const distance = Math.abs(at - now);
   if (distance < 1000) return 'now';

@@ -1,15 +1,15 @@
 import { withoutControls } from './printable.ts';
 
-/** Lines that runtimes and tools print after an error, and that say nothing about it. */
+/** Matches lines that runtimes and tools print after an error and that do not describe it. */
 const CLOSING_LINE =
   /^(Node\.js v\d|Bun v\d|\(Use `node --trace|note: (run with|Some details)|npm (ERR!|error)( A complete log.*| +\/\S+\.log)?$|exit status \d+$)/;
 const RUNTIME_VERSION = /^(Node\.js|Bun) v\d/;
 const CARET_LINE = /^\s*\^+\s*$/;
-/** A line of a stack trace of JavaScript, Java, .NET or Ruby. */
+/** Matches a line of a stack trace of JavaScript, Java, .NET or Ruby. */
 const STACK_LINE = /^\s+(at |from \S+:\d+|\.\.\. \d+ )/;
 const ERROR_NAME = /^(Uncaught |Caused by: )?[\w.$]*(Error|Exception)\b/;
 
-/** Each rule finds the error message in the reports of some languages. `lines` is `all` without the closing lines. */
+/** Each rule finds the error message of some languages. `all` is the whole output, and `lines` ends before its closing lines. */
 const RULES: ((lines: string[], all: string[]) => string | undefined)[] = [
   // Node.js and Bun show the source line with a caret, then the error, and end with their version.
   (lines, all) => {
@@ -40,14 +40,14 @@ const RULES: ((lines: string[], all: string[]) => string | undefined)[] = [
   lineAboveStackTrace,
 ];
 
-/** Returns the line with the name of the error, or else the last line, of the message above a stack trace at the end. */
+/** Returns a line of the message above a stack trace at the end: the one with the name of an error, or else the last. */
 function lineAboveStackTrace(lines: string[]): string | undefined {
   let at = lines.length - 1;
   // The properties of a JavaScript error are in braces after its stack trace.
   if (lines[at] === '}') at = lines.findLastIndex((line) => STACK_LINE.test(line) && line.endsWith(' {'));
   if (at < 0 || !STACK_LINE.test(lines[at]!)) return undefined;
   while (at >= 0 && (STACK_LINE.test(lines[at]!) || lines[at]!.trim() === '')) at--;
-  // A message may have several lines, and the first one has the name of the error.
+  // A message may have several lines, and often only the first has the name of the error.
   const from = lines.findLastIndex((line, i) => i < at && (STACK_LINE.test(line) || line.trim() === '')) + 1;
   return lines.slice(from, at + 1).findLast((line) => ERROR_NAME.test(line)) ?? lines[at];
 }

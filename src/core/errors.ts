@@ -95,7 +95,7 @@ export const ERRORS = {
 
 /** Commands that return the exit code of a job return this code if there is none, for example after an error. */
 export const NO_RESULT_CODE = 125;
-/** The exit code of a command whose own timeout ended while it waited for a job. */
+/** The exit code of a command that reached its own timeout while it waited for a job. */
 export const WAIT_TIMEOUT_CODE = 124;
 
 export const EXIT_CODE_MEANINGS: Record<number, string> = {

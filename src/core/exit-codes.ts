@@ -2,6 +2,7 @@ import type { QueueError } from './errors.ts';
 import { invalid } from './read-value.ts';
 import { integer, listOf, type Schema, text } from './schema.ts';
 
+/** The schema of the exit codes in a job object. */
 export const EXIT_CODES: Schema<string | number | number[]> = {
   anyOf: [text, integer, listOf(integer)],
   examples: [[1, 75], '1,64-78'],

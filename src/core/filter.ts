@@ -5,8 +5,8 @@ import { nearest } from './nearest.ts';
 import { parseNumber } from './numbers.ts';
 import { WAITING_REASONS, type WaitingReason, type WaitingSelection } from './waiting-reason.ts';
 
-/** The conditions of a filter that depend on the jobs alone. */
-interface JobConditions {
+/** The parts of a filter that do not depend on workers. */
+interface JobCriteria {
   states?: readonly State[];
   queue?: string;
   name?: string;
@@ -16,19 +16,20 @@ interface JobConditions {
   /** Matches a part of the last error. Case is ignored. */
   error?: string;
   exitCode?: number;
+  /** The conditions of `--where`. All of them must hold. */
   conditions?: Condition[];
   /** Matches a part of the id, name, command, tags or last error. Case is ignored. Only the newest jobs are searched. */
   text?: string;
 }
 
 /** A filter for jobs. Lists, actions and the library share it. */
-export interface JobFilter extends JobConditions {
+export interface JobFilter extends JobCriteria {
   /** Matches jobs that wait for one of these reasons. */
   waitingFor?: readonly WaitingReason[];
 }
 
-/** A filter that a store turns into a query. It has a selection instead of reasons, because those depend on workers. */
-export interface StoreFilter extends JobConditions {
+/** A filter that a store turns into a query. It has a selection instead of reasons, because reasons depend on workers. */
+export interface StoreFilter extends JobCriteria {
   waiting?: WaitingSelection;
   waitingFor?: never;
 }
@@ -60,30 +61,29 @@ export interface FilterSource {
   /** Returns the values of a field that may be repeated. */
   all(field: string): string[];
   /** Returns the name of a field as errors show it. */
-  called(field: string): string;
+  nameOf(field: string): string;
 }
 
-/** Reads a filter from any source. */
-export function readJobFilter({ one, all, called }: FilterSource, now: number): JobFilter {
+export function readJobFilter({ one, all, nameOf }: FilterSource, now: number): JobFilter {
   const filter: JobFilter = {};
   const states = all('state').flatMap((text) => text.split(','));
-  if (states.length > 0) filter.states = states.flatMap((text) => readState(text, called('waiting-for')));
+  if (states.length > 0) filter.states = states.flatMap((text) => readState(text, nameOf('waiting-for')));
   const reasons = all('waiting-for').flatMap((text) => text.split(','));
-  if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, called('waiting-for')));
+  if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, nameOf('waiting-for')));
   for (const field of TEXT_FIELDS)
     if (one(field)?.trim() === '')
-      throw new QueueError('invalid-value', `${called(field)} must not be empty`);
+      throw new QueueError('invalid-value', `${nameOf(field)} must not be empty`);
   const [queue, name, olderThan, error, code, where, search] = TEXT_FIELDS.map(one);
   if (queue !== undefined) filter.queue = queue;
   if (name !== undefined) filter.name = name;
   const tags = all('tag');
-  if (tags.length > 0) filter.tags = Object.fromEntries(tags.map((tag) => readTag(tag, called('tag'))));
-  if (olderThan !== undefined) filter.createdBefore = now - parseDuration(olderThan, called('older-than'));
+  if (tags.length > 0) filter.tags = Object.fromEntries(tags.map((tag) => readTag(tag, nameOf('tag'))));
+  if (olderThan !== undefined) filter.createdBefore = now - parseDuration(olderThan, nameOf('older-than'));
   if (error !== undefined) filter.error = error;
   if (code !== undefined)
-    filter.exitCode = parseNumber(code, called('exit-code'), { min: 0, max: 255, integer: true });
-  if (search?.trim()) filter.text = checkLength(search.trim(), called('search'), MAX_SEARCH_CHARS);
-  if (where !== undefined) filter.conditions = readConditions(where, called('where'));
+    filter.exitCode = parseNumber(code, nameOf('exit-code'), { min: 0, max: 255, integer: true });
+  if (search?.trim()) filter.text = checkLength(search.trim(), nameOf('search'), MAX_SEARCH_CHARS);
+  if (where !== undefined) filter.conditions = readConditions(where, nameOf('where'));
   return filter;
 }
 

@@ -19,7 +19,7 @@ export async function fireTimes(timing: Timing): Promise<FireTimes> {
   return { after: (instant) => nextOf(next, zone, instant) };
 }
 
-/** Returns times at a fixed interval, also before the anchor, so that a clock that was wrong at the creation does no harm. */
+/** Returns fire times at a fixed interval, also before the anchor: it is in the future if the clock was ahead at the creation. */
 function atInterval(everyMs: number, anchorAt: number): FireTimes {
   // Only a row that was changed by hand has no positive interval. Its schedule never fires.
   if (!(everyMs > 0)) return { after: () => null };
@@ -63,7 +63,7 @@ function nextOfNamedHours(next: NextWall, zone: string, instant: number): number
   return best;
 }
 
-/** Returns the last fire times from `from` to `to`, at most `maxCount`, oldest first. The cost hardly grows with the range. */
+/** Returns the last `maxCount` fire times from `from` to `to`, oldest first. Searches back from `to`, because the range may be long. */
 export function lastTimes({ after }: FireTimes, from: number, to: number, maxCount: number): number[] {
   for (let span = MINUTE_MS; ; span *= 2) {
     const start = Math.max(from, to - span);

@@ -24,12 +24,12 @@ const RESULT_FIELDS = new Set(['output', 'stdout', 'stderr', 'result', 'logs', '
 /** Further fields that queuectl prints in some job objects. */
 const EXTRA_FIELDS = new Set(['history', 'children', 'existing', 'schema_version']);
 
-/** Returns the name of the job fact that has this name in queuectl or in another queue, or null. */
+/** Returns the field of JOB_FACTS that has this name in queuectl or in another queue, or null if there is none. */
 export function factNamed(name: string): string | null {
   return FACT_BY_NAME.get(snakeCase(name)) ?? null;
 }
 
-/** True for a field that jobs are printed with but users do not set. It is no error, so that a printed job can be enqueued again. */
+/** True for a field that only printed jobs have, here or in another queue. It is no error, so that they can be enqueued again. */
 export function isPrintedOnly(name: string): boolean {
   return factNamed(name) !== null || EXTRA_FIELDS.has(name) || RESULT_FIELDS.has(snakeCase(name));
 }

@@ -7,9 +7,9 @@ export const METRIC_BOUNDS_MS = [
 ];
 
 /**
- * The upper bounds of the buckets. A bound is at most a tenth, or 1 ms, above the one before it, so every time of a bucket is
- * within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets.
- * Stores name a bucket by its index, so the list must stay the same once a version with it was released.
+ * The upper bounds of the buckets. A bound is at most a tenth, or 1 ms, above the one before it, so every duration in a bucket
+ * is within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets.
+ * Databases contain the indexes of buckets, so this list must never change.
  */
 function bounds(): readonly number[] {
   knownBounds ??= makeBounds();
@@ -30,16 +30,16 @@ function makeBounds(): number[] {
   return bounds;
 }
 
-/** The sum, the shortest and the longest of some times in milliseconds. */
+/** The sum, the shortest and the longest of some durations in milliseconds. */
 interface Summary {
   sumMs: number;
-  /** Null, like `most`, if there are no times. */
+  /** Null, like `most`, if there are no durations. */
   least: number | null;
   most: number | null;
 }
 
 export interface Histogram extends Summary {
-  /** The number of times by bucket. Empty buckets are missing. */
+  /** The number of durations by bucket. Empty buckets are missing. */
   counts: Map<number, number>;
 }
 
@@ -66,11 +66,11 @@ export function sampleCount({ counts }: Histogram): number {
   return sum;
 }
 
-/** Returns the number of times that are at most `bound` ms, which must be one of METRIC_BOUNDS_MS. */
-export function countUpTo({ counts }: Histogram, bound: number): number {
+/** Returns the number of durations of at most `boundMs`, which must be one of METRIC_BOUNDS_MS. */
+export function countUpTo({ counts }: Histogram, boundMs: number): number {
   const limits = bounds();
   let sum = 0;
-  for (const [bucket, count] of counts) if (limits[bucket]! <= bound) sum += count;
+  for (const [bucket, count] of counts) if (limits[bucket]! <= boundMs) sum += count;
   return sum;
 }
 
@@ -90,7 +90,7 @@ export function percentilesOf(histogram: Histogram): Percentiles | null {
   return percentilesByRank(count, (rank) => {
     if (rank === 1) return least;
     if (rank === count) return most;
-    const bucket = bucketAt(buckets, rank);
+    const bucket = bucketOfRank(buckets, rank);
     const low = bucket === 0 ? 0 : bounds()[bucket - 1]! + 1;
     return harmonicMean(Math.max(least, low), Math.min(most, bounds()[bucket]!));
   });
@@ -102,7 +102,7 @@ export function percentilesByRank(count: number, at: (rank: number) => number): 
   return { p50: percentile(50), p95: percentile(95), p99: percentile(99) };
 }
 
-function bucketAt(buckets: [bucket: number, count: number][], rank: number): number {
+function bucketOfRank(buckets: [bucket: number, count: number][], rank: number): number {
   let reached = 0;
   return buckets.find(([, count]) => {
     reached += count;

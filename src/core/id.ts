@@ -3,9 +3,10 @@ import { QueueError } from './errors.ts';
 
 /** Crockford's base 32, which has no i, l, o or u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** The number of values that four characters can have. */
 const TAIL_VALUES = 2 ** 20;
 
-/** Returns a function that makes ids: nine characters of milliseconds, by which they sort, and four against collisions. */
+/** Returns a function that makes ids. Nine characters hold the time in milliseconds, by which ids sort, and four avoid collisions. */
 export function idMaker(random: Random): (now: number) => string {
   let lastMs = 0;
   let head = '';
@@ -38,7 +39,7 @@ function base32(value: number, width: number): string {
 
 const INVISIBLE_PROBLEM = 'must not contain control or invisible characters';
 /**
- * Matches control characters, format characters that hide or reorder text, and characters that are drawn as nothing. The
+ * Matches control characters, format characters that hide or reorder text, and characters without a visible shape. The
  * variation selector U+FE0F is allowed after an emoji.
  */
 const INVISIBLE =
@@ -76,7 +77,7 @@ function nameProblem(text: string, maxChars: number): string | null {
   return text === text.trim() ? null : 'must not begin or end with a space';
 }
 
-/** Checks the name of a queue. `--queue a,b` and `--queue '*'` are lists, so it cannot be `*` or contain a comma. */
+/** Checks the name of a queue. Because `--queue` accepts `*` and lists such as `a,b`, it cannot be `*` or contain a comma. */
 export function checkQueueName(text: string, what: string): string {
   if (text === '*' || text.includes(','))
     throw new QueueError('invalid-job', `${what} must not be '*' or contain a comma`);

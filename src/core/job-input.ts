@@ -38,24 +38,25 @@ export interface ReadJob {
 
 const NO_WARNINGS: readonly string[] = [];
 
-/** Reads a job object, which may be a printed job. Throws at the first error. An unknown field is one only if `strict`. */
+/** Reads a job object, which may be a printed job. Throws at the first error. If `strict`, an unknown field is an error. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
   }
   const input: JobInput = {};
   let warnings: string[] | null = null;
+  /** The readers of fields that were given a value which means the same as an absent field. */
   const readersWithoutValue: Reader[] = [];
   let isPrinted = false;
-  /** The name under which the object gives the time of its next attempt. */
-  let nextRun: string | null = null;
+  /** The name that the object uses for `next_run_at`, if it has that field. */
+  let nextRunName: string | null = null;
   for (const name of Object.keys(value)) {
     const raw = (value as Record<string, unknown>)[name];
     const reader = READERS_BY_NAME.get(name);
     if (reader === undefined) {
       if (isPrintedOnly(name)) {
         isPrinted = true;
-        if (raw !== null && factNamed(name) === 'next_run_at') nextRun = name;
+        if (raw !== null && factNamed(name) === 'next_run_at') nextRunName = name;
         continue;
       }
       if (asksForConfinement(name))
@@ -83,8 +84,8 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     else input[group!] = { [key]: read };
     if (reader.isRelative?.(raw)) input.delayMs = input.runAt! - now;
   }
-  if (nextRun !== null && input.runAt === undefined) {
-    const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRun], nextRun, now);
+  if (nextRunName !== null && input.runAt === undefined) {
+    const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRunName], nextRunName, now);
     if (at > now) input.runAt = at;
   }
   checkStdinIncluded(value as Record<string, unknown>, input);
@@ -94,7 +95,7 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   return { input, warnings: warnings ?? NO_WARNINGS };
 }
 
-/** Merges two inputs. The values in `given` win. In `hooks` and `policy`, each property is merged on its own. */
+/** Merges two inputs. The values in `given` win. In `hooks` and `policy`, each property is merged on its own. `unique` is replaced. */
 export function withChanges(base: JobInput, given: JobInput): JobInput {
   const merged = { ...base, ...given };
   if (given.hooks !== undefined) merged.hooks = { ...base.hooks, ...given.hooks };
@@ -102,7 +103,7 @@ export function withChanges(base: JobInput, given: JobInput): JobInput {
   return merged;
 }
 
-/** Lowers `maxRetries` of an at-most-once job to 1. Other jobs stay unchanged. */
+/** Lowers `maxRetries` of an at-most-once job to 1 if it is higher. Other jobs stay unchanged. */
 export function limitAttempts(input: JobInput): void {
   if (input.policy?.atMostOnce && input.maxRetries !== undefined)
     input.maxRetries = Math.min(1, input.maxRetries);
@@ -138,6 +139,6 @@ function checkStdinIncluded({ stdin_bytes: bytes }: Record<string, unknown>, inp
 /** Only this many warnings suggest a similar field, because searching is slow and nobody reads thousands of warnings. */
 const MAX_GUESSES = 20;
 
-function unknownFieldText(name: string, what: string, withGuess: boolean): string {
-  return `unknown field '${name}'${what}${withGuess ? didYouMean(name, READERS_BY_NAME.keys()) : ''}`;
+function unknownFieldText(name: string, consequence: string, withGuess: boolean): string {
+  return `unknown field '${name}'${consequence}${withGuess ? didYouMean(name, READERS_BY_NAME.keys()) : ''}`;
 }

@@ -16,14 +16,14 @@ export type Outcome =
   | { why: 'spawn-error'; message: string }
   /** The command was not started: its worker died first, another process took the gate, or no process could be created. */
   | { why: 'never-started' }
-  /** The command may have been started, is proven to be gone, and left no exit code. */
+  /** The command may have been started. It is certain that it no longer runs, and it left no exit code. */
   | { why: 'lost' };
 
 const TIMEOUT_CODE = 124;
 const CANCELLED_CODE = 130;
 const MAX_ERROR_LENGTH = 512;
 
-/** Returns the exit code of an attempt, or null if it has none. A timeout has 124, as with the program `timeout`. */
+/** Returns the exit code of an attempt, or null if it has none. A timeout has 124, like that of the program `timeout`. */
 export function exitCodeOf(outcome: Outcome): number | null {
   if (outcome.why === 'exited') return outcome.code;
   return outcome.why === 'timeout' ? TIMEOUT_CODE : null;

@@ -8,13 +8,13 @@ export interface StyledText {
 }
 
 /** Reads the output of a job in pieces of any size. A character or a sequence may be split between two pieces. */
-export interface OutputText {
+export interface OutputParser {
   read(data: Uint8Array): StyledText[];
-  /** Returns the rest after the last piece. The next output starts in a plain style. */
+  /** Returns the text that was held back. The next output starts in a plain style. */
   end(): StyledText[];
 }
 
-/** No program needs longer parameters. This limit also bounds the text that is held back for the next piece. */
+/** The maximum length of the parameters in a sequence. It also limits the text that is held back for the next piece. */
 const MAX_PARAMETERS = 128;
 /** Matches a sequence that sets colors and other attributes (SGR). */
 const SGR = /\x1b\[([0-9;:]{0,128})m/g;
@@ -22,8 +22,8 @@ const SGR = /\x1b\[([0-9;:]{0,128})m/g;
 const UNFINISHED = /\x1b(\[[0-9;:]{0,128})?$/;
 const UNFINISHED_LENGTH = MAX_PARAMETERS + 2;
 
-/** Turns bytes into text that is safe on a terminal: color sequences become styles, and other controls are escaped. */
-export function outputText(): OutputText {
+/** Returns a parser that makes output safe for a terminal: color sequences become styles, and other controls are escaped. */
+export function outputParser(): OutputParser {
   let decoder = new TextDecoder();
   let attributes = PLAIN;
   let held = '';

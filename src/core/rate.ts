@@ -2,13 +2,13 @@ import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { isNone } from './words.ts';
 
-/** A rate limit: `jobs` starts per `perMs`, apart from the burst that BURST_MS allows. */
+/** A rate limit: at most `jobs` jobs start within `perMs` milliseconds, apart from a burst (see BURST_MS). */
 export interface Rate {
   jobs: number;
   perMs: number;
 }
 
-/** The state of the token bucket of a rate: the tokens that were `left` at the last claim, `at`. */
+/** The state of the token bucket of a rate: how many tokens were left after the last claim, and the time of that claim. */
 export interface Tokens {
   left: number;
   at: number;
@@ -41,7 +41,7 @@ export function formatRate({ jobs, perMs }: Rate): string {
   return `${jobs}/${unit}`;
 }
 
-/** Unused tokens of at most this time are saved up, so that a rate limit allows no large burst. */
+/** The bucket holds the tokens of this time, but at least one token, so that a rate limit allows no large burst. */
 const BURST_MS = 100;
 
 /**

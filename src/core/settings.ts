@@ -7,7 +7,7 @@ import {
   formatRetention,
   parseEventRetention,
   parseRetention,
-  RETENTION_RANGE,
+  RETENTION_FORMAT,
   type Retention,
 } from './retention.ts';
 import { isNone, joinWithOr } from './words.ts';
@@ -18,6 +18,7 @@ export interface Setting<T> {
   /** True if the value is a duration, so that the name may end in a unit. */
   timed?: boolean;
   help: string;
+  /** Describes the values that are allowed. */
   range: string;
   /** Throws if the value is invalid. `bareUnit` is the unit of a number without a unit. */
   parse(text: string, key: string, bareUnit: DurationUnit): T;
@@ -63,7 +64,7 @@ function size(fallback: number, min: number, max: number, help: string): Setting
   };
 }
 
-/** Makes a setting accept `none`, which is also its default. */
+/** Makes a setting accept `none`, which replaces its default. */
 function optional(row: Setting<number>): Setting<number | null> {
   return {
     ...row,
@@ -91,7 +92,7 @@ function choice<const T extends string>(fallback: T, choices: readonly T[], help
 const retention = (fallback: string, help: string): Setting<Retention | null> => ({
   default: parseRetention(fallback, ''),
   help,
-  range: RETENTION_RANGE,
+  range: RETENTION_FORMAT,
   parse: parseRetention,
   format: formatRetention,
 });

@@ -6,7 +6,7 @@ export type CommandTemplate = (line: string) => string;
 
 const PLACEHOLDER = '{}';
 
-/** Constructs that a template cannot contain. In them a quoted word is not one word, or only a full parser finds their end. */
+/** Constructs that a template cannot contain: a quoted word inside them is not one word, or only a full parser finds their end. */
 const UNSUPPORTED: [RegExp, string][] = [
   [/<</, 'a here-document'],
   [/`/, 'backticks'],
@@ -50,7 +50,7 @@ function splitAtPlaceholders(text: string): string[] {
       start = at + PLACEHOLDER.length;
       at = start - 1;
     } else if (char === "'" && isUnquoted) at = skipTo(text, at, text.indexOf("'", at + 1));
-    else if (char === '#' && isUnquoted && startsWord(text[at - 1]))
+    else if (char === '#' && isUnquoted && isWordBoundary(text[at - 1]))
       at = skipTo(text, at, text.indexOf('\n', at));
     else if (char === '"') {
       if (isUnquoted) contexts.push('double quotes');
@@ -66,7 +66,7 @@ function splitAtPlaceholders(text: string): string[] {
   return parts;
 }
 
-function startsWord(before: string | undefined): boolean {
+function isWordBoundary(before: string | undefined): boolean {
   return before === undefined || /[\s;&|()]/.test(before);
 }
 

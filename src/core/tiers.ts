@@ -1,5 +1,5 @@
 const DAY_MS = 86_400_000;
-/** The steps of the figures (in UTC) and how long each is kept. Besides them there is one row of all time. */
+/** How much time a row of figures covers, and how long it is kept. Days are in UTC. One more row covers all time. */
 export const TIERS = {
   minute: { stepMs: 60_000, keptMs: 7 * DAY_MS },
   hour: { stepMs: 3_600_000, keptMs: 90 * DAY_MS },

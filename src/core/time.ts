@@ -22,7 +22,7 @@ export function toIso(ms: number | null): string | null {
 
 /**
  * Parses an ISO time with a zone or in local time, epoch seconds or milliseconds, `now`, a relative time such as `+10m` or
- * `3h 20m`, or a local time such as `23:30`, `2pm`, `tomorrow 09:00` or `friday 18:00`. A local time is the next such moment. If
+ * `3h 20m`, or a clock time such as `23:30`, `2pm`, `tomorrow 09:00` or `friday 18:00`. A clock time is the next such moment. If
  * `direction` is -1, it is the last such moment, and `3h 20m` is that long ago. Errors call the value `what`.
  */
 export function parseTime(text: string, what: string, now: number, direction: 1 | -1 = 1): number {
@@ -34,6 +34,7 @@ export function parseTime(text: string, what: string, now: number, direction: 1 
   if (/^\d{9,13}$/.test(trimmed)) return fromEpoch(Number(trimmed));
   const clock = readClockTime(trimmed);
   if (clock !== null) {
+    // Each time is computed only if it is needed, because a time that the clocks skip or repeat is an error.
     const times = possibleDates(clock, now, direction).map(
       (date) => () => localTime(`${date}T${clock.time}.000`, text, what),
     );
@@ -74,7 +75,7 @@ function isUnambiguous(time: number, iso: string): boolean {
   );
 }
 
-/** The clocks of all zones are set by an hour, except half an hour on Lord Howe Island and two hours at Troll. */
+/** The clocks of all zones change by an hour, except half an hour on Lord Howe Island and two hours at Troll. */
 const CLOCK_SHIFTS_MS = [30, 60, 120].map((minutes) => minutes * 60_000);
 
 function localIso(time: number): string {

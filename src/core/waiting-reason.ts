@@ -14,7 +14,7 @@ export const WAITING_REASONS = [
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 
-/** The reasons that a job itself gives. The others depend on its queue and on the workers. */
+/** The reasons that depend on the job alone. The others depend on its queue and on the workers. */
 export type OwnReason = 'held' | 'blocked' | 'scheduled' | 'retrying';
 /** The reasons that all due jobs of a queue share. */
 export type QueueReason = Exclude<WaitingReason, OwnReason>;
@@ -25,11 +25,11 @@ export const reasonText = (reason: WaitingReason): string => reason.replaceAll('
 /** The conditions that decide whether the due jobs of a queue can be claimed. */
 export interface QueueObstacles {
   paused: boolean;
-  /** Tells whether a worker takes jobs of this queue. */
+  /** True if a worker takes jobs of this queue. */
   served: boolean;
-  /** Tells whether the concurrency limit of the queue, or the one of all queues, is reached. */
+  /** True if the concurrency limit of the queue, or the limit for all queues, is reached. */
   full: boolean;
-  /** Tells whether the rate limit allows no job now. */
+  /** True if the rate limit allows no job now. */
   rateReached: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Circumstances {
   now: number;
   /** Why the due jobs of each queue wait. */
   queues: ReadonlyMap<string, QueueReason>;
-  /** Why the due jobs of all other queues wait, such as one that was created after that moment. */
+  /** Why the due jobs of all other queues wait, such as a queue that was created after that moment. */
   otherQueues: QueueReason;
 }
 
@@ -95,9 +95,7 @@ export function selectWaiting(
   };
 }
 
-/** The number of jobs by reason. */
 export type ReasonCounts = Record<WaitingReason, number>;
 
-/** Returns a count of 0 for each reason. */
 export const zeroReasonCounts = (): ReasonCounts =>
   Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;

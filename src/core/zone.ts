@@ -1,4 +1,4 @@
-/* A wall time is the local time of a zone, represented as if it were UTC. The runtime provides the time zones. */
+/* A wall time is the local time of a zone, in milliseconds as if it were UTC. The runtime provides the time zones. */
 import { QueueError } from './errors.ts';
 
 const DAY_MS = 86_400_000;
@@ -6,11 +6,11 @@ const DAY_MS = 86_400_000;
 const GLOBAL = globalThis as { process?: { env: Record<string, string | undefined> } };
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Returns the name of a zone in the runtime's spelling, or null if it is unknown. */
+/** Returns the name of a zone with its upper and lower case corrected, or null if the runtime does not know the zone. */
 export function knownZone(name: string): string | null {
   try {
     const resolved = formatOf(name).resolvedOptions().timeZone;
-    // Only upper and lower case are corrected. Asia/Kolkata stays, even if the runtime calls it Asia/Calcutta.
+    // Nothing else is changed: Asia/Kolkata stays, even if the runtime calls it Asia/Calcutta.
     return resolved.toLowerCase() === name.toLowerCase() ? resolved : name;
   } catch {
     return null;
@@ -37,9 +37,9 @@ export function localZone(tz = GLOBAL.process?.env.TZ): string {
 /** Returns the offset of a zone from UTC at an instant, in milliseconds. */
 export function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0;
-  const whole = Math.floor(instant / 1000) * 1000;
+  const wholeSecond = Math.floor(instant / 1000) * 1000;
   // The Swedish date format is the same as that of ISO.
-  return Date.parse(`${formatOf(zone).format(whole).replace(' ', 'T')}Z`) - whole;
+  return Date.parse(`${formatOf(zone).format(wholeSecond).replace(' ', 'T')}Z`) - wholeSecond;
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {
@@ -65,7 +65,7 @@ export function instantOf(zone: string, wall: number): { instant: number; skippe
     : { instant: wall - valid, skipped: 0 };
 }
 
-/** Returns the first instant with another offset than at `from`, or a later change if there are several. `to` must differ. */
+/** Returns the instant of a change of the offset between `from` and `to`. The offset at `to` must differ from that at `from`. */
 export function findOffsetChange(zone: string, from: number, to: number): number {
   const offset = offsetAt(zone, from);
   let low = from;

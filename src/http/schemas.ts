@@ -5,8 +5,8 @@ import { DEPENDENCY_CONDITIONS, STATES } from '../core/job.ts';
 import { JOB_FACTS } from '../core/job-facts.ts';
 import { printedFieldNames } from '../core/job-object.ts';
 import {
+  boolean,
   each,
-  flag,
   integer,
   listOf,
   maybe,
@@ -46,7 +46,7 @@ export const SCHEMAS: Record<string, Schema> = {
   JobPage: record({
     jobs: listOf(ref('Job')),
     next_cursor: maybe(text),
-    count: record({ value: integer, capped: flag }),
+    count: record({ value: integer, capped: boolean }),
   }),
   Attempt: wire.ATTEMPT,
   Explanation: record({
@@ -57,7 +57,7 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Children: record({
     children: listOf(
-      record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS), state: oneOf(STATES), waiting: flag }),
+      record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS), state: oneOf(STATES), waiting: boolean }),
     ),
     ...each(['total', 'cancelled_with_it', 'cancelled_if_deleted'], integer),
   }),
@@ -71,7 +71,7 @@ export const SCHEMAS: Record<string, Schema> = {
   Series: wire.SERIES,
   Doctor: record({
     version: text,
-    ok: flag,
+    ok: boolean,
     checks: listOf(
       record({ check: text, status: oneOf(['ok', 'warn', 'fail']), says: text, fix: maybe(text) }),
     ),

@@ -142,7 +142,7 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Metric
       name: 'queuectl_workers',
       type: 'gauge',
       help: 'Active workers, by state.',
-      samples: workers.map(({ state, workers }) => ['', labels({ state }), workers]),
+      samples: workers.map(({ state, count }) => ['', labels({ state }), count]),
     },
     {
       name: 'queuectl_slots',

@@ -24,7 +24,7 @@ const FIELD_ROWS: Patch = {
       show: 'mood',
     },
     polite: {
-      type: flag,
+      type: boolean,
       read: read.switchedOn,
       default: false,
       column: 'start',

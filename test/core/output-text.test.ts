@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { outputText, type StyledText } from '../../src/core/output-text.ts';
+import { outputParser, type StyledText } from '../../src/core/output-text.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 
 /** Reads pieces of output to the end. */
 function read(...pieces: (string | Uint8Array)[]): StyledText[] {
-  const reader = outputText();
+  const reader = outputParser();
   return [...pieces.flatMap((piece) => reader.read(Buffer.from(piece))), ...reader.end()];
 }
 
@@ -66,7 +66,7 @@ test('a sequence or a character that is split between pieces is read as a whole'
 });
 
 test('the end of an attempt ends its colors', () => {
-  const reader = outputText();
+  const reader = outputParser();
   reader.read(Buffer.from('\x1b[31ma\x1b[4'));
   expect(marked(reader.end())).toBe('[31|\\x1b[4]');
   expect(marked(reader.read(Buffer.from('2mb')))).toBe('[|2mb]');

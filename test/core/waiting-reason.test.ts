@@ -65,7 +65,7 @@ describe('waitingReason', () => {
 describe('the filter --waiting-for', () => {
   const read = (...given: string[]) =>
     readJobFilter(
-      { one: () => undefined, all: (field) => (field === 'waiting-for' ? given : []), called: (f) => f },
+      { one: () => undefined, all: (field) => (field === 'waiting-for' ? given : []), nameOf: (f) => f },
       NOW,
     ).waitingFor;
 

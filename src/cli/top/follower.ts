@@ -1,7 +1,7 @@
 import type { App } from '../../actions/app.ts';
 import { follow } from '../../actions/follow.ts';
 import { lookUpJob } from '../../actions/jobs.ts';
-import { outputText, type StyledText } from '../../core/output-text.ts';
+import { outputParser, type StyledText } from '../../core/output-text.ts';
 import { describeAttemptEnd } from '../follow-job.ts';
 import type { Output } from './output.ts';
 import { appendText, compactLine, type OutputLine } from './output-line.ts';
@@ -22,7 +22,7 @@ export function startFollower(app: App, id: string, changed: () => void): Follow
   const output: Output = { id, job: null, first: 0, lines: [], note: '' };
   const stop = new AbortController();
   const lines = lineCollector(output);
-  const reader = outputText();
+  const reader = outputParser();
   const refresh = async (from: App): Promise<void> => {
     // A job that was deleted meanwhile keeps its last state.
     output.job = (await lookUpJob(from, id)) ?? output.job;

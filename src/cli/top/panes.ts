@@ -1,6 +1,6 @@
 import { lastEndOf, type Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
-import { attemptsAllowed, attemptsBegun } from '../../core/decide.ts';
+import { attemptsAllowed, attemptsUsed } from '../../core/decide.ts';
 import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job, State } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
@@ -66,7 +66,7 @@ const running: Pane<ClaimedJob> = {
     {
       title: 'ATTEMPT',
       right: true,
-      value: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+      value: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}`,
       drop: 2,
     },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },

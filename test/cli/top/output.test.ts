@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test';
 import { lineCollector } from '../../../src/cli/top/follower.ts';
 import { paintLine } from '../../../src/cli/top/line.ts';
 import { type Output, outputLines } from '../../../src/cli/top/output.ts';
-import { outputText } from '../../../src/core/output-text.ts';
+import { outputParser } from '../../../src/core/output-text.ts';
 
 const empty = (): Output => ({ id: 'job', job: null, first: 0, lines: [], note: '' });
 
 /** Collects pieces of output and returns them as an Output. */
 function collect(...pieces: string[]): Output {
   const output = empty();
-  const reader = outputText();
+  const reader = outputParser();
   const { add } = lineCollector(output);
   for (const piece of pieces) add(reader.read(Buffer.from(piece)));
   add(reader.end());
