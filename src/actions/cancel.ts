@@ -48,6 +48,6 @@ export async function cancelJobs(
     unchanged.push(id);
     if ((await app.store.get(id))?.state === 'processing') result.why = IN_OTHER_NAMESPACE;
   }
-  for (const id of await cancelledBecauseOf(app, cancelled)) dependents.add(id);
+  for (const id of await cancelledBecauseOf(app, cancelled, { ends: 'last' })) dependents.add(id);
   return { ...result, alsoCancelled: [...dependents.difference(new Set(ids))] };
 }

@@ -160,11 +160,18 @@ export async function cancelledWith(
   return [...dependents];
 }
 
-/** Returns the ids of other jobs that were cancelled because of one of the first `limit` of these, and still are. */
-export async function cancelledBecauseOf(app: App, ids: string[], limit = ids.length): Promise<string[]> {
+/**
+ * Returns the ids of other jobs that were cancelled because of one of the first `limit` of these, and still are. With
+ * `ends` = `last`, jobs that an earlier end had cancelled are left out.
+ */
+export async function cancelledBecauseOf(
+  app: App,
+  ids: string[],
+  { limit = ids.length, ends = 'all' }: { limit?: number; ends?: 'all' | 'last' } = {},
+): Promise<string[]> {
   const cancelled = new Set<string>();
   for (const id of ids.slice(0, limit))
-    for (const child of await app.store.cancelledDueTo(id)) cancelled.add(child);
+    for (const child of await app.store.cancelledDueTo(id, ends)) cancelled.add(child);
   for (const id of ids) cancelled.delete(id);
   return [...cancelled];
 }

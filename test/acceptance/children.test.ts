@@ -102,6 +102,13 @@ test.concurrent(
     expect(await box.json(['cancel', 'runs'])).toEqual({
       ...{ cancelled: ['runs'], unchanged: [], also_cancelled: ['child'] },
     });
+    // The child was cancelled by the first cancel, so the second one does not list it.
+    expect((await box.run(['retry', 'runs'])).code).toBe(0);
+    await untilState(box, 'runs', 'processing');
+    expect(await box.json(['cancel', 'runs', '--dry-run'])).toEqual({
+      ...{ would_be_cancelled: ['runs'], unchanged: [] },
+    });
+    expect(await box.json(['cancel', 'runs'])).toEqual({ cancelled: ['runs'], unchanged: [] });
     // The batch of the parent also cancels the children of later batches. They are still listed as cancelled.
     const jobs = Array.from({ length: 1200 }, (_, i) => ({
       ...{ id: `j${i}`, command: 'true', queue: 'gpu', depends_on: i === 0 ? [] : ['j0'], delay: 3600 },

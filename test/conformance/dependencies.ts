@@ -264,6 +264,22 @@ export const dependencies: Record<string, Case> = {
     expect(await statesOf(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
   },
 
+  'cancelledDueTo tells which jobs the last end of a job has cancelled, and which an earlier one': async ({
+    store,
+  }) => {
+    const first = await startJob(store, 'parent', oneAttempt);
+    await store.insert([childOf('old', ['parent']), childOf('old-child', ['old'])], NOW);
+    await store.settle(ending(first, failedWith(1), NOW + 1000));
+    await store.retry(['parent'], ['dead'], NOW + 2000);
+    const [again] = await claim(store, {}, NOW + 2000);
+    expect(await store.cancelledDueTo('parent', 'last')).toEqual([]);
+    await store.insert([childOf('new', ['parent']), childOf('new-child', ['new'])], NOW + 2000);
+    await store.cancel(['parent'], NOW + 3000);
+    await store.settle(ending(again!, { why: 'cancelled' }, NOW + 4000));
+    expect(await store.cancelledDueTo('parent', 'last')).toEqual(['new', 'new-child']);
+    expect(await store.cancelledDueTo('parent')).toEqual(['old', 'old-child', 'new', 'new-child']);
+  },
+
   'cancelledDueTo omits a job that a user cancelled before its parent failed': async ({ store }) => {
     const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert([childOf('mine', ['parent']), childOf('lost', ['parent'])], NOW);

@@ -54,8 +54,11 @@ export interface JobStore {
   children(id: string): Promise<ChildState[]>;
   /** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
   cancelledWith(ids: string[], end: 'cancelled' | 'deleted'): Promise<string[]>;
-  /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-  cancelledDueTo(id: string): Promise<string[]>;
+  /**
+   * Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. This
+   * job may have been retried and have ended again. With `last`, only the jobs that its last end cancelled are returned.
+   */
+  cancelledDueTo(id: string, ends?: 'all' | 'last'): Promise<string[]>;
   /** Returns the stdin of a job's command, or null if it has none. It is removed with its job. */
   stdin(id: string): Promise<string | null>;
   /**

@@ -26,7 +26,8 @@ export function jobStore(db: Connection): JobStore {
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     children: (id) => db.read(() => childrenOf(db, id)),
     cancelledWith: (ids, end) => db.read(() => cancelledWith(db, ids, end)),
-    cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledBy, id, id).map((row) => row.id as string)),
+    cancelledDueTo: (id, ends = 'all') =>
+      db.read(() => db.all(sql.cancelledBy, id, ends === 'last' ? 1 : 0).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
         mapIfFound(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),

@@ -84,12 +84,15 @@ export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, sta
   coalesce(duration_ms, finished_at - started_at) AS durationMs, why, exit_code AS exitCode, error,
   output_bytes AS outputBytes, truncated, left_behind AS leftBehind
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
-/** Finds the jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-export const cancelledBy = `WITH RECURSIVE lost (number) AS (
-    SELECT number FROM job WHERE id = ?
-    UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
-      JOIN job ON job.number = child AND state = 'cancelled')
-  SELECT id FROM lost JOIN job USING (number) WHERE id <> ? ORDER BY number`;
+/**
+ * Finds the jobs that were cancelled because of this one, directly or through others, and are still cancelled. ?2 is 1 to omit
+ * those that an earlier end of this job has cancelled. A job and the jobs cancelled with it have the same `finished_at`.
+ */
+export const cancelledBy = `WITH RECURSIVE lost (number, at) AS (
+    SELECT number, finished_at FROM job WHERE id = ?1
+    UNION SELECT child, at FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
+      JOIN job ON job.number = child AND state = 'cancelled' AND (finished_at = at OR NOT ?2))
+  SELECT id FROM lost JOIN job USING (number) WHERE id <> ?1 ORDER BY number`;
 export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = ?)';
 export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
