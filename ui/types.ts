@@ -56,6 +56,8 @@ export interface Children {
   total: number;
   cancelled_with_it: number;
   cancelled_if_deleted: number;
+  /** Whether one of the counts stopped at 1,000. */
+  capped: boolean;
 }
 
 export interface RetryDelays {

@@ -130,8 +130,13 @@ export async function getJobWithAttempts(
 /** Returns the state of each job that this one depends on. */
 export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
 
-/** Returns the jobs that depend on this one. */
-export const childrenOf = (app: App, id: string): Promise<ChildState[]> => app.store.children(id);
+/** Returns the first `limit` (default: all) of the jobs that depend on this one. */
+export const childrenOf = (app: App, id: string, limit?: number): Promise<ChildState[]> =>
+  app.store.children(id, limit);
+
+/** Counts the jobs that depend on this one, up to `most`. */
+export const countChildren = (app: App, id: string, most: number): Promise<number> =>
+  app.store.countChildren(id, most);
 
 /** The JSON object of a job that depends on another. */
 export interface ChildObject {
@@ -147,15 +152,21 @@ export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject
   ...{ id, on, state, waiting: phase === 'open' },
 });
 
-/** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
+/**
+ * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. For a single job, it stops
+ * after `most` of them.
+ */
 export async function cancelledWith(
   app: App,
   ids: string[],
   end: 'cancelled' | 'deleted',
+  most?: number,
 ): Promise<string[]> {
   const dependents = new Set<string>();
-  for (let at = 0; at < ids.length; at += PAGE_SIZE)
-    for (const id of await app.store.cancelledWith(ids.slice(at, at + PAGE_SIZE), end)) dependents.add(id);
+  for (let at = 0; at < ids.length; at += PAGE_SIZE) {
+    const page = ids.slice(at, at + PAGE_SIZE);
+    for (const id of await app.store.cancelledWith(page, end, most)) dependents.add(id);
+  }
   for (const id of ids) dependents.delete(id);
   return [...dependents];
 }

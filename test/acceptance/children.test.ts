@@ -39,9 +39,33 @@ test.concurrent(
     expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
     const { call } = await serve(box);
     expect((await call('GET', '/api/v1/jobs/a/children')).json).toEqual({
-      ...{ children, total: 2, cancelled_with_it: 2, cancelled_if_deleted: 3 },
+      ...{ children, total: 2, cancelled_with_it: 2, cancelled_if_deleted: 3, capped: false },
     });
     expect((await call('GET', '/api/v1/jobs/nobody/children')).status).toBe(404);
+  }),
+);
+
+test.concurrent(
+  'show lists the first 20 of many children, and the API the first 100 with counts up to 1,000',
+  inSandbox(async (box) => {
+    await enqueue(box, 'parent', 'true');
+    const jobs = Array.from({ length: 1200 }, (_, i) => ({
+      ...{ id: `j${i}`, command: 'true', depends_on: ['parent'] },
+    }));
+    const added = await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    expect(added.code).toBe(0);
+    expect((await box.run(['show', 'parent'])).stdout).toMatch(
+      /^children\tj0 \(pending\), .*, j19 \(pending\) and 1,?180 more$/m,
+    );
+    expect(await box.json(['show', 'parent'])).toMatchObject({ children: { length: 1200 } });
+    const { call } = await serve(box);
+    const answer = (await call('GET', '/api/v1/jobs/parent/children')).json;
+    expect(answer).toMatchObject({
+      ...{ total: 1000, cancelled_with_it: 1000, cancelled_if_deleted: 1000, capped: true },
+    });
+    expect(answer.children.map((child: { id: string }) => child.id)).toEqual(
+      jobs.slice(0, 100).map((job) => job.id),
+    );
   }),
 );
 

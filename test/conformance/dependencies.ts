@@ -355,6 +355,29 @@ export const dependencies: Record<string, Case> = {
     ]);
   },
 
+  'children, countChildren and cancelledWith stop at a limit': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b', oneAttempt)], NOW);
+    const children = Array.from({ length: 9 }, (_, i) =>
+      childOf(`c${i}`, ['a', ...(i % 3 ? [] : ['any:b'])]),
+    );
+    await store.insert([...children, childOf('grandchild', ['c8'])], NOW);
+    // Some dependencies are met, others failed or are open. The children are still in the order of enqueueing.
+    for (const id of ['c5', 'c2']) await store.cancel([id], NOW);
+    const names = children.map((child) => child.id);
+    for (const limit of [0, 1, 4, 9, 20]) {
+      expect(ids(await store.children('a', limit))).toEqual(names.slice(0, limit));
+      expect(await store.countChildren('a', limit)).toBe(Math.min(limit, 9));
+      const cancelled = await store.cancelledWith(['a'], 'cancelled', limit);
+      expect(cancelled).toHaveLength(Math.min(limit, 8));
+      expect(await store.cancelledWith(['a'], 'cancelled')).toEqual(expect.arrayContaining(cancelled));
+    }
+    await store.cancel(['a', 'b'], NOW);
+    expect(ids(await store.children('a', 7))).toEqual(names.slice(0, 7));
+    expect(await store.countChildren('b', 9)).toBe(3);
+    expect(await store.countChildren('nobody', 9)).toBe(0);
+    expect(await store.children('nobody', 9)).toEqual([]);
+  },
+
   'cancelledWith returns exactly the jobs that a cancel or a removal then cancels': async ({ store }) => {
     for (const end of ['cancelled', 'deleted'] as const) {
       const named = (...names: string[]): string[] => names.map((name) => `${end}-${name}`);

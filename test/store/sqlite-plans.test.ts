@@ -136,6 +136,13 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\?\)$/],
   ['setAsideCounts', SET_ASIDE_SEARCH],
   ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at>\?\)$/],
+  // Without the order of the index, all children would be sorted.
+  [
+    'childrenOfJob',
+    /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/,
+  ],
+  ['countChildren', /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\?\)$/],
+  ['cancelledChildren', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
@@ -146,7 +153,6 @@ const MAY_SORT = [
   'workers',
   'dependenciesOfJob',
   'childrenOfJob',
-  'cancelledWith',
   'cancelledBy',
   'countKinds',
   'oldestWaiting',

@@ -85,7 +85,9 @@ function ChildJobs({ id }: { id: string }) {
             <span class="faint">{RELATED.child[child.on]}</span>
           </li>
         ))}
-        {more > 0 ? <li class="faint">{RELATED.childrenMore(number(more))}</li> : null}
+        {more > 0 ? (
+          <li class="faint">{RELATED.childrenMore(number(more) + (value.capped ? '+' : ''))}</li>
+        ) : null}
       </ul>
     </>
   );

@@ -5,7 +5,14 @@ import { deleteJobs } from '../../actions/delete.ts';
 import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
-import { cancelledWith, childrenOf, getJob, getJobWithAttempts, toChildObject } from '../../actions/jobs.ts';
+import {
+  cancelledWith,
+  childrenOf,
+  countChildren,
+  getJob,
+  getJobWithAttempts,
+  toChildObject,
+} from '../../actions/jobs.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';
@@ -98,7 +105,8 @@ export const JOB_ROUTES: Route[] = [
     },
   }),
   get('/api/v1/jobs/{id}/children', {
-    summary: 'List the first 100 jobs that depend on a job, and count those that would be cancelled with it',
+    summary:
+      'List the first 100 jobs that depend on a job, and count those that would be cancelled with it. Each count stops at 1,000; then `capped` is true',
     answers: { 200: { description: 'the children', schema: ref('Children') } },
     handle: async ({ app, params }) => json(await childrenAnswer(app, params.id!)),
   }),
@@ -115,16 +123,19 @@ export const JOB_ROUTES: Route[] = [
 ];
 
 const MOST_CHILDREN = 100;
+/** Counting stops here, so that the answer takes the same time for any number of children. */
+const MOST_COUNTED = 1000;
 
 async function childrenAnswer(app: App, id: string): Promise<object> {
   await getJob(app, id);
-  const children = await childrenOf(app, id);
-  return {
-    children: children.slice(0, MOST_CHILDREN).map(toChildObject),
-    total: children.length,
-    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled')).length,
-    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted')).length,
+  const children = await childrenOf(app, id, MOST_CHILDREN);
+  const counts = {
+    total: await countChildren(app, id, MOST_COUNTED),
+    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled', MOST_COUNTED)).length,
+    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted', MOST_COUNTED)).length,
   };
+  const capped = Object.values(counts).includes(MOST_COUNTED);
+  return { children: children.map(toChildObject), ...counts, capped };
 }
 
 async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {

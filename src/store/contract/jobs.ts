@@ -50,10 +50,15 @@ export interface JobStore {
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the given order. */
   dependencies(id: string): Promise<ParentState[]>;
-  /** Returns the jobs that depend on this one, in the order of enqueueing. */
-  children(id: string): Promise<ChildState[]>;
-  /** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
-  cancelledWith(ids: string[], end: 'cancelled' | 'deleted'): Promise<string[]>;
+  /** Returns the first `limit` (default: all) of the jobs that depend on this one, in the order of enqueueing. */
+  children(id: string, limit?: number): Promise<ChildState[]>;
+  /** Counts the jobs that depend on this one, up to `most`. */
+  countChildren(id: string, most: number): Promise<number>;
+  /**
+   * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. Stops after `most` of them
+   * (default: all).
+   */
+  cancelledWith(ids: string[], end: 'cancelled' | 'deleted', most?: number): Promise<string[]>;
   /**
    * Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. This
    * job may have been retried and have ended again. With `last`, only the jobs that its last end cancelled are returned.

@@ -2,7 +2,7 @@ import type { Idempotency } from '../../core/idempotency.ts';
 import type { JobSpec } from '../../core/job.ts';
 import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
-import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
+import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { insert, insertIdempotently, type Keep } from './insert.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
@@ -24,8 +24,10 @@ export function jobStore(db: Connection): JobStore {
     setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
-    children: (id) => db.read(() => childrenOf(db, id)),
-    cancelledWith: (ids, end) => db.read(() => cancelledWith(db, ids, end)),
+    children: (id, limit = Number.POSITIVE_INFINITY) => db.read(() => childrenOf(db, id, limit)),
+    countChildren: (id, most) => db.read(() => countChildren(db, id, most)),
+    cancelledWith: (ids, end, most = Number.POSITIVE_INFINITY) =>
+      db.read(() => cancelledWith(db, ids, end, most)),
     cancelledDueTo: (id, ends = 'all') =>
       db.read(() => db.all(sql.cancelledBy, id, ends === 'last' ? 1 : 0).map((row) => row.id as string)),
     stdin: (id) =>
