@@ -102,6 +102,53 @@ export const filters: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 9 }, now))).toEqual(['failed', 'ready']);
   },
 
+  'a search for the due jobs of a queue does not scan the jobs set aside': async ({ store }) => {
+    const others = Array.from({ length: 200 }, (_, i) =>
+      jobSpec(`other-${i}`, i % 2 ? { runAt: NOW + 1e9 } : { dependsOn: [{ id: 'ready', on: 'ok' }] }),
+    );
+    await store.insert(
+      [
+        ...[
+          jobSpec('ready'),
+          jobSpec('urgent', { priority: 9 }),
+          jobSpec('promotable', { runAt: NOW + 1000 }),
+        ],
+        ...others,
+        jobSpec('idle', { queue: 'idle', runAt: NOW + 1e9 }),
+      ],
+      NOW,
+    );
+    const waiting = { ...NO_REASON, due: ['default', 'idle'] };
+    for (const filter of [
+      { waiting },
+      { waiting, queue: 'default' },
+      { waiting, states: ['pending'] as const },
+    ]) {
+      expect(await store.scanEnd(filter, 10)).toBe(0);
+      expect(ids(await store.list(filter, { limit: 10 }))).toEqual(['promotable', 'urgent', 'ready']);
+      expect(await store.count(filter, 10)).toBe(3);
+    }
+    expect(await store.scanEnd({ waiting: { ...waiting, due: ['idle'] } }, 1)).toBe(0);
+    expect(await store.scanEnd({ waiting: { ...waiting, held: true } }, 10)).toBe(0);
+  },
+
+  'due jobs are found, however many priorities they have and however many are not ready yet': async ({
+    store,
+  }) => {
+    const specs = Array.from({ length: 40 }, (_, i) => jobSpec(`p${i}`, { priority: i, queue: 'many' }));
+    await store.insert(specs, NOW);
+    const due = function* () {
+      for (let i = 0; i < 5100; i++) yield jobSpec(`d${i}`, { runAt: NOW + 1000, queue: 'due' });
+    };
+    await store.insert(due(), NOW, () => null);
+    await store.insert([jobSpec('later', { runAt: NOW + 1e9, queue: 'due' })], NOW);
+    const waiting = { ...NO_REASON, due: ['many', 'due'] };
+    expect(await store.count({ waiting }, 10_000)).toBe(5140);
+    expect(await store.count({ waiting, states: ['failed'] }, 10_000)).toBe(0);
+    expect(ids(await store.list({ waiting, queue: 'due' }, { limit: 2 }))).toEqual(['d5099', 'd5098']);
+    expect(ids(await store.list({ waiting, queue: 'many' }, { limit: 2 }))).toEqual(['p39', 'p38']);
+  },
+
   'setAside counts the held, blocked, retrying and scheduled jobs of each queue': async ({ store }) => {
     expect(await store.setAsideCounts(NOW)).toEqual([]);
     await addWaitingJobs(store);

@@ -31,7 +31,7 @@ export interface JobStore {
   deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
    * Returns the number of the last job seen by a scan of `limit` jobs that starts below `before`; 0 if the scan would see all.
-   * The scan follows the filter's name, or else its queue and states. All other conditions are checked job by job, so a
+   * The scan follows the filter's name, or else its queue, its states and the reasons of waiting jobs. All other conditions are checked job by job, so a
    * caller bounds the cost of `list` and `count` by this number.
    */
   scanEnd(filter: StoreFilter, limit: number, before?: number): Promise<number>;
