@@ -34,6 +34,7 @@ const MAX_JOBS = 1000;
 /** The editable fields, each under its documented name. */
 const EDITABLE = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
 const aJob = { description: 'the job', schema: ref('Job') };
+const cancelledJob = { description: 'the cancelled job', schema: ref('CancelledJob') };
 const changedJob = { description: 'the changed job', schema: ref('Job') };
 
 export const JOB_ROUTES: Route[] = [
@@ -79,12 +80,14 @@ export const JOB_ROUTES: Route[] = [
     },
   }),
   del('/api/v1/jobs/{id}', {
-    summary: 'Delete a job that is not running, and delete its output',
-    answers: { 204: { description: 'the job was deleted', schema: null } },
+    summary: 'Delete a job that is not running, and delete its output. Jobs that need it are cancelled',
+    answers: { 200: { description: 'the deleted job', schema: ref('DeletedJob') } },
     async handle({ app, params }) {
-      await getJob(app, params.id!);
-      refuseUnchanged(params.id!, await deleteJobs(app, [params.id!]));
-      return new Response(null, { status: 204 });
+      const id = params.id!;
+      await getJob(app, id);
+      const result = await deleteJobs(app, [id]);
+      refuseUnchanged(id, result);
+      return json({ id, also_cancelled: result.alsoCancelled });
     },
   }),
   ...JOB_ACTIONS.flatMap(({ verb, summary, act }) =>
@@ -92,7 +95,7 @@ export const JOB_ROUTES: Route[] = [
       ? []
       : post(`/api/v1/jobs/{id}/${verb}`, {
           summary,
-          answers: { 200: changedJob },
+          answers: { 200: verb === 'cancel' ? cancelledJob : changedJob },
           handle: (request) => actOn(request, act),
         }),
   ),
@@ -141,8 +144,10 @@ async function childrenAnswer(app: App, id: string): Promise<object> {
 async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   const id = params.id!;
   await getJob(app, id);
-  refuseUnchanged(id, await act(app, [id]));
-  return json(await maskedJob(app, await getJob(app, id)));
+  const result = await act(app, [id]);
+  refuseUnchanged(id, result);
+  const alsoField = result.alsoCancelled === undefined ? {} : { also_cancelled: result.alsoCancelled };
+  return json({ ...(await maskedJob(app, await getJob(app, id))), ...alsoField });
 }
 
 function refuseUnchanged(id: string, { unchanged, why }: JobActionResult): void {
