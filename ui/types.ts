@@ -11,6 +11,7 @@ export type {
   FiguresObject as Figures,
   NamedFigures,
   OperationObject as Operation,
+  OperationPreview,
   QueueObject as Queue,
   ScheduleObject as Schedule,
   SettingObject as Setting,
@@ -50,14 +51,12 @@ export interface Explanation {
   reasons: string[];
 }
 
-/** The jobs that depend on a job, and how many would be cancelled with it. */
+/** The jobs that depend on a job, and how many would be cancelled with it. A count of MOST_CHILDREN means that many or more. */
 export interface Children {
   children: { id: string; on: string; state: State; waiting: boolean }[];
   total: number;
   cancelled_with_it: number;
   cancelled_if_deleted: number;
-  /** Whether one of the counts stopped at 1,000. */
-  capped: boolean;
 }
 
 export interface RetryDelays {

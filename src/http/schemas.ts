@@ -68,7 +68,6 @@ export const SCHEMAS: Record<string, Schema> = {
       record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS), state: oneOf(STATES), waiting: flag }),
     ),
     ...each(['total', 'cancelled_with_it', 'cancelled_if_deleted'], integer),
-    capped: flag,
   }),
   RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
   Queue: wire.QUEUE,

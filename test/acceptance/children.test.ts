@@ -39,7 +39,7 @@ test.concurrent(
     expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
     const { call } = await serve(box);
     expect((await call('GET', '/api/v1/jobs/a/children')).json).toEqual({
-      ...{ children, total: 2, cancelled_with_it: 2, cancelled_if_deleted: 3, capped: false },
+      ...{ children, total: 2, cancelled_with_it: 2, cancelled_if_deleted: 3 },
     });
     expect((await call('GET', '/api/v1/jobs/nobody/children')).status).toBe(404);
   }),
@@ -61,7 +61,7 @@ test.concurrent(
     const { call } = await serve(box);
     const answer = (await call('GET', '/api/v1/jobs/parent/children')).json;
     expect(answer).toMatchObject({
-      ...{ total: 1000, cancelled_with_it: 1000, cancelled_if_deleted: 1000, capped: true },
+      ...{ total: 1000, cancelled_with_it: 1000, cancelled_if_deleted: 1000 },
     });
     expect(answer.children.map((child: { id: string }) => child.id)).toEqual(
       jobs.slice(0, 100).map((job) => job.id),

@@ -1,3 +1,4 @@
+import { MOST_CHILDREN } from '../acts.ts';
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { number, visible } from '../format.ts';
@@ -86,7 +87,9 @@ function ChildJobs({ id }: { id: string }) {
           </li>
         ))}
         {more > 0 ? (
-          <li class="faint">{RELATED.childrenMore(number(more) + (value.capped ? '+' : ''))}</li>
+          <li class="faint">
+            {RELATED.childrenMore(number(more) + (value.total >= MOST_CHILDREN ? '+' : ''))}
+          </li>
         ) : null}
       </ul>
     </>
