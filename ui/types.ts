@@ -11,6 +11,7 @@ export type {
   FiguresObject as Figures,
   NamedFigures,
   OperationObject as Operation,
+  OperationPreview,
   QueueObject as Queue,
   ScheduleObject as Schedule,
   SettingObject as Setting,
@@ -50,7 +51,7 @@ export interface Explanation {
   reasons: string[];
 }
 
-/** The jobs that depend on a job, and how many would be cancelled with it. */
+/** The jobs that depend on a job, and how many would be cancelled with it. A count of MOST_CHILDREN means that many or more. */
 export interface Children {
   children: { id: string; on: string; state: State; waiting: boolean }[];
   total: number;

@@ -3,7 +3,7 @@ import { placeOfAttempt } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import { batches, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
-import { cancelledBecauseOf } from './jobs.ts';
+import { cancelledBecauseOf, cancelledWith } from './jobs.ts';
 
 const IN_OTHER_NAMESPACE =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
@@ -40,7 +40,12 @@ export async function cancelJobs(
   const unchanged = alreadyEnded.filter((id) => !dependents.has(id));
   changed.push(...alreadyEnded.filter((id) => dependents.delete(id)));
   const result: JobActionResult = { changed, unchanged, why: 'had already finished' };
-  if (untilEnded === undefined) return { ...result, ending, alsoCancelled: [...dependents] };
+  if (untilEnded === undefined) {
+    // Some of these jobs may have ended already, and then their children are cancelled.
+    for (const id of await cancelledWith(app, ending, 'cancelled')) dependents.add(id);
+    for (const id of await cancelledBecauseOf(app, ending, { ends: 'last' })) dependents.add(id);
+    return { ...result, ending, alsoCancelled: [...dependents.difference(new Set(ids))] };
+  }
   const cancelled = await untilEnded(app, ending);
   changed.push(...cancelled);
   // A job that ended by itself, or that only another pid namespace can stop, was not cancelled.
@@ -48,6 +53,6 @@ export async function cancelJobs(
     unchanged.push(id);
     if ((await app.store.get(id))?.state === 'processing') result.why = IN_OTHER_NAMESPACE;
   }
-  for (const id of await cancelledBecauseOf(app, cancelled)) dependents.add(id);
+  for (const id of await cancelledBecauseOf(app, cancelled, { ends: 'last' })) dependents.add(id);
   return { ...result, alsoCancelled: [...dependents.difference(new Set(ids))] };
 }

@@ -87,7 +87,8 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   if (job.held) reasons.push(`the job is held${errorText}; to release it: queuectl release ${job.id}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const waitMs = (job.dueAt ?? now) - now;
-  if (waitMs > 0) {
+  const isReady = !job.held && !job.blocked && !job.delayed;
+  if (!isReady && waitMs > 0) {
     const retries = attemptsAllowed(job) - 1;
     const retry = job.attempts < retries ? `retry ${job.attempts} of ${retries}` : 'the last attempt';
     reasons.push(

@@ -130,8 +130,13 @@ export async function getJobWithAttempts(
 /** Returns the state of each job that this one depends on. */
 export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
 
-/** Returns the jobs that depend on this one. */
-export const childrenOf = (app: App, id: string): Promise<ChildState[]> => app.store.children(id);
+/** Returns the first `limit` (default: all) of the jobs that depend on this one. */
+export const childrenOf = (app: App, id: string, limit?: number): Promise<ChildState[]> =>
+  app.store.children(id, limit);
+
+/** Counts the jobs that depend on this one, up to `most`. */
+export const countChildren = (app: App, id: string, most: number): Promise<number> =>
+  app.store.countChildren(id, most);
 
 /** The JSON object of a job that depends on another. */
 export interface ChildObject {
@@ -147,24 +152,37 @@ export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject
   ...{ id, on, state, waiting: phase === 'open' },
 });
 
-/** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
+/**
+ * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. For a single job, it stops
+ * after `most` of them.
+ */
 export async function cancelledWith(
   app: App,
   ids: string[],
   end: 'cancelled' | 'deleted',
+  most?: number,
 ): Promise<string[]> {
   const dependents = new Set<string>();
-  for (let at = 0; at < ids.length; at += PAGE_SIZE)
-    for (const id of await app.store.cancelledWith(ids.slice(at, at + PAGE_SIZE), end)) dependents.add(id);
+  for (let at = 0; at < ids.length; at += PAGE_SIZE) {
+    const page = ids.slice(at, at + PAGE_SIZE);
+    for (const id of await app.store.cancelledWith(page, end, most)) dependents.add(id);
+  }
   for (const id of ids) dependents.delete(id);
   return [...dependents];
 }
 
-/** Returns the ids of other jobs that were cancelled because of these and still are. Checks only the first `limit` ids. */
-export async function cancelledBecauseOf(app: App, ids: string[], limit = ids.length): Promise<string[]> {
+/**
+ * Returns the ids of other jobs that were cancelled because of these and still are. Checks only the first `limit` ids. With
+ * `ends` = `last`, jobs that an earlier end had cancelled are left out.
+ */
+export async function cancelledBecauseOf(
+  app: App,
+  ids: string[],
+  { limit = ids.length, ends = 'all' }: { limit?: number; ends?: 'all' | 'last' } = {},
+): Promise<string[]> {
   const cancelled = new Set<string>();
   for (const id of ids.slice(0, limit))
-    for (const child of await app.store.cancelledDueTo(id)) cancelled.add(child);
+    for (const child of await app.store.cancelledDueTo(id, ends)) cancelled.add(child);
   for (const id of ids) cancelled.delete(id);
   return [...cancelled];
 }

@@ -81,8 +81,7 @@ export function describeNeverRan({ id, state, lastError }: Job): string {
 /** Describes in one line how an attempt ended and what follows. */
 export function describeAttemptEnd(attempt: Attempt, job: Job, now: number): string {
   const ending = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
-  const next =
-    job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${formatRelative(job.dueAt, now)}`;
+  const next = job.delayed && job.dueAt! > now ? `, next attempt ${formatRelative(job.dueAt!, now)}` : '';
   return `attempt ${attempt.ordinal} ended${ending}: job ${job.id} is ${job.state}${next}`;
 }
 

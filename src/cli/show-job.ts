@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
-import { childrenOf, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
+import { childrenOf, countChildren, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed, attemptsUsed } from '../core/decide.ts';
@@ -10,7 +10,7 @@ import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes, formatCount } from '../core/numbers.ts';
 import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
-import type { Attempt, ChildState, ParentState } from '../store/contract/jobs.ts';
+import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
@@ -32,7 +32,8 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
   const running = { suspended, pid: await pidOf(app, job) };
-  const family = { parents, children: await childrenOf(app, job.id) };
+  const children = await childrenText(app, job.id);
+  const family = { parents, children };
   const all = jobPairs(job, family, running, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
@@ -63,18 +64,21 @@ function dependencyPairs(job: Job, parents: ParentState[]): Pair[] {
 const SHOWN_CHILDREN = 20;
 
 /** Lists the jobs that depend on this one, with their states. */
-function childrenText(children: ChildState[]): string {
+async function childrenText(app: App, id: string): Promise<string> {
+  const children = await childrenOf(app, id, SHOWN_CHILDREN + 1);
   const named = children
     .slice(0, SHOWN_CHILDREN)
     .map(({ id, on, state }) => `${id} (${on === 'ok' ? '' : `${on}, `}${state})`)
     .join(', ');
-  const more = children.length - SHOWN_CHILDREN;
-  return more > 0 ? `${named} and ${formatCount(more)} more` : named;
+  if (children.length <= SHOWN_CHILDREN) return named;
+  const more = (await countChildren(app, id, Number.MAX_SAFE_INTEGER)) - SHOWN_CHILDREN;
+  return `${named} and ${formatCount(more)} more`;
 }
 
 interface Family {
   parents: ParentState[];
-  children: ChildState[];
+  /** The text that lists the children. */
+  children: string;
 }
 
 interface RunningState {
@@ -115,7 +119,7 @@ function jobPairs(
     ),
     ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
     ...dependencyPairs(job, parents),
-    ['children', childrenText(children)],
+    ['children', children],
   ];
   details.sort(([a], [b]) => compareLabels(a, b));
   return [...all, ...details].filter(([, value]) => value !== '');

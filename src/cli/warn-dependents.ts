@@ -10,7 +10,7 @@ const MAX_CHECKED = 1000;
 
 /** Warns about dependent jobs that stay cancelled after a retry, and about retried jobs that no longer wait for a parent. */
 export async function warnAfterRetry(io: Io, app: App, retried: string[]): Promise<void> {
-  const ids = await cancelledBecauseOf(app, retried, MAX_CHECKED);
+  const ids = await cancelledBecauseOf(app, retried, { limit: MAX_CHECKED });
   if (ids.length > 0)
     io.warn(
       `${describeDependents(ids)} ${ids.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${ids.length === 1 ? 'it' : 'them'}: queuectl retry ${pasteableIds(ids)}`,

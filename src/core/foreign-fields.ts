@@ -22,7 +22,7 @@ for (const [name, others] of Object.entries(EQUIVALENTS))
 /** Fields in which other queues print the output of a job. queuectl stores it with the attempts. */
 const RESULT_FIELDS = new Set(['output', 'stdout', 'stderr', 'result', 'logs', 'log_path', 'output_path']);
 /** Further fields that queuectl prints in some job objects. */
-const EXTRA_FIELDS = new Set(['history', 'children', 'existing', 'schema_version']);
+const EXTRA_FIELDS = new Set(['history', 'children', 'also_cancelled', 'existing', 'schema_version']);
 
 /** Returns the field of JOB_FACTS that has this name in queuectl or in another queue, or null if there is none. */
 export function factNamed(name: string): string | null {

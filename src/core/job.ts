@@ -73,6 +73,8 @@ export interface Job extends JobSpec {
   held: boolean;
   /** True if the job waits for another job to end. */
   blocked: boolean;
+  /** True if the job waits for its due time. A job that is ready stays so, even if the clock is set back. */
+  delayed: boolean;
   /** The earliest time of the next attempt. Null unless the job is waiting. */
   dueAt: number | null;
   workerId: string | null;

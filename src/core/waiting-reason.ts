@@ -62,13 +62,14 @@ export function queueReason({ paused, served, full, rateReached }: QueueObstacle
 
 /** Returns why a job is not running, or null if it does not wait. */
 export function waitingReason(
-  job: Pick<Job, 'state' | 'held' | 'blocked' | 'dueAt' | 'queue'>,
+  job: Pick<Job, 'state' | 'held' | 'blocked' | 'delayed' | 'dueAt' | 'queue'>,
   { now, queues, otherQueues }: Circumstances,
 ): WaitingReason | null {
   if (!isWaiting(job)) return null;
   if (job.held) return 'held';
   if (job.blocked) return 'blocked';
-  if (job.dueAt !== null && job.dueAt > now) return job.state === 'failed' ? 'retrying' : 'scheduled';
+  // A delayed job that is due counts as ready, even if no worker has made it ready yet.
+  if (job.delayed && job.dueAt! > now) return job.state === 'failed' ? 'retrying' : 'scheduled';
   return queues.get(job.queue) ?? otherQueues;
 }
 

@@ -127,13 +127,17 @@ export const OPERATION = record({
   ...each(['total', 'done', 'changed', 'unchanged'], integer),
   /** How many of the unchanged jobs are at-most-once jobs, which only a retry by id starts again. */
   skipped: integer,
-  /** Further jobs that were cancelled because they depended on the changed ones. */
+  /** Further jobs that were cancelled because they depended on the changed ones, or will be when those have been stopped. */
   also_cancelled: integer,
   started_at: time,
   finished_at: maybe(time),
   error: maybe(text),
 });
 export interface OperationObject extends TypeOf<typeof OPERATION> {}
+
+/** What a bulk action would do. `capped` is true if it would do more. */
+export const OPERATION_PREVIEW = record({ ...each(['total', 'also_cancelled'], integer), capped: boolean });
+export interface OperationPreview extends TypeOf<typeof OPERATION_PREVIEW> {}
 
 export const ERROR_GROUP = record({
   signature: text,

@@ -90,6 +90,7 @@ export const INPUTS: Record<string, Schema> = {
         changes: ref('JobChanges'),
         limit: positive,
         per_second: positive,
+        dry_run: boolean,
       },
       ['action'],
     ),

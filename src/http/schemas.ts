@@ -31,8 +31,16 @@ const printed: Record<string, Schema> = {
 };
 const job = record(Object.fromEntries(printedFieldNames().map((name) => [name, printed[name]!])));
 
+const alsoCancelled: Schema = {
+  ...listOf(text),
+  description:
+    'the ids of the other jobs that were cancelled, because they depended on this one, or will be when it has been stopped',
+};
+
 export const SCHEMAS: Record<string, Schema> = {
   ...INPUTS,
+  CancelledJob: record({ ...(job.properties as Record<string, Schema>), also_cancelled: alsoCancelled }),
+  DeletedJob: record({ id: text, also_cancelled: alsoCancelled }),
   Job: {
     ...job,
     properties: {
@@ -78,6 +86,7 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Setting: wire.SETTING,
   Operation: wire.OPERATION,
+  OperationPreview: wire.OPERATION_PREVIEW,
   /** The details of each kind of event are further properties. */
   Event: {
     ...record({

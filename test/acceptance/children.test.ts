@@ -46,6 +46,30 @@ test.concurrent(
 );
 
 test.concurrent(
+  'show lists the first 20 of many children, and the API the first 100 with counts up to 1,000',
+  inSandbox(async (box) => {
+    await enqueue(box, 'parent', 'true');
+    const jobs = Array.from({ length: 1200 }, (_, i) => ({
+      ...{ id: `j${i}`, command: 'true', depends_on: ['parent'] },
+    }));
+    const added = await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    expect(added.code).toBe(0);
+    expect((await box.run(['show', 'parent'])).stdout).toMatch(
+      /^children\tj0 \(pending\), .*, j19 \(pending\) and 1,?180 more$/m,
+    );
+    expect(await box.json(['show', 'parent'])).toMatchObject({ children: { length: 1200 } });
+    const { call } = await serve(box);
+    const answer = (await call('GET', '/api/v1/jobs/parent/children')).json;
+    expect(answer).toMatchObject({
+      ...{ total: 1000, cancelled_with_it: 1000, cancelled_if_deleted: 1000 },
+    });
+    expect(answer.children.map((child: { id: string }) => child.id)).toEqual(
+      jobs.slice(0, 100).map((job) => job.id),
+    );
+  }),
+);
+
+test.concurrent(
   'cancel lists the dependent jobs that it would cancel, and those that it has cancelled',
   inSandbox(async (box) => {
     await addFamily(box);
@@ -102,6 +126,13 @@ test.concurrent(
     expect(await box.json(['cancel', 'runs'])).toEqual({
       ...{ cancelled: ['runs'], unchanged: [], also_cancelled: ['child'] },
     });
+    // The child was cancelled by the first cancel, so the second one does not list it.
+    expect((await box.run(['retry', 'runs'])).code).toBe(0);
+    await untilState(box, 'runs', 'processing');
+    expect(await box.json(['cancel', 'runs', '--dry-run'])).toEqual({
+      ...{ would_be_cancelled: ['runs'], unchanged: [] },
+    });
+    expect(await box.json(['cancel', 'runs'])).toEqual({ cancelled: ['runs'], unchanged: [] });
   }),
 );
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { startGatedJob } from '../support/gated-job.ts';
+import { killAll, untilNoProcessOf, workersOf } from '../support/processes.ts';
 import { inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -24,6 +25,23 @@ test(
     await box.run(['wait', 'gated']);
     expect(await box.json<RunningJob>(['show', 'gated'])).toMatchObject({ state: 'completed', pid: null });
     expect((await box.run(['show', 'gated'])).stdout).not.toContain('\npid\t');
+  }),
+);
+
+test(
+  'a job has no pid when its process was killed and no worker has noticed it yet',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await startGatedJob(box, 'gated');
+    const { pid } = await box.json<RunningJob>(['show', 'gated']);
+    // The supervisor is killed first, because it would replace its workers.
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    expect(await box.json<RunningJob>(['show', 'gated'])).toMatchObject({ state: 'processing', pid });
+    process.kill(-pid!, 'SIGKILL');
+    await untilNoProcessOf(box, 'gated');
+    expect(await box.json<RunningJob>(['show', 'gated'])).toMatchObject({ state: 'processing', pid: null });
+    expect((await box.run(['show', 'gated'])).stdout).not.toContain('\npid\t');
+    expect(await box.json(['list', '--json=id,pid'])).toEqual([{ id: 'gated', pid: null }]);
   }),
 );
 

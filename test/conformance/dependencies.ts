@@ -264,6 +264,22 @@ export const dependencies: Record<string, Case> = {
     expect(await statesOf(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
   },
 
+  'cancelledDueTo tells which jobs the last end of a job has cancelled, and which an earlier one': async ({
+    store,
+  }) => {
+    const first = await startJob(store, 'parent', oneAttempt);
+    await store.insert([childOf('old', ['parent']), childOf('old-child', ['old'])], NOW);
+    await store.settle(ending(first, failedWith(1), NOW + 1000));
+    await store.retry(['parent'], ['dead'], NOW + 2000);
+    const [again] = await claim(store, {}, NOW + 2000);
+    expect(await store.cancelledDueTo('parent', 'last')).toEqual([]);
+    await store.insert([childOf('new', ['parent']), childOf('new-child', ['new'])], NOW + 2000);
+    await store.cancel(['parent'], NOW + 3000);
+    await store.settle(ending(again!, { why: 'cancelled' }, NOW + 4000));
+    expect(await store.cancelledDueTo('parent', 'last')).toEqual(['new', 'new-child']);
+    expect(await store.cancelledDueTo('parent')).toEqual(['old', 'old-child', 'new', 'new-child']);
+  },
+
   'cancelledDueTo omits a job that a user cancelled before its parent failed': async ({ store }) => {
     const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert([childOf('mine', ['parent']), childOf('lost', ['parent'])], NOW);
@@ -337,6 +353,29 @@ export const dependencies: Record<string, Case> = {
       { id: 'b', on: 'ok', phase: 'met', state: 'pending' },
       { id: 'c', on: 'notok', phase: 'failed', state: 'pending' },
     ]);
+  },
+
+  'children, countChildren and cancelledWith stop at a limit': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b', oneAttempt)], NOW);
+    const children = Array.from({ length: 9 }, (_, i) =>
+      childOf(`c${i}`, ['a', ...(i % 3 ? [] : ['any:b'])]),
+    );
+    await store.insert([...children, childOf('grandchild', ['c8'])], NOW);
+    // Some dependencies are met, others failed or are open. The children are still in the order of enqueueing.
+    for (const id of ['c5', 'c2']) await store.cancel([id], NOW);
+    const names = children.map((child) => child.id);
+    for (const limit of [0, 1, 4, 9, 20]) {
+      expect(ids(await store.children('a', limit))).toEqual(names.slice(0, limit));
+      expect(await store.countChildren('a', limit)).toBe(Math.min(limit, 9));
+      const cancelled = await store.cancelledWith(['a'], 'cancelled', limit);
+      expect(cancelled).toHaveLength(Math.min(limit, 8));
+      expect(await store.cancelledWith(['a'], 'cancelled')).toEqual(expect.arrayContaining(cancelled));
+    }
+    await store.cancel(['a', 'b'], NOW);
+    expect(ids(await store.children('a', 7))).toEqual(names.slice(0, 7));
+    expect(await store.countChildren('b', 9)).toBe(3);
+    expect(await store.countChildren('nobody', 9)).toBe(0);
+    expect(await store.children('nobody', 9)).toEqual([]);
   },
 
   'cancelledWith returns exactly the jobs that a cancel or a removal then cancels': async ({ store }) => {

@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import type { Random } from '../../src/core/clock.ts';
 import { addFigures, attemptOutcome, emptyFigures, type Figures } from '../../src/core/figures.ts';
 import { percentilesOf, sampleCount } from '../../src/core/histogram.ts';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { MAX_NAMES, OTHER_LABEL, TIERS, type Tier } from '../../src/core/tiers.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
@@ -312,6 +312,54 @@ export const figuresOverTime: Record<string, Case> = {
       { queue: 'e', since: null },
       { queue: 'f', since: null },
     ]);
+  },
+
+  'the time on hold, and the time until a job is scheduled for now, do not count as waiting': async ({
+    store,
+  }) => {
+    const dependsOn = [{ id: 'a-parent', on: 'ok' as const }];
+    const changes: Record<string, (id: string) => Promise<unknown>> = {
+      held: (id) => store.release([id], NOW + 6000),
+      'held-later': async (id) => {
+        await store.hold([id], NOW + 10);
+        await store.release([id], NOW + 6000);
+      },
+      rescheduled: (id) => store.edit([id], { runAt: NOW + 500 }, NOW + 6000),
+      child: async (id) => {
+        await store.release([id], NOW + 10);
+        const [parent] = await claim(store, { queues: ['parent'] }, NOW + 20);
+        await store.settle(ending(parent!, succeeded, NOW + 6000));
+      },
+      retried: async (id) => {
+        await store.cancel([id], NOW + 10);
+        await store.retry([id], ['cancelled'], NOW + 6000);
+      },
+    };
+    const specOf: Record<string, Partial<JobSpec>> = {
+      held: { hold: true },
+      rescheduled: { runAt: NOW + 1e6 },
+      child: { hold: true, dependsOn },
+    };
+    await store.insert([jobSpec('a-parent', { queue: 'parent' })], NOW);
+    for (const [id, change] of Object.entries(changes)) {
+      await store.insert([jobSpec(id, { queue: id, ...specOf[id] })], NOW);
+      await change(id);
+      const { since } = (await store.oldestWaiting(NOW + 7000)).find((one) => one.queue === id)!;
+      expect({ id, since }).toEqual({ id, since: NOW + 6000 });
+      const [job] = await claim(store, { queues: [id] }, NOW + 7000);
+      await store.settle(ending(job!, succeeded, NOW + 7001));
+      const { waitMs } = (await store.finishedAttempts(1))[0]!;
+      expect({ id, waitMs }).toEqual({ id, waitMs: 1000 });
+      const { wait } = (await store.totals()).find((one) => one.queue === id)!;
+      expect({ id, waitMs: wait.sumMs }).toEqual({ id, waitMs: 1000 });
+    }
+  },
+
+  'a job released before it is due waits from its due time': async ({ store }) => {
+    await store.insert([jobSpec('a', { hold: true, runAt: NOW + 5000 })], NOW);
+    await store.release(['a'], NOW + 1000);
+    expect(await store.oldestWaiting(NOW + 4000)).toEqual([{ queue: 'default', since: null }]);
+    expect(await store.oldestWaiting(NOW + 6000)).toEqual([{ queue: 'default', since: NOW + 5000 }]);
   },
 
   'percentiles of stored times are within 5% of the real ones, in every tier': async ({ store }) => {

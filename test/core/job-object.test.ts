@@ -34,6 +34,7 @@ const minimal: JobWithReason = {
     state: 'pending',
     held: false,
     blocked: false,
+    delayed: false,
     attempts: 0,
     crashes: 0,
     waitingFor: 'ready',

@@ -22,18 +22,30 @@ const CIRCUMSTANCES: Circumstances = {
 };
 
 const job = (over: Partial<Job>) =>
-  ({ state: 'pending', held: false, blocked: false, dueAt: NOW, queue: 'open', ...over }) as Job;
+  ({
+    state: 'pending',
+    held: false,
+    blocked: false,
+    delayed: false,
+    dueAt: NOW,
+    queue: 'open',
+    ...over,
+  }) as Job;
 
 describe('waitingReason', () => {
   test.each([
     [{}, 'ready'],
-    [{ dueAt: NOW + 1 }, 'scheduled'],
-    [{ dueAt: NOW + 1, state: 'failed' }, 'retrying'],
+    [{ delayed: true, dueAt: NOW + 1 }, 'scheduled'],
+    [{ delayed: true, dueAt: NOW + 1, state: 'failed' }, 'retrying'],
+    [{ delayed: true, dueAt: NOW }, 'ready'],
+    // The clock was set back after the job had become ready.
+    [{ dueAt: NOW + 1 }, 'ready'],
+    [{ dueAt: NOW + 1, state: 'failed' }, 'ready'],
     [{ state: 'failed' }, 'ready'],
     [{ blocked: true, dueAt: NOW + 1 }, 'blocked'],
     [{ held: true, blocked: true, dueAt: NOW + 1 }, 'held'],
     [{ queue: 'paused' }, 'queue_paused'],
-    [{ queue: 'paused', dueAt: NOW + 1 }, 'scheduled'],
+    [{ queue: 'paused', delayed: true, dueAt: NOW + 1 }, 'scheduled'],
     [{ queue: 'full' }, 'at_limit'],
     [{ queue: 'new' }, 'no_worker'],
     [{ state: 'processing', dueAt: null }, null],

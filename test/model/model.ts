@@ -281,6 +281,7 @@ export function hold(job: ModelJob): boolean {
 
 export function release(model: Model, job: ModelJob): boolean {
   if (job.phase !== 'held') return false;
+  job.dueAt = Math.max(job.dueAt!, model.now);
   job.phase = isBlocked(job) ? 'blocked' : 'waits';
   reopenDependencies(model, job);
   return true;

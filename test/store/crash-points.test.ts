@@ -80,7 +80,16 @@ type Reads =
   | ('prunable' | 'queues' | 'schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
-  | ('eventsOfJob' | 'scanEnd' | 'deadJobs' | 'setAsideCounts' | 'children' | 'cancelledWith' | 'dump')
+  | (
+      | 'eventsOfJob'
+      | 'scanEnd'
+      | 'deadJobs'
+      | 'setAsideCounts'
+      | 'children'
+      | 'countChildren'
+      | 'cancelledWith'
+      | 'dump'
+    )
   | ('origin' | 'withActor' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
 test('every method of the store that writes passes its three crash points', () =>

@@ -1,3 +1,4 @@
+import { MOST_CHILDREN } from '../acts.ts';
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { number, visible } from '../format.ts';
@@ -85,7 +86,11 @@ function ChildJobs({ id }: { id: string }) {
             <span class="faint">{RELATED.child[child.on]}</span>
           </li>
         ))}
-        {more > 0 ? <li class="faint">{RELATED.childrenMore(number(more))}</li> : null}
+        {more > 0 ? (
+          <li class="faint">
+            {RELATED.childrenMore(number(more) + (value.total >= MOST_CHILDREN ? '+' : ''))}
+          </li>
+        ) : null}
       </ul>
     </>
   );

@@ -9,11 +9,13 @@ import { readFields, readText, readTexts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { bulkActionOf } from '../job-actions.ts';
 import type { Work } from '../operations.ts';
+import { previewOperation } from '../preview-operation.ts';
 import { refuse } from '../problem.ts';
 import { del, get, json, post, type Route } from '../route.ts';
 
 const MAX_JOBS = 1e9;
 const MAX_PER_SECOND = 10_000;
+const preview = { description: 'what the bulk action would do', schema: ref('OperationPreview') };
 const operation = { description: 'the bulk action', schema: ref('Operation') };
 
 export const OPERATION_ROUTES: Route[] = [
@@ -24,11 +26,20 @@ export const OPERATION_ROUTES: Route[] = [
   }),
   post('/api/v1/operations', {
     summary:
-      'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`)',
+      'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`), or count what it would do (`dry_run`)',
     body: ref('NewOperation'),
-    answers: { 202: operation },
+    answers: { 200: preview, 202: operation },
     async handle({ serving, app, body }) {
-      const given = readFields(body, ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second']);
+      const given = readFields(body, [
+        'action',
+        'ids',
+        'filter',
+        'group',
+        'changes',
+        'limit',
+        'per_second',
+        'dry_run',
+      ]);
       const action = readText(given.action, 'action');
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
@@ -42,6 +53,8 @@ export const OPERATION_ROUTES: Route[] = [
           : given.ids === undefined
             ? matchingIds(app, filterOfBody(given.filter, now))
             : givenIds(readTexts(given.ids, 'ids'));
+      if (readFlag(given.dry_run, 'dry_run'))
+        return json(await previewOperation(app, action, { ids, limit }));
       const work: Work = {
         ids,
         limit,
@@ -77,6 +90,12 @@ function readCount(value: unknown, name: string, max: number): number | null {
     { min: 1, max, integer: true },
     value,
   );
+}
+
+function readFlag(value: unknown, name: string): boolean {
+  if (value !== undefined && typeof value !== 'boolean')
+    refuse('invalid-value', `${name} must be true or false`);
+  return value === true;
 }
 
 /** Yields the given ids without duplicates. Prefixes of ids are not completed here. */

@@ -31,7 +31,7 @@ export interface JobStore {
   deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
    * Returns the number of the last job that a scan of `limit` jobs below number `before` reads, or 0 if it reads all. The scan
-   * uses the index of the filter's name, or else of its queue and states. It checks all other conditions job by job, so a
+   * uses the index of the filter's name, or else of its queue, its states and the reasons of waiting jobs. It checks all other conditions job by job, so a
    * caller uses this number to limit the cost of `list` and `count`.
    */
   scanEnd(filter: StoreFilter, limit: number, before?: number): Promise<number>;
@@ -50,12 +50,20 @@ export interface JobStore {
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the order of its `dependsOn`. */
   dependencies(id: string): Promise<ParentState[]>;
-  /** Returns the jobs that depend on this one, in the order of enqueueing. */
-  children(id: string): Promise<ChildState[]>;
-  /** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
-  cancelledWith(ids: string[], end: 'cancelled' | 'deleted'): Promise<string[]>;
-  /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-  cancelledDueTo(id: string): Promise<string[]>;
+  /** Returns the first `limit` (default: all) of the jobs that depend on this one, in the order of enqueueing. */
+  children(id: string, limit?: number): Promise<ChildState[]>;
+  /** Counts the jobs that depend on this one, up to `most`. */
+  countChildren(id: string, most: number): Promise<number>;
+  /**
+   * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. Stops after `most` of them
+   * (default: all).
+   */
+  cancelledWith(ids: string[], end: 'cancelled' | 'deleted', most?: number): Promise<string[]>;
+  /**
+   * Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. This
+   * job may have been retried and have ended again. With `last`, only the jobs that its last end cancelled are returned.
+   */
+  cancelledDueTo(id: string, ends?: 'all' | 'last'): Promise<string[]>;
   /** Returns the stdin of a job's command, or null if it has none. It is removed with its job. */
   stdin(id: string): Promise<string | null>;
   /**

@@ -116,26 +116,49 @@ export function reopenDependencies(db: Connection, id: string): void {
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
 }
 
-export function childrenOf(db: Connection, id: string): ChildState[] {
-  return db.all<ChildState>(sql.childrenOfJob, id);
+export function childrenOf(db: Connection, id: string, limit: number): ChildState[] {
+  const parent = db.get(jobSummary, id);
+  // SQLite reads a negative limit as none.
+  const most = Number.isFinite(limit) ? limit : -1;
+  return parent === undefined ? [] : db.all<ChildState>(sql.childrenOfJob, parent.number!, most);
 }
 
-/** Returns the ids of the jobs that `handleParentEnd` would cancel if these jobs were cancelled or deleted. */
-export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted'): string[] {
-  // Ended jobs do not change. A running job can be cancelled but not deleted.
-  const unchangedPhase = end === 'deleted' ? 'running' : 'ended';
-  const roots = JSON.stringify(ids);
-  const satisfied = JSON.stringify(SATISFIED_CONDITIONS[end]);
-  return db
-    .all(
-      sql.cancelledWith,
-      satisfied,
-      roots,
-      unchangedPhase,
-      JSON.stringify(SATISFIED_CONDITIONS.cancelled),
-      roots,
-    )
-    .map((row) => row.id as string);
+export function countChildren(db: Connection, id: string, most: number): number {
+  const parent = db.get(jobSummary, id);
+  return parent === undefined ? 0 : (db.get(sql.countChildren, parent.number!, most)!.jobs as number);
+}
+
+/** Returns the ids of the jobs that `handleParentEnd` would cancel if these jobs were cancelled or deleted, but at most `most`. */
+export function cancelledWith(
+  db: Connection,
+  ids: string[],
+  end: 'cancelled' | 'deleted',
+  most: number,
+): string[] {
+  const seen = new Set<number>();
+  const parents: { number: number; end: ParentEnd }[] = [];
+  for (const id of ids) {
+    const job = db.get(jobSummary, id);
+    // A running job cannot be deleted, and the end of a job that has ended cancels nothing more.
+    if (job === undefined || job.phase === 'ended' || (end === 'deleted' && job.phase === 'running'))
+      continue;
+    seen.add(job.number as number);
+    parents.push({ number: job.number as number, end });
+  }
+  const cancelled: { number: number; id: string }[] = [];
+  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+    const satisfied = JSON.stringify(SATISFIED_CONDITIONS[parent.end]);
+    for (const row of db.each(sql.cancelledChildren, parent.number, satisfied)) {
+      if (cancelled.length >= most) break;
+      const number = row.number as number;
+      if (seen.has(number)) continue;
+      seen.add(number);
+      cancelled.push({ number, id: row.id as string });
+      parents.push({ number, end: 'cancelled' });
+    }
+    if (cancelled.length >= most) break;
+  }
+  return cancelled.sort((a, b) => a.number - b.number).map((job) => job.id);
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {

@@ -56,7 +56,7 @@ function retry(db: Connection, ids: string[], from: readonly State[], now: numbe
 }
 
 function release(db: Connection, id: string, now: number): number {
-  const released = db.run(sql.releaseHeld, now, now, id);
+  const released = db.run(sql.releaseHeld, now, now, now, id);
   if (released === 1) reopenDependencies(db, id);
   return released;
 }
@@ -105,7 +105,8 @@ function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
 
 function edit(db: Connection, id: string, changes: JobChanges, now: number): number {
   const { command, runAt, maxRetries } = changes;
-  const due = runAt === undefined ? null : (runAt ?? now);
+  // A time in the past makes the job due now, because it did not wait before.
+  const due = runAt === undefined ? null : Math.max(runAt ?? now, now);
   const values = EDITABLE_FIELDS.flatMap((field): SQLInputValue[] => {
     const value = changes[field.key as keyof JobChanges];
     if (value === undefined) return [0, null];

@@ -1,6 +1,6 @@
 import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
-import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
+import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
@@ -18,9 +18,12 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
     setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
-    children: (id) => db.read(() => childrenOf(db, id)),
-    cancelledWith: (ids, end) => db.read(() => cancelledWith(db, ids, end)),
-    cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledDueTo, id, id).map((row) => row.id as string)),
+    children: (id, limit = Number.POSITIVE_INFINITY) => db.read(() => childrenOf(db, id, limit)),
+    countChildren: (id, most) => db.read(() => countChildren(db, id, most)),
+    cancelledWith: (ids, end, most = Number.POSITIVE_INFINITY) =>
+      db.read(() => cancelledWith(db, ids, end, most)),
+    cancelledDueTo: (id, ends = 'all') =>
+      db.read(() => db.all(sql.cancelledDueTo, id, ends === 'last' ? 1 : 0).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
         mapIfFound(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),

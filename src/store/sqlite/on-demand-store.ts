@@ -48,6 +48,7 @@ const JOBS: Names<Omit<JobStore, 'insert'>> = {
   attempts: true,
   dependencies: true,
   children: true,
+  countChildren: true,
   cancelledWith: true,
   cancelledDueTo: true,
   stdin: true,

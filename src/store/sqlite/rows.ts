@@ -53,6 +53,7 @@ export function toJob(row: Row): Job {
   job.state = row.state as State;
   job.held = row.phase === 'held';
   job.blocked = row.phase === 'blocked';
+  job.delayed = row.phase === 'waiting';
   job.attempts = row.attempts as number;
   job.crashes = row.crashes as number;
   job.createdAt = row.created_at as number;
