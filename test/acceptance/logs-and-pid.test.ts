@@ -4,7 +4,7 @@ import { startGatedJob } from '../support/gated-job.ts';
 import { inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-interface RunningJob {
+interface JobWithPid {
   pid: number | null;
   state: string;
 }
@@ -14,7 +14,7 @@ test(
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'gated');
-    const { pid } = await box.json<RunningJob>(['show', 'gated']);
+    const { pid } = await box.json<JobWithPid>(['show', 'gated']);
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('QUEUECTL_JOB_ID=gated');
     expect(Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[4])).toBe(pid!);
     expect((await box.run(['show', 'gated'])).stdout).toContain(`\npid\t${pid}\n`);
@@ -22,13 +22,13 @@ test(
     expect((await box.run(['list', '--format', '{pid}'])).stdout).toBe(`${pid}\n`);
     job.release();
     await box.run(['wait', 'gated']);
-    expect(await box.json<RunningJob>(['show', 'gated'])).toMatchObject({ state: 'completed', pid: null });
+    expect(await box.json<JobWithPid>(['show', 'gated'])).toMatchObject({ state: 'completed', pid: null });
     expect((await box.run(['show', 'gated'])).stdout).not.toContain('\npid\t');
   }),
 );
 
 test(
-  'logs --path prints the output files of a running job and of one with long output, and refuses others',
+  'logs --path prints the paths of output files, and is refused if there are none',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'gated');

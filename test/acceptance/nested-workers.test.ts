@@ -84,7 +84,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a script that a job runs in another session, with queuectl as its Bun, is ended when the job is cancelled',
+  'cancelling a job ends a script that it runs in another session with the Bun inside queuectl',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();

@@ -22,7 +22,7 @@ describe.concurrent('a TZ that is not a time zone', () => {
 });
 
 test.concurrent(
-  'TZ may be a zone name, with or without a colon or posix/, or empty for UTC',
+  'TZ may be a zone name, also after a colon or posix/, or empty for UTC',
   inSandbox(async (box) => {
     const zoneFor = async (TZ: string): Promise<string> => {
       await box.run(['schedule', 'remove', 'nightly']);

@@ -7,10 +7,10 @@ import { onTerminal } from '../support/terminal.ts';
 
 const TAB = '\t';
 const ENTER = '\r';
-/** Matches `stty -a` when lines are edited and typed characters are shown. */
+/** Matches the output of `stty -a` when line editing and echo are on. */
 const NORMAL_MODE = /[^-]icanon[\s\S]*[^-]echo /;
 
-/** Opens `top` on a terminal and reads its screen. */
+/** Opens `top` on a terminal. `shows` waits until all given texts are on the screen. */
 function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof onTerminal>[4] = {}) {
   const top = onTerminal(box, ['top'], rows, columns, more);
   const screen = () => renderScreen(top.stdout(), rows, columns);
@@ -114,7 +114,7 @@ test(
 );
 
 test(
-  'top draws the whole screen anew after each resize of the terminal',
+  'top redraws the whole screen after each resize of the terminal',
   inSandbox(async (box) => {
     for (let i = 0; i < 40; i++)
       await enqueue(box, `job-${i}`, `echo 漢字 ${'long '.repeat(40)}`, { queue: `q${i % 7}` });
@@ -127,18 +127,18 @@ test(
     ] as const) {
       const before = top.stdout().length;
       top.resize(rows, columns);
-      // The screen is drawn anew after a resize, and nothing may reach beyond it.
-      const now = () =>
+      // Renders the text since the screen was last cleared. renderScreen throws if a line is below the screen.
+      const screen = () =>
         renderScreen(
           `\x1b[H${top.stdout().slice(before).split('\x1b[2J').slice(1).at(-1) ?? ''}`,
           rows,
           columns,
         );
       await until(
-        () => top.stdout().slice(before).includes('\x1b[2J') && now().lines.at(-1)!.startsWith('q quit'),
+        () => top.stdout().slice(before).includes('\x1b[2J') && screen().lines.at(-1)!.startsWith('q quit'),
         'the screen is redrawn',
       );
-      expect(now().lines[0]).toStartWith('queuectl top');
+      expect(screen().lines[0]).toStartWith('queuectl top');
     }
     process.kill(top.pid, 'SIGTERM');
   }),
