@@ -142,7 +142,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that is cancelled during the grace period of its timeout is cancelled, not retried',
+  'a job that is cancelled while it is being stopped for its timeout is not retried',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '3s' });
     const workers = await box.startWorkers();

@@ -15,10 +15,10 @@ import {
 
 const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
 
-/** Stops the worker's process with SIGSTOP and waits until the other workers have removed its registration. */
+/** Freezes a worker with SIGSTOP and waits until the other workers have removed its registration. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
   sendSignal([pid], 'SIGSTOP');
-  // A worker that is stopped during a write keeps the database locked, so the loop lets it run briefly.
+  // A worker that is frozen during a write keeps the database locked, so the loop lets it run briefly.
   while (!canWrite(box)) {
     sendSignal([pid], 'SIGCONT');
     sendSignal([pid], 'SIGSTOP');

@@ -16,7 +16,7 @@ function mostAtOnce(log: string[]): number {
 }
 
 test(
-  'a limit of 2 holds over four worker processes, and a new limit of 4 takes effect while they run',
+  'a concurrency limit holds across four worker processes, and a new limit takes effect while they run',
   inSandbox(async (box) => {
     await box.run(['queue', 'set', 'mail', '--concurrency', '2']);
     // The end is written before the slot is free, so the file never shows more running jobs than there were.

@@ -105,7 +105,7 @@ for (const [catchUp, runsMissedTick] of [
   ['one', true],
 ] as const) {
   test.concurrent(
-    `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice, and only ticks without a worker are missing`,
+    `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice, and only ticks while no worker ran are missing`,
     inSandbox(async (box) => {
       const log = await addTickingSchedule(box, '--overlap', 'allow', '--catch-up', catchUp);
       const supervisor = await box.startWorkers('--count', '2');

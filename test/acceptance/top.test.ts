@@ -24,14 +24,14 @@ function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof 
   return { ...top, screen, line, shows };
 }
 
-const state = async (box: Sandbox, id: string) => (await box.json<JobJson>(['show', id])).state;
+const stateOf = async (box: Sandbox, id: string) => (await box.json<JobJson>(['show', id])).state;
 
 test(
   'top shows running, failed and waiting jobs and obeys keys',
   inSandbox(async (box) => {
     await enqueue(box, 'broken', 'test -e fixed || { echo no such bucket; exit 3; }', { max_retries: 1 });
     const workers = await box.startWorkers('--concurrency', '2');
-    await until(async () => (await state(box, 'broken')) === 'dead', 'the job is dead');
+    await until(async () => (await stateOf(box, 'broken')) === 'dead', 'the job is dead');
     const top = openTop(box, 30, 100);
     await top.shows('RUNNING 0', 'FAILURES 1', 'exit code 3: no such bucket', 'WORKERS 1');
     expect(top.screen()).toMatchObject({ alternate: true, cursor: false });
@@ -54,10 +54,10 @@ test(
     await top.shows('cancel job long? y/n');
     top.type('n');
     await top.shows('no changes made');
-    expect(await state(box, 'long')).toBe('processing');
+    expect(await stateOf(box, 'long')).toBe('processing');
     top.type('cy');
     await top.shows('cancelled job long', 'RUNNING 0');
-    expect(await state(box, 'long')).toBe('cancelled');
+    expect(await stateOf(box, 'long')).toBe('cancelled');
 
     // Selects the dead job, two lists below.
     await box.run(['enqueue', 'touch fixed', '--wait']);
@@ -65,7 +65,7 @@ test(
     await top.shows('> broken');
     top.type('r');
     await top.shows('retried job broken', 'FAILURES 0');
-    await until(async () => (await state(box, 'broken')) === 'completed', 'the retried job has completed');
+    await until(async () => (await stateOf(box, 'broken')) === 'completed', 'the retried job has completed');
 
     // Selects the queue of the job, in the first list.
     top.type(`${TAB}${TAB}`);
@@ -84,7 +84,7 @@ test(
     await top.shows('released job stays');
     top.type('p');
     await top.shows('resumed queue default', 'WAITING 0');
-    await until(async () => (await state(box, 'stays')) === 'completed', 'the job runs');
+    await until(async () => (await stateOf(box, 'stays')) === 'completed', 'the job runs');
 
     top.type('?');
     await top.shows('press any key to go back');

@@ -11,14 +11,14 @@ import { expectRefusal } from '../support/refusal.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const NEXT_SCHEMA_VERSION = SCHEMA_VERSION + 1;
-const temporary = makeTempDir();
+const tempDir = makeTempDir();
 /** A value of RunOptions.through that runs the next version of queuectl. */
 let throughNext: string[] = [];
 
 beforeAll(() => {
-  throughNext = throughProgram(buildNextVersion(temporary.path));
+  throughNext = throughProgram(buildNextVersion(tempDir.path));
 }, 100_000);
-afterAll(() => temporary.remove());
+afterAll(() => tempDir.remove());
 
 const runNext = (box: Sandbox, ...args: string[]): Promise<Result> => box.run(args, { through: throughNext });
 

@@ -103,7 +103,7 @@ test(
 test(
   'an invalid interval of --watch is refused',
   inSandbox(async (box) => {
-    for (const time of ['0', 'soon', '10ms', '2d'])
-      expect((await box.run(['status', `--watch=${time}`])).code).toBe(2);
+    for (const interval of ['0', 'soon', '10ms', '2d'])
+      expect((await box.run(['status', `--watch=${interval}`])).code).toBe(2);
   }),
 );
