@@ -107,7 +107,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'output that a killed restore copied is removed, and output of a kept store stays',
+  'the output that a killed restore copied is removed only if no store uses it',
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '1M' });
     await enqueue(box, 'loud', 'seq 100000');
@@ -137,7 +137,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the output of a restored store stays while another database has its file name',
+  'the output of a restored store is kept while another database has its file name',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);
@@ -159,7 +159,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a restore that fails removes its copied output, and doctor does not report the files of a running restore',
+  'a failed restore removes the output it copied, and doctor ignores the files of a running restore',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);

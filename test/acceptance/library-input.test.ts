@@ -104,7 +104,7 @@ onEachRuntime('wrong input is refused with a QueueError and adds nothing', (runt
     remaining: unknown[];
   };
   for (const [i, [call, code, message]] of REFUSED_CALLS.entries())
-    expect({ call, errors: errors[i] }).toEqual({ call, errors: [code, expect.stringContaining(message)] });
+    expect({ call, error: errors[i] }).toEqual({ call, error: [code, expect.stringContaining(message)] });
   const none = { processing: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 };
   expect(remaining).toEqual([{ pending: 1, ...none }, 0, ['default']]);
 });
@@ -131,7 +131,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-onEachRuntime('undefined counts as absent, and run_at accepts a Date', (runtime, directory) => {
+onEachRuntime('undefined options, Dates and list filters are accepted', (runtime, directory) => {
   expect(printedBy(runtime, ACCEPTED_PROGRAM, join(directory, 'queue.db'))).toEqual({
     run_at: true,
     timeout: null,

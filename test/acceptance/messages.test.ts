@@ -148,7 +148,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'on a terminal list counts the matches, --name adds names, and a bulk action lists jobs in its question',
+  'on a terminal, list counts the matches, list --name shows names, and cancel names the jobs it asks about',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 15 }, (_, i) => ({
       ...{ id: `j${i}`, command: `echo ${i}` },
@@ -175,7 +175,7 @@ test.concurrent(
     const show = (await box.run(['show', 'j3'])).stdout;
     expect(show).toContain('name\timport\n');
     expect(show).toContain('unique key\tk3\n');
-    // The name is not a column of the piped list, because scripts count its columns. New columns come after the command.
+    // Scripts rely on the column numbers of a piped list, so it has no name column, and new columns come after the command.
     const cells = (await box.run(['list', '-n', '1', '--name', 'import'])).stdout.split('\t');
     expect(cells.slice(7)).toEqual([expect.any(String), 'no_worker\n']);
   }),

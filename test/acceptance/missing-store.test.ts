@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const COMMANDS_WITHOUT_EFFECT = [
+const COMMANDS_THAT_ADD_NOTHING = [
   ...[['status'], ['list'], ['dlq', 'list'], ['queue', 'list'], ['schedule', 'list'], ['worker', 'list']],
   ...[
     ['stats'],
@@ -28,10 +28,10 @@ const COMMANDS_WITHOUT_EFFECT = [
 ];
 
 test(
-  'without a store, commands that would add nothing exit with 0 and create none',
+  'without a store, commands that add nothing exit with 0 and create no store',
   inSandbox(async (box) => {
     const db = join(box.home, 'new', 'queue.db');
-    for (const command of COMMANDS_WITHOUT_EFFECT) {
+    for (const command of COMMANDS_THAT_ADD_NOTHING) {
       const result = await box.run(command, { env: { QUEUECTL_DB: db } });
       expect({ command, ...result }).toMatchObject({ command, code: 0 });
       expect(result.stderr).toBe(
@@ -89,7 +89,7 @@ test(
 );
 
 test(
-  'unknown kinds of databases are refused without printing the password, and file: and sqlite: URLs work',
+  'unusable database URLs are refused without printing the password, and file: and sqlite: URLs work',
   inSandbox(async (box) => {
     for (const url of ['mysql://me:hush@h/d', 'redis://', 'foo:x', 'file://host/x.db', 'sqlite:', ':memory:'])
       for (const command of [['enqueue', 'true'], ['list']]) {
