@@ -31,7 +31,7 @@ const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 const COLORS = { env: { NO_COLOR: '' } };
 
 const box = sandbox();
-const expected = ATTACKS.map(([, , shown]) => shown);
+const expectedLines = ATTACKS.map(([, , shown]) => shown);
 
 beforeAll(async () => {
   writeFileSync(join(box.directory, 'hostile'), ATTACKS.map(([, output]) => `${output}\n`).join(''));
@@ -54,7 +54,7 @@ test.each([
   const text = terminal.output();
   const lines = text.replace(COLOR, '').split(/\r*\n/);
   expect(lines.filter((line) => CONTROL.test(line))).toEqual([]);
-  for (const line of expected) expect(lines).toContain(line);
+  for (const line of expectedLines) expect(lines).toContain(line);
   for (const [, parameters] of text.matchAll(COLOR)) expect(['0', '31']).toContain(parameters!);
 });
 
@@ -66,8 +66,8 @@ test('S13: hostile output cannot control the screen of top', async () => {
   const lines = (): string[] => renderScreen(top.stdout(), 40, 400).lines;
   await until(() => lines().some((line) => line.includes('> now')), 'it shows the job');
   top.type('\r');
-  await until(() => lines().includes(expected.at(-1)!), 'it shows the output');
-  expect(lines().slice(1, 1 + expected.length)).toEqual(expected);
+  await until(() => lines().includes(expectedLines.at(-1)!), 'it shows the output');
+  expect(lines().slice(1, 1 + expectedLines.length)).toEqual(expectedLines);
   expect(top.stdout()).not.toContain('\x1b[8m');
   top.type('qq');
   expect(await top.closed).toBe(0);
