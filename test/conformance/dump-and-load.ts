@@ -116,7 +116,7 @@ export const dumpAndLoad: Record<string, Case> = {
     expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
   },
 
-  async 'histograms are loaded as dumped, invalid ones are refused, and those from before the first release are dropped'({
+  async 'histograms are loaded unchanged, invalid ones are refused, and unreleased formats are dropped'({
     store,
   }) {
     await store.settle(ending(await startJob(store, 'a', { name: 'n' }), succeeded, NOW + 700));
