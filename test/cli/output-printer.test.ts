@@ -19,7 +19,7 @@ test('each write to a terminal starts and ends plain, and colors continue with t
   expect(written).toEqual(['\x1b[31mred\x1b[0m', '\x1b[31m more\x1b[0m', '\x1b[31;1mbold\x1b[0m\n']);
 });
 
-test('colors change without the attributes of the previous ones', () => {
+test('each change of style resets the previous one', () => {
   const { print, written } = printer();
   print('\x1b[1;31ma\x1b[0;32mb\x1b[4mc\x1b[m\n');
   expect(written.join('')).toBe('\x1b[1;31ma\x1b[0;32mb\x1b[0;32;4mc\x1b[0m\n');
@@ -57,7 +57,7 @@ test('a pipe and --raw get the bytes unchanged', () => {
   }
 });
 
-test('stderr has rules of its own', () => {
+test('stderr follows its own terminal and color settings', () => {
   const on = (options: Partial<Io>): string => {
     const { print, written } = printer(options, false, 'stderr');
     print('\x1b[31mx\x07');

@@ -125,7 +125,7 @@ export const dependencies: Record<string, Case> = {
     expect(await store.cancelledDueTo('a')).toEqual(['b', 'c']);
   },
 
-  'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
+  'a job whose parent failed can be held or run instead of being cancelled': async ({ store }) => {
     const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert(
       [childOf('held', ['parent'], onFailure('hold')), childOf('run', ['parent'], onFailure('run'))],
@@ -182,7 +182,7 @@ export const dependencies: Record<string, Case> = {
     ).toBe("invalid-job: circular dependency: 'a' -> 'b' -> 'c' -> 'a'");
   },
 
-  'an unblocked job still waits for its own time': async ({ store }) => {
+  'an unblocked job still waits until it is due': async ({ store }) => {
     const parent = await startJob(store, 'parent');
     await store.insert([childOf('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
     await store.settle(ending(parent, succeeded));
@@ -247,9 +247,7 @@ export const dependencies: Record<string, Case> = {
     expect(await runAll(store)).toEqual(['parent', 'child', 'last']);
   },
 
-  'a job that accepts any end of its parent waits for the next end when both are retried': async ({
-    store,
-  }) => {
+  'a job that accepts a failed parent waits again if both are retried': async ({ store }) => {
     await store.insert(
       [
         jobSpec('parent', oneAttempt),
@@ -306,9 +304,7 @@ export const dependencies: Record<string, Case> = {
       expect((await store.get('a'))?.lastError).toBeNull();
     },
 
-  'a job whose unique key is taken is replaced by the existing job as a parent in its batch': async ({
-    store,
-  }) => {
+  'a child whose parent has a taken unique key depends on the existing job instead': async ({ store }) => {
     const unique = { key: 'k', while: 'active' as const, forMs: null };
     const first = await startJob(store, 'first', { unique });
     const added = await store.insert([jobSpec('a', { unique }), childOf('b', ['a'])], NOW);
@@ -327,9 +323,7 @@ export const dependencies: Record<string, Case> = {
     expect(await store.remove(['d', 'e'], ['pending'], NOW)).toMatchObject({ ids: ['d', 'e'] });
   },
 
-  'dependencies returns each parent with its state, which is null if the parent was removed': async ({
-    store,
-  }) => {
+  'dependencies returns each parent with its state, or null for a removed parent': async ({ store }) => {
     const a = await startJob(store, 'a');
     await store.insert([jobSpec('b'), childOf('child', ['notok:b', 'a'], onFailure('run'))], NOW);
     await store.settle(ending(a, succeeded));
@@ -380,8 +374,8 @@ export const dependencies: Record<string, Case> = {
 
   'cancelledWith returns exactly the jobs that a cancel or a removal then cancels': async ({ store }) => {
     for (const end of ['cancelled', 'deleted'] as const) {
-      const named = (...names: string[]): string[] => names.map((name) => `${end}-${name}`);
-      const [a, other] = named('a', 'other') as [string, string];
+      const prefixed = (...names: string[]): string[] => names.map((name) => `${end}-${name}`);
+      const [a, other] = prefixed('a', 'other') as [string, string];
       await store.insert(
         [
           ...[jobSpec(a), jobSpec(other), childOf(`${end}-ok`, [a]), childOf(`${end}-any`, [`any:${a}`])],
@@ -397,7 +391,7 @@ export const dependencies: Record<string, Case> = {
       await store.hold([`${end}-held`], NOW);
       const predicted = await store.cancelledWith([a, `${end}-held`], end);
       expect(predicted).toEqual(
-        end === 'cancelled' ? named('ok', 'grandchild') : named('ok', 'any', 'notok', 'grandchild'),
+        end === 'cancelled' ? prefixed('ok', 'grandchild') : prefixed('ok', 'any', 'notok', 'grandchild'),
       );
       const { dependents } =
         end === 'cancelled'

@@ -112,7 +112,7 @@ describe('the message of an error report', () => {
     expect(errorLine(output)).toBe(line);
   });
 
-  test('is found within five seconds in 16 KiB of repeated text', () => {
+  test('is searched for in 16 KiB of repeated text within five seconds', () => {
     const start = performance.now();
     for (const piece of ['    at x\n', '^\n', 'a.b.c', 'Caused by: ', '\n', 'goroutine 1 [\n', '}\n'])
       errorLine(piece.repeat(16_384 / piece.length));

@@ -50,7 +50,7 @@ describe('percentiles', () => {
     expect(percentilesOf(emptyHistogram())).toBeNull();
   });
 
-  test('do not change if samples are counted apart, because the sum of the histograms is the same', () => {
+  test('are the same if the histograms of parts of the samples are added', () => {
     const random = seededRandom('parts');
     const times = Array.from({ length: 1000 }, () => Math.floor(10 ** (random() * 6)));
     const sum = emptyHistogram();

@@ -65,7 +65,7 @@ describe('waitingReason', () => {
     expect(queueReason({ paused: false, served: true, full: false, rateReached: false })).toBe('ready');
   });
 
-  test('selectWaiting selects jobs by their own reasons and by the queues with one of the reasons', () => {
+  test('selectWaiting sets a flag for each reason of a job, and lists the queues with a selected reason', () => {
     expect(selectWaiting(['held', 'queue_paused', 'ready'], CIRCUMSTANCES)).toEqual({
       ...{ now: NOW, held: true, blocked: false, scheduled: false, retrying: false },
       due: ['paused', 'open'],
@@ -100,14 +100,14 @@ describe('the filter --waiting-for', () => {
 describe('availableTokens', () => {
   const rate = { jobs: 60, perMs: 60_000 };
 
-  test('a rate allows a job at once, and the next one when its token has filled up', () => {
+  test('a rate limit allows one job at once, and the next one when a token is available', () => {
     expect(availableTokens(rate, null, NOW)).toEqual({ tokens: 1, openAt: 0 });
     expect(availableTokens(rate, { left: 0, at: NOW }, NOW)).toEqual({ tokens: 0, openAt: NOW + 1000 });
     expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1000)).toEqual({ tokens: 1, openAt: 0 });
     expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1e9).tokens).toBe(1);
   });
 
-  test('a clock that was set back does not close a queue', () => {
+  test('a clock that was set back does not block a queue', () => {
     expect(availableTokens(rate, { left: 0, at: NOW + 1e6 }, NOW)).toEqual({ tokens: 1, openAt: 0 });
   });
 });

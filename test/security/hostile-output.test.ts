@@ -28,10 +28,10 @@ const ATTACKS: [attack: string, output: string, shown: string][] = [
 const COLOR = /\x1b\[((?:[0-79]|[0-9]{2,3})(?:;(?:[0-79]|[0-9]{2,3}))*)m/g;
 /** Matches the characters that control a terminal, except tabs and line ends. */
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
-const COLORS = { env: { NO_COLOR: '' } };
+const WITH_COLORS = { env: { NO_COLOR: '' } };
 
 const box = sandbox();
-const expected = ATTACKS.map(([, , shown]) => shown);
+const expectedLines = ATTACKS.map(([, , shown]) => shown);
 
 beforeAll(async () => {
   writeFileSync(join(box.directory, 'hostile'), ATTACKS.map(([, output]) => `${output}\n`).join(''));
@@ -49,25 +49,25 @@ test.each([
   ['enqueue --follow', ['enqueue', '--follow', 'cat hostile']],
   ['run, with output in single bytes', ['run', 'dd bs=1 status=none if=hostile']],
 ])('S13: hostile output cannot control the terminal of %s', async (_, args) => {
-  const terminal = onTerminal(box, args, 40, 400, COLORS);
+  const terminal = onTerminal(box, args, 40, 400, WITH_COLORS);
   await terminal.closed;
   const text = terminal.output();
   const lines = text.replace(COLOR, '').split(/\r*\n/);
   expect(lines.filter((line) => CONTROL.test(line))).toEqual([]);
-  for (const line of expected) expect(lines).toContain(line);
+  for (const line of expectedLines) expect(lines).toContain(line);
   for (const [, parameters] of text.matchAll(COLOR)) expect(['0', '31']).toContain(parameters!);
 });
 
 test('S13: hostile output cannot control the screen of top', async () => {
   await enqueue(box, 'now', 'cat hostile; until [ -e go ]; do sleep 0.02; done');
   await untilState(box, 'now', 'processing');
-  const top = onTerminal(box, ['top'], 40, 400, COLORS);
+  const top = onTerminal(box, ['top'], 40, 400, WITH_COLORS);
   // Reading the screen throws on every sequence that queuectl does not use itself.
   const lines = (): string[] => renderScreen(top.stdout(), 40, 400).lines;
   await until(() => lines().some((line) => line.includes('> now')), 'it shows the job');
   top.type('\r');
-  await until(() => lines().includes(expected.at(-1)!), 'it shows the output');
-  expect(lines().slice(1, 1 + expected.length)).toEqual(expected);
+  await until(() => lines().includes(expectedLines.at(-1)!), 'it shows the output');
+  expect(lines().slice(1, 1 + expectedLines.length)).toEqual(expectedLines);
   expect(top.stdout()).not.toContain('\x1b[8m');
   top.type('qq');
   expect(await top.closed).toBe(0);
@@ -85,12 +85,12 @@ test('S13: colors in commands and errors are escaped, although those in output a
     ['explain', 'colored'],
     ['top', '--once'],
   ]) {
-    const terminal = onTerminal(box, args, 40, 400, COLORS);
+    const terminal = onTerminal(box, args, 40, 400, WITH_COLORS);
     await terminal.closed;
     expect(terminal.output()).not.toContain('\x1b[41m');
     expect(terminal.output().replace(COLOR, '')).not.toMatch(CONTROL);
   }
-  const list = onTerminal(box, ['list', '--state', 'dead'], 40, 400, COLORS);
+  const list = onTerminal(box, ['list', '--state', 'dead'], 40, 400, WITH_COLORS);
   await list.closed;
   expect(list.output()).toContain('\\x1b[41m');
 });

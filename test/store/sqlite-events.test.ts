@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { withSqlite } from '../support/sqlite.ts';
 
-/** Rows of the event log. Each stands for as many events as `jobs`, and `number` is the number of the last one. */
+/** Rows of the event log. A row represents one event for each of its `jobs`, and `number` is that of the last event. */
 const ROWS = [
   { number: 3, jobs: 3, at: 10 },
   { number: 4, jobs: 1, at: 20 },
@@ -10,7 +10,7 @@ const ROWS = [
   { number: 106, jobs: 1, at: 40 },
 ];
 
-test('lastEventNumberBefore returns the number of the last event before a time, even if events were removed', () =>
+test('lastEventNumberBefore returns the number of the last event before a time, or a higher one if that event was removed', () =>
   withSqlite(async (store, connection) => {
     for (const { number, jobs, at } of ROWS)
       connection.run(

@@ -123,7 +123,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['firstEventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  // The index has the phase, because held jobs are failed, too, and may be many.
+  // The index includes the phase, because many jobs in the state failed may be held.
   ['busyQueues', SET_ASIDE_SEARCH],
   [
     'listSetAside',
@@ -155,9 +155,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
-/**
- * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds.
- */
+/** These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. */
 const MAY_SORT = [
   'workers',
   'dependenciesOfJob',

@@ -31,7 +31,7 @@ export function testJobs(api: () => Api): void {
     expect(await addJobs(site, [{ command: 'true', ...TOMORROW }])).toHaveLength(1);
   });
 
-  test('every field is accepted, and a returned job can be sent again', async () => {
+  test('fields are stored as given, and a returned job can be sent again', async () => {
     const { site } = api();
     const fields = {
       ...{ id: 'whole', command: 'cat', queue: 'whole', priority: 7, max_retries: 1, timeout_ms: 5000 },
@@ -197,7 +197,7 @@ export function testJobs(api: () => Api): void {
     await expectRefused(site, patchRequest, { body: { priority: 1 } }, [409, 'wrong-state']);
   });
 
-  test('release, retry and cancel are refused in a wrong state, and every action on a deleted job is', async () => {
+  test('release, retry and cancel are refused in a wrong state, and all actions are refused on a deleted job', async () => {
     const { site } = api();
     const path = pathOfJob('moved');
     await addJobs(site, { id: 'moved', command: 'true', ...TOMORROW });
