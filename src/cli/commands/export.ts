@@ -17,7 +17,7 @@ export default defineCommand({
   ],
   async run({ io, app, location }, input) {
     const [file] = input.args;
-    const store = await app({ ifMissing: 'refuse' });
+    const store = await app();
     if (file === undefined || file === '-') {
       await exportTo(store, (text) => io.out(io.tty ? printableJson(text) : text));
       return;
