@@ -1,11 +1,13 @@
 /**
  * Returns the candidate with the fewest typing errors, or null if all have too many: more than `maxErrors`, which is at most 2,
- * or more than one in a word of up to four letters. Case is ignored.
+ * or more than one in a word of up to four letters. A word of up to three letters must begin like the candidate, because
+ * otherwise half of it is different. Case is ignored.
  */
 export function nearest(word: string, candidates: Iterable<string>, maxErrors = 2): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(maxErrors, word.length < 5 ? 1 : 2) + 1;
   for (const candidate of candidates) {
+    if (word.length < 4 && word[0]?.toLowerCase() !== candidate[0]?.toLowerCase()) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
