@@ -12,7 +12,7 @@ import { countJobs, getJob } from './jobs.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { withReason } from './waiting-reasons.ts';
 import { whyQueuesStandStill } from './why-queues-stand-still.ts';
-import { activeWorkers, serves } from './workers.ts';
+import { activeWorkers, serves, takesJobs } from './workers.ts';
 
 /** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
 export async function explain(app: App, id: string) {
@@ -132,7 +132,9 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
 }
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
-  const serving = (await activeWorkers(app)).filter((worker) => serves(worker, job.queue));
+  const serving = (await activeWorkers(app)).filter(
+    (worker) => takesJobs(worker) && serves(worker, job.queue),
+  );
   const hasFreeSlot = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
   if (hasFreeSlot || serving.length === 0) return [];
   return [

@@ -27,7 +27,7 @@ export const COMMAND_ALIASES: Record<string, readonly string[]> = {
   'queue list': ['queue ls', 'queue status', 'list queues'],
   'queue set': ['queue add', 'queue create', 'queue update', 'queue limit'],
   'queue resume': ['queue unpause', 'queue continue'],
-  'queue delete': ['queue remove', 'queue rm'],
+  'queue delete': ['queue remove', 'queue rm', 'queue del'],
 
   'schedule add': ['schedule create', 'schedule new'],
   'schedule list': ['schedule ls', 'list schedules'],
@@ -98,6 +98,8 @@ const RESTART_HINT = 'to restart the workers: queuectl worker stop, then queuect
 const MORE_WORKERS_HINT = 'to start more workers: queuectl worker start --count N';
 const EMPTY_QUEUE_HINT =
   'to delete the waiting jobs of a queue: queuectl delete --queue QUEUE --state pending';
+const TAKE_HINT =
+  'to run the waiting jobs: queuectl worker start --drain; to take a job out of its queue: queuectl cancel ID';
 const PRIORITY_HINT = 'to change the priority of a job: queuectl edit ID --priority high';
 const HOOKS_HINT = 'to read about hooks: queuectl help hooks';
 
@@ -128,6 +130,9 @@ export const COMMAND_HINTS: Record<string, string> = {
   'queue empty': EMPTY_QUEUE_HINT,
   'queue flush': EMPTY_QUEUE_HINT,
   'queue drain': 'to run all jobs of a queue and exit: queuectl worker start --queue QUEUE --drain',
+  dequeue: TAKE_HINT,
+  unqueue: TAKE_HINT,
+  pop: TAKE_HINT,
   drain: 'to run all jobs and exit: queuectl worker start --drain',
   parallel: `${MORE_WORKERS_HINT}; to limit a queue: queuectl queue set QUEUE --concurrency N`,
   scale: MORE_WORKERS_HINT,
@@ -171,7 +176,7 @@ export const FLAG_ALIASES: Record<string, readonly string[]> = {
   cwd: ['chdir', 'dir', 'workdir', 'working-dir', 'working-directory'],
   db: ['database', 'db-path'],
   delay: ['countdown', 'in'],
-  detach: ['daemon', 'detached', 'background', 'bg', 'd'],
+  detach: ['daemon', 'detached', 'daemonize', 'background', 'bg', 'd'],
   drain: ['burst', 'once'],
   env: ['environment'],
   format: ['output', 'o'],
@@ -191,6 +196,7 @@ export const FLAG_ALIASES: Record<string, readonly string[]> = {
   timeout: ['time-limit', 'max-runtime'],
   tz: ['timezone', 'time-zone'],
   wait: ['sync'],
+  'waiting-for': ['reason', 'waiting-reason'],
   wide: ['no-trunc'],
   yes: ['force', 'confirm', 'assume-yes'],
 };
@@ -202,6 +208,17 @@ export const IGNORED_FLAGS: Record<string, readonly string[]> = {
   'dlq retry': ['reset', 'reset-attempts', 'r'],
   'worker start': ['foreground', 'fg'],
   'worker stop': ['graceful', 'wait'],
+};
+
+/** Hints for flags that a command does not have, by the name of the command. */
+export const FLAG_HINTS: Record<string, Record<string, string>> = {
+  list: {
+    waiting:
+      'to list the waiting jobs: queuectl list --state pending; to list them by reason: --waiting-for REASON',
+    sort: "lists are sorted by age; to sort by a column: queuectl list --format '{priority}\\t{id}' | sort -n",
+    since:
+      'to list old jobs: queuectl list --older-than 1h; to list what happened: queuectl events --since 1h',
+  },
 };
 
 /** Flags that a user may put in front of an argument, as in `--id job1`, by the placeholder of the argument. */

@@ -1,4 +1,5 @@
 import { QueueError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 
@@ -31,7 +32,8 @@ export function canonicalFlags(command: Command, args: string[]): string[] {
     const arg = ownArgs[i]!;
     const [typed, inline] = splitFlag(arg);
     const flag = arg.startsWith('-') && !needsNoChange(arg, flags) ? findFlag(typed, flags) : null;
-    if (flag === 'tag' && /s$/.test(typed)) {
+    if (/^--no-colou?r$/.test(typed) && inline === undefined) result.push('--color=never');
+    else if (flag === 'tag' && /s$/.test(typed)) {
       const value = inline ?? ownArgs[++i];
       result.push(...(value === undefined ? ['--tag'] : tagFlags(value)));
     } else if (flag !== null) result.push(inline === undefined ? `--${flag}` : `--${flag}=${inline}`);
@@ -91,9 +93,17 @@ function isArgumentFlag(typed: string, command: Command, flags: Flags): boolean 
   return typed.startsWith('--') && !hasFlag(name, flags) && argumentFlags(command).includes(name);
 }
 
-/** Returns the flags that `--tags a,b=1` stands for: `--tag=a=` and `--tag=b=1`. */
+/** Returns the flags that `--tags a,b=1` stands for: `--tag=a=` and `--tag=b=1`. Throws if a comma may be part of a value. */
 function tagFlags(text: string): string[] {
-  return text.split(',').map((tag) => `--tag=${tag.includes('=') ? tag : `${tag}=`}`);
+  const tags = text.split(',');
+  const unclear = tags.findIndex((tag, i) => !tag.includes('=') && tags[i - 1]?.includes('='));
+  if (unclear > 0)
+    throw new QueueError(
+      'usage',
+      `--tags: '${tags[unclear]}' may be another tag or a part of the value of '${tags[unclear - 1]}'`,
+      `repeat --tag instead: --tag ${shellWord(`${tags[unclear - 1]},${tags[unclear]}`)}, or --tag ${shellWord(tags[unclear - 1]!)} --tag ${shellWord(`${tags[unclear]}=`)}`,
+    );
+  return tags.map((tag) => `--tag=${tag.includes('=') ? tag : `${tag}=`}`);
 }
 
 function kebab(name: string): string {

@@ -75,8 +75,11 @@ export interface Command {
   access?: Exclude<Access, 'read'>;
   /** True if the command creates a missing database. Other commands treat it as an empty queue or as an error. */
   creates?: boolean;
-  /** Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. */
-  usageHint?(words: string[]): string | undefined;
+  /**
+   * Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. `words`
+   * are the arguments, or start with an unknown flag. `flags` are the flags before them, with their values.
+   */
+  usageHint?(words: string[], flags: string[]): string | undefined;
   /** Tells whether the command returns a job's exit code for these arguments. Its own errors then exit with 124 or 125. */
   returnsJobExitCode?(args: string[]): boolean;
   /** Returns the exit code. Undefined means 0. */

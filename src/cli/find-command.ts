@@ -2,7 +2,7 @@ import { entryOf } from '../core/entry-of.ts';
 import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { COMMAND_HINTS, GROUP_EXAMPLES } from './aliases.ts';
+import { COMMAND_ALIASES, COMMAND_HINTS, GROUP_EXAMPLES } from './aliases.ts';
 import type { Command } from './command.ts';
 import { canonicalWords, NO_WORD, wordIndex } from './command-words.ts';
 import {
@@ -99,7 +99,7 @@ async function findInGroup(
 const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h');
 
 function isGlobalFlag(arg: string): boolean {
-  return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
+  return /^(--(json|quiet|db|color|no-color|no-pager)(=.*)?|-q)$/.test(arg);
 }
 
 const HELP_HINT = 'to list all commands and topics: queuectl help';
@@ -140,6 +140,9 @@ function unknownCommandError(name: string, known: string[], hint: string): Queue
   const meant = entryOf(COMMAND_HINTS, name);
   if (meant !== undefined) return new QueueError('unknown-command', `unknown command '${name}'`, meant);
   const guess = similarCommand(name, known);
+  const hintForGuess = guess === null ? undefined : entryOf(COMMAND_HINTS, guess);
+  if (hintForGuess !== undefined)
+    return new QueueError('unknown-command', `unknown command '${name}'`, hintForGuess);
   return new QueueError(
     'unknown-command',
     `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
@@ -147,8 +150,35 @@ function unknownCommandError(name: string, known: string[], hint: string): Queue
   );
 }
 
-/** Returns the command that was probably meant, or null. A destructive one is suggested only for a single typing error. */
-function similarCommand(name: string, known: string[]): string | null {
-  const safe = known.filter((one) => !DESTRUCTIVE.has(one));
-  return nearest(name, safe, 1) ?? nearest(name, known, 1) ?? nearest(name, safe);
+/**
+ * Returns the command that was probably meant, another word for it, or a word with a hint. Returns null if none is similar. A
+ * destructive command is suggested only for a single typing error, so that nobody runs it for a harmless word.
+ */
+function similarCommand(name: string, commands: string[]): string | null {
+  const words = [...commands, ...otherWords(name)];
+  const safe = words.filter((word) => !DESTRUCTIVE.has(commandOf(word)));
+  return (
+    beginningWith(name, safe) ?? nearest(name, safe, 1) ?? nearest(name, words, 1) ?? nearest(name, safe)
+  );
+}
+
+/** Returns the aliases and the words with a hint that consist of as many words, and are in the same group. */
+function otherWords(name: string): string[] {
+  const group = name.includes(' ') ? `${name.split(' ')[0]} ` : '';
+  return [...Object.values(COMMAND_ALIASES).flat(), ...Object.keys(COMMAND_HINTS)].filter(
+    (word) => word.startsWith(group) && word.split(' ').length === name.split(' ').length,
+  );
+}
+
+/** Returns the command that a word stands for. */
+function commandOf(word: string): string {
+  const found = Object.entries(COMMAND_ALIASES).find(([, aliases]) => aliases.includes(word));
+  return found === undefined ? word : found[0].split(' --')[0]!;
+}
+
+/** Returns the shortest word that an incomplete name of at least three letters begins. */
+function beginningWith(name: string, words: string[]): string | null {
+  if (name.split(' ').at(-1)!.length < 3) return null;
+  const longer = words.filter((word) => word.startsWith(name.toLowerCase()));
+  return longer.sort((a, b) => a.length - b.length)[0] ?? null;
 }

@@ -49,11 +49,13 @@ function refuseJsonFileAsCommand(name: string): void {
 }
 
 /** Returns a hint for a command that was given as several arguments, and undefined for a single one. */
-export function severalWordsHint(name: string, words: string[]): string | undefined {
-  if (words.length < 2) return undefined;
+export function severalWordsHint(name: string, words: string[], flags: string[]): string | undefined {
   const [first, second] = words;
+  // A program is one word and not a flag. Otherwise, what follows -- would not run.
+  if (words.length < 2 || first!.startsWith('-') || /\s/.test(first!)) return undefined;
+  const start = ['queuectl', name, ...flags.map(shellWord)].join(' ');
   // Other job queue programs take an id and a command, as in `add job1 'echo hello'`.
   if (words.length === 2 && /^[\w.-]+$/.test(first!) && /\s/.test(second!))
-    return `to choose the id: queuectl ${name} --id ${first} ${shellWord(second!)}`;
-  return `put the command after --: queuectl ${name} -- ${words.map(shellWord).join(' ')}`;
+    return `to choose the id: ${start} --id ${first} ${shellWord(second!)}`;
+  return `put the command after --: ${start} -- ${words.map(shellWord).join(' ')}`;
 }

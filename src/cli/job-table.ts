@@ -24,11 +24,14 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
     {
       title: 'ATTEMPTS',
       drop: 2,
-      value: (job) => `${job.attempts}/${attemptsAllowed(job)}`,
-      alignedValue: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}`,
+      value: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}`,
     },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 4 },
-    { title: 'DUE', value: (job) => (job.blocked ? '' : times.text(job.dueAt)), scriptsOnly: true },
+    {
+      title: 'DUE',
+      value: (job) => (job.blocked || job.held ? '' : times.text(job.dueAt)),
+      scriptsOnly: true,
+    },
     { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
     { title: 'WAITING FOR', value: (job) => job.waitingFor ?? '', scriptsOnly: true },
   ];

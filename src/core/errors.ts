@@ -25,7 +25,7 @@ export const ERRORS = {
   'unknown-flag': usage(),
   'unknown-setting': usage('to list the settings: queuectl config list'),
   'invalid-value': usage(),
-  'invalid-duration': usage('use a number with a unit, such as 500ms, 30s, 5m, 2h, 1d or 1h30m'),
+  'invalid-duration': usage('use a number with a unit, such as 500ms, 30s, 5m, 2h, 1d, 2w or 1h30m'),
   'invalid-time': usage(
     "use a time such as 2030-01-31T09:00 (local time), 2030-01-31T09:00Z, 23:30, 'tomorrow 9am', 'friday 18:00' or +10m",
   ),

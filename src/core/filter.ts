@@ -99,7 +99,7 @@ function readState(text: string, reasonFilter: string): readonly State[] {
   if (word === 'all') return STATES;
   const state = STATES.find((name) => name === word) ?? STATE_ALIASES.get(word);
   if (state !== undefined) return [state];
-  const reason = reasonOf(word);
+  const reason = reasonWith(word);
   if (reason !== undefined)
     throw new QueueError(
       'invalid-value',
@@ -120,6 +120,10 @@ function reasonOf(text: string): WaitingReason | undefined {
   const word = text.trim().toLowerCase().replaceAll(/[ -]+/g, '_');
   return WAITING_REASONS.find((name) => name === word);
 }
+
+/** Finds a reason by its name or by one word of it, such as `paused`. */
+const reasonWith = (word: string): WaitingReason | undefined =>
+  reasonOf(word) ?? WAITING_REASONS.find((name) => name.split('_').includes(word));
 
 function readReason(text: string, what: string): WaitingReason {
   const reason = reasonOf(text);

@@ -31,7 +31,7 @@ import {
 } from './schema.ts';
 import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
-import { LATEST_DATE_MS, toIso } from './time.ts';
+import { isRelativeTime, LATEST_DATE_MS, toIso } from './time.ts';
 
 /** Returns the field for a hook: a command that runs after an event of the job, instead of the one in the settings. */
 const hook = <const Event extends string>(event: Event, help: string) =>
@@ -103,13 +103,13 @@ export const JOB_FIELDS = {
       type: time,
       accepts: timeInput,
       read: read.time,
-      isRelative: (value) => String(value).trim().startsWith('+'),
+      isRelative: (value) => isRelativeTime(String(value)),
       print: toIso,
       range: { min: 0, max: LATEST_DATE_MS },
       default: null,
       edit: true,
       unscheduled: true,
-      flag: '--run-at TIME  earliest start time: 2030-01-31T09:00:00Z, 2030-01-31T09:00 (local time), +10m or epoch seconds',
+      flag: "--run-at TIME  earliest start time: 2030-01-31T09:00 (local time) or …09:00Z, 23:30, 2pm, 'tomorrow 09:00', 'friday 18:00', +10m or epoch seconds",
     },
     /** The delay before the first attempt: seconds, or a text such as `10m`. */
     delay: {

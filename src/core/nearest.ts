@@ -1,11 +1,13 @@
 /**
  * Returns the candidate that differs from the word by the fewest typing errors. Case is ignored. Returns null if all candidates
- * differ by more than `maxErrors` errors, which is at most 2, or by more than one if the word has fewer than five letters.
+ * differ by more than `maxErrors` errors, which is at most 2, or by more than one if the word has fewer than five letters. A word
+ * of up to three letters must begin like the candidate, because otherwise half of it is different.
  */
 export function nearest(word: string, candidates: Iterable<string>, maxErrors = 2): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(maxErrors, word.length < 5 ? 1 : 2) + 1;
   for (const candidate of candidates) {
+    if (word.length < 4 && word[0]?.toLowerCase() !== candidate[0]?.toLowerCase()) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {
       best = candidate;

@@ -9,7 +9,7 @@ import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
-import { storeLocation } from '../store/location.ts';
+import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { jobActions } from './job-actions.ts';
 import { list } from './list.ts';
 import { logsOf } from './logs.ts';
@@ -43,7 +43,9 @@ import { type OwnWorker, startOwnWorker } from './worker.ts';
 export async function openQueue(options?: OpenOptions): Promise<Queue> {
   const given = readOptions(options, 'openQueue()', { db: nonBlankText, actor: nonBlankText });
   const actor = given.actor ?? actorOf(process.env);
-  const app = await openApp(storeLocation(given.db, process.env), actor, { access: 'write' });
+  const location = storeLocation(given.db, process.env);
+  if (given.db !== undefined) refuseMissingDirectory(location, 'db');
+  const app = await openApp(location, actor, { access: 'write' });
   const { queue, startWorker, close } = lifecycleOf(app, actor);
 
   // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.

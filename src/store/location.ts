@@ -43,13 +43,13 @@ function resolveScheme(location: string): string {
   );
 }
 
-/** Throws if the directory of a location given with --db is missing, because that is probably a typing error. */
-export function refuseMissingDirectory(location: string): void {
+/** Throws if the directory of a location is missing that was given as `what`, because that is probably a typing error. */
+export function refuseMissingDirectory(location: string, what = '--db'): void {
   const directory = dirname(resolve(location));
   if (URL_SCHEME.test(location) || existsSync(directory)) return;
   throw new QueueError(
     'store-unavailable',
-    `--db: there is no directory ${directory}`,
+    `${what}: there is no directory ${directory}`,
     `check the path, or create the directory: mkdir -p ${directory}`,
   );
 }

@@ -116,6 +116,36 @@ test.concurrent(
 );
 
 test.concurrent(
+  'explain does not count the slots of a worker that is stopping',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const job = await startGatedJob(box, 'runs');
+    await enqueue(box, 'waits', 'true');
+    expect((await box.run(['explain', 'waits'])).stdout).toContain('are busy');
+    await box.run(['worker', 'stop', '--timeout', '1s']);
+    const { stdout } = await box.run(['explain', 'waits']);
+    expect(stdout).toContain('all workers are stopping');
+    expect(stdout).not.toContain('busy');
+    job.release();
+  }),
+);
+
+test.concurrent(
+  'a list in a pipe has no due time for a held job',
+  inSandbox(async (box) => {
+    await enqueue(box, 'held', 'true');
+    await enqueue(box, 'later', 'true', { delay: 3600 });
+    await box.run(['hold', 'held']);
+    const rows = (await box.run(['list'])).stdout.trim().split('\n');
+    const due = rows.map((row) => [row.split('\t')[0], row.split('\t')[6] !== '']);
+    expect(due).toEqual([
+      ['later', true],
+      ['held', false],
+    ]);
+  }),
+);
+
+test.concurrent(
   'explain and show report that a job is suspended, and explain reports that its worker is gone',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();

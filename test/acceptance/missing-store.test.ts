@@ -24,6 +24,9 @@ const COMMANDS_THAT_ADD_NOTHING = [
     ['cancel', '--state', 'pending', '--yes'],
     ['dlq', 'retry', '--all'],
     ['__complete', 'show', ''],
+    ['worker', 'stop'],
+    ['worker', 'stop', '--force'],
+    ['export'],
   ],
 ];
 
@@ -42,6 +45,24 @@ test(
     }
     expect(existsSync(box.home)).toBe(false);
     expect((await box.run(['list', '--json'])).stdout).toBe('[]\n');
+  }),
+);
+
+test(
+  'without a store, worker stop says that nothing runs, and an export is empty and can be imported',
+  inSandbox(async (box) => {
+    expect((await box.run(['worker', 'stop'])).stdout).toBe('no workers were running\n');
+    expectRefusal(await box.run(['worker', 'stop', 'x']), 3, /there is no worker 'x'/);
+    const file = join(box.directory, 'empty.jsonl');
+    expect(await box.run(['export', file])).toMatchObject({ code: 0 });
+    expect(existsSync(box.home)).toBe(false);
+    const exported = await box.run(['export', '-']);
+    const lines = exported.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([lines[0].queuectl, lines.at(-1).end.jobs]).toEqual(['export', 0]);
+    expect(await box.run(['import', file])).toMatchObject({ code: 0 });
   }),
 );
 

@@ -150,7 +150,7 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
     const lines = await linesOnTerminal(box, ['list', '--state', 'running'], 80);
     for (const id of ['parent', 'busy'])
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${id} .* 1/3 `)));
-    expect((await box.run(['list', '--state', 'running'])).stdout).toContain('\t0/3\t');
+    expect((await box.run(['list', '--state', 'running'])).stdout).toContain('\t1/3\t');
     const shown = await linesOnTerminal(box, ['show', 'parent'], 80);
     expect(shown).toContainEqual(expect.stringMatching(/^attempts +1 of 3$/));
     expect(shown).toContainEqual(

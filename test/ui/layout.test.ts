@@ -178,6 +178,21 @@ for (const [width, height] of [
 }
 
 test(
+  'all column titles of the jobs are visible on a phone',
+  inSandbox(async (box) => {
+    await fill(box);
+    const { page, show } = await openDashboard(box, browser);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await show('/jobs');
+    await page.locator('[data-row]').first().waitFor();
+    const right = await page.evaluate<number>(
+      'Math.max(...[...document.querySelectorAll("thead th")].map((th) => th.getBoundingClientRect().right))',
+    );
+    expect(right).toBeLessThanOrEqual(380);
+  }),
+);
+
+test(
   'no page is wider than a phone',
   inSandbox(async (box) => {
     await enqueue(box, 'dead-one', `echo ${'long'.repeat(80)}`, { tags: { k: 'v'.repeat(60) } });

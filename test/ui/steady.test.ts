@@ -159,11 +159,35 @@ const LISTS: [path: string, first: Step, second: Step, button: RegExp][] = [
     (box) => startGatedJob(box, 'b').then(({ release }) => release),
     /^Show 1 new job$/,
   ],
+  [
+    '/jobs/a?tab=events',
+    (box) => enqueue(box, 'a', 'true', { delay: 3600 }),
+    (box) => box.run(['edit', 'a', '--priority', '7']),
+    /^Show 1 new event$/,
+  ],
+  [
+    '/jobs/a?tab=related',
+    (box) => enqueue(box, 'a', 'true', { name: 'same' }).then(() => again(box)),
+    (box) => again(box),
+    /^Show 1 new job$/,
+  ],
+  [
+    '/stats?range=1h',
+    (box) => runNamed(box, 'slow', 'sleep 0.3'),
+    (box) => runNamed(box, 'quick', 'true'),
+    /^Show 1 new name$/,
+  ],
 ];
+const again: Step = (box) => box.json(['enqueue', 'true', '--name', 'same']);
 type Step = (box: Sandbox) => Promise<unknown>;
 
 async function die(box: Sandbox, error: string): Promise<void> {
   await enqueue(box, error, `echo ${error} failure >&2; exit 3`, { max_retries: 1 });
+  await box.run(['worker', 'start', '--drain']);
+}
+
+async function runNamed(box: Sandbox, name: string, command: string): Promise<void> {
+  await enqueue(box, name, command, { name });
   await box.run(['worker', 'start', '--drain']);
 }
 
@@ -178,6 +202,7 @@ for (const [path, first, second, button] of LISTS) {
       const row = page.locator('[data-row]').first();
       await row.waitFor();
       const shown = await rowsOf(page);
+      await row.scrollIntoViewIfNeeded();
       await pointAt(page, row);
       const before = await topOf(row);
       await second(box);
@@ -189,3 +214,44 @@ for (const [path, first, second, button] of LISTS) {
     }),
   );
 }
+
+test(
+  'a pointer on one list of the overview holds no other list and hides no warning',
+  inSandbox(async (box) => {
+    await box.startWorkers('--queue', 'default');
+    const job = await startGatedJob(box, 'runs');
+    const { page, show } = await openDashboard(box, browser);
+    await show('/');
+    await pointAt(page, page.locator('[data-row="runs"]'));
+    await enqueue(box, 'waits', 'true', { queue: 'gpu' });
+    await page.getByText('No worker serves queue gpu. 1 job is waiting.').waitFor();
+    const strip = page.locator('.strip').first();
+    await strip.getByRole('link', { name: 'gpu' }).waitFor();
+
+    await pointAt(page, strip.getByRole('link', { name: 'gpu' }));
+    await enqueue(box, 'other', 'true', { queue: 'arm' });
+    await page.getByText('No worker serves queue arm. 1 job is waiting.').waitFor();
+    await page.getByRole('button', { name: 'Show 1 new queue' }).click();
+    await strip.getByRole('link', { name: 'arm' }).waitFor();
+    job.release();
+  }),
+);
+
+test(
+  'a pointer on the warnings keeps the place of one that is gone and shows a new one',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true', { queue: 'mail' });
+    await box.json(['queue', 'pause', 'mail']);
+    const { page, show } = await openDashboard(box, browser);
+    await show('/');
+    const warning = page.getByText('Queue mail is paused. 1 job is waiting.');
+    await warning.waitFor();
+    await pointAt(page, warning);
+    await box.run(['cancel', 'a']);
+    await enqueue(box, 'b', 'true', { queue: 'print' });
+    await page.getByText('1 job is waiting, but no worker is running').waitFor();
+    await page.locator('.attention .gone', { hasText: 'Queue mail' }).waitFor();
+    await leave(page);
+    await warning.waitFor({ state: 'detached' });
+  }),
+);

@@ -25,12 +25,12 @@ export function QueuesPage() {
       if (found !== undefined && !readOnly.value) void setPaused(found.name, !found.paused);
     },
   });
-  const list = useSteady(queues.value ?? [], ({ name }) => name);
+  const list = useSteady('queues', queues.value ?? [], ({ name }) => name);
   if (queues.value === null) return null;
   if (queues.value.length === 0)
     return <Empty text={QUEUES.none} cli="queuectl enqueue 'echo hello' --queue mail" />;
   return (
-    <section aria-label={PAGE_TITLES.queues} data-steady>
+    <section aria-label={PAGE_TITLES.queues} {...list.box}>
       <h1 class="hidden">{PAGE_TITLES.queues}</h1>
       <p class="line">
         <span class="faint">{plural(queues.value.length, 'queue')}</span>

@@ -22,6 +22,7 @@ export const ATTENTION = {
   title: 'Needs attention',
   waiting: (count: number, jobs: string) => `${jobs} ${count === 1 ? 'is' : 'are'} waiting`,
   noWorker: '{waiting}, but no worker is running. Start one with {command}.',
+  allStopping: '{waiting}, but all workers are stopping. Start another one with {command}.',
   paused: 'Queue {queue} is paused. {waiting}.',
   notServed: 'No worker serves queue {queue}. {waiting}.',
   oldest: 'The oldest job in queue {queue} has been waiting for {time}.',

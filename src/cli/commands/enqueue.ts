@@ -88,7 +88,7 @@ export default defineCommand({
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
   returnsJobExitCode: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
-  usageHint: (words) => severalWordsHint('enqueue', words),
+  usageHint: (words, flags) => severalWordsHint('enqueue', words, flags),
   async run(context, given) {
     const input = withFileArgument(given);
     checkGivenOnce('enqueue', input);

@@ -49,7 +49,7 @@ export default defineCommand({
     },
     since: {
       value: 'WHEN',
-      help: 'start after an event number (4711), at a time (2026-01-31T12:00), or some time ago (10m)',
+      help: "start after an event number (4711), at a time (2026-01-31T12:00, 09:30, 'yesterday 18:00'), or some time ago (10m)",
     },
     job: { value: 'ID', help: 'print only events of this job' },
     queue: { value: 'NAME', help: 'print only events of this queue and its jobs' },
@@ -128,7 +128,7 @@ function readSince(input: Input, now: number): Since | null {
     throw new QueueError(
       'invalid-time',
       error.message,
-      'use an event number (4711), a time (2026-01-31T12:00) or an age (10m)',
+      "use an event number (4711), a time (2026-01-31T12:00, 09:30, 'yesterday 18:00') or an age (10m)",
     );
   }
 }

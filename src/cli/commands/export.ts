@@ -17,7 +17,7 @@ export default defineCommand({
   ],
   async run({ io, app, location }, input) {
     const [file] = input.args;
-    const opened = await app({ ifMissing: 'refuse' });
+    const opened = await app();
     if (file === undefined || file === '-') {
       await exportTo(opened, (text) => io.out(io.tty ? printableJson(text) : text));
       return;

@@ -34,7 +34,7 @@ export default defineCommand({
     'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
   returnsJobExitCode: () => true,
-  usageHint: (words) => severalWordsHint('run', words),
+  usageHint: (words, flags) => severalWordsHint('run', words, flags),
   async run(context, input) {
     refuseJobFile(input);
     checkGivenOnce('run', input);
