@@ -27,6 +27,18 @@ const COMMANDS_WITHOUT_EFFECT = [
   ],
 ];
 
+const IN_MEMORY_URLS = [
+  ...[
+    ':memory:',
+    ':MEMORY:',
+    'sqlite::memory:',
+    'SQLite::memory:',
+    'sqlite://:memory:',
+    'sqlite:///:memory:',
+  ],
+  ...['file::memory:', 'file::memory:?cache=shared', ':memory:?cache=shared'],
+];
+
 test(
   'without a store, commands that would add nothing exit with 0 and create none',
   inSandbox(async (box) => {
@@ -91,7 +103,14 @@ test(
 test(
   'unknown kinds of databases are refused without printing the password, and file: and sqlite: URLs work',
   inSandbox(async (box) => {
-    for (const url of ['mysql://me:hush@h/d', 'redis://', 'foo:x', 'file://host/x.db', 'sqlite:', ':memory:'])
+    for (const url of [
+      'mysql://me:hush@h/d',
+      'redis://',
+      'foo:x',
+      'file://host/x.db',
+      'sqlite:',
+      ...IN_MEMORY_URLS,
+    ])
       for (const command of [['enqueue', 'true'], ['list']]) {
         const refused = await box.run(['--db', url, ...command]);
         expectRefusal(refused, 5, /database/);
