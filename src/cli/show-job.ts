@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
+import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
 import { childrenOf, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
@@ -19,7 +19,7 @@ import { STATE_COLORS } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printJob(io: Io, app: App, job: JobWithReason, stored: Attempt[]): Promise<void> {
-  const attempts = withLeftBehind(app, stored);
+  const attempts = withCurrentFacts(app, stored);
   if (io.json) {
     const object = {
       ...(await jobObject(app, job)),
