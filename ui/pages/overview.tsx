@@ -12,7 +12,7 @@ import { useData } from '../data.ts';
 import { number, percent, sentence, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
-import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
+import { completedShare, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
 import { useSteady } from '../steady.ts';
 import { counts, queues, readOnly } from '../store.ts';
 import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
@@ -59,7 +59,7 @@ export function OverviewPage() {
 
 function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null }) {
   const jobs = counts.value;
-  const all = day === null ? 0 : endedAttempts(day.total);
+  const completed = day === null ? null : completedShare(day.total);
   const failed = day === null ? undefined : failedAttempts(day.total);
   const oldest = (queues.value ?? [])
     .map((queue) => queue.oldest_waiting_at)
@@ -75,12 +75,12 @@ function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null 
       />
       <Tile label={SHARED.running} href="/jobs?state=processing" value={jobs?.processing} />
       <Tile label={SHARED.retrying} href="/jobs?state=failed" value={jobs?.failed} />
-      <Tile label={SHARED.failedToday} href="/stats?range=24h" value={failed} />
+      <Tile label={SHARED.attemptsFailedToday} href="/stats?range=24h" value={failed} />
       <Tile label={SHARED.dead} href="/dlq" value={jobs?.dead} bad={(jobs?.dead ?? 0) > 0} />
       <Tile
-        label={OVERVIEW.successRate}
+        label={OVERVIEW.jobsCompleted}
         href="/stats?range=24h"
-        text={day === null || all === 0 ? '–' : percent(day.total.completed / all)}
+        text={completed === null ? '–' : percent(completed)}
       />
       <Tile
         label={PAGE_TITLES.workers}

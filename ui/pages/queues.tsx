@@ -49,7 +49,7 @@ export function QueuesPage() {
               <th class="right">{SHARED.oldestWaiting}</th>
               <th class="right">{QUEUES.enqueuedHour}</th>
               <th class="right">{QUEUES.attemptsHour}</th>
-              <th class="right">{SHARED.failedToday}</th>
+              <th class="right">{SHARED.attemptsFailedToday}</th>
               <th class="right">{SHARED.dead}</th>
               {readOnly.value ? null : <th>{SHARED.actions}</th>}
             </tr>
@@ -111,7 +111,7 @@ function Row({ queue, hour, day, isGone }: RowProps) {
       <td class="right number" data-label={QUEUES.attemptsHour}>
         {number(sum(hour, name, endedAttempts))}
       </td>
-      <td class="right number" data-label={SHARED.failedToday}>
+      <td class="right number" data-label={SHARED.attemptsFailedToday}>
         {number(sum(day, name, failedAttempts))}
       </td>
       <Count queue={queue} state="dead" label={SHARED.dead} />

@@ -1,10 +1,10 @@
 /** Texts of the metrics page, and of the table of job names that a queue shows, too. */
 export const METRICS = {
-  enqueued: '{count} enqueued',
+  enqueued: '{count} jobs enqueued',
   attempts: '{count} attempts',
-  failed: '{count} failed',
-  failedPart: '{count} failed ({part})',
-  dead: '{count} failed permanently',
+  failed: '{count} attempts failed',
+  failedPart: '{count} attempts failed ({part})',
+  dead: '{count} jobs failed permanently',
   wait: 'Wait time: median {p50}, p95 {p95}',
   run: 'Run time: median {p50}, p95 {p95}',
   slowest: (range: string) => `Slowest job names (${range})`,
