@@ -53,7 +53,7 @@ function dependencyPairs(job: Job, parents: ParentState[]): Pair[] {
       .join(', ');
   const onParentFailure = job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel');
   return [
-    ['waiting for', named(true)],
+    ['parents', named(true)],
     ['waited for', named(false)],
     ['on parent failure', onParentFailure],
   ];
@@ -93,7 +93,7 @@ function facts(
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
-    ['waiting reason', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
+    ['waiting for', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
     ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
@@ -135,7 +135,7 @@ const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
 /** Compares the labels of fields that a user sets. A label that is not listed follows the others. */
 const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
-  stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure, children,
+  stdin, output, tags, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 
