@@ -1,10 +1,10 @@
 /** Texts of the metrics page, and of the table of job names that a queue shows, too. */
 export const METRICS = {
-  enqueued: '{count} jobs enqueued',
+  enqueued: '{count} enqueued',
   attempts: '{count} attempts',
   failed: '{count} attempts failed',
   failedPart: '{count} attempts failed ({part})',
-  dead: '{count} jobs failed permanently',
+  dead: '{count} dead',
   wait: 'Wait time: median {p50}, p95 {p95}',
   run: 'Run time: median {p50}, p95 {p95}',
   slowest: (range: string) => `Slowest job names (${range})`,
