@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { orNull } from '../core/or-null.ts';
 
@@ -7,7 +8,22 @@ export function actorOf(environment: NodeJS.ProcessEnv): string {
   return `${user}@${hostname()}`;
 }
 
+/** The name that Bun returns for every account if USER is not set. */
+const UNKNOWN = 'unknown';
+
 /** Returns the name of the account, or a text such as `uid 1000` if it has no name, as in some containers. */
 function accountName(): string {
-  return orNull(() => userInfo().username) ?? `uid ${process.getuid?.() ?? '?'}`;
+  const uid = process.getuid?.();
+  const name = orNull(() => userInfo().username);
+  if (name !== null && name !== '' && name !== UNKNOWN) return name;
+  return orNull(() => nameIn(readFileSync('/etc/passwd', 'utf8'), uid)) ?? `uid ${uid ?? '?'}`;
+}
+
+/** Returns the name of the account with this uid in a passwd file, or null. */
+function nameIn(passwd: string, uid: number | undefined): string | null {
+  for (const line of passwd.split('\n')) {
+    const [name, , id] = line.split(':');
+    if (name && id === String(uid)) return name;
+  }
+  return null;
 }

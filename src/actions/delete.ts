@@ -1,9 +1,8 @@
 import type { State } from '../core/job.ts';
+import { DELETABLE_STATES } from '../core/job-action-rules.ts';
 import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { actOnJobs, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
-
-const DELETABLE_STATES: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
 
 /** Permanently deletes the jobs that are in one of `states`, with their output. The default is all states but processing. */
 export async function deleteJobs(

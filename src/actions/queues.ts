@@ -32,6 +32,18 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
   });
 }
 
+/** Returns a queue. Throws if there is none with this name. */
+export async function getQueue(app: App, name: string): Promise<QueueObject> {
+  const queues = await listQueues(app);
+  const found = queues.find((queue) => queue.name === name);
+  if (found === undefined)
+    throw noQueue(
+      name,
+      queues.map((queue) => queue.name),
+    );
+  return found;
+}
+
 async function queueNames(app: App): Promise<string[]> {
   return (await app.store.queues()).map((queue) => queue.name);
 }
@@ -40,9 +52,13 @@ export async function queueExists(app: App, name: string): Promise<boolean> {
   return (await queueNames(app)).includes(name);
 }
 
-/** Changes a queue, or creates it if it does not exist. The next claim of every worker follows the change. */
+/**
+ * Changes a queue. Limits create one that does not exist, for later jobs, but to pause or resume such a queue is an error,
+ * because its name is probably misspelt. The next claim of every worker follows the change.
+ */
 export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
   checkQueueName(name, 'queue');
+  if (Object.keys(changes).every((field) => field === 'paused')) await getQueue(app, name);
   await app.store.setQueue(name, changes);
   wake(app.stateDirectory);
   return (await listQueues(app)).find((queue) => queue.name === name)!;

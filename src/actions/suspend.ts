@@ -11,7 +11,12 @@ export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
 }
 
 /** Signals the processes that running jobs have on this machine. SIGSTOP skips jobs that are already suspended. */
-export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<JobActionResult> {
+export async function signalJobs(
+  app: App,
+  ids: string[],
+  signal: NodeJS.Signals,
+  send = signalAttempt,
+): Promise<JobActionResult> {
   refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
@@ -20,7 +25,7 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
     const target = targets.get(id);
     if (target === undefined) continue;
     if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) alreadySuspended++;
-    else if (signalAttempt(target, signal) > 0) changed.push(id);
+    else if (send(target, signal) > 0) changed.push(id);
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
   const allSuspended = alreadySuspended > 0 && alreadySuspended === unchanged.length;
@@ -29,6 +34,11 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
     unchanged,
     why: allSuspended ? 'are already suspended' : 'are not running on this machine',
   };
+}
+
+/** Returns which jobs a signal would reach now. */
+export function previewSignal(app: App, ids: string[], signal: NodeJS.Signals): Promise<JobActionResult> {
+  return signalJobs(app, ids, signal, (target) => processes.find(target).length);
 }
 
 /** Returns the target of each running job by its id. A target identifies the processes of the job. */

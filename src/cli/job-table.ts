@@ -9,16 +9,16 @@ import type { TimeFormat } from './times.ts';
 
 export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
   return [
-    { title: 'ID', value: (job) => job.id },
+    { title: 'ID', value: (job) => job.id, shortens: true },
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
     {
-      title: 'WAITING',
+      title: 'WAITING FOR',
       alignedOnly: true,
       drop: 0,
       value: (job) => waitingText(job, times.text),
       color: waitingColor,
     },
-    { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 1, shortens: true },
     { title: 'NAME', value: (job) => job.name ?? '', drop: 3, alignedOnly: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 5 },
     {
@@ -53,8 +53,8 @@ export function waitingColor({ waitingFor }: JobWithReason): Color | undefined {
 
 export function deadColumns(times: TimeFormat): Column<Job>[] {
   return [
-    { title: 'ID', value: (job) => job.id },
-    { title: 'QUEUE', value: (job) => job.queue, drop: 2 },
+    { title: 'ID', value: (job) => job.id, shortens: true },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 2, shortens: true },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 1 },
     { title: 'EXIT', value: exitText },
     { title: 'DEAD SINCE', value: (job) => times.text(job.finishedAt), drop: 3 },

@@ -16,7 +16,7 @@ import { timesFor } from './times.ts';
 export const QUEUE_LIST: Listing<QueueObject> = {
   id: (queue) => queue.name,
   columns: (times) => [
-    { title: 'QUEUE', value: (queue) => queue.name },
+    { title: 'QUEUE', value: (queue) => queue.name, shortens: true },
     {
       title: 'STATUS',
       value: (queue) => (queue.paused ? 'paused' : 'open'),

@@ -66,7 +66,7 @@ export async function printScheduleChange(
 const SCHEDULE_LIST: Listing<ScheduleObject> = {
   id: (one) => one.name,
   columns: (times) => [
-    { title: 'NAME', value: (one) => one.name },
+    { title: 'NAME', value: (one) => one.name, shortens: true },
     {
       title: 'STATUS',
       value: (one) => (one.paused ? 'paused' : 'active'),

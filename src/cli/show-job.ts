@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
+import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
 import { childrenOf, countChildren, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
@@ -19,7 +19,7 @@ import { STATE_COLORS } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printJob(io: Io, app: App, job: JobWithReason, stored: Attempt[]): Promise<void> {
-  const attempts = withLeftBehind(app, stored);
+  const attempts = withCurrentFacts(app, stored);
   if (io.json) {
     const object = {
       ...(await jobObject(app, job)),
@@ -54,7 +54,7 @@ function dependencyPairs(job: Job, parents: ParentState[]): Pair[] {
       .join(', ');
   const onParentFailure = job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel');
   return [
-    ['waiting for', named(true)],
+    ['parents', named(true)],
     ['waited for', named(false)],
     ['on parent failure', onParentFailure],
   ];
@@ -97,7 +97,7 @@ function jobPairs(
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
-    ['waiting reason', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
+    ['waiting for', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
     ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
@@ -139,7 +139,7 @@ const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
 /** Compares the labels of the details below the main facts. A label that is not listed here comes last. */
 const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
-  stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure, children,
+  stdin, output, tags, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 

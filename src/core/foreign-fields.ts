@@ -36,14 +36,22 @@ export function isPrintedOnly(name: string): boolean {
 
 /** Fields of other tools that ask for a confinement which queuectl does not provide. */
 const CONFINEMENT_FIELDS = new Set(
-  `sandbox sandboxed user uid gid run_as run_as_user as_user group memory memory_limit mem_limit max_memory cpu cpus cpu_limit
-  max_cpu cpu_quota limits resources network no_network read_only chroot container docker image isolation isolated jail cgroup
-  seccomp capabilities`.split(/\s+/),
+  `sandbox sandboxed user username uid gid run_as run_as_user run_as_group as_user group umask limits resources nice niceness
+  ionice network no_network networking read_only readonly chroot rootfs container image isolation isolated isolate jail cgroup
+  cgroups seccomp apparmor selinux capabilities cap_drop privileged no_new_privileges firejail nproc nofile`.split(
+    /\s+/,
+  ),
 );
+/** Matches limits of a resource in any order: `mem`, `max_memory`, `memory_limit_mb`, `cpu_quota`, `ulimits`. */
+const RESOURCE_LIMIT =
+  /^(max_|limit_)?(memory|mem|ram|rss|swap|cpus?|cores|[ur]limits?|rlimit_[a-z]+)(_(limits?|max|quota|shares|set|time|percent|[kmg]i?b|bytes))*$/;
+/** Matches the options of a container, such as `docker_image`. */
+const CONTAINER_OPTION = /^(docker|podman|container)(_|$)/;
 
 /** True for a field that must be refused, because a command without that confinement would have more rights than intended. */
 export function asksForConfinement(name: string): boolean {
-  return CONFINEMENT_FIELDS.has(snakeCase(name));
+  const known = snakeCase(name);
+  return CONFINEMENT_FIELDS.has(known) || RESOURCE_LIMIT.test(known) || CONTAINER_OPTION.test(known);
 }
 
 function snakeCase(name: string): string {

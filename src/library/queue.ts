@@ -1,6 +1,6 @@
 import { actorOf } from '../actions/actor.ts';
 import { type App, closeApp, openApp } from '../actions/app.ts';
-import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
+import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
 import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject } from '../actions/jobs.ts';
@@ -81,7 +81,7 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
     async attempts(id) {
       const app = queue.app();
       const { attempts } = await getJobWithAttempts(app, jobIds([id])[0]!);
-      return withLeftBehind(app, attempts).map(toAttemptObject);
+      return withCurrentFacts(app, attempts).map(toAttemptObject);
     },
     events: (wanted) => events(queue, wanted),
     startWorker,

@@ -15,10 +15,13 @@ const URL_SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 /** Schemes other than these, `file:` and `sqlite:` are refused. A file named after a URL would show the password in it. */
 const STORE_SCHEMES = ['postgres', 'postgresql'];
 
+/** Matches the name of SQLite's database in memory, also as a URL such as `sqlite::memory:` or `sqlite:///:memory:`. */
+const IN_MEMORY = /^((file|sqlite):\/*)?:memory:/i;
+
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
 function resolveScheme(location: string): string {
   const scheme = URL_SCHEME.exec(location)?.[1]?.toLowerCase();
-  if (location === ':memory:')
+  if (IN_MEMORY.test(location))
     throw new QueueError(
       'store-unavailable',
       "':memory:' cannot be used, because commands, workers and jobs share the database through a file",

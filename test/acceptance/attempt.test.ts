@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execute, untilEnded } from '../support/execute.ts';
+import { execute, type JobDetails, untilEnded } from '../support/execute.ts';
 import { placeNames } from '../support/places.ts';
 import { isAlive } from '../support/processes.ts';
 import { configure, inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
@@ -107,6 +107,27 @@ test.concurrent('a timeout ends grandchildren, processes in other sessions and p
   expect(job).toMatchObject({ state: 'dead', exit_code: 124, last_error: 'timed out after 5s: started' });
   expect(job.history[0]!.outcome).toBe('timeout');
   expect(output).toStartWith('started\n');
+});
+
+test.concurrent('the size of the output of a running attempt is what it has written so far, in both streams', async () => {
+  for (const [id, split, bytes] of [
+    ['writes', false, 20_006],
+    ['writes-both', true, 20_006],
+  ] as const) {
+    const job = {
+      id,
+      split_output: split,
+      command: 'seq -w 1 20000 | head -c 20000; echo later >&2; sleep 600',
+    };
+    expect((await box.run(['enqueue', JSON.stringify(job)])).code).toBe(0);
+    const { history } = await until(async () => {
+      const seen = await box.json<JobDetails>(['show', id]);
+      return seen.history[0]?.output_bytes === bytes ? seen : false;
+    }, 'all bytes are counted');
+    expect(history[0]).toMatchObject({ outcome: null, output_bytes: bytes, output_truncated: false });
+    expect((await box.run(['show', id])).stdout).toContain('19 KiB');
+    await box.json(['cancel', id]);
+  }
 });
 
 test.concurrent('output of more than 16 KiB is kept whole up to output-limit, and longer output keeps its head and its tail', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
@@ -230,5 +231,16 @@ test.concurrent(
     }
     expect(await box.json(['queue', 'list'])).toHaveLength(1);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'pending', attempts: 0 });
+  }),
+);
+
+test.concurrent(
+  'without USER and LOGNAME, a pause still names the account',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    const account = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+    await box.run(['queue', 'pause', 'default'], { env: { USER: '', LOGNAME: '' } });
+    const [queue] = await box.json<{ paused_by: string }[]>(['queue', 'list']);
+    expect(queue!.paused_by).toStartWith(`${account}@`);
   }),
 );

@@ -5,6 +5,7 @@ import { onEachRuntime, printedBy } from '../support/library.ts';
 
 /** Calls that are refused, each with the code of its error and a part of the message. */
 const REFUSED_CALLS: [call: string, code: string, message: string][] = [
+  ["openQueue({ db: 'sqlite::memory:' })", 'store-unavailable', "':memory:' cannot be used"],
   ["openQueue({ db: ':memory:' })", 'store-unavailable', "':memory:' cannot be used"],
   ["openQueue({ db: '' })", 'invalid-value', 'db must not be empty'],
   ['openQueue({ db: 5 })', 'invalid-value', 'db must be a string, not a number'],

@@ -30,6 +30,18 @@ const COMMANDS_THAT_ADD_NOTHING = [
   ],
 ];
 
+const IN_MEMORY_URLS = [
+  ...[
+    ':memory:',
+    ':MEMORY:',
+    'sqlite::memory:',
+    'SQLite::memory:',
+    'sqlite://:memory:',
+    'sqlite:///:memory:',
+  ],
+  ...['file::memory:', 'file::memory:?cache=shared', ':memory:?cache=shared'],
+];
+
 test(
   'without a store, commands that add nothing exit with 0 and create no store',
   inSandbox(async (box) => {
@@ -112,7 +124,14 @@ test(
 test(
   'unusable database URLs are refused without printing the password, and file: and sqlite: URLs work',
   inSandbox(async (box) => {
-    for (const url of ['mysql://me:hush@h/d', 'redis://', 'foo:x', 'file://host/x.db', 'sqlite:', ':memory:'])
+    for (const url of [
+      'mysql://me:hush@h/d',
+      'redis://',
+      'foo:x',
+      'file://host/x.db',
+      'sqlite:',
+      ...IN_MEMORY_URLS,
+    ])
       for (const command of [['enqueue', 'true'], ['list']]) {
         const refused = await box.run(['--db', url, ...command]);
         expectRefusal(refused, 5, /database/);

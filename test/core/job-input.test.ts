@@ -324,10 +324,37 @@ describe('fields of other queues', () => {
       'run_as',
       'docker',
       'network',
+      ...[
+        'mem',
+        'ram',
+        'max_memory',
+        'memoryLimitMb',
+        'mem-limit',
+        'memory_mb',
+        'swap',
+        'max_cpus',
+        'cpu_quota',
+        'cores',
+      ],
+      ...['ulimit', 'ulimits', 'rlimits', 'rlimit_nofile', 'nofile', 'nice', 'niceness', 'ionice', 'umask'],
+      ...['docker_image', 'dockerImage', 'container_name', 'podman', 'runAsUser', 'run-as-group', 'readonly'],
     ])
       expect(() => readJobObject({ command: 'true', [name]: 1 }, NOW)).toThrow(
         `'${name}' is not supported: a job runs with the permissions and limits of its worker`,
       );
+  });
+
+  test('a field that only contains a word of a confinement is ignored with a warning', () => {
+    for (const name of [
+      'image_url',
+      'memory_usage',
+      'cpu_model',
+      'username_field',
+      'user_agent',
+      'nicename',
+      'time_limit_note',
+    ])
+      expect(readJobObject({ command: 'true', [name]: 1 }, NOW).warnings).toHaveLength(1);
   });
 
   test('a list of tags has empty values', () => {

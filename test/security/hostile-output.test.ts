@@ -9,7 +9,8 @@ import { onTerminal } from '../support/terminal.ts';
 /** Attacks on a terminal, each with the text that a reader sees instead. */
 const ATTACKS: [attack: string, output: string, shown: string][] = [
   ['moving the cursor', '\x1b[10A\x1b[5;5H\x1b[s', '\\x1b[10A\\x1b[5;5H\\x1b[s'],
-  ['erasing the screen', '\x1b[2J\x1b[3J\x1b[2K', '\\x1b[2J\\x1b[3J\\x1b[2K'],
+  ['erasing the screen', '\x1b[2J\x1b[3J\x1b[J', '\\x1b[2J\\x1b[3J\\x1b[J'],
+  ['erasing in unusual forms', '\x1b[3K\x1b[?2K\x1b[1;1K', '\\x1b[3K\\x1b[?2K\\x1b[1;1K'],
   ['a title', '\x1b]0;title\x07', '\\x1b]0;title\\x07'],
   ['the clipboard (OSC 52)', '\x1b]52;c;cm0gLXJm\x07', '\\x1b]52;c;cm0gLXJm\\x07'],
   ['a link (OSC 8)', '\x1b]8;;http://evil\x1b\\x', '\\x1b]8;;http://evil\\x1b\\x'],
@@ -93,4 +94,33 @@ test('S13: colors in commands and errors are escaped, although those in output a
   const list = onTerminal(box, ['list', '--state', 'dead'], 40, 400, WITH_COLORS);
   await list.closed;
   expect(list.output()).toContain('\\x1b[41m');
+});
+
+/** What cargo, pip and docker print: each step erases the line of the one before. */
+const PROGRESS = "printf 'first line\\nfetching\\033[2K\\r10%%\\r\\033[Kdone\\n'";
+
+test('S13: a progress bar erases its own line, and no other one', async () => {
+  await enqueue(box, 'bar', PROGRESS);
+  await untilState(box, 'bar', 'completed');
+  for (const args of [
+    ['logs', 'bar'],
+    ['logs', '-f', 'bar'],
+    ['run', PROGRESS],
+  ]) {
+    const terminal = onTerminal(box, args, 24, 80, WITH_COLORS);
+    await terminal.closed;
+    expect(terminal.output()).toContain('first line\r\nfetching\x1b[2K\r10%\r\x1b[Kdone\r\n');
+  }
+  expect((await box.run(['logs', 'bar'])).stdout).toContain('fetching\x1b[2K\r10%\r\x1b[Kdone\n');
+  await enqueue(box, 'bars', `${PROGRESS}; until [ -e end ]; do sleep 0.02; done`);
+  await untilState(box, 'bars', 'processing');
+  const top = onTerminal(box, ['top'], 40, 100, WITH_COLORS);
+  const lines = (): string[] => renderScreen(top.stdout(), 40, 100).lines;
+  await until(() => lines().some((line) => line.includes('> bars')), 'it shows the job');
+  top.type('\r');
+  await until(() => lines().includes('done'), 'it shows the output');
+  expect(lines().slice(1, 3)).toEqual(['first line', 'done']);
+  top.type('qq');
+  expect(await top.closed).toBe(0);
+  writeFileSync(join(box.directory, 'end'), '');
 });

@@ -13,7 +13,7 @@ import { useData } from '../data.ts';
 import { number, percent, sentence, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
-import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
+import { completedShare, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
 import { serves } from '../serving.ts';
 import { useSteady } from '../steady.ts';
 import { counts, queues, readOnly } from '../store.ts';
@@ -71,7 +71,7 @@ interface TilesProps {
 
 function Tiles({ workers, waiting, day }: TilesProps) {
   const jobs = counts.value;
-  const all = day === null ? 0 : endedAttempts(day.total);
+  const completed = day === null ? null : completedShare(day.total);
   const failed = day === null ? undefined : failedAttempts(day.total);
   const oldest = (queues.value ?? [])
     .map((queue) => queue.oldest_waiting_at)
@@ -87,12 +87,12 @@ function Tiles({ workers, waiting, day }: TilesProps) {
       />
       <Tile label={SHARED.running} href="/jobs?state=processing" value={jobs?.processing} />
       <Tile label={SHARED.retrying} href="/jobs?state=failed" value={jobs?.failed} />
-      <Tile label={SHARED.failedToday} href="/stats?range=24h" value={failed} />
+      <Tile label={SHARED.attemptsFailedToday} href="/stats?range=24h" value={failed} />
       <Tile label={SHARED.dead} href="/dlq" value={jobs?.dead} bad={(jobs?.dead ?? 0) > 0} />
       <Tile
-        label={OVERVIEW.successRate}
+        label={OVERVIEW.jobsCompleted}
         href="/stats?range=24h"
-        text={day === null || all === 0 ? '–' : percent(day.total.completed / all)}
+        text={completed === null ? '–' : percent(completed)}
       />
       <Tile
         label={PAGE_TITLES.workers}

@@ -135,7 +135,7 @@ function Tiles({ queue, hour, day }: { queue: Queue; hour: Series | null; day: S
       />
       <Tile label={QUEUE.waitP95} href={list('pending')} text={duration(hour?.total.wait_ms?.p95)} />
       <Tile label={QUEUE.runP95} href={list('completed')} text={duration(hour?.total.run_ms?.p95)} />
-      <Tile label={SHARED.failedToday} href={list('dead')} value={failed} bad={(failed ?? 0) > 0} />
+      <Tile label={SHARED.attemptsFailedToday} href={list('dead')} value={failed} bad={(failed ?? 0) > 0} />
       <Tile label={SHARED.dead} href={list('dead')} value={jobs.dead} bad={jobs.dead > 0} />
     </div>
   );

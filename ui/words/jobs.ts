@@ -11,6 +11,7 @@ export const JOBS = {
   noneMatch: 'No jobs match.',
   noneSoFar: 'No matching jobs so far. Continue with older jobs.',
   noneYet: 'No jobs yet. Enqueue the first one:',
+  sortBy: 'Sort by',
   selectPage: 'Select this page',
   selectJob: (id: string) => `Select job ${id}`,
 

@@ -1,6 +1,6 @@
 /** Texts of the overview, and of the table of running jobs that other pages show, too. */
 export const OVERVIEW = {
-  successRate: 'Success (24h)',
+  jobsCompleted: 'Jobs completed (24h)',
   throughput: 'Throughput (last hour)',
   welcome: 'No jobs yet. Run these two commands to get started:',
   waiting: (count: string) => `${count} waiting`,

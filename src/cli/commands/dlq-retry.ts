@@ -1,12 +1,13 @@
 import { describeSkipped } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
-import { refusal, retryJobs } from '../../actions/retry.ts';
+import { previewRetry, type RetryOptions, refusal, retryJobs } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
-import { SHORT_IDS_NOTE } from '../job-action-command.ts';
+import { DRY_RUN_FLAG, SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-result.ts';
+import { reportPreview, retryHint } from '../report-action.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
 
 /** Finds the ids of the jobs. If the only reference is `all` and no job has that id, the error suggests --all. */
@@ -24,7 +25,10 @@ export default defineCommand({
   summary: 'Retry dead jobs',
   args: '(ID… | --all)',
   access: 'write',
-  flags: { all: { help: 'retry all dead jobs, except those enqueued with --at-most-once' } },
+  flags: {
+    all: { help: 'retry all dead jobs, except those enqueued with --at-most-once' },
+    ...DRY_RUN_FLAG,
+  },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
   notes: [
     "A retried job becomes pending again, and its attempts are counted from 0. 'queuectl show' still lists the earlier attempts.",
@@ -44,14 +48,21 @@ export default defineCommand({
     const ids = all
       ? await selectJobs(app, { filter: { states: ['dead'] } })
       : await referencedJobs(app, input.args);
-    const retried = await retryJobs(app, ids, { states: ['dead'], bulk: all, strict: !all });
+    const options: RetryOptions = { states: ['dead'], bulk: all, strict: !all };
+    if (input.has('dry-run')) {
+      const expected = await previewRetry(app, ids, options);
+      const { skippedAtMostOnce: skipped } = expected;
+      const hint = skipped.length === 0 ? undefined : retryHint('dlq retry', skipped);
+      return reportPreview(context, app, 'retried', expected, hint);
+    }
+    const retried = await retryJobs(app, ids, options);
     const { changed, withoutKey, skippedAtMostOnce: skipped, why, retriedAtMostOnce } = retried;
     if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(
         'wrong-state',
         `nothing was retried: ${describeSkipped(skipped.length)}`,
-        `to retry ${skipped.length === 1 ? 'it' : 'the first one'}: queuectl dlq retry ${skipped[0]}`,
+        retryHint('dlq retry', skipped),
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
     warnStartedAgain(io, retriedAtMostOnce);

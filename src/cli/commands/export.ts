@@ -25,7 +25,10 @@ export default defineCommand({
     const progress = startProgress(io);
     try {
       let rows = 0;
-      const onLine = (): void => progress.update(() => `exporting row ${++rows}`);
+      const onLine = (): void => {
+        rows++;
+        progress.update(() => `exporting row ${rows}`);
+      };
       const exported = await exportToFile(opened, location, file, input.has('force'), onLine);
       progress.end();
       const sentence = `${printable(exported.file)}: ${countOf(exported.jobs)}`;

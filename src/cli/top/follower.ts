@@ -74,9 +74,9 @@ export function lineCollector(output: Output): LineCollector {
   };
   return {
     add(pieces) {
-      for (const { text, style } of pieces)
-        for (const [token] of text.matchAll(/\n|[^\n]+/g)) {
-          if (token !== '\n') addToLine({ text: token, style });
+      for (const piece of pieces)
+        for (const [token] of piece.text.matchAll(/\n|[^\n]+/g)) {
+          if (token !== '\n') addToLine({ ...piece, text: token });
           else if (open === null) output.lines.push([]);
           else open = null;
         }

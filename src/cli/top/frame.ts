@@ -2,7 +2,7 @@ import type { Snapshot } from '../../actions/top.ts';
 import { STATES, type State } from '../../core/job.ts';
 import { formatCount } from '../../core/numbers.ts';
 import { displayWidth, printable, STATE_COLORS } from '../text.ts';
-import { HELP } from './help.ts';
+import { helpLines } from './help.ts';
 import { fitLine, type Line, type Look, paintLine } from './line.ts';
 import { type Output, outputLines } from './output.ts';
 import { paneLines, shareRows } from './pane.ts';
@@ -42,13 +42,14 @@ export function drawScreen(picture: Picture, size: Size, look: Look): string[] {
   let lines: Line[];
   if (ui.mode.kind === 'output' && output !== null)
     lines = outputLines(output, ui.mode.top, size.width, body);
-  else if (ui.mode.kind === 'help') lines = HELP.map((text) => [{ text }]);
+  else if (ui.mode.kind === 'help')
+    lines = helpLines(size.width)
+      .map((text) => [{ text }])
+      .slice(ui.mode.top);
   else lines = overview(picture, { ...size, height: body }, look);
   lines = lines.slice(0, body);
   while (lines.length < body) lines.push([]);
-  return [...lines, statusLine(picture, size.width)].map((line) =>
-    paintLine(fitLine(line, size.width), look),
-  );
+  return [...lines, statusLine(picture, size)].map((line) => paintLine(fitLine(line, size.width), look));
 }
 
 function overview(picture: Picture, size: Size, look: Look): Line[] {
@@ -103,14 +104,16 @@ function totalsLine({ jobs }: Snapshot, width: number): Line {
 function throughputLines({ throughput, now }: Picture, { width, height }: Size, { ascii }: Look): Line[] {
   const rateLine = (kind: 'completed' | 'failed', room: number): Line => {
     const label = `${kind}/s `.padEnd(12);
-    const columns = Math.max(1, Math.min(SPARKLINE_S, room - label.length - 10));
-    const values = rates(throughput, kind, now, columns, Math.ceil(SPARKLINE_S / columns));
-    const spark = sparkline(values, ascii);
     const rate = rateNow(throughput, kind, now);
+    const rateText = rate === 0 ? '0' : rate.toFixed(1);
+    const columns = Math.min(SPARKLINE_S, room - label.length - 10);
+    // On a narrow screen the numbers are shown without the course.
+    if (columns < 1) return [{ text: `${kind}/s ` }, { text: rateText, color: 'bold' }];
+    const values = rates(throughput, kind, now, columns, Math.ceil(SPARKLINE_S / columns));
     return [
       { text: label },
-      { text: spark, color: kind === 'completed' ? 'green' : 'red' },
-      { text: (rate === 0 ? '0' : rate.toFixed(1)).padStart(8), color: 'bold' },
+      { text: sparkline(values, ascii), color: kind === 'completed' ? 'green' : 'red' },
+      { text: rateText.padStart(8), color: 'bold' },
       { text: '  ' },
     ];
   };

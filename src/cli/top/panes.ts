@@ -35,7 +35,7 @@ const queues: Pane<QueueObject> = {
   words: ({ name, paused }) => [name, paused ? 'paused' : 'open'],
   target: ({ name }) => ({ job: null, queue: name }),
   columns: (_, title) => [
-    { title, value: ({ name }) => name },
+    { title, value: ({ name }) => name, shortens: true },
     {
       title: 'STATUS',
       value: ({ paused }) => (paused ? 'paused' : 'open'),
@@ -48,8 +48,8 @@ const queues: Pane<QueueObject> = {
       value: ({ jobs, concurrency }) => `${jobs.processing}${concurrency === null ? '' : `/${concurrency}`}`,
       color: colorIfAny('processing'),
     },
-    { title: 'FAILED', ...count('failed'), color: colorIfAny('failed') },
-    { title: 'DEAD', ...count('dead'), color: colorIfAny('dead') },
+    { title: 'FAILED', ...count('failed'), color: colorIfAny('failed'), drop: 0 },
+    { title: 'DEAD', ...count('dead'), color: colorIfAny('dead'), drop: 0 },
     { title: 'COMPLETED', ...count('completed'), drop: 1 },
     { title: 'RATE', value: ({ rate }) => rate ?? '-', drop: 2 },
   ],
@@ -59,7 +59,7 @@ const running: Pane<ClaimedJob> = {
   ...jobPane((snapshot) => snapshot.running),
   total: ({ jobs }) => jobs.processing,
   columns: (now, title, rows) => [
-    { title, value: ({ id }) => id },
+    { title, value: ({ id }) => id, shortens: true },
     { title: 'STATUS', value: runningStatus, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
     { title: 'ELAPSED', right: true, value: (job) => wholeSeconds(now - job.startedAt!) },
     ...(rows.some((job) => job.timeoutMs !== null) ? [timeLeftColumn(now)] : []),
@@ -79,8 +79,8 @@ const waiting: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.waiting),
   total: ({ jobs }) => jobs.pending,
   columns: (now, title) => [
-    { title, value: ({ id }) => id },
-    { title: 'STATUS', value: (job) => waitingText(job, relativeTo(now)), color: waitingColor },
+    { title, value: ({ id }) => id, shortens: true },
+    { title: 'WAITING FOR', value: (job) => waitingText(job, relativeTo(now)), color: waitingColor },
     { title: 'WAITED', right: true, value: (job) => wholeSeconds(now - job.createdAt), drop: 2 },
     { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
@@ -92,7 +92,7 @@ const failures: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.failures),
   total: ({ jobs }) => jobs.failed + jobs.dead,
   columns: (now, title) => [
-    { title, value: ({ id }) => id },
+    { title, value: ({ id }) => id, shortens: true },
     { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
     { title: 'WHEN', value: (job) => formatRelative(lastEndOf(job), now) },
     {
@@ -115,14 +115,14 @@ const workers: Pane<Worker> = {
   words: ({ id, hostname, queues, currentJobs }) => [id, hostname, ...(queues ?? []), ...currentJobs],
   target: () => ({ job: null, queue: null }),
   columns: (now, title) => [
-    { title, value: ({ id }) => id },
+    { title, value: ({ id }) => id, shortens: true },
     { title: 'STATUS', value: (worker) => toWorkerObject(worker).status },
     {
       title: 'SLOTS',
       right: true,
       value: ({ currentJobs, concurrency }) => `${currentJobs.length}/${concurrency}`,
     },
-    { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now) },
+    { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now), drop: 0 },
     { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },
     { title: 'QUEUES', value: ({ queues }) => queues?.join(',') ?? '*', drop: 1 },
     { title: 'HOST', value: ({ hostname }) => hostname, drop: 4 },

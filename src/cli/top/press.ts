@@ -8,6 +8,8 @@ export interface Scene {
   snapshot: Snapshot | null;
   /** The number of the first line of the output, and the number after its last line. */
   lines: { first: number; end: number };
+  /** The number of lines of the help. */
+  helpLines: number;
   /** The number of rows that the page keys move by. */
   page: number;
 }
@@ -29,7 +31,7 @@ export function press(ui: Ui, key: string, scene: Scene): Pressed {
     case 'panes':
       return inPanes(cleared, key, scene);
     case 'help':
-      return uiOnly({ ...cleared, mode: PANES_MODE });
+      return uiOnly({ ...cleared, mode: inHelp(ui.mode.top, key, scene) });
     case 'filter':
       return uiOnly(inFilter(cleared, key, ui.mode.before));
     case 'confirm': {
@@ -43,6 +45,13 @@ export function press(ui: Ui, key: string, scene: Scene): Pressed {
   }
 }
 
+/** Scrolls the help if it is longer than the screen. Any other key goes back. */
+function inHelp(top: number, key: string, { helpLines, page }: Scene): Mode {
+  const last = Math.max(0, helpLines - page);
+  const to = last === 0 ? null : movedPosition(key, top, last, page);
+  return to === null ? PANES_MODE : { kind: 'help', top: Math.max(0, Math.min(to, last)) };
+}
+
 function uiOnly(ui: Ui): Pressed {
   return { ui, effect: null };
 }
@@ -52,7 +61,7 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
     case 'q':
       return { ui, effect: { do: 'quit' } };
     case '?':
-      return uiOnly({ ...ui, mode: { kind: 'help' } });
+      return uiOnly({ ...ui, mode: { kind: 'help', top: 0 } });
     case '/':
       return uiOnly({ ...ui, mode: { kind: 'filter', before: ui.filter } });
     case 'escape':

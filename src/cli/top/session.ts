@@ -6,6 +6,7 @@ import type { Context } from '../command.ts';
 import { type Bell, newBell } from './bell.ts';
 import { type Follower, startFollower } from './follower.ts';
 import { drawScreen, type Picture } from './frame.ts';
+import { helpLines } from './help.ts';
 import type { Look } from './line.ts';
 import { type Action, perform } from './perform.ts';
 import { press } from './press.ts';
@@ -117,6 +118,7 @@ function handleKey(session: Session, key: string): void {
   const pressed = press(picture.ui, key, {
     snapshot: picture.snapshot,
     lines: { first, end: first + lines.length },
+    helpLines: helpLines(context.io.width).length,
     page: Math.max(1, context.io.height - 2),
   });
   picture.ui = pressed.ui;

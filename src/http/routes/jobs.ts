@@ -1,6 +1,6 @@
 import type { JobActionResult } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
-import { toAttemptObject, withLeftBehind } from '../../actions/attempts.ts';
+import { toAttemptObject, withCurrentFacts } from '../../actions/attempts.ts';
 import { deleteJobs } from '../../actions/delete.ts';
 import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
@@ -104,7 +104,7 @@ export const JOB_ROUTES: Route[] = [
     answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
     handle: async ({ app, params }) => {
       const { attempts } = await getJobWithAttempts(app, params.id!);
-      return json(withLeftBehind(app, attempts).map(toAttemptObject));
+      return json(withCurrentFacts(app, attempts).map(toAttemptObject));
     },
   }),
   get('/api/v1/jobs/{id}/children', {

@@ -39,6 +39,25 @@ export function testQueues(api: () => Api): void {
     expect((await expectOk(site, 'GET', queuePath)).paused).toBe(false);
   });
 
+  test('a queue that does not exist is not paused or resumed, but it gets limits', async () => {
+    const { site } = api();
+    const path = '/api/v1/queues/defualt';
+    for (const paused of [true, false]) {
+      const answer = await expectRefused(site, ['PATCH', path], { body: { paused } }, [
+        404,
+        'queue-not-found',
+      ]);
+      expect(answer.json.detail).toBe("there is no queue 'defualt'; did you mean 'default'?");
+    }
+    const { json } = await expectRefused(site, ['GET', path], {}, [404, 'queue-not-found']);
+    expect(json.detail).toContain("did you mean 'default'?");
+    const path2 = '/api/v1/queues/new-limits';
+    expect(await expectOk(site, 'PATCH', path2, { rate: '1/s' })).toMatchObject({
+      rate: '1/s',
+      paused: false,
+    });
+  });
+
   test('invalid settings of a queue are refused', async () => {
     const { site } = api();
     const patchQueue: [string, string] = ['PATCH', '/api/v1/queues/refused'];
