@@ -131,7 +131,7 @@ const REFUSED: Record<string, unknown[]> = {
   argv: ['ls', [], [''], [' '], [1], ['ls', null], ['a\0b'], ['half \ud800'], {}],
   max_retries: ['3', -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e9, true, [], {}],
   priority: ['5', '', 'asap', 1.5, 1e300, Number.NaN, true, [1], '__proto__', 'constructor'],
-  timeout: [0, -1, Number.NaN, 1e300, true, '', '0', '-1', '5 m', '30m1h', [], {}],
+  timeout: [0, -1, Number.NaN, 1e300, true, '', '0', '-1', '5 x', '30m1h', [], {}],
   delay: [-1, Number.NaN, 1e300, 'soon', '-1s', '', true, []],
   run_at: [
     'tomorrow',
