@@ -4,7 +4,7 @@ import type { SettleAnswer } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import type { WorkerState } from './state.ts';
 
-/** Finishes a settled attempt: removes its directory, wakes other workers for its hooks, and emits the event. A lost claim only emits. */
+/** Finishes a settled attempt: removes its directory, wakes other workers for its hooks, and emits an event. If the claim was lost, it only emits. */
 export function conclude(worker: WorkerState, finished: FinishedAttempt, answer: SettleAnswer): void {
   const { app, emit, throttle } = worker;
   const { job, outcome, settlement } = finished;
