@@ -16,8 +16,8 @@ export interface LiveToken {
 }
 
 /**
- * Returns the token of a file, and follows changes of the file. If the file becomes missing or unusable, the old token stays
- * valid, because the store may be unavailable for a while.
+ * Returns the token in a file, which is created if there is none or if `rotate` is true. If the file becomes missing or unusable
+ * later, the old token stays valid, because the store may be unavailable for a while.
  */
 export function liveToken(file: string, rotate: boolean): LiveToken {
   const initial = readOrCreateToken(file, rotate);

@@ -49,5 +49,5 @@ function unusable(message: string, hint = 'to create new tokens: queuectl serve 
   throw new QueueError('store-unavailable', message, hint);
 }
 
-/** Returns a digest. All digests have the same length, so that comparing them reveals nothing about the secret. */
+/** Returns the digest of a secret. All digests have the same length, so that comparing them reveals nothing about the secret. */
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();

@@ -50,15 +50,16 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
   const readJob = (job: EnqueueInput | string): JobInput =>
     readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
   const enqueueAll = async (
-    given: EnqueueInput | string | (EnqueueInput | string)[],
-    options: EnqueueOptions = {},
+    jobOrJobs: EnqueueInput | string | (EnqueueInput | string)[],
+    enqueueOptions: EnqueueOptions = {},
   ) => {
     const app = queue.app();
-    const idempotency = readJob(options);
-    const inputs = [given].flat().map((job) => ({ ...readJob(job), ...idempotency }));
+    // The idempotency key is a field of jobs, so it is read like one.
+    const idempotency = readJob(enqueueOptions);
+    const inputs = [jobOrJobs].flat().map((job) => ({ ...readJob(job), ...idempotency }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
     const objects = await enqueuedJobObjects(app, jobs);
-    return Array.isArray(given) ? objects : objects[0]!;
+    return Array.isArray(jobOrJobs) ? objects : objects[0]!;
   };
 
   return {

@@ -21,7 +21,7 @@ interface CachedGroups {
 
 const cache = new WeakMap<Store, CachedGroups>();
 
-/** Returns the groups. They are cached until the next event, because computing them reads thousands of jobs. */
+/** Returns the groups, cached until the next event. They are computed once at a time, because that reads thousands of jobs. */
 async function cachedGroups(app: App): Promise<ErrorGroups> {
   const { store } = app;
   const event = await lastEventNumber(app);

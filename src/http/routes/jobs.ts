@@ -26,8 +26,8 @@ const MAX_JOBS = 1000;
 
 /** The editable fields, each under its documented name. */
 const EDITABLE = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
-const aJob = { description: 'the job', schema: ref('Job') };
-const changedJob = { description: 'the changed job', schema: ref('Job') };
+const jobAnswer = { description: 'the job', schema: ref('Job') };
+const changedJobAnswer = { description: 'the changed job', schema: ref('Job') };
 
 export const JOB_ROUTES: Route[] = [
   get('/api/v1/jobs', {
@@ -59,13 +59,13 @@ export const JOB_ROUTES: Route[] = [
   }),
   get('/api/v1/jobs/{id}', {
     summary: 'Show a job',
-    answers: { 200: aJob },
+    answers: { 200: jobAnswer },
     handle: async ({ app, params }) => json(await maskedJob(app, await getJob(app, params.id!))),
   }),
   patch('/api/v1/jobs/{id}', {
     summary: `Edit a waiting job: ${EDITABLE.map((field) => field.name).join(', ')}`,
     body: ref('JobChanges'),
-    answers: { 200: changedJob },
+    answers: { 200: changedJobAnswer },
     handle(request) {
       const changes = readJobChanges(request.body, request.app.clock.now());
       return actOn(request, (app, [id]) => editJob(app, id!, changes));
@@ -85,7 +85,7 @@ export const JOB_ROUTES: Route[] = [
       ? []
       : post(`/api/v1/jobs/{id}/${verb}`, {
           summary,
-          answers: { 200: changedJob },
+          answers: { 200: changedJobAnswer },
           handle: (request) => actOn(request, act),
         }),
   ),
@@ -114,13 +114,13 @@ export const JOB_ROUTES: Route[] = [
   }),
 ];
 
-const MOST_CHILDREN = 100;
+const MAX_CHILDREN = 100;
 
 async function childrenAnswer(app: App, id: string): Promise<object> {
   await getJob(app, id);
   const children = await childrenOf(app, id);
   return {
-    children: children.slice(0, MOST_CHILDREN).map(toChildObject),
+    children: children.slice(0, MAX_CHILDREN).map(toChildObject),
     total: children.length,
     cancelled_with_it: (await cancelledWith(app, [id], 'cancelled')).length,
     cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted')).length,
