@@ -23,7 +23,7 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
   const initial = readOrCreateToken(file, rotate);
   let digest = digestOf(initial);
   let stamp = '';
-  let current = new AbortController();
+  let replaced = new AbortController();
   const reload = (): void => {
     const newStamp = orNull(() => stampOf(file));
     if (newStamp === null || newStamp === stamp) return;
@@ -33,15 +33,15 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
     const newDigest = digestOf(found);
     if (newDigest.equals(digest)) return;
     digest = newDigest;
-    const old = current;
-    current = new AbortController();
+    const old = replaced;
+    replaced = new AbortController();
     old.abort();
   };
   return {
     initial,
     reload,
     matches: (given) => timingSafeEqual(digest, given),
-    replacedSignal: () => current.signal,
+    replacedSignal: () => replaced.signal,
   };
 }
 

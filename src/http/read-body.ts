@@ -10,7 +10,7 @@ const BODY_TIMEOUT_MS = 15_000;
 /** Reads and parses the body of a request, or returns undefined if it has none. Throws if it is invalid, too large or too slow. */
 export async function readBody(route: Route, request: Request): Promise<unknown> {
   if (route.method === 'GET') return undefined;
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) tooLarge();
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) refuseTooLarge();
   const body = await textOf(request.body);
   checkBodyType(route, request.headers.get('content-type') ?? undefined, body !== '');
   if (body === '') {
@@ -43,7 +43,7 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
       if (isLate) refuse('too-slow', `the body must arrive within ${formatDuration(BODY_TIMEOUT_MS)}`);
       if (done) break;
       size += value.length;
-      if (size > MAX_BODY_BYTES) tooLarge();
+      if (size > MAX_BODY_BYTES) refuseTooLarge();
       pieces.push(value);
     }
   } finally {
@@ -56,6 +56,6 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
   }
 }
 
-function tooLarge(): never {
+function refuseTooLarge(): never {
   refuse('too-large', `the body is larger than ${formatBytes(MAX_BODY_BYTES)}`);
 }

@@ -61,12 +61,12 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
       const known = cached.get(key);
       if (known !== undefined && now() - known.at < MAX_AGE_MS && budgetMs(key) <= 0)
         return toResponse(known);
-      let making = pending.get(key);
-      if (making === undefined) {
-        making = compute(key, make);
-        pending.set(key, making);
+      let answer = pending.get(key);
+      if (answer === undefined) {
+        answer = compute(key, make);
+        pending.set(key, answer);
       }
-      return toResponse(await making);
+      return toResponse(await answer);
     },
     forget() {
       cached = new Map();

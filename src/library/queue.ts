@@ -43,12 +43,12 @@ import { type OwnWorker, startOwnWorker } from './worker.ts';
 export async function openQueue(options?: OpenOptions): Promise<Queue> {
   const given = readOptions(options, 'openQueue()', { db: nonBlankText, actor: nonBlankText });
   const actor = given.actor ?? actorOf(process.env);
-  const app = await openApp(storeLocation(given.db, process.env), actor, { access: 'write' });
-  const { queue, startWorker, close } = lifecycleOf(app, actor);
+  const openedApp = await openApp(storeLocation(given.db, process.env), actor, { access: 'write' });
+  const { queue, startWorker, close } = lifecycleOf(openedApp, actor);
 
   // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.
   const readJob = (job: EnqueueInput | string): JobInput =>
-    readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
+    readJobObject(typeof job === 'string' ? { command: job } : job, openedApp.clock.now(), true).input;
   const enqueueAll = async (
     jobOrJobs: EnqueueInput | string | (EnqueueInput | string)[],
     enqueueOptions: EnqueueOptions = {},
@@ -71,18 +71,18 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
       const app = queue.app();
       return jobObject(app, await getJob(app, jobIds([id])[0]!));
     },
-    list: (wanted) => list(queue, wanted),
+    list: (rawOptions) => list(queue, rawOptions),
     counts: async () => countStates(queue.app()),
     retry: async (...ids) =>
       (await retryJobs(queue.app(), [...new Set(jobIds(ids))], { strict: true })).changed,
-    wait: (id, wanted) => queue.holdOpen(wait(queue, id, wanted)),
+    wait: (id, rawOptions) => queue.holdOpen(wait(queue, id, rawOptions)),
     logs: logsOf(queue),
     async attempts(id) {
       const app = queue.app();
       const { attempts } = await getJobWithAttempts(app, jobIds([id])[0]!);
       return withLeftBehind(app, attempts).map(toAttemptObject);
     },
-    events: (wanted) => events(queue, wanted),
+    events: (rawOptions) => events(queue, rawOptions),
     startWorker,
     close,
     [Symbol.asyncDispose]: () => close(),

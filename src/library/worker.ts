@@ -48,7 +48,7 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
     publicWorker: {
       id,
       done: handle.done,
-      stop: async (options) => stop(readStopOptions(options, 'stop()'), 'stop()'),
+      stop: async (stopOptions) => stop(readStopOptions(stopOptions, 'stop()'), 'stop()'),
       [Symbol.asyncDispose]: () => stop({ order: 'drain', timeoutMs: null }, 'stop()'),
     },
   };

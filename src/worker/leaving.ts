@@ -43,7 +43,7 @@ async function handOver(worker: WorkerState): Promise<boolean> {
   return ids.length > 0 && app.store.handOver(id, ids);
 }
 
-/** Unregisters and ends the worker. The last worker also removes the stop file. */
+/** Ends the worker, and unregisters it unless it still holds jobs. The last worker also removes the stop file. */
 async function unregister(worker: WorkerState, jobsLeft: string | null): Promise<void> {
   if (worker.over) return;
   close(worker);
