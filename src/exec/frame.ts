@@ -1,9 +1,9 @@
 import { isPlainCommand } from '../core/plain-command.ts';
 
 /**
- * The shell lines before every command. Together with the command and `FRAME_END`, they are the frame. It takes the gate (creates the record exclusively),
- * runs the command as a child, writes the exit code over the record in place (with a fixed width, so that a full disk cannot
- * prevent it), and exits with the same code.
+ * The shell lines before every command. Together with the command and `FRAME_END`, they are the frame. It takes the gate
+ * (creates the record exclusively), runs the command as a child, writes the exit code over the record in place (with a fixed
+ * width, so that a full disk cannot prevent it), and exits with the same code.
  *
  * - `trap :` lets the frame survive a signal to the group. With `trap ''`, its children would ignore the signal, too.
  * - HUP, INT and TERM are noted in the record as an `s` behind the exit code. A stop of the whole service signals the

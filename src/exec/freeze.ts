@@ -4,7 +4,7 @@ import { processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
 const POLL_MS = 2;
-/** The maximum number of checks in a wait. While the frame has no child, its command is about to start or to end. */
+/** The maximum number of checks in a wait. While the frame has no child, its command is about to start or to end, so it is checked again. */
 const MAX_CHECKS = 500;
 /** A command that is still running after this time is left stopped without a further check, because checks can be expensive. */
 const FREEZE_LIMIT_MS = 2000;

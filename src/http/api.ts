@@ -145,7 +145,7 @@ async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Con
   return body;
 }
 
-/** Throws if the client has to wait. A wait of 0 seconds means that it does not. */
+/** Throws unless `seconds`, the time that the client has to wait, is 0. */
 function refuseIfLimited(seconds: number, code: ErrorCode, what: string): void {
   if (seconds > 0) refuse(code, `${what}; try again in ${seconds}s`, undefined, { retryAfterS: seconds });
 }

@@ -54,7 +54,7 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
     enqueueOptions: EnqueueOptions = {},
   ) => {
     const app = queue.app();
-    // The idempotency key is a field of jobs, so it is read like one.
+    // The options are read like a job, because the idempotency key is a field of jobs.
     const idempotency = readJob(enqueueOptions);
     const inputs = [jobOrJobs].flat().map((job) => ({ ...readJob(job), ...idempotency }));
     const jobs = await enqueue(app, inputs, () => process.cwd());

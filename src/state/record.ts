@@ -55,7 +55,7 @@ export function takeGate(place: Place): boolean {
   return true;
 }
 
-/** Returns the time at which the record was last written, which is the end of an ended attempt. Undefined if there is no record. */
+/** Returns the time of the last write to the record, or undefined if there is none. For an ended attempt, that is its end. */
 export function recordedAt(place: Place): number | undefined {
   const stat = lstatSync(place.record, { throwIfNoEntry: false });
   return stat === undefined ? undefined : Math.floor(stat.mtimeMs);

@@ -24,7 +24,7 @@ import { type ApiRequest, del, get, json, patch, post, type Route } from '../rou
 
 const MAX_JOBS = 1000;
 
-/** The editable fields without `timeout_ms`, which is another name of `timeout` and has no flag. */
+/** The editable fields without `timeout_ms`, which sets the same value as `timeout` and has no flag. */
 const EDITABLE = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
 const jobAnswer = { description: 'the job', schema: ref('Job') };
 const changedJobAnswer = { description: 'the changed job', schema: ref('Job') };
