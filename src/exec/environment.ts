@@ -29,7 +29,7 @@ function withoutTrace(environment: NodeJS.ProcessEnv, secrets: readonly string[]
   return Object.fromEntries(Object.entries(environment).filter(isKept));
 }
 
-/** Returns the environment of a command: most of the worker's variables, the job's own, and those that identify the attempt. */
+/** Returns the environment of a command: variables of the worker, the job's own variables, and those that identify the attempt. */
 export function jobEnvironment(
   workerEnvironment: NodeJS.ProcessEnv,
   job: ClaimedJob,

@@ -65,7 +65,7 @@ function fromRecord(record: AttemptRecord | null): Sighting {
   return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
 }
 
-/** Waits until an attempt that is not a child of this process is over. If it was seen before, it has started, even without a record. */
+/** Waits until an attempt that is not a child of this process is over. If it was seen alive, it has started, even if its record is gone. */
 export async function untilOver(place: Place): Promise<Sighting> {
   let seen: { pid: number | null } | null = null;
   for (;;) {

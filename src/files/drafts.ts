@@ -58,7 +58,7 @@ export function removeDraft(draft: string): void {
   if (DRAFT_NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
-/** Returns where a draft may be if `path` has the name of one: in that directory or, from older versions, at `path` itself. */
+/** Returns where a draft may be if `path` has the name of one: `path` itself (older versions) or a file in it. Returns [] otherwise. */
 export function draftPaths(path: string): string[] {
   return DRAFT_NAME.test(basename(path)) ? [path, join(path, DRAFT_FILE)] : [];
 }
@@ -118,7 +118,7 @@ export function abandonedFiles(directory: string, pattern: RegExp): Leftover[] {
   return leftoversIn(directory, abandonedTest(pattern));
 }
 
-/** Returns a function that tells whether the maker of the file with a name is gone, or the file is stale. */
+/** Returns a function that tells whether a file is abandoned: its maker is gone, or it is stale. */
 function abandonedTest(pattern: RegExp): (name: string, changedAt: number) => boolean {
   return (name, changedAt) => {
     const [, scope, pid] = pattern.exec(name) ?? [];

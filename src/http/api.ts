@@ -4,10 +4,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
-
 import { type DenialReason, type Grant, OPEN_GRANT } from './access.ts';
 import { dashboardFile, missingPage, wantsPage } from './assets.ts';
-
 import { REPEATABLE } from './filter.ts';
 import {
   bearerOf,
@@ -137,7 +135,7 @@ async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Con
   }
   checkQuery(route, new URL(c.req.url).searchParams);
   const body = await readBody(route, c.req.raw);
-  if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
+  if (grant.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
   if (route.access === 'change')
     refuseIfLimited(
       guard.countChanges(Array.isArray(body) ? body.length : 1),
@@ -147,12 +145,12 @@ async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Con
   return body;
 }
 
-/** Throws if a client has to wait, which is if `seconds` is not 0. */
+/** Throws unless `seconds`, the time that the client has to wait, is 0. */
 function refuseIfLimited(seconds: number, code: ErrorCode, what: string): void {
   if (seconds > 0) refuse(code, `${what}; try again in ${seconds}s`, undefined, { retryAfterS: seconds });
 }
 
-/** Calls the handler of the route. Equal requests for JSON that arrive together share one answer. */
+/** Calls the handler of the route. Equal GET requests for JSON that arrive together share one answer. */
 async function callHandler(
   { serving }: Guard,
   route: Route,

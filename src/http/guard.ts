@@ -50,7 +50,7 @@ export function checkHost(host: string | undefined, names: ReadonlySet<string>):
     );
 }
 
-/** Returns the bearer token, or null. Two headers arrive as one text with a comma, which no token contains. */
+/** Returns the bearer token, or null if there is no valid one. Two headers arrive as one text with a comma, which no token contains. */
 export function bearerOf(authorization: string | undefined): string | null {
   if (authorization === undefined || authorization.length > MAX_AUTHORIZATION_LENGTH) return null;
   return /^Bearer ([\w-]+)$/i.exec(authorization)?.[1] ?? null;
@@ -77,7 +77,7 @@ export function checkBodyType(route: Route, type: string | undefined, hasBody: b
 
 /**
  * Creates a token bucket that holds up to `capacity` and is refilled by `perSecond`. A call takes `cost` from it and returns 0.
- * If less than 1 is left, it only returns the seconds to wait. A high cost may make the level negative.
+ * If less than 1 is left, the call takes nothing and returns the seconds to wait. A high cost may make the level negative.
  */
 export function tokenBucket(
   now: () => number,

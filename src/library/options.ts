@@ -6,7 +6,7 @@ import { kindOf } from '../core/read-value.ts';
 import { RANGES } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 
-/* Checks what a program passes to the library. A program in JavaScript may pass values of any type. */
+/* These functions check the values that a program passes to the library. In JavaScript, they may be of any type. */
 
 /** Checks a value and converts it, or throws an error that names it. */
 type Reader<T> = (value: unknown, name: string) => T;
@@ -65,7 +65,7 @@ export function texts(value: unknown, name: string): string[] {
   return values.map((one) => text(one, name));
 }
 
-/** Accepts a whole number, also as a text such as that of an environment variable. */
+/** Accepts a whole number, or a text that contains one, such as the value of an environment variable. */
 export const wholeNumber =
   (range: Omit<NumberRange, 'integer'>): Reader<number> =>
   (value, name) => {

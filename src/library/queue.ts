@@ -45,22 +45,23 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
   const actor = given.actor ?? actorOf(process.env);
   const location = storeLocation(given.db, process.env);
   if (given.db !== undefined) refuseMissingDirectory(location, 'db');
-  const app = await openApp(location, actor, { access: 'write' });
-  const { queue, startWorker, close } = lifecycleOf(app, actor);
+  const openedApp = await openApp(location, actor, { access: 'write' });
+  const { queue, startWorker, close } = lifecycleOf(openedApp, actor);
 
   // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.
   const readJob = (job: EnqueueInput | string): JobInput =>
-    readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
+    readJobObject(typeof job === 'string' ? { command: job } : job, openedApp.clock.now(), true).input;
   const enqueueAll = async (
-    given: EnqueueInput | string | (EnqueueInput | string)[],
-    options: EnqueueOptions = {},
+    jobOrJobs: EnqueueInput | string | (EnqueueInput | string)[],
+    enqueueOptions: EnqueueOptions = {},
   ) => {
     const app = queue.app();
-    const idempotency = readJob(options);
-    const inputs = [given].flat().map((job) => ({ ...readJob(job), ...idempotency }));
+    // The options are read like a job, because the idempotency key is a field of jobs.
+    const idempotency = readJob(enqueueOptions);
+    const inputs = [jobOrJobs].flat().map((job) => ({ ...readJob(job), ...idempotency }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
     const objects = await enqueuedJobObjects(app, jobs);
-    return Array.isArray(given) ? objects : objects[0]!;
+    return Array.isArray(jobOrJobs) ? objects : objects[0]!;
   };
 
   return {
@@ -72,18 +73,18 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
       const app = queue.app();
       return jobObject(app, await getJob(app, jobIds([id])[0]!));
     },
-    list: (wanted) => list(queue, wanted),
+    list: (rawOptions) => list(queue, rawOptions),
     counts: async () => countStates(queue.app()),
     retry: async (...ids) =>
       (await retryJobs(queue.app(), [...new Set(jobIds(ids))], { strict: true })).changed,
-    wait: (id, wanted) => queue.holdOpen(wait(queue, id, wanted)),
+    wait: (id, rawOptions) => queue.holdOpen(wait(queue, id, rawOptions)),
     logs: logsOf(queue),
     async attempts(id) {
       const app = queue.app();
       const { attempts } = await getJobWithAttempts(app, jobIds([id])[0]!);
       return withCurrentFacts(app, attempts).map(toAttemptObject);
     },
-    events: (wanted) => events(queue, wanted),
+    events: (rawOptions) => events(queue, rawOptions),
     startWorker,
     close,
     [Symbol.asyncDispose]: () => close(),

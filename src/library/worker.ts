@@ -48,13 +48,13 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
     publicWorker: {
       id,
       done: handle.done,
-      stop: async (options) => stop(readStopOptions(options, 'stop()'), 'stop()'),
+      stop: async (stopOptions) => stop(readStopOptions(stopOptions, 'stop()'), 'stop()'),
       [Symbol.asyncDispose]: () => stop({ order: 'drain', timeoutMs: null }, 'stop()'),
     },
   };
 }
 
-/** Gives the order at once, or after `timeoutMs` in which the jobs may still finish. Resolves when the worker has stopped. */
+/** Gives the order at once or, with `timeoutMs`, drains the worker for that time first. Resolves when the worker has stopped. */
 async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: StopPlan, why: string): Promise<void> {
   if (timeoutMs === null) {
     handle.stop(order, why);

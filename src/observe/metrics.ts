@@ -136,7 +136,7 @@ function timeFamilies({ totals }: MetricsSnapshot): Family[] {
 }
 
 function workerFamilies({ workers, slots, schedules, walBytes, version }: MetricsSnapshot): Family[] {
-  const lastRuns = schedules.filter((one) => one.lastAt !== null).slice(0, MAX_SCHEDULES);
+  const schedulesThatRan = schedules.filter((one) => one.lastAt !== null).slice(0, MAX_SCHEDULES);
   return [
     {
       name: 'queuectl_workers',
@@ -158,7 +158,7 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Metric
       name: 'queuectl_schedule_last_run_timestamp_seconds',
       type: 'gauge',
       help: 'Time of the last tick at which a schedule enqueued a job.',
-      samples: lastRuns.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
+      samples: schedulesThatRan.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
     },
     {
       name: 'queuectl_db_wal_bytes',
@@ -175,14 +175,14 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Metric
   ];
 }
 
-function histogramSamples(labels: Labels, histogram: Histogram): Sample[] {
-  const bucket = (le: string, count: number): Sample => ['_bucket', [...labels, ['le', le]], count];
+function histogramSamples(pairs: Labels, histogram: Histogram): Sample[] {
+  const bucket = (le: string, count: number): Sample => ['_bucket', [...pairs, ['le', le]], count];
   const total = sampleCount(histogram);
   return [
     ...METRIC_BOUNDS_MS.map((bound) => bucket(formatFloat(bound / 1000), countUpTo(histogram, bound))),
     bucket('+Inf', total),
-    ['_count', labels, total],
-    ['_sum', labels, histogram.sumMs / 1000],
+    ['_count', pairs, total],
+    ['_sum', pairs, histogram.sumMs / 1000],
   ];
 }
 

@@ -11,7 +11,7 @@ export function attemptsIn(state: StateDirectory, epoch: string): number[] {
   return attemptsAmong(namesIn(state.attempts), epoch);
 }
 
-/** Returns the numbers of the attempts of an epoch whose directories have one of these names. */
+/** Returns the numbers of the attempts of an epoch whose names are in this list. */
 export function attemptsAmong(names: string[], epoch: string): number[] {
   return names.flatMap((name) => {
     const found = attemptOf(name);
@@ -37,7 +37,7 @@ export function copyOutput(from: string, to: string): void {
 
 /** Moves the attempt directories of an epoch to another state directory, and removes its seal. */
 export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: string): void {
-  // If the store is moved back to `from` later, no seal may prove that nothing was removed.
+  // If the store is moved back to `from` later, an old seal would wrongly prove that no directory was removed.
   removeSeal(from, epoch);
   for (const attempt of attemptsIn(from, epoch)) {
     const name = attemptName(epoch, attempt);
@@ -49,7 +49,7 @@ export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: str
   }
 }
 
-/** Returns the epoch of most attempt directories, or null if there are none. */
+/** Returns the epoch to which the most attempt directories belong, or null if there are none. */
 export function mostCommonEpoch(state: StateDirectory): string | null {
   const counts = new Map<string, number>();
   for (const name of namesIn(state.attempts)) {

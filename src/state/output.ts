@@ -213,7 +213,7 @@ function sweepShortDrafts(place: OutputPlace): void {
   for (const { path } of abandonedParts(place.directory, name)) rmSync(path, { force: true });
 }
 
-/** Throws the error, unless its cause is that the attempt's directory was moved, replaced or locked. No worker may fail for that. */
+/** Throws the error, unless its cause is that the attempt's directory was moved, replaced or locked. A worker must not fail for that. */
 export function ignoreDirectoryError(error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'].includes(code ?? '')) throw error;

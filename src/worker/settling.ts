@@ -4,7 +4,7 @@ import type { SettleAnswer } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import type { WorkerState } from './state.ts';
 
-/** Finishes a settled attempt: removes its directory, wakes other workers for its hooks, and emits the event. A lost claim only emits. */
+/** Removes the directory of a settled attempt, wakes workers for its hooks, and emits an event. Only emits if the claim was lost. */
 export function conclude(worker: WorkerState, finished: FinishedAttempt, answer: SettleAnswer): void {
   const { app, emit, throttle } = worker;
   const { job, outcome, settlement } = finished;

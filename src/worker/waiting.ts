@@ -22,11 +22,11 @@ export async function waitForExit(attempt: Attempt, command: StartedCommand): Pr
   let exitNoticed = false;
   const isOver = (): boolean => exitNoticed || hasEnded(place, target.group);
   const request: { ending?: Promise<Ending> } = {};
-  // If a reason cannot be committed, the worker has to fail at once and not only when the command ends.
-  const commitError = Promise.withResolvers<never>();
-  commitError.promise.catch(() => {});
+  // If the command cannot be ended, for example because the store failed, the worker fails without waiting for the command.
+  const endingError = Promise.withResolvers<never>();
+  endingError.promise.catch(() => {});
   const giveUp = (error: unknown): Ending => {
-    commitError.reject(error);
+    endingError.reject(error);
     return 'claim-lost';
   };
   attempt.onRequest = () => {
@@ -39,14 +39,14 @@ export async function waitForExit(attempt: Attempt, command: StartedCommand): Pr
     requests.push('timeout');
     attempt.onRequest();
   });
-  const exit = await Promise.race([command.exit, commitError.promise]);
+  const exit = await Promise.race([command.exit, endingError.promise]);
   const exitedAt = context.app.clock.monotonic();
   exitNoticed = true;
   cancelTimeout();
   return { exit, exitedAt, ending: request.ending };
 }
 
-/** Calls back when the job's timeout has passed. Returns a function that prevents it. */
+/** Calls `callback` when the job's timeout, if it has one, has passed. Returns a function that cancels this. */
 function startTimeout(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
   if (job.timeoutMs === null) return () => {};
   return longTimeout(callback, Math.max(0, job.timeoutMs - ageMs));

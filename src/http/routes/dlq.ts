@@ -21,7 +21,7 @@ interface CachedGroups {
 
 const cache = new WeakMap<Store, CachedGroups>();
 
-/** Returns the groups. They are cached until the next event, because computing them reads thousands of jobs. */
+/** Returns the groups, cached until the next event. Only one computation runs at a time, because it reads thousands of jobs. */
 async function cachedGroups(app: App): Promise<ErrorGroups> {
   const { store } = app;
   const event = await lastEventNumber(app);

@@ -31,11 +31,11 @@ import { type ApiRequest, del, get, json, patch, post, type Route } from '../rou
 
 const MAX_JOBS = 1000;
 
-/** The editable fields, each under its documented name. */
+/** The editable fields without `timeout_ms`, which sets the same value as `timeout` and has no flag. */
 const EDITABLE = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
-const aJob = { description: 'the job', schema: ref('Job') };
-const cancelledJob = { description: 'the cancelled job', schema: ref('CancelledJob') };
-const changedJob = { description: 'the changed job', schema: ref('Job') };
+const jobAnswer = { description: 'the job', schema: ref('Job') };
+const cancelledJobAnswer = { description: 'the cancelled job', schema: ref('CancelledJob') };
+const changedJobAnswer = { description: 'the changed job', schema: ref('Job') };
 
 export const JOB_ROUTES: Route[] = [
   get('/api/v1/jobs', {
@@ -67,13 +67,13 @@ export const JOB_ROUTES: Route[] = [
   }),
   get('/api/v1/jobs/{id}', {
     summary: 'Show a job',
-    answers: { 200: aJob },
+    answers: { 200: jobAnswer },
     handle: async ({ app, params }) => json(await maskedJob(app, await getJob(app, params.id!))),
   }),
   patch('/api/v1/jobs/{id}', {
     summary: `Edit a waiting job: ${EDITABLE.map((field) => field.name).join(', ')}`,
     body: ref('JobChanges'),
-    answers: { 200: changedJob },
+    answers: { 200: changedJobAnswer },
     handle(request) {
       const changes = readJobChanges(request.body, request.app.clock.now());
       return actOn(request, (app, [id]) => editJob(app, id!, changes));
@@ -95,7 +95,7 @@ export const JOB_ROUTES: Route[] = [
       ? []
       : post(`/api/v1/jobs/{id}/${verb}`, {
           summary,
-          answers: { 200: verb === 'cancel' ? cancelledJob : changedJob },
+          answers: { 200: verb === 'cancel' ? cancelledJobAnswer : changedJobAnswer },
           handle: (request) => actOn(request, act),
         }),
   ),
@@ -125,18 +125,18 @@ export const JOB_ROUTES: Route[] = [
   }),
 ];
 
-const MOST_CHILDREN = 100;
+const MAX_CHILDREN = 100;
 /** Counting stops here, so that the answer takes the same time for any number of children. */
-const MOST_COUNTED = 1000;
+const MAX_COUNTED = 1000;
 
 async function childrenAnswer(app: App, id: string): Promise<object> {
   await getJob(app, id);
-  const children = await childrenOf(app, id, MOST_CHILDREN);
+  const children = await childrenOf(app, id, MAX_CHILDREN);
   return {
     children: children.map(toChildObject),
-    total: await countChildren(app, id, MOST_COUNTED),
-    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled', MOST_COUNTED)).length,
-    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted', MOST_COUNTED)).length,
+    total: await countChildren(app, id, MAX_COUNTED),
+    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled', MAX_COUNTED)).length,
+    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted', MAX_COUNTED)).length,
   };
 }
 

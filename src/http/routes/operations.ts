@@ -13,10 +13,10 @@ import { previewOperation } from '../preview-operation.ts';
 import { refuse } from '../problem.ts';
 import { del, get, json, post, type Route } from '../route.ts';
 
-const MAX_JOBS = 1e9;
+const MAX_LIMIT = 1e9;
 const MAX_PER_SECOND = 10_000;
 const preview = { description: 'what the bulk action would do', schema: ref('OperationPreview') };
-const operation = { description: 'the bulk action', schema: ref('Operation') };
+const operationAnswer = { description: 'the bulk action', schema: ref('Operation') };
 
 export const OPERATION_ROUTES: Route[] = [
   get('/api/v1/operations', {
@@ -28,7 +28,7 @@ export const OPERATION_ROUTES: Route[] = [
     summary:
       'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`), or count what it would do (`dry_run`)',
     body: ref('NewOperation'),
-    answers: { 200: preview, 202: operation },
+    answers: { 200: preview, 202: operationAnswer },
     async handle({ serving, app, body }) {
       const given = readFields(body, [
         'action',
@@ -45,7 +45,7 @@ export const OPERATION_ROUTES: Route[] = [
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'the request needs ids, a filter or a group');
       const act = bulkActionOf(action, given.changes, now);
-      const limit = readCount(given.limit, 'limit', MAX_JOBS) ?? Number.POSITIVE_INFINITY;
+      const limit = readCount(given.limit, 'limit', MAX_LIMIT) ?? Number.POSITIVE_INFINITY;
       const perSecond = readCount(given.per_second, 'per_second', MAX_PER_SECOND);
       const ids =
         given.group !== undefined
@@ -71,12 +71,12 @@ export const OPERATION_ROUTES: Route[] = [
   }),
   get('/api/v1/operations/{id}', {
     summary: 'Show the progress of a bulk action',
-    answers: { 200: operation },
+    answers: { 200: operationAnswer },
     handle: async ({ serving, params }) => json(serving.operations.get(params.id!)),
   }),
   del('/api/v1/operations/{id}', {
     summary: 'Stop a bulk action without undoing the changes that it has already made',
-    answers: { 200: operation },
+    answers: { 200: operationAnswer },
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),
   }),
 ];
