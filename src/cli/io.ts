@@ -29,6 +29,8 @@ export interface Io {
   readonly color: boolean;
   /** True if stderr may be colored. */
   readonly errColor: boolean;
+  /** True if the terminal understands no control sequences at all. */
+  readonly dumb: boolean;
   readonly width: number;
   /** The number of lines of the terminal. */
   readonly height: number;
@@ -60,6 +62,7 @@ export function createIo(options: IoOptions): Io {
     errTty,
     color,
     errColor: usesColor(options, errTty),
+    dumb: options.environment.TERM === 'dumb',
     get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
     },

@@ -18,6 +18,7 @@ export interface OutputPrinter {
 
 const RESET = '\x1b[0m';
 const MOVES_AND_ERASURES = /\r|\x1b\[[12]?K/g;
+const ERASURES = /\x1b\[[12]?K/g;
 const LONGEST_ERASURE = '\r\x1b[2K'.length;
 /** Matches the end of a line that is erased, with the cursor at its start. */
 const ERASED_LINE = /\r\x1b\[2?K$|\x1b\[2K\r$/;
@@ -44,7 +45,7 @@ export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): 
     inLine = hasText && !ERASED_LINE.test(lineEnd);
     const painted = target.color ? paintPieces(pieces) : text;
     colored ||= painted !== text;
-    target.write(Buffer.from(painted));
+    target.write(Buffer.from(io.dumb ? painted.replace(ERASURES, '') : painted));
   };
   return {
     print: (data) => show(reader.read(data)),

@@ -95,7 +95,7 @@ test('list supports every format', async () => {
   ]);
   expect(await stdoutOf('list', '--format', 'tsv')).toBe(await stdoutOf('list'));
   const [titles, , row] = lines(await stdoutOf('list', '--format', 'table'));
-  expect(titles).toMatch(/^ID {3}STATE {4}WAITING +QUEUE/);
+  expect(titles).toMatch(/^ID {3}STATE {4}WAITING FOR +QUEUE/);
   expect(row).toMatch(/(ago|now) {2}.*…$/);
 });
 
