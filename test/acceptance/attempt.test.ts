@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, type JobDetails, untilEnded } from '../support/execute.ts';
-import { placeNames } from '../support/places.ts';
+import { placeNames } from '../support/place.ts';
 import { isAlive } from '../support/processes.ts';
 import { configure, inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
 

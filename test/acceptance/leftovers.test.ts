@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { placeNames } from '../support/places.ts';
+import { placeNames } from '../support/place.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startGatedJob } from '../support/gated-job.ts';
-import { placeNames } from '../support/places.ts';
+import { placeNames } from '../support/place.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, untilEnded } from '../support/execute.ts';
-import { placeNames } from '../support/places.ts';
+import { placeNames } from '../support/place.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';

@@ -112,14 +112,14 @@ export const CONTROLS: Control[] = [
     expected: ['twice', 'overlap'],
   },
   {
-    name: 'recovery reads the record before it looks for the process (F3)',
+    name: 'recovery does not read the record again after its search for processes (F3)',
     patches: [SLOW_CHECK, patchAt('last-record', 'return fromRecord(record);')],
     fault: killedAfterSpawn,
     scale: 16,
     expected: ['twice'],
   },
   {
-    name: 'recovery is slow, but checks in the right order (F3)',
+    name: 'recovery is slow, but reads the record again after its search (F3)',
     patches: [SLOW_CHECK],
     fault: killedAfterSpawn,
     scale: 16,
@@ -193,7 +193,7 @@ export const CONTROLS: Control[] = [
     expected: ['lost'],
   },
   {
-    name: 'a restore replaces the store before its second name is synced (F13b)',
+    name: 'a restore replaces the store before the link that keeps the old store is synced (F13b)',
     patches: [patchAt('sync-before-rename', '')],
     fault: restoreCut,
     scale: restoreCut.small,
@@ -238,7 +238,7 @@ export const CONTROLS: Control[] = [
     expected: ['twice'],
   },
   {
-    name: 'only the shell around a program is stopped (F51d)',
+    name: 'only the shell around a program is frozen (F51d)',
     patches: [
       // The shell stays alive for a while after its program, so that a stop often comes at that time.
       patchWithin('plain-end', '; exit $?)', '; set -- $?; sleep 0.05; exit $1)'),

@@ -8,7 +8,7 @@ import { hasTool } from './syscalls.ts';
 const NOBODY = 65534;
 const SECRET = 'of somebody else\n'.repeat(60_000);
 
-/** Lists what happens to the attempt's directory while its command runs, as shell commands. */
+/** Maps names to shell commands that run in the attempt's directory while the job runs. */
 const TAMPERINGS: Record<string, string> = {
   'output deleted': 'rm out',
   'output rotated': 'mv out out.1; : >out',

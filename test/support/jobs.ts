@@ -14,11 +14,11 @@ const POLICY: Policy = {
   backoff: { strategy: 'exponential', base: 2, retryDelayMs: 1000, maxMs: null, jitter: 0 },
 };
 
-export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
-  return newSpec({ id, command: `echo ${id}`, maxRetries: 3, timeoutMs: null, cwd: '/', ...over });
+export function jobSpec(id: string, overrides: Partial<JobSpec> = {}): JobSpec {
+  return newSpec({ id, command: `echo ${id}`, maxRetries: 3, timeoutMs: null, cwd: '/', ...overrides });
 }
 
-export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker {
+export function newWorker(id: string, overrides: Partial<NewWorker> = {}): NewWorker {
   return {
     id,
     supervisor: 'supervisor',
@@ -29,21 +29,21 @@ export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker 
     concurrency: 1,
     queues: null,
     startedAt: NOW,
-    ...over,
+    ...overrides,
   };
 }
 
-/** Returns a request of worker `w1` for one job of any queue, unless `over` says otherwise. */
-export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...over };
+/** Returns a request of worker `w1` for one job of any queue, with these overrides. */
+export function claimRequest(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...overrides };
 }
 
 export async function claim(
   store: Store,
-  over: Partial<ClaimRequest> = {},
+  overrides: Partial<ClaimRequest> = {},
   now = NOW,
 ): Promise<ClaimedJob[]> {
-  return (await store.claim(claimRequest(over), now)).jobs;
+  return (await store.claim(claimRequest(overrides), now)).jobs;
 }
 
 /** Claims one job. Throws if none is due. */
@@ -54,8 +54,12 @@ export async function claimOne(store: Store, workerId = 'w1', now = NOW): Promis
 }
 
 /** Inserts a job and claims it, so that it is running. */
-export async function startJob(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
-  await store.insert([jobSpec(id, over)], NOW);
+export async function startJob(
+  store: Store,
+  id: string,
+  overrides: Partial<JobSpec> = {},
+): Promise<ClaimedJob> {
+  await store.insert([jobSpec(id, overrides)], NOW);
   const job = await claimOne(store);
   if (job.id !== id) throw new Error(`expected ${id} at the head, found ${job.id}`);
   return job;
@@ -66,7 +70,7 @@ export function ending(
   job: ClaimedJob,
   outcome: Outcome,
   at = NOW + 1000,
-  over: Partial<Settlement> = {},
+  overrides: Partial<Settlement> = {},
 ): Settlement {
   return {
     claim: job.claim,
@@ -79,7 +83,7 @@ export function ending(
     leftBehind: [],
     hooks: [],
     onIdle: null,
-    ...over,
+    ...overrides,
   };
 }
 

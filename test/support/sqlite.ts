@@ -13,7 +13,7 @@ export async function openTempSqlite(): Promise<OpenedForTest> {
   return { store: await open(), reopen: open, cleanup: dir.remove };
 }
 
-/** Runs a test on a new store, with another connection to its file, for what the contract of the store does not show. */
+/** Runs a test on a new store, with a connection to its file that can read what the store does not return. */
 export function withSqlite(work: (store: Store, connection: Connection) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const path = join(dir, 'queue.db');

@@ -81,7 +81,7 @@ test(
 );
 
 test(
-  'a focused or selected row holds the list, selecting moves nothing, and Escape lets go',
+  'while a row is focused or selected, new rows stay hidden until Escape or a click, and selecting moves nothing',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
     const { page, show } = await openDashboard(box, browser);
@@ -136,7 +136,7 @@ test(
   }),
 );
 
-/** Every other list with rows that arrive: what adds a first row, what adds another, and the button that tells of it. */
+/** The other lists: the path, a step that adds the first row, a step that adds a second one, and the button that shows it. */
 const LISTS: [path: string, first: Step, second: Step, button: RegExp][] = [
   [
     '/queues',
@@ -152,13 +152,8 @@ const LISTS: [path: string, first: Step, second: Step, button: RegExp][] = [
   ],
   ['/workers', (box) => box.startWorkers(), (box) => box.startWorkers(), /^Show 1 new worker$/],
   ['/activity', (box) => enqueue(box, 'a', 'true'), (box) => enqueue(box, 'b', 'true'), /^Show 1 new event$/],
-  ['/dlq', (box) => die(box, 'one'), (box) => die(box, 'other'), /^Show 1 new group$/],
-  [
-    '/',
-    (box) => startGatedJob(box, 'a').then(({ release }) => release),
-    (box) => startGatedJob(box, 'b').then(({ release }) => release),
-    /^Show 1 new job$/,
-  ],
+  ['/dlq', (box) => addDeadJob(box, 'one'), (box) => addDeadJob(box, 'other'), /^Show 1 new group$/],
+  ['/', (box) => startGatedJob(box, 'a'), (box) => startGatedJob(box, 'b'), /^Show 1 new job$/],
   [
     '/jobs/a?tab=events',
     (box) => enqueue(box, 'a', 'true', { delay: 3600 }),
@@ -181,7 +176,7 @@ const LISTS: [path: string, first: Step, second: Step, button: RegExp][] = [
 const again: Step = (box) => box.json(['enqueue', 'true', '--name', 'same']);
 type Step = (box: Sandbox) => Promise<unknown>;
 
-async function die(box: Sandbox, error: string): Promise<void> {
+async function addDeadJob(box: Sandbox, error: string): Promise<void> {
   await enqueue(box, error, `echo ${error} failure >&2; exit 3`, { max_retries: 1 });
   await box.run(['worker', 'start', '--drain']);
 }
