@@ -1,4 +1,3 @@
-/** Fills the disk of running workers and frees it again: that of the database, that of the output, or both. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';
@@ -8,6 +7,7 @@ import { roundDone, startProgress } from './progress.ts';
 
 const MAX_ENQUEUES_ON_FULL = 100;
 
+/** Fills the disk of the database, of the output or of both while workers run, and frees it again. */
 export const diskFull: Fault = {
   id: 'F18',
   title: 'The disk fills up and is freed again',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'the dashboard shows why jobs wait, how long a job has run, and how the timelines of waiting jobs end',
+  'the dashboard shows why jobs wait, how long a job has run, and at the end of a timeline what the job waits for',
   inSandbox(async (box) => {
     await addEveryReason(box);
     const { page, show, violations } = await openDashboard(box, browser);
