@@ -16,7 +16,7 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
       default: jsonValue(definition.default, definition),
       text: definition.format(settings[key]),
       is_default: !stored.has(key),
-      range: definition.range,
+      range: definition.range(),
       help: definition.help,
     };
   });

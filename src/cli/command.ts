@@ -20,7 +20,9 @@ export interface Flag {
 }
 
 export function inGroup(group: string, flags: Record<string, Flag>): Record<string, Flag> {
-  return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }]));
+  const grouped: Record<string, Flag> = {};
+  for (const name in flags) grouped[name] = { ...flags[name]!, group };
+  return grouped;
 }
 
 /** Everything that a command works with. The store opens on first use, so that help and version touch no file. */

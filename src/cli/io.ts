@@ -48,6 +48,9 @@ export interface Io {
   errBytes(data: Uint8Array): void;
 }
 
+/** Encodes texts. The first use of a Buffer would take longer than all else that a short command prints. */
+const encoder = new TextEncoder();
+
 export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
@@ -69,7 +72,7 @@ export function createIo(options: IoOptions): Io {
     get height() {
       return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
-    out: (text) => writeAll(1, Buffer.from(tty ? forTerminal(text) : text)),
+    out: (text) => writeAll(1, encoder.encode(tty ? forTerminal(text) : text)),
     bytes: (data) => writeAll(1, data),
     note: (text, always) => {
       if ((errTty || always) && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
@@ -111,7 +114,7 @@ function terminalSize(tty: boolean): number[] {
 /** Writes to stderr. Ignores errors, because a closed stderr must not stop the command. */
 function writeStderr(text: string | Uint8Array): void {
   try {
-    writeAll(2, typeof text === 'string' ? Buffer.from(text) : text);
+    writeAll(2, typeof text === 'string' ? encoder.encode(text) : text);
   } catch (error) {
     if (!(error instanceof BrokenPipe || error instanceof QueueError)) throw error;
   }

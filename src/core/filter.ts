@@ -3,6 +3,7 @@ import { QueueError } from './errors.ts';
 import { STATE_ALIASES, STATES, type State } from './job.ts';
 import { nearest } from './nearest.ts';
 import { parseNumber } from './numbers.ts';
+import { readTag } from './tag.ts';
 import { WAITING_REASONS, type WaitingReason, type WaitingSelection } from './waiting-reason.ts';
 
 /** The parts of a filter that do not depend on workers. */
@@ -135,13 +136,6 @@ function readReason(text: string, what: string): WaitingReason {
     `${what}: unknown reason '${text}'${suggestion}`,
     `use one of ${WAITING_REASONS.join(', ')}`,
   );
-}
-
-/** Reads a tag of the form `key=value`. */
-export function readTag(text: string, what: string): [string, string] {
-  const at = text.indexOf('=');
-  if (at <= 0) throw new QueueError('invalid-value', `${what} must be KEY=VALUE, not '${text}'`);
-  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 function checkLength(text: string, what: string, maxChars: number): string {

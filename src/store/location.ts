@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 
@@ -59,7 +58,8 @@ export function refuseMissingDirectory(location: string, what = '--db'): void {
 
 /** Returns the home directory. Throws if it is a relative path, which would mean another store in every directory. */
 function home(): string {
-  const found = homedir();
+  // node:os is loaded only here, because most commands are given the path or take the default of a queuectl home.
+  const found = process.getBuiltinModule('node:os').homedir();
   if (isAbsolute(found)) return found;
   throw new QueueError(
     'store-unavailable',

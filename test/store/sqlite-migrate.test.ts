@@ -92,8 +92,8 @@ describe('migrate', () => {
         expect(connection.pragma('user_version')).toBe(version);
       }));
 
-  for (let read = 1; read <= 4; read++) {
-    test(`tolerates another connection that migrates the file after read ${read} of 4`, () =>
+  for (let read = 1; read <= 2; read++) {
+    test(`tolerates another connection that migrates the file after read ${read} of 2`, () =>
       inTempDir(async (dir) => {
         const connection = await connect(join(dir, 'queue.db'));
         const rival = await connect(join(dir, 'queue.db'));

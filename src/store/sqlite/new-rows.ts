@@ -98,7 +98,7 @@ export function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
     ...INITIAL_FIELDS,
-    stdinBytes: Buffer.byteLength(spec.stdin ?? ''),
+    stdinBytes: spec.stdin === null ? 0 : Buffer.byteLength(spec.stdin),
     held: phase === 'held',
     blocked: phase === 'blocked',
     delayed: phase === 'waiting',

@@ -124,7 +124,9 @@ function prepareFiles(
 ): { path: string; created: boolean } {
   try {
     // The files that SQLite creates beside the database have longer names, which must fit into 255 bytes.
-    if (Buffer.byteLength(basename(location)) > LONGEST_NAME_BYTES) {
+    const name = basename(location);
+    // A UTF-16 code unit takes at most three bytes, so a short name needs no exact count.
+    if (name.length * 3 > LONGEST_NAME_BYTES && Buffer.byteLength(name) > LONGEST_NAME_BYTES) {
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     }
     refuseNonFile(location, statSync(location, { throwIfNoEntry: false }));

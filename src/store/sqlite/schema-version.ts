@@ -10,14 +10,15 @@ export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 /** Marks a file as a database of queuectl. These are the ASCII codes of "qctl". */
 export const APPLICATION_ID = 0x7163746c;
 
-/**
- * Returns the schema version of a queuectl database, or 0 for an empty file. Throws if the database belongs to another program.
- * Reads whether the file is empty before the application id, because another process may create the schema in between.
- */
+/** One statement, because a schema that another process creates between two reads would look like that of another program. */
+const IDENTITY_SQL = `SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty,
+  (SELECT application_id FROM pragma_application_id) AS application_id`;
+
+/** Returns the schema version of a queuectl database, or 0 for an empty file. Throws if the database is of another program. */
 export function readVersion(connection: Connection, known = SCHEMA_VERSION): number {
-  const isEmpty = connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
-  const ours = connection.pragma('application_id') === APPLICATION_ID;
-  if (!isEmpty && !ours)
+  const { is_empty, application_id } = connection.get(IDENTITY_SQL)!;
+  const ours = application_id === APPLICATION_ID;
+  if (is_empty === 0 && !ours)
     throw new QueueError('not-a-database', `${connection.path} is an SQLite database of another program`);
   return ours ? readSupportedVersion(connection, known) : 0;
 }
