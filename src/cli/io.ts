@@ -5,6 +5,9 @@ import { orNull } from '../core/or-null.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
 
+/** The exit code for SIGPIPE. It is returned if the reader of stdout has gone before the command was done with its input or its job. */
+export const BROKEN_PIPE_CODE = 141;
+
 /** Is thrown when the reader of stdout has gone, as with `| head`. The command then ends without an error message. */
 export class BrokenPipe extends Error {}
 

@@ -1,6 +1,6 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
-import { ERRORS, errorObject, NO_RESULT_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { ERRORS, NO_RESULT_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
@@ -8,13 +8,10 @@ import { canonicalFlags } from './canonical-flags.ts';
 import type { Command, Context, Input } from './command.ts';
 import { COMPLETE_COMMAND } from './commands.ts';
 import { findCommand, ownArguments } from './find-command.ts';
-import { BrokenPipe, createIo, type Io } from './io.ts';
+import { BROKEN_PIPE_CODE, BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
-import { printable, printableJson } from './text.ts';
-
-/** The exit code for SIGPIPE. It is returned in place of a job's exit code if the reader of stdout has gone. */
-const BROKEN_PIPE_CODE = 141;
+import { printError } from './print-error.ts';
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -171,11 +168,7 @@ function reportError(error: unknown, io: Io, environment: NodeJS.ProcessEnv): Qu
       : new QueueError('internal', `internal error: ${(error as Error)?.message ?? error}`, undefined, {
           cause: error,
         });
-  if (io.json) io.err(`${printableJson(JSON.stringify(errorObject(known)))}\n`);
-  else
-    io.err(
-      `error: ${printable(known.message)}\n${known.hint === null ? '' : `  ${printable(known.hint)}\n`}`,
-    );
+  printError(io, known);
   if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
   return known;
 }

@@ -41,6 +41,7 @@ export default defineCommand({
         value: 'TEXT',
         help: 'with --file: run this command for each line, with {} replaced by the line',
       },
+      stream: { help: 'with --file: store each line as soon as it arrives, and print its id at once' },
     }),
     ...inGroup('Output', {
       wait: { help: 'wait until the job finishes and exit with its exit code' },
@@ -69,6 +70,8 @@ export default defineCommand({
     'queuectl enqueue --again job1 --priority high',
     '# Add one job for each line of standard input',
     "ls *.jpg | queuectl enqueue --file - --template 'gzip -- {}'",
+    '# Keep one process open for a loop',
+    "tail -f names.txt | queuectl enqueue --file - --stream --template 'gzip -- {}'",
     '# Run the job after other jobs',
     "queuectl enqueue --after build,any:lint './publish'",
     '# Make the command safe to repeat',
@@ -82,6 +85,7 @@ export default defineCommand({
     'An argument that starts with { or [ is read as JSON, and @FILE is the same as --file FILE. Any other argument is a shell command. The program after -- runs without a shell.',
     'If any job in a file is invalid, none of the jobs are added. Empty lines and lines that start with # are skipped. Jobs in the same file or JSON array can depend on each other: "depends_on": ["a", {"id": "b", "on": "any"}].',
     'With --template, queuectl replaces {} with the line, quoted for the shell. Do not write quotes around {}. The shell does not interpret special characters in the line, unless the command passes it to another shell (eval, sh -c, ssh). Lines that start with # are not skipped. Write \\{} for a literal {}. If a line could start with a dash, write ./{} for a file name, or put -- in front of {}.',
+    'With --stream, each line is added on its own: a JSON object, a command, or a value for --template. The id of each job, or the job with --json, is printed as soon as the job is stored. A line that is invalid adds nothing. It is reported with its number, the next lines are still added, and the exit code at the end of the input is not 0.',
     'A job added with --again has its own id, is due at once and waits for no other job. Everything else is the same, unless a flag changes it.',
     'Use --idempotency-key if you may have to repeat the command, for example after a lost connection. The key covers all jobs that the command adds. It is an error to use the same key for different jobs.',
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
@@ -92,6 +96,8 @@ export default defineCommand({
   async run(context, given) {
     const input = withFileArgument(given);
     checkGivenOnce('enqueue', input);
+    if (input.has('stream'))
+      return (await import('../enqueue-stream.ts')).enqueueStream(context, input, input.one('file')!);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
@@ -224,6 +230,12 @@ export function checkGivenOnce(name: string, input: Input): void {
       'usage',
       '--template requires --file',
       'add --file FILE, or --file - to read the lines from standard input',
+    );
+  if (input.has('stream') && !input.has('file'))
+    throw new QueueError(
+      'usage',
+      '--stream requires --file',
+      'add --file - to read the lines from standard input',
     );
   const flags = ['command', 'file', 'again'].map((flag) => input.one(flag));
   const forms = [input.args[0], ...flags, input.rest ?? undefined].filter((form) => form !== undefined);
