@@ -277,10 +277,10 @@ function openFile(path: string): DatabaseSync {
 
 function configure(db: DatabaseSync): void {
   refuseOldSqlite(db);
-  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`); // fault-control: sync-commits
+  const settings = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`; // fault-control: sync-commits
   db.exec('PRAGMA journal_size_limit = 67108864');
   // A statement that fires a trigger writes a temporary journal. Writing it to disk, the default, would double the cost.
-  db.exec('PRAGMA temp_store = MEMORY');
+  db.exec(`${settings}; PRAGMA temp_store = MEMORY`);
 }
 
 function refuseOldSqlite(db: DatabaseSync): void {

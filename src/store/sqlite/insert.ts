@@ -153,14 +153,12 @@ function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, l
 }
 
 function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
-  for (const one of batch) {
-    addRow(db, sql.insertJob, one, now);
-    log.add(db.get(sql.insertedNumber)!.number as number, one.job.id, one.queue);
-  }
+  for (const one of batch) log.add(addRow(db.insert, sql.insertJob, one, now), one.job.id, one.queue);
 }
 
+/** Adds a row by `add`, a method of the connection, and returns its result. */
 function addRow(
-  db: Connection,
+  add: Connection['run'] | Connection['insert'],
   statement: string,
   placed: PlacedJob,
   now: number,
@@ -169,7 +167,7 @@ function addRow(
   const values: SQLInputValue[] = [];
   pushValues(values, placed, now);
   try {
-    return db.run(statement, ...values, ...extraValues);
+    return add(statement, ...values, ...extraValues);
   } catch (error) {
     if (isUniqueViolation(error))
       throw new QueueError('job-exists', `a job with the id '${placed.job.id}' already exists`);
@@ -201,7 +199,7 @@ function insertUnique(
   db.run(sql.freeExpiredSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
-  const added = addRow(db, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
+  const added = addRow(db.run, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
   if (added === 1) log.add(db.get(sql.insertedNumber)!.number as number, placed.job.id, placed.queue);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }
