@@ -2,6 +2,7 @@ import { QueueError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
+import { hasFlags } from './parse.ts';
 
 type Flags = Record<string, Flag>;
 
@@ -23,6 +24,7 @@ export function argumentFlags({ args, flags }: Command): string[] {
  * without an effect, and replaces `--id job1` by `job1` if the command takes an id. Unknown flags are left to the parser.
  */
 export function canonicalFlags(command: Command, args: string[]): string[] {
+  if (!hasFlags(args)) return args;
   const flags: Flags = { ...GLOBAL_FLAGS, ...command.flags };
   const end = args.indexOf('--');
   const ownArgs = end === -1 ? args : args.slice(0, end);

@@ -42,6 +42,8 @@ export interface Input {
   /** The arguments after `--`, or null without `--`. */
   rest: string[] | null;
   has(flag: string): boolean;
+  /** True if no flag is given at all. */
+  readonly hasNoFlags: boolean;
   /** Returns the last value of a flag, or undefined if there is none. */
   one(flag: string): string | undefined;
   /** Returns all values of a flag, in the order in which they were given. */
@@ -89,15 +91,22 @@ export interface Command {
 }
 
 type OptionalField = 'args' | 'flags' | 'maxArguments';
+type Definition = Omit<Command, OptionalField> &
+  Partial<Omit<Pick<Command, OptionalField>, 'flags'>> & {
+    /** The flags, or a function that makes them when they are first needed. */
+    flags?: Record<string, Flag> | (() => Record<string, Flag>);
+  };
 
 /** Completes the definition of a command. Derives from `args` how many arguments it takes, and whether some follow `--`. */
-export function defineCommand(
-  definition: Omit<Command, OptionalField> & Partial<Pick<Command, OptionalField>>,
-): Command {
+export function defineCommand({ flags = {}, ...definition }: Definition): Command {
   const { args = '' } = definition;
+  let made = typeof flags === 'function' ? null : flags;
   return {
     args,
-    flags: {},
+    get flags() {
+      made ??= (flags as () => Record<string, Flag>)();
+      return made;
+    },
     maxArguments: countArguments(args),
     takesRest: args.includes('-- '),
     ...definition,

@@ -46,41 +46,48 @@ function otherNames({ name, spellings = [] }: NamedField, flag: string): string[
   return [...new Set(names)].filter((one) => one !== flag);
 }
 
-// Plain loops, because this runs at the start of every enqueue, and the first use of flatMap and the like costs more than they do.
-const FIELD_FLAGS: FieldFlag[] = [];
-for (const field of FIELDS) if (field.flag !== undefined) FIELD_FLAGS.push(fieldFlag(field, field.flag));
+let knownFlags: FieldFlag[] | null = null;
+
+/** Returns the flags that set the fields of a new job. They are made on first use, because a plain enqueue has no flags. */
+function fieldFlags(): FieldFlag[] {
+  if (knownFlags !== null) return knownFlags;
+  knownFlags = [];
+  for (const field of FIELDS) if (field.flag !== undefined) knownFlags.push(fieldFlag(field, field.flag));
+  return knownFlags;
+}
 const editFieldFlags = (): FieldFlag[] =>
   FIELDS.flatMap((field) => {
     const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
     return line === undefined ? [] : [fieldFlag(field, line)];
   });
 
-/** Further flags that set the field `env`. */
-const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.heading!, {
-  'env-file': {
-    value: 'FILE',
-    help: 'read environment variables from a file with one NAME=VALUE per line',
-  },
-  'inherit-env': {
-    value: 'A,B',
-    many: true,
-    help: "copy these variables from the current environment; '*' copies all, and 'LC_*' those that start so",
-  },
-});
+/** Returns further flags that set the field `env`. */
+const envFlags = (): Record<string, Flag> =>
+  inGroup(FIELDS.find((field) => field.name === 'env')!.heading!, {
+    'env-file': {
+      value: 'FILE',
+      help: 'read environment variables from a file with one NAME=VALUE per line',
+    },
+    'inherit-env': {
+      value: 'A,B',
+      many: true,
+      help: "copy these variables from the current environment; '*' copies all, and 'LC_*' those that start so",
+    },
+  });
 
 function toFlags(flags: FieldFlag[]): Record<string, Flag> {
   const byName: Record<string, Flag> = {};
   for (const { name, flag } of flags) {
     byName[name] = flag;
-    if (name === 'env') Object.assign(byName, ENV_FLAGS);
+    if (name === 'env') Object.assign(byName, envFlags());
   }
   return byName;
 }
 
-/** The flags that describe a job. Each sets a field of a job object, which is checked as in JSON. */
-export const JOB_FLAGS = toFlags(FIELD_FLAGS);
+/** Returns the flags that describe a job. Each sets a field of a job object, which is checked as in JSON. */
+export const jobFlags = () => toFlags(fieldFlags());
 /** Returns the flags that describe the job of a schedule. */
-export const scheduledJobFlags = () => toFlags(FIELD_FLAGS.filter(({ field }) => !field.unscheduled));
+export const scheduledJobFlags = () => toFlags(fieldFlags().filter(({ field }) => !field.unscheduled));
 /** Returns the flags that change a waiting job. */
 export const editFlags = () => withoutDefaults(toFlags(editFieldFlags()));
 
@@ -103,7 +110,8 @@ export interface CallerEnvironment {
 const READ_SEPARATELY = ['command', 'env', 'depends_on'];
 
 export function readJobFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
-  const flags = FIELD_FLAGS.filter(({ field }) => !READ_SEPARATELY.includes(field.name));
+  if (input.hasNoFlags) return {};
+  const flags = fieldFlags().filter(({ field }) => !READ_SEPARATELY.includes(field.name));
   const env = readEnvFlags(input, caller.environment);
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
@@ -269,7 +277,8 @@ export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
 
 /** Returns a function that adds the flags to one job after the other. `isOneOfMany` is false for a job that comes alone. */
 export function createFiller(flags: JobInput): (job: JobInput, isOneOfMany?: boolean) => JobInput {
-  const fromFlags = FIELD_FLAGS.filter(({ field }) => isSet(flags, field));
+  const fromFlags =
+    Object.keys(flags).length === 0 ? [] : fieldFlags().filter(({ field }) => isSet(flags, field));
   let number = 0;
   return (job, isOneOfMany = true) => {
     if (++number > 1 && flags.id !== undefined)

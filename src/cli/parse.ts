@@ -11,7 +11,6 @@ const NUMBER_PREFIX = '\0';
 
 /** Parses the arguments of a command by its table of flags. Throws if the command does not take them. */
 export function parseInput(command: Command, args: string[]): Input {
-  const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
   const broken = args.find((arg) => arg.includes('\ufffd'));
   // The runtime has already replaced invalid UTF-8, so the command would not be the one that was typed.
   if (broken !== undefined)
@@ -21,6 +20,8 @@ export function parseInput(command: Command, args: string[]): Input {
       'put it in a script and enqueue the script',
     );
   const end = args.indexOf('--');
+  // Without a flag the table is not read, because some commands make theirs only then.
+  const flags: Record<string, Flag> = hasFlags(args) ? { ...GLOBAL_FLAGS, ...command.flags } : {};
   const ownArgs = (end === -1 ? args : args.slice(0, end)).map((arg) => {
     const bareValue = arg.startsWith('--') ? flags[arg.slice(2)]?.bareValue : undefined;
     if (bareValue !== undefined) return `${arg}=${bareValue}`;
@@ -32,6 +33,7 @@ export function parseInput(command: Command, args: string[]): Input {
     args: positionals.map(withoutPrefix),
     rest: end === -1 ? null : args.slice(end + 1),
     has: (flag) => values.has(flag),
+    hasNoFlags: values.size === 0,
     one: (flag) => all(flag).at(-1),
     all,
     required(at, what, example) {
@@ -87,6 +89,15 @@ function parseFlags(command: Command, flags: Record<string, Flag>, args: string[
     flagArgs.push(...args.slice(start, i + 1));
   }
   return { values, positionals, flagArgs };
+}
+
+/** Tells whether one of the arguments before `--` is a flag. */
+export function hasFlags(args: string[]): boolean {
+  for (const arg of args) {
+    if (arg === '--') return false;
+    if (isFlag(arg)) return true;
+  }
+  return false;
 }
 
 /** Returns true for a flag. A single dash is an argument that stands for standard input. */

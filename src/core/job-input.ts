@@ -23,11 +23,18 @@ interface Reader {
   isRelative: ((value: unknown) => boolean) | null;
 }
 
-const READERS_BY_NAME = new Map<string, Reader>();
-for (const { name, key, in: group, read, isRelative = null, spellings = [] } of FIELDS) {
-  const reader: Reader = { key, group, read, isRelative };
-  READERS_BY_NAME.set(name, reader).set(camelCase(name), reader);
-  for (const spelling of spellings) READERS_BY_NAME.set(spelling, reader);
+let knownReaders: Map<string, Reader> | null = null;
+
+/** Returns the readers by all names of their fields. They are made on first use, because a plain command needs none. */
+function readersByName(): Map<string, Reader> {
+  if (knownReaders !== null) return knownReaders;
+  knownReaders = new Map();
+  for (const { name, key, in: group, read, isRelative = null, spellings = [] } of FIELDS) {
+    const reader: Reader = { key, group, read, isRelative };
+    knownReaders.set(name, reader).set(camelCase(name), reader);
+    for (const spelling of spellings) knownReaders.set(spelling, reader);
+  }
+  return knownReaders;
 }
 
 /** The result of reading a job object. */
@@ -50,9 +57,12 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   let isPrinted = false;
   /** The name that the object uses for `next_run_at`, if it has that field. */
   let nextRunName: string | null = null;
-  for (const name of Object.keys(value)) {
+  const names = Object.keys(value);
+  if (names.length === 0) return { input, warnings: NO_WARNINGS };
+  const readers = readersByName();
+  for (const name of names) {
     const raw = (value as Record<string, unknown>)[name];
-    const reader = READERS_BY_NAME.get(name);
+    const reader = readers.get(name);
     if (reader === undefined) {
       if (isPrintedOnly(name)) {
         isPrinted = true;
@@ -121,7 +131,7 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
 /** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */
 function givenTwiceError({ key, group }: Reader, name: string, value: object): Error {
   const isTwin = ([other, raw]: [string, unknown]): boolean => {
-    const reader = READERS_BY_NAME.get(other);
+    const reader = readersByName().get(other);
     return other !== name && raw != null && reader?.key === key && reader.group === group;
   };
   return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
@@ -140,5 +150,5 @@ function checkStdinIncluded({ stdin_bytes: bytes }: Record<string, unknown>, inp
 const MAX_GUESSES = 20;
 
 function unknownFieldText(name: string, consequence: string, withGuess: boolean): string {
-  return `unknown field '${name}'${consequence}${withGuess ? didYouMean(name, READERS_BY_NAME.keys()) : ''}`;
+  return `unknown field '${name}'${consequence}${withGuess ? didYouMean(name, readersByName().keys()) : ''}`;
 }

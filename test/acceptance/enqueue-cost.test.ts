@@ -12,7 +12,7 @@ import { inTempDir } from '../support/temp-dir.ts';
  * if `enqueue` itself needs more, and lower it after it needs less.
  */
 const MOST_MODULES = 113;
-const MOST_BYTES = 220_000;
+const MOST_BYTES = 221_000;
 const MOST_PREPARED = 13;
 const MOST_EXECUTED = 11;
 /** The syncs of a store that nobody else has open: SQLite creates the -wal, commits, and folds it back when it closes. */

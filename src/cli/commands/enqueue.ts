@@ -10,7 +10,7 @@ import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
 import { severalWordsHint, withFileArgument } from '../job-argument.ts';
 import {
   fillFromFlags,
-  JOB_FLAGS,
+  jobFlags,
   readJobFlags,
   withoutHooksInHook,
   withResolvedParents,
@@ -26,8 +26,8 @@ export default defineCommand({
   args: '(COMMAND | JSON | @FILE | -- PROGRAM ARG…)',
   access: 'write',
   creates: true,
-  flags: {
-    ...JOB_FLAGS,
+  flags: () => ({
+    ...jobFlags(),
     ...inGroup('What to run', {
       file: {
         value: 'FILE',
@@ -51,7 +51,7 @@ export default defineCommand({
         help: 'like --wait, but stop waiting after this time (the job continues)',
       },
     }),
-  },
+  }),
   prints: { object: 'Job', fields: ['gone'] },
   examples: [
     '# Run a shell command',

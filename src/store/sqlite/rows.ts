@@ -25,11 +25,19 @@ const parseJson = <T>(
   return fits ? (read as T) : fallback;
 };
 
-const READERS = OWN_FIELDS.map((field) => ({
-  key: field.key,
-  column: field.name,
-  read: readerOf(field),
-}));
+interface ColumnReader {
+  key: string;
+  column: string;
+  read: ((value: Row[string]) => unknown) | null;
+}
+
+let readers: ColumnReader[] | null = null;
+
+/** Returns the readers of all columns. They are made on first use, because an enqueue reads no job. */
+function columnReaders(): ColumnReader[] {
+  readers ??= OWN_FIELDS.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
+  return readers;
+}
 
 /** Returns a function that converts a stored value, or null if the value needs no conversion. */
 function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
@@ -42,7 +50,7 @@ const JOB_TEMPLATE = { ...JOB_DEFAULTS, ...INITIAL_FIELDS };
 
 export function toJob(row: Row): Job {
   const job = { ...JOB_TEMPLATE } as unknown as Job & Record<string, unknown>;
-  for (const { key, column, read } of READERS) {
+  for (const { key, column, read } of columnReaders()) {
     const value = row[column];
     if (value != null) job[key] = read === null ? value : read(value);
   }
