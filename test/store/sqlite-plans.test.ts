@@ -9,6 +9,7 @@ import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
 import * as queues from '../../src/store/sqlite/sql/queues.ts';
 import * as retention from '../../src/store/sqlite/sql/retention.ts';
 import * as schedules from '../../src/store/sqlite/sql/schedules.ts';
+import * as tally from '../../src/store/sqlite/sql/tally.ts';
 import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -25,6 +26,7 @@ const sql = {
   ...schedules,
   ...events,
   ...figureStatements,
+  ...tally,
   ...retention,
   insertJobs: insertJobs(50),
   insertPlainJobs: insertPlainJobs(50),

@@ -6,10 +6,10 @@ import type { OpenedForTest } from '../conformance/topic.ts';
 import { inTempDir, makeTempDir } from './temp-dir.ts';
 
 /** Opens a new SQLite store in a directory of its own. */
-export async function openTempSqlite(): Promise<OpenedForTest> {
+export async function openTempSqlite(partsOnDemand = false): Promise<OpenedForTest> {
   const dir = makeTempDir();
   const open = async (actor: string | null = null): Promise<Store> =>
-    (await openSqlite(join(dir.path, 'queue.db'), { actor })).store;
+    (await openSqlite(join(dir.path, 'queue.db'), { actor, partsOnDemand })).store;
   return { store: await open(), reopen: open, cleanup: dir.remove };
 }
 
