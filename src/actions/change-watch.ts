@@ -17,7 +17,7 @@ export interface WatchOptions {
 
 /** Waits for changes to the store. */
 export interface ChangeWatch {
-  /** Resolves at the next change since the last call, or after at most `ms`, or at the timeout. Throws when the signal aborts. */
+  /** Resolves when there was a change since the previous call returned, or after at most `ms`, or at the timeout. Throws when the signal aborts. */
   next(ms?: number): Promise<void>;
   /** Tells whether the timeout has passed. */
   readonly isTimedOut: boolean;

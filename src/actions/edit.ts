@@ -24,7 +24,7 @@ export async function editJob(app: App, id: string, changes: JobChanges): Promis
   return editJobs(app, [id], changes);
 }
 
-/** Returns which jobs these changes would apply to. Throws where `editJobs`, or `editJob` for one job, would throw. */
+/** Returns which jobs these changes would apply to. Throws in the same cases as `editJob` (for one id) or `editJobs` (for several). */
 export async function previewEdit(app: App, ids: string[], changes: JobChanges): Promise<JobActionResult> {
   if (ids.length === 1) await refuseSecondAttempt(app, ids[0]!, changes);
   await refuseSecrets(app, ids, changes);

@@ -53,8 +53,8 @@ export async function queueExists(app: App, name: string): Promise<boolean> {
 }
 
 /**
- * Changes a queue. Limits create one that does not exist, for later jobs, but to pause or resume such a queue is an error,
- * because its name is probably misspelt. The next claim of every worker follows the change.
+ * Changes a queue. If the queue does not exist, setting a limit creates it, so that limits can be set before the first job.
+ * Pausing or resuming it throws, because the name is probably misspelt. The next claim of every worker follows the change.
  */
 export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
   checkQueueName(name, 'queue');

@@ -19,16 +19,13 @@ type Sample = [suffix: string, labels: Labels, value: number];
 
 interface Family {
   name: string;
-  /** Null omits the type, for a name that OpenMetrics would take for that of another family. */
+  /** Null omits the TYPE line. As a counter, `queuectl_jobs_total` would belong to the family `queuectl_jobs`, which is a gauge. */
   type: 'gauge' | 'counter' | 'histogram' | null;
   help: string;
   samples: Sample[];
 }
 
-/**
- * Returns the metrics as OpenMetrics text. It uses only features of the older Prometheus format, so that readers of that
- * format, such as the textfile collector of node_exporter, accept it.
- */
+/** Returns the metrics as OpenMetrics text. Readers of the older Prometheus format accept it too: `# UNIT` and `# EOF` are comments to them. */
 export function openMetrics(snapshot: MetricsSnapshot): string {
   return `${families(withFewQueues(snapshot)).map(familyText).join('')}# EOF\n`;
 }
@@ -49,7 +46,7 @@ export function metricObjects(snapshot: MetricsSnapshot): object[] {
 }
 
 function families(snapshot: MetricsSnapshot): Family[] {
-  return [...jobFamilies(snapshot), ...timeFamilies(snapshot), ...workerFamilies(snapshot)];
+  return [...jobFamilies(snapshot), ...timeFamilies(snapshot), ...workerAndSystemFamilies(snapshot)];
 }
 
 function jobFamilies({ jobs, waiting, reasons, totals, now }: MetricsSnapshot): Family[] {
@@ -135,7 +132,8 @@ function timeFamilies({ totals }: MetricsSnapshot): Family[] {
   ];
 }
 
-function workerFamilies({ workers, slots, schedules, walBytes, version }: MetricsSnapshot): Family[] {
+function workerAndSystemFamilies(snapshot: MetricsSnapshot): Family[] {
+  const { workers, slots, schedules, walBytes, version } = snapshot;
   const schedulesThatRan = schedules.filter((one) => one.lastAt !== null).slice(0, MAX_SCHEDULES);
   return [
     {

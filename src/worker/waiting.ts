@@ -21,18 +21,19 @@ export async function waitForExit(attempt: Attempt, command: StartedCommand): Pr
   const { target } = command;
   let exitNoticed = false;
   const isOver = (): boolean => exitNoticed || hasEnded(place, target.group);
-  const request: { ending?: Promise<Ending> } = {};
+  let ending: Promise<Ending> | undefined;
   // If the command cannot be ended, for example because the store failed, the worker fails without waiting for the command.
   const endingError = Promise.withResolvers<never>();
   endingError.promise.catch(() => {});
   const giveUp = (error: unknown): Ending => {
     endingError.reject(error);
+    // If the command has ended by then, this worker does not settle the attempt, as after a lost claim.
     return 'claim-lost';
   };
   attempt.onRequest = () => {
     const reason = requests[0];
     if (reason !== undefined && !exitNoticed)
-      request.ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
+      ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
   };
   attempt.onRequest();
   const cancelTimeout = startTimeout(job, command.ageMs, () => {
@@ -43,7 +44,7 @@ export async function waitForExit(attempt: Attempt, command: StartedCommand): Pr
   const exitedAt = context.app.clock.monotonic();
   exitNoticed = true;
   cancelTimeout();
-  return { exit, exitedAt, ending: request.ending };
+  return { exit, exitedAt, ending };
 }
 
 /** Calls `callback` when the job's timeout, if it has one, has passed. Returns a function that cancels this. */

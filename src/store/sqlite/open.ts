@@ -43,7 +43,8 @@ const DEFAULTS: OpenOptions = {
 /** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
 export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
   const { ifMissing, anyOwner, ...options } = { ...DEFAULTS, ...given };
-  // This is read before the file exists, because another process that finds the file creates the directory at once.
+  // This is checked before the file is created here, because another process that then opens the file may create the state
+  // directory first.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
   const { connection, found } = await openInWalMode(path, options);
@@ -76,7 +77,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   };
 }
 
-/** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair has just replaced it, opens the new file. */
+/** Opens the file in WAL mode. From then on, `restore` and `db repair` cannot replace it. If one of them has just replaced it, opens the new file. */
 async function openInWalMode(
   path: string,
   { actor, ifOlder, now }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'now'>,
@@ -110,7 +111,7 @@ async function openInWalMode(
   }
 }
 
-/** Removes the empty -wal that SQLite has just created, so that other processes can save the removed one. Returns the error to throw. */
+/** Removes the empty -wal that SQLite has just created, so that processes with the removed one open can save its contents. Returns the error to throw. */
 function handleRemovedWal(path: string): QueueError {
   if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
   return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);

@@ -11,8 +11,9 @@ export const LARGEST_IMPORTED = 1_000_000_000_000;
 
 const NUMBERS: Range = [1, LARGEST_NUMBER];
 const COUNTS: Range = [0, LARGEST_NUMBER];
+/** Times, and durations that may be 0. */
 const TIMES_MS: Range = [0, LATEST_DATE_MS];
-const DURATIONS_MS: Range = [1, LATEST_DATE_MS];
+const INTERVALS_MS: Range = [1, LATEST_DATE_MS];
 const EXIT_CODES: Range = [-(2 ** 31), 2 ** 31 - 1];
 const FLAGS: Range = [0, 1];
 
@@ -40,12 +41,12 @@ export const RANGES: Record<string, Record<string, Range>> = {
   queue: {
     ...ranged(TIMES_MS, 'paused_at', 'tokens_at'),
     ...ranged(NUMBERS, 'concurrency', 'rate'),
-    ...ranged(DURATIONS_MS, 'rate_ms', 'aging_ms'),
+    ...ranged(INTERVALS_MS, 'rate_ms', 'aging_ms'),
     tokens: [-LARGEST_NUMBER, LARGEST_NUMBER],
   },
   schedule: {
     ...ranged(TIMES_MS, 'anchor_at', 'created_at', 'paused_at', 'next_at', 'last_at'),
-    every_ms: DURATIONS_MS,
+    every_ms: INTERVALS_MS,
     waiting: COUNTS,
   },
   tick: { at: TIMES_MS, manual: FLAGS },
@@ -62,7 +63,7 @@ export const NAME_COLUMNS: Record<string, string> = Object.fromEntries(
   ]),
 );
 
-/** Returns the first column of a row that holds a number or a time out of its range. */
+/** Returns the first column of a row whose value is not a number within its range. NULL is allowed. */
 export function columnOutOfRange(table: string, row: Record<string, unknown>): string | undefined {
   return Object.entries(RANGES[table] ?? {}).find(
     ([column, range]) => row[column] != null && !isWithin(row[column], range),

@@ -4,7 +4,7 @@ import { addToPacked } from '../../core/packed-counts.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
 import * as sql from './sql/figures.ts';
-import { inEveryPeriod, inEveryTier, kindFinder } from './tally.ts';
+import { inAllTimeAndTiers, inEveryTier, kindFinder } from './tally.ts';
 
 /** Counts an attempt whose settlement was applied. `attempt` is its row before the settlement. */
 export function countAttempt(
@@ -20,7 +20,7 @@ export function countAttempt(
   const kind = (attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
   const waitBucket = waitMs === null ? null : bucketOf(waitMs);
   const runBucket = runMs === null ? null : bucketOf(runMs);
-  inEveryTier(at, (tier, start) => {
+  inAllTimeAndTiers(at, (tier, start) => {
     const packed = db.get(sql.packedTimes, tier, start, kind);
     if (packed === undefined) db.run(sql.insertRollup, tier, start, kind);
     const wait = addTime(packed?.wait, waitBucket);
@@ -44,5 +44,5 @@ function addTime(packed: Row[string] | undefined, bucket: number | null): Uint8A
 /** Records how long the oldest waiting job of a queue has been waiting. The figure belongs to the whole queue, so it has no job name. */
 export function recordOldestWaiting(db: Connection, queue: number, ms: number, now: number): void {
   const kind = kindFinder(db)(queue, '');
-  inEveryPeriod(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
+  inEveryTier(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
 }

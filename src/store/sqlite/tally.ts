@@ -4,6 +4,7 @@ import * as sql from './sql/tally.ts';
 
 /** The numbers of the tiers in the rows. The rows of all time have the number 0. */
 export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
+// A kind is a pair of queue and name that has its own figures (a row of `rollup_kind`).
 /** Limits the cache of one batch, because every job of an enqueued file may have another name. */
 const MOST_CACHED_KINDS = 1000;
 
@@ -41,7 +42,7 @@ export function newTally(db: Connection): Tally {
     },
     write(now) {
       for (const [kind, { enqueued, dropped }] of counts)
-        inEveryTier(now, (tier, start) => db.run(sql.countJobs, tier, start, kind, enqueued, dropped));
+        inAllTimeAndTiers(now, (tier, start) => db.run(sql.countJobs, tier, start, kind, enqueued, dropped));
     },
   };
 }
@@ -50,13 +51,14 @@ const PERIODS = (Object.keys(TIERS) as Tier[]).map(
   (tier) => [TIER_NUMBERS[tier], TIERS[tier].stepMs] as const,
 );
 
-/** Calls `count` for the rows of all time, and of the minute, the hour and the day. */
-export function inEveryTier(at: number, count: (tier: number, start: number) => void): void {
+/** Calls `count` for the row of all time, and for those of the minute, the hour and the day. */
+export function inAllTimeAndTiers(at: number, count: (tier: number, start: number) => void): void {
   count(0, 0);
-  inEveryPeriod(at, count);
+  inEveryTier(at, count);
 }
 
-export function inEveryPeriod(at: number, count: (tier: number, start: number) => void): void {
+/** Calls `count` for the rows of the minute, the hour and the day. */
+export function inEveryTier(at: number, count: (tier: number, start: number) => void): void {
   for (const [tier, stepMs] of PERIODS) count(tier, at - (at % stepMs));
 }
 

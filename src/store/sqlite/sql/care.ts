@@ -49,7 +49,7 @@ export const INVARIANTS: Record<string, string> = {
 export const histograms = `SELECT tier, at, kind, wait, wait_least, wait_most, run, run_least, run_most FROM rollup`;
 export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
 export const columnsOf = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)';
-export const isWithoutNumbers = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
+export const isWithoutRowid = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
 export const tableColumnCounts =
   "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
 export const rootPages = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';
