@@ -278,9 +278,8 @@ function openFile(path: string): DatabaseSync {
 function configure(db: DatabaseSync): void {
   refuseOldSqlite(db);
   const settings = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`; // fault-control: sync-commits
-  db.exec('PRAGMA journal_size_limit = 67108864');
   // A statement that fires a trigger writes a temporary journal. Writing it to disk, the default, would double the cost.
-  db.exec(`${settings}; PRAGMA temp_store = MEMORY`);
+  db.exec(`${settings}; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
 }
 
 function refuseOldSqlite(db: DatabaseSync): void {
