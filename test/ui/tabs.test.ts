@@ -110,7 +110,7 @@ test(
       });
       await page.getByText('Waiting', { exact: true }).waitFor();
       expect(page.url()).toBe(proxy.url);
-      await page.getByRole('link', { name: 'Jobs' }).click();
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
       const link = page.locator('[data-row="one"] a');
       expect(await link.getAttribute('href')).toBe('/ops/queue/jobs/one');
       await link.click();
