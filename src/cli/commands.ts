@@ -120,7 +120,7 @@ export const COMMANDS: Record<string, LoadCommand | CommandGroup> = Object.assig
 );
 
 /** Commands that the help does not list. They exist because people type them out of habit. */
-export const UNLISTED_COMMANDS: Record<string, LoadCommand> = { init: () => import('./commands/init.ts') };
+export const UNLISTED: Record<string, LoadCommand> = { init: () => import('./commands/init.ts') };
 
 /** Commands that nobody should run by mistake. They are suggested only for a word with a single typing error. */
 export const DESTRUCTIVE: ReadonlySet<string> = new Set([

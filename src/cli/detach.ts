@@ -31,12 +31,8 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
-  const internalFlags = [
-    '--supervisor',
-    id,
-    ...(openFileLimit === null ? [] : ['--open-files', openFileLimit]),
-  ];
-  const child = startSelf([...args, ...internalFlags], {
+  const limitFlag = openFileLimit === null ? [] : ['--open-files', openFileLimit];
+  const child = startSelf([...args, '--supervisor', id, ...limitFlag], {
     stdio: ['ignore', log, log],
     detached: true,
     variables: { [STARTED_VARIABLE]: startText(start) },
@@ -54,21 +50,14 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   while ((await countWorkersOf(app, id)) < count) {
     // With --drain, the workers may have nothing to do and exit before they are counted.
     if (exitResult === 'ok' && drain) break;
-    if (exitResult === 'ok') {
-      throw new QueueError(
-        'worker-failed',
-        'the workers were stopped during startup',
-        `for details, see the log file ${path}`,
-      );
-    }
     if (exitResult !== null) {
-      const tail = readFileSync(path, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
-      io.err(`${tail}\n`);
-      throw new QueueError(
-        'worker-failed',
-        `the workers exited during startup (${exitResult})`,
-        `for details, see the log file ${path}`,
-      );
+      if (exitResult !== 'ok') {
+        const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+        io.err(`${lines.slice(-SHOWN_LOG_LINES).join('\n')}\n`);
+      }
+      const end =
+        exitResult === 'ok' ? 'were stopped during startup' : `exited during startup (${exitResult})`;
+      throw new QueueError('worker-failed', `the workers ${end}`, `for details, see the log file ${path}`);
     }
     await pause(POLL_MS);
   }

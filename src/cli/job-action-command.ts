@@ -8,15 +8,13 @@ import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
 import { bulkQuestion, reportPreview, reportResult } from './report-action.ts';
 import { printable } from './text.ts';
+import { usageError } from './usage-error.ts';
 
-interface JobActionDefinition {
-  name: string;
-  summary: string;
+interface JobActionDefinition
+  extends Pick<Command, 'name' | 'summary' | 'examples' | 'notes'>,
+    Partial<Pick<Command, 'flags'>> {
   /** The past participle of the action, such as `cancelled`. */
   participle: string;
-  flags?: Record<string, Flag>;
-  examples: string[];
-  notes?: string[];
   /** Returns the hint of the error if a single job was selected and could not be changed. */
   hint?(app: App, id: string): Promise<string>;
   /** Returns what the action would change now, for --dry-run and for the question of a bulk action. */
@@ -38,7 +36,7 @@ export const SHORT_IDS_NOTE =
 
 /** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
 export function jobActionCommand(command: JobActionDefinition): Command {
-  const { name, summary, participle, flags, examples, notes = [], act } = command;
+  const { name, summary, participle, flags = {}, examples, notes = [] } = command;
   return defineCommand({
     name,
     summary,
@@ -50,7 +48,7 @@ export function jobActionCommand(command: JobActionDefinition): Command {
     usageHint: ([first]) =>
       first === '--all' ? `to select all jobs: queuectl ${name} --state all` : undefined,
     async run(context, input) {
-      const selection = selectionOf(name, flags ?? {}, input);
+      const selection = selectionOf(name, flags, input);
       const app = await context.app();
       const ids = await selectJobs(app, selection);
       const hint = (acted: JobActionResult) => hintFor(app, command, acted);
@@ -63,7 +61,7 @@ export function jobActionCommand(command: JobActionDefinition): Command {
         // Without a job to change there is nothing to confirm, and the error below gives the reason.
         if (expected.changed.length > 0 && !askToConfirm(context, question, 'add --yes to confirm')) return 1;
       }
-      const acted = await act(app, ids, input, context);
+      const acted = await command.act(app, ids, input, context);
       if (acted === null && context.io.tty && !context.io.json && !context.io.quiet) {
         context.io.out('nothing was changed\n');
         return 0;
@@ -88,21 +86,15 @@ async function hintFor(
 /** Reads either ids or filters, and throws if both or none are given. A flag that is also in `otherFlags` is not a filter. */
 export function selectionOf(commandName: string, otherFlags: Record<string, Flag>, input: Input): Selection {
   const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in otherFlags));
-  if (input.args.length > 0 && filters.length > 0) {
-    throw new QueueError(
-      'usage',
-      `job ids cannot be combined with the filter --${filters[0]}`,
+  const hasIds = input.args.length > 0;
+  if (hasIds === filters.length > 0)
+    throw usageError(
+      hasIds
+        ? `job ids cannot be combined with the filter --${filters[0]}`
+        : `${commandName} requires job ids or filters`,
       `for help: queuectl help ${commandName}`,
     );
-  }
-  if (input.args.length === 0 && filters.length === 0) {
-    throw new QueueError(
-      'usage',
-      `${commandName} requires job ids or filters`,
-      `for help: queuectl help ${commandName}`,
-    );
-  }
-  return input.args.length > 0 ? { references: input.args } : { filter: readFilter(input, Date.now()) };
+  return hasIds ? { references: input.args } : { filter: readFilter(input, Date.now()) };
 }
 
 /**

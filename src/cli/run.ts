@@ -12,6 +12,7 @@ import { BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printable, printableJson } from './text.ts';
+import { usageError } from './usage-error.ts';
 
 /** The exit code for SIGPIPE. It is returned in place of a job's exit code if the reader of stdout has gone. */
 const BROKEN_PIPE_CODE = 141;
@@ -61,7 +62,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io = createIo({ json, quiet: io.quiet, color, environment, layout });
     }
     if (input.one('db') === '')
-      throw new QueueError('usage', '--db must not be empty', 'use --db with the path of a file');
+      throw usageError('--db must not be empty', 'use --db with the path of a file');
     const context: Context = {
       io,
       environment,

@@ -4,16 +4,16 @@ import { readLogs } from '../../actions/logs.ts';
 import { outputPaths } from '../../actions/output-paths.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { pause } from '../../core/clock.ts';
-import { QueueError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
-import { describeNeverRan, followJob } from '../follow-job.ts';
+import { describeNeverRan, type FollowJobOptions, followJob } from '../follow-job.ts';
 import { untilInterrupted, watchUntilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
 import { numberFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'logs',
@@ -76,12 +76,7 @@ export default defineCommand({
 });
 
 /** The part of the output to print. */
-interface Wanted {
-  ordinal: number | null;
-  lines: number | null;
-  only: Stream | null;
-  raw: boolean;
-}
+type Wanted = Pick<FollowJobOptions, 'ordinal' | 'lines' | 'only' | 'raw'>;
 
 function heading(id: string, at: number): string {
   return `${at === 0 ? '' : '\n'}==> ${printable(id)} <==\n`;
@@ -90,8 +85,7 @@ function heading(id: string, at: number): string {
 function follow(context: Context, ids: string[], wanted: Wanted): Promise<number> {
   const [id, another] = ids;
   if (another !== undefined)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `only one job can be followed, but ${ids.length} were given`,
       `to follow the first one: queuectl logs -f ${id}`,
     );
@@ -177,6 +171,6 @@ const MAX_NUMBER = 1_000_000_000;
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));
   if (another !== undefined)
-    throw new QueueError('usage', '--stdout and --stderr cannot be combined. To print both, use neither');
+    throw usageError('--stdout and --stderr cannot be combined. To print both, use neither');
   return only;
 }

@@ -1,10 +1,10 @@
 import { restore } from '../../actions/restore.ts';
 import { systemClock } from '../../core/clock.ts';
-import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { askToConfirm } from '../job-action-command.ts';
 import { printResult } from '../print-result.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'restore',
@@ -22,7 +22,7 @@ export default defineCommand({
     const { io, location, anyOwner } = context;
     const [file] = input.args;
     if (file === undefined)
-      throw new QueueError('usage', 'restore requires a backup file', 'usage: queuectl restore FILE');
+      throw usageError('restore requires a backup file', 'usage: queuectl restore FILE');
     const confirm = (found: string): boolean =>
       input.has('yes') ||
       askToConfirm(context, `replace ${location} (${found})?`, `to confirm: queuectl restore --yes ${file}`);

@@ -21,6 +21,7 @@ import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { numberFlag } from '../read-flags.ts';
+import { usageError } from '../usage-error.ts';
 import { keepLogShort, logPath } from '../worker-log.ts';
 
 const SIGHUP_NUMBER = 1;
@@ -110,7 +111,7 @@ export default defineCommand({
 /** Returns the given id or a new one. Only generated ids are allowed, because the id becomes part of a file name. */
 function supervisorId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
-    throw new QueueError('usage', '--supervisor is for internal use only');
+    throw usageError('--supervisor is for internal use only');
   }
   return given ?? randomBytes(6).toString('hex');
 }
