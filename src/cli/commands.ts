@@ -114,10 +114,7 @@ export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>
   },
 };
 
-export const COMMANDS: Record<string, LoadCommand | CommandGroup> = Object.assign(
-  {},
-  ...Object.values(SECTIONS),
-);
+export const COMMANDS: (typeof SECTIONS)[string] = Object.assign({}, ...Object.values(SECTIONS));
 
 /** Commands that the help does not list. They exist because people type them out of habit. */
 export const UNLISTED: Record<string, LoadCommand> = { init: () => import('./commands/init.ts') };

@@ -4,6 +4,7 @@ import { activeSupervisors, countWorkersOf } from '../actions/workers.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
+import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, STARTED_VARIABLE, startText } from '../exec/stop-mark.ts';
 import type { Context } from './command.ts';
@@ -16,8 +17,6 @@ export interface DetachOptions {
   /** The id of the supervisor. */
   id: string;
   count: number;
-  /** The user's limit of open files. The background process could only read the limit that the runtime has raised. */
-  openFileLimit: string | null;
   start: ProgramStart;
   /** True if the workers stop when no work is left. */
   drain: boolean;
@@ -25,13 +24,15 @@ export interface DetachOptions {
 
 /** Runs this command in a new session. Returns 0 when its workers are ready, or have ended with --drain. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
-  const { id, count, openFileLimit, start, drain } = options;
+  const { id, count, start, drain } = options;
   const { io } = context;
   const path = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
-  const limitFlag = openFileLimit === null ? [] : ['--open-files', openFileLimit];
+  // The background process could only read the limit of open files that the runtime has raised.
+  const limit = processes.inheritedOpenFileLimit();
+  const limitFlag = limit === null ? [] : ['--open-files', limit];
   const child = startSelf([...args, '--supervisor', id, ...limitFlag], {
     stdio: ['ignore', log, log],
     detached: true,

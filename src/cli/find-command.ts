@@ -28,11 +28,8 @@ export async function findCommand(given: string[]): Promise<FoundCommand | Block
   if (entry === undefined) {
     const { similarTopic } = await import('./topics.ts');
     const topic = similarTopic(name);
-    throw unknownCommandError(
-      name,
-      Object.keys(COMMANDS),
-      topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`,
-    );
+    const hint = topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`;
+    throw unknownCommandError(name, Object.keys(COMMANDS), hint);
   }
   return isGroup(entry) ? findInGroup(name, entry, rest) : commandOrHelp((await entry()).default, rest);
 }

@@ -51,7 +51,8 @@ export function jobActionCommand(command: JobActionDefinition): Command {
       const selection = selectionOf(name, flags, input);
       const app = await context.app();
       const ids = await selectJobs(app, selection);
-      const hint = (acted: JobActionResult) => hintFor(app, command, acted);
+      const hint = async ({ changed, unchanged }: JobActionResult) =>
+        unchanged.length === 1 && changed.length === 0 ? command.hint?.(app, unchanged[0]!) : undefined;
       const asks = 'filter' in selection && ids.length > 1 && !input.has('yes');
       if (asks || input.has('dry-run')) {
         const expected = await command.preview(app, ids, input, context);
@@ -72,17 +73,6 @@ export function jobActionCommand(command: JobActionDefinition): Command {
   });
 }
 
-/** Returns the hint of a command if a single job was selected and is not changed. */
-async function hintFor(
-  app: App,
-  command: JobActionDefinition,
-  { changed, unchanged }: JobActionResult,
-): Promise<string | undefined> {
-  const [only, ...others] = unchanged;
-  const isSingle = only !== undefined && others.length === 0 && changed.length === 0;
-  return isSingle ? command.hint?.(app, only) : undefined;
-}
-
 /** Reads either ids or filters, and throws if both or none are given. A flag that is also in `otherFlags` is not a filter. */
 export function selectionOf(commandName: string, otherFlags: Record<string, Flag>, input: Input): Selection {
   const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in otherFlags));
@@ -97,10 +87,7 @@ export function selectionOf(commandName: string, otherFlags: Record<string, Flag
   return hasIds ? { references: input.args } : { filter: readFilter(input, Date.now()) };
 }
 
-/**
- * Asks a question and returns whether the answer was yes. Throws without a terminal, or with CI or QUEUECTL_NO_INPUT set,
- * because a script has to pass --yes.
- */
+/** Asks a question and returns true for yes. Throws without a terminal or with CI or QUEUECTL_NO_INPUT: scripts pass --yes. */
 export function askToConfirm({ io, environment }: Context, question: string, hint: string): boolean {
   if (!isTerminal(0) || !isTerminal(2) || environment.CI || environment.QUEUECTL_NO_INPUT) {
     throw new QueueError('needs-yes', `confirmation required: ${question.replace(/\?$/, '')}`, hint);

@@ -175,11 +175,9 @@ function readEnvFile(file: string | undefined): Record<string, string> {
   }
   const lines = text
     .split(/\r?\n/)
-    .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'));
-  return readEnv(
-    lines.filter((line) => line !== '' && !line.startsWith('#')),
-    `--env-file: each line of ${file}`,
-  );
+    .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'))
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return readEnv(lines, `--env-file: each line of ${file}`);
 }
 
 function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {

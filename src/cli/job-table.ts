@@ -34,10 +34,7 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
 }
 
 /** Returns why a job waits, or when it is due if it only waits for that time. Empty if the job does not wait. */
-export function waitingText(
-  { waitingFor, dueAt }: JobWithReason,
-  timeText: (at: number | null) => string,
-): string {
+export function waitingText({ waitingFor, dueAt }: JobWithReason, timeText: TimeFormat['text']): string {
   if (waitingFor === null) return '';
   return waitingFor === 'scheduled' || waitingFor === 'retrying' ? timeText(dueAt) : reasonText(waitingFor);
 }

@@ -46,15 +46,11 @@ export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): vo
 }
 
 /** Prints names and values: aligned on a terminal, else separated by tabs. */
-export function printPairs(
-  io: Io,
-  pairs: Pair[],
-  colorOf: (pair: Pair) => Color | undefined = () => undefined,
-): void {
+export function printPairs(io: Io, pairs: Pair[], colorOf?: (pair: Pair) => Color | undefined): void {
   const width = Math.max(...pairs.map(([name]) => name.length));
   for (const [name, value] of pairs) {
     const text = printable(value);
-    const color = io.color ? colorOf([name, value]) : undefined;
+    const color = io.color ? colorOf?.([name, value]) : undefined;
     if (!io.tty) io.out(`${name}\t${text}\n`);
     else io.out(`${pad(name, width)}  ${color === undefined ? text : paint(text, color)}\n`);
   }

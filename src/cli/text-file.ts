@@ -74,10 +74,9 @@ function copyToTemporaryFile(from: number, name: string, onCopied: (bytes: numbe
     }
   } catch (error) {
     if (error instanceof QueueError) throw error;
-    const why = (error as Error).message;
     throw new QueueError(
       'no-such-file',
-      `cannot copy ${name} to ${tmpdir()}: ${why}`,
+      `cannot copy ${name} to ${tmpdir()}: ${(error as Error).message}`,
       'set TMPDIR to a directory with enough space',
     );
   }

@@ -27,11 +27,8 @@ export default defineCommand({
     if (input.has('dry-run')) return reportPreview(context, app, 'purged', await previewPurge(app, ids));
     if (ids === null && !input.has('yes')) {
       const total = await countJobs(app, { states: ['dead'] });
-      if (
-        total > 0 &&
-        !askToConfirm(context, `permanently delete ${countOf(total, 'dead job')}?`, 'add --yes to confirm')
-      )
-        return 1;
+      const question = `permanently delete ${countOf(total, 'dead job')}?`;
+      if (total > 0 && !askToConfirm(context, question, 'add --yes to confirm')) return 1;
     }
     printChanged(context.io, 'purged', await purgeDead(app, ids));
     return 0;

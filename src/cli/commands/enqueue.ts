@@ -191,10 +191,8 @@ async function waitForAdded(
 }
 
 function printNew(context: Context, added: AddedJobs): Promise<void> {
-  return printAdded(
-    added.jobs.map((job) => job.id),
-    () => print(context, added),
-  );
+  const ids = added.jobs.map((job) => job.id);
+  return printAdded(ids, () => print(context, added));
 }
 
 async function print(context: Context, { jobs, many }: AddedJobs): Promise<void> {

@@ -54,7 +54,7 @@ export default defineCommand({
     };
     const app = await context.app();
     const ids = await selectJobs(app, { references: input.args });
-    if (input.has('path')) return printPaths(context, app, ids, wanted);
+    if (input.has('path')) return printPaths(context.io, app, ids, wanted);
     if (input.has('follow')) return follow(context, ids, wanted);
     if (context.io.json) {
       const objects = [];
@@ -64,7 +64,7 @@ export default defineCommand({
     }
     const printAll = async (signal?: AbortSignal): Promise<void> => {
       for (const [i, id] of ids.entries()) {
-        if (ids.length > 1) context.io.out(heading(id, i));
+        if (ids.length > 1) context.io.out(`${i === 0 ? '' : '\n'}==> ${printable(id)} <==\n`);
         await printLogs(context.io, app, id, wanted, signal);
       }
     };
@@ -77,10 +77,6 @@ export default defineCommand({
 
 /** The part of the output to print. */
 type Wanted = Pick<FollowJobOptions, 'ordinal' | 'lines' | 'only' | 'raw'>;
-
-function heading(id: string, at: number): string {
-  return `${at === 0 ? '' : '\n'}==> ${printable(id)} <==\n`;
-}
 
 function follow(context: Context, ids: string[], wanted: Wanted): Promise<number> {
   const [id, another] = ids;
@@ -95,12 +91,7 @@ function follow(context: Context, ids: string[], wanted: Wanted): Promise<number
   });
 }
 
-async function printPaths(
-  { io }: Context,
-  app: App,
-  ids: string[],
-  { ordinal, only }: Wanted,
-): Promise<number> {
+async function printPaths(io: Io, app: App, ids: string[], { ordinal, only }: Wanted): Promise<number> {
   const found = [];
   for (const id of ids) found.push({ id, ...(await outputPaths(app, id, ordinal, only)) });
   const objects = found.map(({ id, ordinal: attempt, paths }) => ({

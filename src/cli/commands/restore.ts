@@ -26,13 +26,8 @@ export default defineCommand({
     const confirm = (found: string): boolean =>
       input.has('yes') ||
       askToConfirm(context, `replace ${location} (${found})?`, `to confirm: queuectl restore --yes ${file}`);
-    const restored = await restore(
-      { clock: systemClock, random: Math.random },
-      location,
-      file,
-      anyOwner,
-      confirm,
-    );
+    const runtime = { clock: systemClock, random: Math.random };
+    const restored = await restore(runtime, location, file, anyOwner, confirm);
     if (restored === null) return 1;
     printResult(io, restored, `restored ${countOf(restored.jobs)}`, restored.jobs);
     if (restored.kept !== null) io.note(`the previous database was kept as ${restored.kept}`);

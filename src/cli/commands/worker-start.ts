@@ -76,14 +76,7 @@ export default defineCommand({
       context.io.warn(
         'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (detaches)
-      return detach(context, app, {
-        id,
-        count,
-        start,
-        openFileLimit: processes.inheritedOpenFileLimit(),
-        drain: input.has('drain'),
-      });
+    if (detaches) return detach(context, app, { id, count, start, drain: input.has('drain') });
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
