@@ -100,8 +100,9 @@ const EMPTY_QUEUE_HINT =
   'to delete the waiting jobs of a queue: queuectl delete --queue QUEUE --state pending';
 const TAKE_HINT =
   'to run the waiting jobs: queuectl worker start --drain; to take a job out of its queue: queuectl cancel ID';
-const PRIORITY_HINT = 'to change the priority of a job: queuectl edit ID --priority high';
-const HOOKS_HINT = 'to read about hooks: queuectl help hooks';
+
+const sameHint = (hint: string, ...words: string[]): Record<string, string> =>
+  Object.fromEntries(words.map((word) => [word, hint]));
 
 /** Hints for words that could mean several commands, or a command that queuectl does not have. */
 export const COMMAND_HINTS: Record<string, string> = {
@@ -117,42 +118,26 @@ export const COMMAND_HINTS: Record<string, string> = {
   'worker resume': 'to resume all queues: queuectl queue resume --all',
   'worker kill': 'to stop the workers and their running jobs: queuectl worker stop --force',
   'worker logs': 'to follow the events: queuectl events --follow. Workers print their log to stderr',
-  clear: REMOVE_HINT,
-  clean: REMOVE_HINT,
-  cleanup: REMOVE_HINT,
-  purge: REMOVE_HINT,
-  flush: REMOVE_HINT,
-  reset: REMOVE_HINT,
-  wipe: REMOVE_HINT,
-  'db reset': REMOVE_HINT,
-  'queue clear': EMPTY_QUEUE_HINT,
-  'queue purge': EMPTY_QUEUE_HINT,
-  'queue empty': EMPTY_QUEUE_HINT,
-  'queue flush': EMPTY_QUEUE_HINT,
+  ...sameHint(REMOVE_HINT, 'clear', 'clean', 'cleanup', 'purge', 'flush', 'reset', 'wipe', 'db reset'),
+  ...sameHint(EMPTY_QUEUE_HINT, 'queue clear', 'queue purge', 'queue empty', 'queue flush'),
   'queue drain': 'to run all jobs of a queue and exit: queuectl worker start --queue QUEUE --drain',
-  dequeue: TAKE_HINT,
-  unqueue: TAKE_HINT,
-  pop: TAKE_HINT,
+  ...sameHint(TAKE_HINT, 'dequeue', 'unqueue', 'pop'),
   drain: 'to run all jobs and exit: queuectl worker start --drain',
   parallel: `${MORE_WORKERS_HINT}; to limit a queue: queuectl queue set QUEUE --concurrency N`,
   scale: MORE_WORKERS_HINT,
   at: "to run a command at a time: queuectl enqueue --run-at '14:30' 'COMMAND'",
   delay: "to run a command later: queuectl enqueue --delay 10m 'COMMAND'",
   promote: 'to run a delayed job now: queuectl edit ID --run-at now',
-  priority: PRIORITY_HINT,
-  switch: PRIORITY_HINT,
+  ...sameHint('to change the priority of a job: queuectl edit ID --priority high', 'priority', 'switch'),
   move: 'to move a job to another queue: queuectl edit ID --set-queue QUEUE',
   env: 'to change the variables of a job: queuectl edit ID --env NAME=VALUE',
   set: 'to change a setting: queuectl config set KEY VALUE; to change a job: queuectl edit ID',
   unset: 'to reset a setting: queuectl config unset KEY',
   history: 'to list completed jobs: queuectl list --state completed; to list events: queuectl events',
-  webhook: HOOKS_HINT,
-  hook: HOOKS_HINT,
-  hooks: HOOKS_HINT,
+  ...sameHint('to read about hooks: queuectl help hooks', 'webhook', 'hook', 'hooks'),
   'config edit': 'to change a setting: queuectl config set KEY VALUE',
   'config export': 'to print the settings as JSON: queuectl config list --json',
-  'dlq count': 'to count the jobs: queuectl status',
-  'dlq stats': 'to count the jobs: queuectl status',
+  ...sameHint('to count the jobs: queuectl status', 'dlq count', 'dlq stats'),
   'db vacuum': 'to check the database: queuectl doctor',
 };
 

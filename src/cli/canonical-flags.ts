@@ -3,6 +3,7 @@ import { shellWord } from '../core/shell-quote.ts';
 import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { hasFlags } from './parse.ts';
+import { usageError } from './usage-error.ts';
 
 type Flags = Record<string, Flag>;
 
@@ -100,15 +101,15 @@ function tagFlags(text: string): string[] {
   const tags = text.split(',');
   const unclear = tags.findIndex((tag, i) => !tag.includes('=') && tags[i - 1]?.includes('='));
   if (unclear > 0)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `--tags: '${tags[unclear]}' may be another tag or a part of the value of '${tags[unclear - 1]}'`,
       `repeat --tag instead: --tag ${shellWord(`${tags[unclear - 1]},${tags[unclear]}`)}, or --tag ${shellWord(tags[unclear - 1]!)} --tag ${shellWord(`${tags[unclear]}=`)}`,
     );
   return tags.map((tag) => `--tag=${tag.includes('=') ? tag : `${tag}=`}`);
 }
 
-function kebab(name: string): string {
+/** Writes a name such as `maxRetries` or `max_retries` as a flag. */
+export function kebab(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()

@@ -1,6 +1,6 @@
 import { entryOf } from '../core/entry-of.ts';
 import { COMMAND_ALIASES, GROUP_ALIASES, JOB_WORDS } from './aliases.ts';
-import { COMMANDS, isGroup, UNLISTED_COMMANDS } from './commands.ts';
+import { COMMANDS, isGroup, UNLISTED } from './commands.ts';
 
 /** Returns the target that has this word among its aliases. A search is cheaper than an index, which most commands would not use. */
 function targetOf(table: Record<string, readonly string[]>, word: string): string | undefined {
@@ -75,6 +75,6 @@ function isJobCommand(word: string | undefined): boolean {
   if (word === undefined) return false;
   const entry = entryOf(COMMANDS, word);
   return entry === undefined
-    ? targetOf(COMMAND_ALIASES, word) !== undefined && entryOf(UNLISTED_COMMANDS, word) === undefined
+    ? targetOf(COMMAND_ALIASES, word) !== undefined && entryOf(UNLISTED, word) === undefined
     : !isGroup(entry);
 }

@@ -52,14 +52,6 @@ export interface Input {
   required(at: number, what: string, hint: string): string;
 }
 
-/** Describes the object that a command prints as JSON. */
-export interface PrintedObject {
-  /** The name of a schema of the HTTP API. */
-  object?: string;
-  /** Fields that the schema does not have. */
-  fields?: string[];
-}
-
 export interface Command {
   name: string;
   summary: string;
@@ -74,7 +66,12 @@ export interface Command {
   /** True if the command takes arguments after `--`. */
   takesRest?: boolean;
   /** The object that --json prints. Set only if single fields of it can be selected. */
-  prints?: PrintedObject;
+  prints?: {
+    /** The name of a schema of the HTTP API. */
+    object?: string;
+    /** Fields that the schema does not have. */
+    fields?: string[];
+  };
   /** How the command opens the store. The default is `read`. */
   access?: Exclude<Access, 'read'>;
   /** True if the command creates a missing database. Other commands treat it as an empty queue or as an error. */

@@ -110,14 +110,10 @@ function sourceOf(placeholder: string): ValueSource | null {
   return SOURCE_BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
 }
 
-function locationOf(request: CompletionRequest): string {
-  return storeLocation(typedLocation(request), request.environment);
-}
-
-/** Returns the value of --db that was typed. Expands ~/, because the shell has not done it yet. */
-function typedLocation({ previousWords, environment }: CompletionRequest): string | undefined {
+/** Returns the path of the store. Expands ~/ in the value of --db that was typed, because the shell has not done it yet. */
+function locationOf({ previousWords, environment }: CompletionRequest): string {
   const at = previousWords.lastIndexOf('--db');
   const path =
     at === -1 ? previousWords.findLast((word) => word.startsWith('--db='))?.slice(5) : previousWords[at + 1];
-  return path?.replace(/^~(?=\/)/, environment.HOME ?? '~');
+  return storeLocation(path?.replace(/^~(?=\/)/, environment.HOME ?? '~'), environment);
 }

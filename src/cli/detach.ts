@@ -4,6 +4,7 @@ import { activeSupervisors, countWorkersOf } from '../actions/workers.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
+import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, STARTED_VARIABLE, startText } from '../exec/stop-mark.ts';
 import type { Context } from './command.ts';
@@ -16,8 +17,6 @@ export interface DetachOptions {
   /** The id of the supervisor. */
   id: string;
   count: number;
-  /** The user's limit of open files. The background process could only read the limit that the runtime has raised. */
-  openFileLimit: string | null;
   start: ProgramStart;
   /** True if the workers stop when no work is left. */
   drain: boolean;
@@ -25,18 +24,16 @@ export interface DetachOptions {
 
 /** Runs this command in a new session. Returns 0 when its workers are ready, or have ended with --drain. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
-  const { id, count, openFileLimit, start, drain } = options;
+  const { id, count, start, drain } = options;
   const { io } = context;
   const path = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
-  const internalFlags = [
-    '--supervisor',
-    id,
-    ...(openFileLimit === null ? [] : ['--open-files', openFileLimit]),
-  ];
-  const child = startSelf([...args, ...internalFlags], {
+  // The background process could only read the limit of open files that the runtime has raised.
+  const limit = processes.inheritedOpenFileLimit();
+  const limitFlag = limit === null ? [] : ['--open-files', limit];
+  const child = startSelf([...args, '--supervisor', id, ...limitFlag], {
     stdio: ['ignore', log, log],
     detached: true,
     variables: { [STARTED_VARIABLE]: startText(start) },
@@ -54,21 +51,14 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   while ((await countWorkersOf(app, id)) < count) {
     // With --drain, the workers may have nothing to do and exit before they are counted.
     if (exitResult === 'ok' && drain) break;
-    if (exitResult === 'ok') {
-      throw new QueueError(
-        'worker-failed',
-        'the workers were stopped during startup',
-        `for details, see the log file ${path}`,
-      );
-    }
     if (exitResult !== null) {
-      const tail = readFileSync(path, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
-      io.err(`${tail}\n`);
-      throw new QueueError(
-        'worker-failed',
-        `the workers exited during startup (${exitResult})`,
-        `for details, see the log file ${path}`,
-      );
+      if (exitResult !== 'ok') {
+        const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+        io.err(`${lines.slice(-SHOWN_LOG_LINES).join('\n')}\n`);
+      }
+      const end =
+        exitResult === 'ok' ? 'were stopped during startup' : `exited during startup (${exitResult})`;
+      throw new QueueError('worker-failed', `the workers ${end}`, `for details, see the log file ${path}`);
     }
     await pause(POLL_MS);
   }

@@ -33,14 +33,10 @@ export async function enqueueFile(
   printsJobs: boolean,
 ): Promise<string[]> {
   const { io } = context;
-  const cwd = (): string => context.cwd;
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);
-  const flags = await withResolvedParents(
-    context,
-    readJobFlags(input, { environment: context.environment, cwd }, now),
-  );
+  const flags = await withResolvedParents(context, readJobFlags(input, context, now));
   const progress = startProgress(io);
   const file = openTextFile(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
@@ -66,10 +62,15 @@ export async function enqueueFile(
   };
   try {
     const secrets = checkFirstJobs(file, jobs);
-    const ids = await enqueue(await context.app(), jobs, cwd, (job) => {
-      if (job.existing) existing.set(job.id, 'gone' in job);
-      return job.id;
-    });
+    const ids = await enqueue(
+      await context.app(),
+      jobs,
+      () => context.cwd,
+      (job) => {
+        if (job.existing) existing.set(job.id, 'gone' in job);
+        return job.id;
+      },
+    );
     progress.end();
     for (const warning of [...secrets, ...warnings.shown]) io.warn(printable(warning));
     if (warnings.total > MAX_SHOWN_WARNINGS)

@@ -15,6 +15,7 @@ import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } f
 import { jsonText } from './layout.ts';
 import { printError } from './print-error.ts';
 import { printable } from './text.ts';
+import { usageError } from './usage-error.ts';
 
 /** Flags that concern all jobs of a command, or only one job. Each line of a stream is an enqueue of its own. */
 const REFUSED_FLAGS = ['id', 'idempotency-key', 'wait', 'wait-timeout', 'follow'];
@@ -29,12 +30,11 @@ const CHECK_INTERVAL_MS = 1000;
  */
 export async function enqueueStream(context: Context, input: Input, file: string): Promise<number> {
   const refused = REFUSED_FLAGS.find((flag) => input.has(flag));
-  if (refused !== undefined) throw new QueueError('usage', `--stream and --${refused} cannot be combined`);
+  if (refused !== undefined) throw usageError(`--stream and --${refused} cannot be combined`);
   const template = input.has('template') ? compileTemplate(input.one('template')!) : null;
   // The directory is read before the store is opened, so that an error creates no store.
   const { cwd } = context;
-  const caller = { environment: context.environment, cwd: () => cwd };
-  const flags = await withResolvedParents(context, readJobFlags(input, caller, Date.now()));
+  const flags = await withResolvedParents(context, readJobFlags(input, context, Date.now()));
   const warn = secretWarner(context);
   const lines = arrivingLines(file);
   const watch = watchStore();

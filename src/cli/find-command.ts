@@ -5,15 +5,9 @@ import { shellWord } from '../core/shell-quote.ts';
 import { COMMAND_ALIASES, COMMAND_HINTS, GROUP_EXAMPLES } from './aliases.ts';
 import type { Command } from './command.ts';
 import { canonicalWords, NO_WORD, wordIndex } from './command-words.ts';
-import {
-  COMMANDS,
-  type CommandGroup,
-  DESTRUCTIVE,
-  isGroup,
-  UNLISTED_COMMANDS,
-  WORKER_PROCESS,
-} from './commands.ts';
+import { COMMANDS, type CommandGroup, DESTRUCTIVE, isGroup, UNLISTED, WORKER_PROCESS } from './commands.ts';
 import type { Block } from './help-page.ts';
+import { usageError } from './usage-error.ts';
 
 type FoundCommand = { command: Command; args: string[] };
 
@@ -30,15 +24,12 @@ export async function findCommand(given: string[]): Promise<FoundCommand | Block
   if (name === 'help') return helpFor(rest);
   if (name === WORKER_PROCESS)
     return { command: (await import('./commands/worker-process.ts')).default, args: rest };
-  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED_COMMANDS, name);
+  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED, name);
   if (entry === undefined) {
     const { similarTopic } = await import('./topics.ts');
     const topic = similarTopic(name);
-    throw unknownCommandError(
-      name,
-      Object.keys(COMMANDS),
-      topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`,
-    );
+    const hint = topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`;
+    throw unknownCommandError(name, Object.keys(COMMANDS), hint);
   }
   return isGroup(entry) ? findInGroup(name, entry, rest) : commandOrHelp((await entry()).default, rest);
 }
@@ -84,8 +75,7 @@ async function findInGroup(
   const setting = name === 'config' ? (await import('./setting-hint.ts')).settingHint(rest) : undefined;
   // A word after a flag may be its value, so it is not reported as an unknown command.
   if (flag !== undefined && (at === -1 || rest.indexOf(flag) < at))
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `${name} requires a command: ${verbs.join(', ')}`,
       setting ?? `for example: queuectl ${[GROUP_EXAMPLES[name]!, ...rest.map(shellWord)].join(' ')}`,
     );
@@ -116,16 +106,12 @@ async function helpFor(words: string[]): Promise<Block[]> {
   // Without the placeholder for the next word, a group such as `workers` would become `worker list`.
   const canonical = canonicalWords([...names, NO_WORD]).slice(0, -1);
   const [first] = canonical;
-  if (
-    entryOf(COMMANDS, first) === undefined &&
-    entryOf(UNLISTED_COMMANDS, first) === undefined &&
-    first !== 'help'
-  )
+  if (entryOf(COMMANDS, first) === undefined && entryOf(UNLISTED, first) === undefined && first !== 'help')
     throw unknownTopicError(names[0]!, similarTopic(names[0]!));
   const found = await findCommand(canonical);
   if (typeof found === 'string') return [found];
   const extra = Array.isArray(found) ? undefined : found.args.find((arg) => !arg.startsWith('-'));
-  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP_HINT);
+  if (extra !== undefined) throw usageError(`help: unexpected argument '${extra}'`, HELP_HINT);
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);
   return topic === undefined ? page : [...page, ...topic.page()];
 }
@@ -137,17 +123,10 @@ function unknownTopicError(name: string, topic: string | null): QueueError {
 }
 
 function unknownCommandError(name: string, known: string[], hint: string): QueueError {
-  const meant = entryOf(COMMAND_HINTS, name);
-  if (meant !== undefined) return new QueueError('unknown-command', `unknown command '${name}'`, meant);
   const guess = similarCommand(name, known);
-  const hintForGuess = guess === null ? undefined : entryOf(COMMAND_HINTS, guess);
-  if (hintForGuess !== undefined)
-    return new QueueError('unknown-command', `unknown command '${name}'`, hintForGuess);
-  return new QueueError(
-    'unknown-command',
-    `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
-    hint,
-  );
+  const ownHint = entryOf(COMMAND_HINTS, name) ?? entryOf(COMMAND_HINTS, guess ?? undefined);
+  const meant = guess === null || ownHint !== undefined ? '' : `; did you mean '${guess}'?`;
+  return new QueueError('unknown-command', `unknown command '${name}'${meant}`, ownHint ?? hint);
 }
 
 /**

@@ -127,10 +127,7 @@ function globalFlagsLine(): string {
   return `${names.join(', ')} (see 'queuectl help')`;
 }
 
-async function summaryRows(
-  loads: LoadCommand[],
-  term = (command: Command): string => command.name,
-): Promise<Row[]> {
+async function summaryRows(loads: LoadCommand[], term = (one: Command): string => one.name): Promise<Row[]> {
   const commands = await Promise.all(loads.map(async (load) => (await load()).default));
   return commands.map((command) => [term(command), command.summary]);
 }

@@ -92,10 +92,8 @@ export async function noteJobsContinue({ io, app }: Context, ids: string[]): Pro
   if (io.quiet || io.json) return;
   // The terminal has printed ^C on this line.
   const lineBreak = io.tty ? '\n' : '';
-  if (ids.length > 1) {
-    io.err(`${lineBreak}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
-    return;
-  }
+  if (ids.length > 1)
+    return io.err(`${lineBreak}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
   const { id, state } = await getJob(await app(), ids[0]!);
   io.err(
     `${lineBreak}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${id}\n`,

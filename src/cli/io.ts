@@ -129,14 +129,13 @@ function writeAll(fd: number, data: Uint8Array): void {
     try {
       at += writeSync(fd, data, at);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
+      const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EPIPE') throw new BrokenPipe();
-      if (code !== 'EAGAIN') throw cannotWrite(error as Error);
+      if (code !== 'EAGAIN')
+        throw new QueueError('output-failed', `cannot write the output: ${message}`, undefined, {
+          cause: error,
+        });
       pauseSync(2);
     }
   }
-}
-
-function cannotWrite(cause: Error): QueueError {
-  return new QueueError('output-failed', `cannot write the output: ${cause.message}`, undefined, { cause });
 }

@@ -8,15 +8,13 @@ import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
 import { bulkQuestion, reportPreview, reportResult } from './report-action.ts';
 import { printable } from './text.ts';
+import { usageError } from './usage-error.ts';
 
-interface JobActionDefinition {
-  name: string;
-  summary: string;
+interface JobActionDefinition
+  extends Pick<Command, 'name' | 'summary' | 'examples' | 'notes'>,
+    Partial<Pick<Command, 'flags'>> {
   /** The past participle of the action, such as `cancelled`. */
   participle: string;
-  flags?: Record<string, Flag>;
-  examples: string[];
-  notes?: string[];
   /** Returns the hint of the error if a single job was selected and could not be changed. */
   hint?(app: App, id: string): Promise<string>;
   /** Returns what the action would change now, for --dry-run and for the question of a bulk action. */
@@ -38,7 +36,7 @@ export const SHORT_IDS_NOTE =
 
 /** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
 export function jobActionCommand(command: JobActionDefinition): Command {
-  const { name, summary, participle, flags, examples, notes = [], act } = command;
+  const { name, summary, participle, flags = {}, examples, notes = [] } = command;
   return defineCommand({
     name,
     summary,
@@ -50,10 +48,11 @@ export function jobActionCommand(command: JobActionDefinition): Command {
     usageHint: ([first]) =>
       first === '--all' ? `to select all jobs: queuectl ${name} --state all` : undefined,
     async run(context, input) {
-      const selection = selectionOf(name, flags ?? {}, input);
+      const selection = selectionOf(name, flags, input);
       const app = await context.app();
       const ids = await selectJobs(app, selection);
-      const hint = (acted: JobActionResult) => hintFor(app, command, acted);
+      const hint = async ({ changed, unchanged }: JobActionResult) =>
+        unchanged.length === 1 && changed.length === 0 ? command.hint?.(app, unchanged[0]!) : undefined;
       const asks = 'filter' in selection && ids.length > 1 && !input.has('yes');
       if (asks || input.has('dry-run')) {
         const expected = await command.preview(app, ids, input, context);
@@ -63,7 +62,7 @@ export function jobActionCommand(command: JobActionDefinition): Command {
         // Without a job to change there is nothing to confirm, and the error below gives the reason.
         if (expected.changed.length > 0 && !askToConfirm(context, question, 'add --yes to confirm')) return 1;
       }
-      const acted = await act(app, ids, input, context);
+      const acted = await command.act(app, ids, input, context);
       if (acted === null && context.io.tty && !context.io.json && !context.io.quiet) {
         context.io.out('nothing was changed\n');
         return 0;
@@ -74,41 +73,21 @@ export function jobActionCommand(command: JobActionDefinition): Command {
   });
 }
 
-/** Returns the hint of a command if a single job was selected and is not changed. */
-async function hintFor(
-  app: App,
-  command: JobActionDefinition,
-  { changed, unchanged }: JobActionResult,
-): Promise<string | undefined> {
-  const [only, ...others] = unchanged;
-  const isSingle = only !== undefined && others.length === 0 && changed.length === 0;
-  return isSingle ? command.hint?.(app, only) : undefined;
-}
-
 /** Reads either ids or filters, and throws if both or none are given. A flag that is also in `otherFlags` is not a filter. */
 export function selectionOf(commandName: string, otherFlags: Record<string, Flag>, input: Input): Selection {
   const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in otherFlags));
-  if (input.args.length > 0 && filters.length > 0) {
-    throw new QueueError(
-      'usage',
-      `job ids cannot be combined with the filter --${filters[0]}`,
+  const hasIds = input.args.length > 0;
+  if (hasIds === filters.length > 0)
+    throw usageError(
+      hasIds
+        ? `job ids cannot be combined with the filter --${filters[0]}`
+        : `${commandName} requires job ids or filters`,
       `for help: queuectl help ${commandName}`,
     );
-  }
-  if (input.args.length === 0 && filters.length === 0) {
-    throw new QueueError(
-      'usage',
-      `${commandName} requires job ids or filters`,
-      `for help: queuectl help ${commandName}`,
-    );
-  }
-  return input.args.length > 0 ? { references: input.args } : { filter: readFilter(input, Date.now()) };
+  return hasIds ? { references: input.args } : { filter: readFilter(input, Date.now()) };
 }
 
-/**
- * Asks a question and returns whether the answer was yes. Throws without a terminal, or with CI or QUEUECTL_NO_INPUT set,
- * because a script has to pass --yes.
- */
+/** Asks a question and returns true for yes. Throws without a terminal or with CI or QUEUECTL_NO_INPUT: scripts pass --yes. */
 export function askToConfirm({ io, environment }: Context, question: string, hint: string): boolean {
   if (!isTerminal(0) || !isTerminal(2) || environment.CI || environment.QUEUECTL_NO_INPUT) {
     throw new QueueError('needs-yes', `confirmation required: ${question.replace(/\?$/, '')}`, hint);

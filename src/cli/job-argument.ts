@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { QueueError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Input } from './command.ts';
+import { usageError } from './usage-error.ts';
 
 /** Returns the input with `@FILE` read as `--file FILE`. Throws if the name of a JSON file would be run as a command. */
 export function withFileArgument(input: Input): Input {
@@ -11,13 +11,8 @@ export function withFileArgument(input: Input): Input {
   if (!first.startsWith('@')) return input;
   const file = first.slice(1);
   if (file === '')
-    throw new QueueError(
-      'usage',
-      'the file name after @ is missing',
-      'for example: queuectl enqueue @jobs.json',
-    );
-  if (input.has('file'))
-    throw new QueueError('usage', 'give the file only once: as an argument or with --file');
+    throw usageError('the file name after @ is missing', 'for example: queuectl enqueue @jobs.json');
+  if (input.has('file')) throw usageError('give the file only once: as an argument or with --file');
   return {
     ...input,
     args: [],
@@ -30,8 +25,7 @@ export function withFileArgument(input: Input): Input {
 export function refuseJobFile(input: Input): void {
   const file = withFileArgument(input).one('file');
   if (file !== undefined)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       'run takes one job, not a file of jobs',
       `to enqueue the file and wait: queuectl enqueue --wait --file ${shellWord(file)}`,
     );
@@ -41,8 +35,7 @@ function refuseJsonFileAsCommand(name: string): void {
   if (!/^\S+\.(json|jsonl|ndjson)$/i.test(name) || name.startsWith('@')) return;
   const stat = statSync(name, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile() || (stat.mode & 0o111) !== 0) return;
-  throw new QueueError(
-    'usage',
+  throw usageError(
     `${name} is a file of jobs, not a command`,
     `to enqueue the jobs in the file: queuectl enqueue --file ${shellWord(name)}`,
   );

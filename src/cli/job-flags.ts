@@ -7,9 +7,11 @@ import { withoutDefaultHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { readTag } from '../core/tag.ts';
+import { kebab } from './canonical-flags.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
 import { unreadableError } from './read-file.ts';
 import { readStdinFlag } from './stdin.ts';
+import { usageError } from './usage-error.ts';
 
 /** A flag that sets a field of a job. */
 interface FieldFlag {
@@ -37,12 +39,7 @@ function fieldFlag(field: NamedField, line: string): FieldFlag {
 
 /** Returns the other names that a job object may use for the field, written as flags. */
 function otherNames({ name, spellings = [] }: NamedField, flag: string): string[] {
-  const names = [name, ...spellings].map((one) =>
-    one
-      .replace(/([a-z])([A-Z])/g, '$1-$2')
-      .toLowerCase()
-      .replaceAll('_', '-'),
-  );
+  const names = [name, ...spellings].map(kebab);
   return [...new Set(names)].filter((one) => one !== flag);
 }
 
@@ -101,10 +98,7 @@ export function withoutDefaults(flags: Record<string, Flag>): Record<string, Fla
 }
 
 /** The environment and the working directory of the process that reads the flags. */
-export interface CallerEnvironment {
-  environment: NodeJS.ProcessEnv;
-  cwd: () => string;
-}
+export type CallerEnvironment = Pick<Context, 'environment' | 'cwd'>;
 
 /** Fields whose flags are not read by `readFields`. */
 const READ_SEPARATELY = ['command', 'env', 'depends_on'];
@@ -115,8 +109,8 @@ export function readJobFlags(input: Input, caller: CallerEnvironment, now: numbe
   const env = readEnvFlags(input, caller.environment);
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
-    throw new QueueError('usage', `--${unique} requires --unique`, 'add --unique KEY');
-  const read = readFields(input, flags, caller.cwd, now, Object.keys(env).length > 0 ? { env } : {});
+    throw usageError(`--${unique} requires --unique`, 'add --unique KEY');
+  const read = readFields(input, flags, caller, now, env);
   // --after may have short ids, which `withResolvedParents` resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfterFlag);
   return read;
@@ -124,8 +118,7 @@ export function readJobFlags(input: Input, caller: CallerEnvironment, now: numbe
 
 export function readEditFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
   const flags = editFieldFlags().filter(({ field }) => field.name !== 'env');
-  const env = readEnvFlags(input, caller.environment);
-  return readFields(input, flags, caller.cwd, now, Object.keys(env).length > 0 ? { env } : {});
+  return readFields(input, flags, caller, now, readEnvFlags(input, caller.environment));
 }
 
 /** Reads all flags that set environment variables. --env wins over --inherit-env, which wins over --env-file. */
@@ -141,24 +134,25 @@ function readEnvFlags(input: Input, environment: NodeJS.ProcessEnv): Record<stri
 function readFields(
   input: Input,
   flags: FieldFlag[],
-  cwd: () => string,
+  caller: CallerEnvironment,
   now: number,
-  object: Record<string, unknown>,
+  env: Record<string, string>,
 ): JobInput {
+  const object: Record<string, unknown> = Object.keys(env).length > 0 ? { env } : {};
   const flagByField = new Map<string, string>();
   for (const flag of flags) {
     if (!input.has(flag.name)) continue;
-    object[flag.field.name] = readFlag(input, flag, cwd);
+    object[flag.field.name] = readFlag(input, flag, caller);
     if (flag.flag.value !== undefined && !flag.flag.many) flagByField.set(flag.field.name, flag.name);
   }
   return withFlagNames(flagByField, () => readJobObject(object, now).input);
 }
 
 /** Converts the text of a flag to a value that its field accepts. */
-function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => string): unknown {
+function readFlag(input: Input, { name, flag, field }: FieldFlag, caller: CallerEnvironment): unknown {
   if (flag.value === undefined) return true;
   const text = input.one(name)!;
-  if (field.name === 'cwd') return absoluteCwd(text, cwd);
+  if (field.name === 'cwd') return absoluteCwd(text, caller);
   if (field.name === 'stdin') return readStdinFlag(text, input.one('file'));
   if (flag.value === 'K=V')
     return Object.fromEntries(input.all(name).map((tag) => readTag(tag, `--${name}`)));
@@ -181,9 +175,9 @@ function withFlagNames(flagByField: ReadonlyMap<string, string>, read: () => Job
   }
 }
 
-function absoluteCwd(path: string, cwd: () => string): string {
+function absoluteCwd(path: string, caller: CallerEnvironment): string {
   if (path === '') throw new QueueError('invalid-value', '--cwd must not be empty');
-  return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
+  return path.startsWith('/') ? path : `${caller.cwd.replace(/\/$/, '')}/${path}`;
 }
 
 /** Reads a file with a variable per line. Skips blank lines and comments. Drops `export`, and quotes around values. */
@@ -197,11 +191,9 @@ function readEnvFile(file: string | undefined): Record<string, string> {
   }
   const lines = text
     .split(/\r?\n/)
-    .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'));
-  return readEnv(
-    lines.filter((line) => line !== '' && !line.startsWith('#')),
-    `--env-file: each line of ${file}`,
-  );
+    .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'))
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return readEnv(lines, `--env-file: each line of ${file}`);
 }
 
 function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
@@ -281,16 +273,15 @@ export function createFiller(flags: JobInput): (job: JobInput, isOneOfMany?: boo
     Object.keys(flags).length === 0 ? [] : fieldFlags().filter(({ field }) => isSet(flags, field));
   let number = 0;
   return (job, isOneOfMany = true) => {
-    if (++number > 1 && flags.id !== undefined)
-      throw new QueueError('usage', '--id cannot be used with several jobs');
+    if (++number > 1 && flags.id !== undefined) throw usageError('--id cannot be used with several jobs');
     const conflict = fromFlags.find(({ field }) => isSet(job, field));
     if (conflict !== undefined) {
       const which = isOneOfMany ? `job ${number}` : 'the job';
-      throw new QueueError('usage', `${which} and a flag both set ${conflict.field.name}`);
+      throw usageError(`${which} and a flag both set ${conflict.field.name}`);
     }
     if (fromFlags.length === 0) return job;
     if (!isOneOfMany && flags.policy?.onParentFailure && !(flags.dependsOn ?? job.dependsOn)?.length)
-      throw new QueueError('usage', '--on-parent-failure requires --after');
+      throw usageError('--on-parent-failure requires --after');
     return withChanges(job, flags);
   };
 }

@@ -21,11 +21,7 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
     { title: 'QUEUE', value: (job) => job.queue, drop: 1, shortens: true },
     { title: 'NAME', value: (job) => job.name ?? '', drop: 3, alignedOnly: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 5 },
-    {
-      title: 'ATTEMPTS',
-      drop: 2,
-      value: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}`,
-    },
+    { title: 'ATTEMPTS', drop: 2, value: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}` },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 4 },
     {
       title: 'DUE',
@@ -38,10 +34,7 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
 }
 
 /** Returns why a job waits, or when it is due if it only waits for that time. Empty if the job does not wait. */
-export function waitingText(
-  { waitingFor, dueAt }: JobWithReason,
-  timeText: (at: number | null) => string,
-): string {
+export function waitingText({ waitingFor, dueAt }: JobWithReason, timeText: TimeFormat['text']): string {
   if (waitingFor === null) return '';
   return waitingFor === 'scheduled' || waitingFor === 'retrying' ? timeText(dueAt) : reasonText(waitingFor);
 }

@@ -5,6 +5,7 @@ import { nearest } from '../core/nearest.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { FLAG_HINTS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
+import { usageError } from './usage-error.ts';
 
 /** A prefix for negative numbers, which would look like flags. No real argument can contain a NUL. */
 const NUMBER_PREFIX = '\0';
@@ -14,11 +15,7 @@ export function parseInput(command: Command, args: string[]): Input {
   const broken = args.find((arg) => arg.includes('\ufffd'));
   // The runtime has already replaced invalid UTF-8, so the command would not be the one that was typed.
   if (broken !== undefined)
-    throw new QueueError(
-      'usage',
-      `'${broken}' is not valid UTF-8`,
-      'put it in a script and enqueue the script',
-    );
+    throw usageError(`'${broken}' is not valid UTF-8`, 'put it in a script and enqueue the script');
   const end = args.indexOf('--');
   // Without a flag the table is not read, because some commands make theirs only then.
   const flags: Record<string, Flag> = hasFlags(args) ? { ...GLOBAL_FLAGS, ...command.flags } : {};
@@ -38,7 +35,7 @@ export function parseInput(command: Command, args: string[]): Input {
     all,
     required(at, what, example) {
       const value = input.args[at];
-      if (!value) throw new QueueError('usage', `${what} is missing`, example);
+      if (!value) throw usageError(`${what} is missing`, example);
       return value;
     },
   };
@@ -49,18 +46,12 @@ export function parseInput(command: Command, args: string[]): Input {
 /** Removes NUMBER_PREFIX. */
 const withoutPrefix = (text: string): string => (text.startsWith(NUMBER_PREFIX) ? text.slice(1) : text);
 
-interface Parsed {
-  values: Map<string, string[]>;
-  positionals: string[];
-  /** The flags and their values, as they were typed. */
-  flagArgs: string[];
-}
-
 /** Parses flags without the parser of the runtime, because loading it takes longer than opening the store. */
-function parseFlags(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
+function parseFlags(command: Command, flags: Record<string, Flag>, args: string[]) {
   const help = `for help: queuectl help ${command.name}`;
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
+  /** The flags and their values, as they were typed. */
   const flagArgs: string[] = [];
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
@@ -75,13 +66,12 @@ function parseFlags(command: Command, flags: Record<string, Flag>, args: string[
         throw unknownFlagError(typed, flags, command, args.map(withoutPrefix), i, positionals[0]);
       const given = values.get(name) ?? [];
       if (flag.value === undefined) {
-        if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
+        if (inline !== undefined) throw usageError(`--${name} takes no value`, help);
       } else {
-        if (given.length > 0 && !flag.many)
-          throw new QueueError('usage', `--${name} can only be given once`, help);
+        if (given.length > 0 && !flag.many) throw usageError(`--${name} can only be given once`, help);
         const value = inline ?? args[++i];
         if (value === undefined || (inline === undefined && isFlag(value)))
-          throw new QueueError('usage', `--${name} requires a value (${flag.value})`, help);
+          throw usageError(`--${name} requires a value (${flag.value})`, help);
         given.push(value);
       }
       values.set(name, given);
@@ -175,13 +165,12 @@ function similarFlag(name: string, flags: Record<string, Flag>): string | null {
 function checkArguments(command: Command, input: Input, flagArgs: string[]): void {
   const help = `for help: queuectl help ${command.name}`;
   if (input.args.length > command.maxArguments) {
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `${command.name}: unexpected argument '${input.args[command.maxArguments]}'`,
       command.usageHint?.(input.args, flagArgs) ?? help,
     );
   }
   if (input.rest !== null && !command.takesRest && input.rest.length > 0) {
-    throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);
+    throw usageError(`${command.name}: unexpected argument '${input.rest[0]}'`, help);
   }
 }

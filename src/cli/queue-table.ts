@@ -1,7 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { State } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
@@ -12,6 +11,7 @@ import { jsonText } from './layout.ts';
 import { type Listing, printList } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
 import { timesFor } from './times.ts';
+import { usageError } from './usage-error.ts';
 
 export const QUEUE_LIST: Listing<QueueObject> = {
   id: (queue) => queue.name,
@@ -69,7 +69,7 @@ export const ALL_QUEUES_FLAG: Record<string, Flag> = { all: { help: 'all queues'
 export function queueOrAll(input: Input): string | null {
   if (!input.has('all'))
     return input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
-  if (input.args.length > 0) throw new QueueError('usage', 'give either the name of a queue or --all');
+  if (input.args.length > 0) throw usageError('give either the name of a queue or --all');
   return null;
 }
 

@@ -4,6 +4,7 @@ import { didYouMean } from '../core/nearest.ts';
 import { SCHEMAS } from '../http/schemas.ts';
 import type { Command, Input } from './command.ts';
 import { type Format, type Layout, TIME_FLAGS, type TimeStyle } from './layout.ts';
+import { usageError } from './usage-error.ts';
 
 export const FORMATS = ['table', 'tsv', 'csv', 'json', 'jsonl', 'ids'] as const;
 const TIME_STYLES = TIME_FLAGS.time!.value!.split('|') as TimeStyle[];
@@ -26,8 +27,7 @@ export function readLayout(command: Command, input: Input): Layout {
 /** Returns the fields that can be selected from the objects that a command prints as JSON. Throws if it has none. */
 export function fieldsOf({ name, prints }: Command): string[] {
   if (prints === undefined)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `${name} does not support --json with fields`,
       `to print all fields: queuectl ${name} --json`,
     );
@@ -98,7 +98,7 @@ function refuseContradictions({ format, time, utc, header }: Layout, input: Inpu
   const json = input.has('json') || format === 'json' || format === 'jsonl';
   const ids = format === 'ids' || (input.has('quiet') && !json);
   const refuse = (problem: string): never => {
-    throw new QueueError('usage', problem, 'for help: queuectl help formatting');
+    throw usageError(problem, 'for help: queuectl help formatting');
   };
   if (input.has('json') && format !== null) refuse('--json and --format cannot be combined');
   if (input.has('quiet') && format !== null && format !== 'ids')

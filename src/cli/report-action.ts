@@ -34,10 +34,7 @@ function firstIds(ids: string[]): string {
   return ids.slice(0, LISTED_IDS).map(printable).join(', ') + (ids.length > LISTED_IDS ? ', …' : '');
 }
 
-/**
- * Shows what an action would change: the first jobs as a table on a terminal, else all ids. Returns the exit code of the real
- * action, or throws as it does.
- */
+/** Shows the jobs that an action would change: the first on a terminal, else all ids. Returns or throws as the action does. */
 export async function reportPreview(
   context: Context,
   app: App,
@@ -101,7 +98,7 @@ export function reportResult({ io }: Context, done: string, acted: JobActionResu
     if (!io.tty) io.warn(unchangedText);
     return 7;
   }
-  throw nothingChangedError(done, acted, unchangedText, hint);
+  throw nothingChangedError(done, acted, hint);
 }
 
 /** Returns the further fields of a JSON answer. */
@@ -117,12 +114,8 @@ function dependentsText(done: string, { changed, alsoCancelled = [] }: JobAction
   return ` and ${done === 'cancelled' ? '' : 'cancelled '}${what}: ${pasteableIds(alsoCancelled)}`;
 }
 
-function nothingChangedError(
-  done: string,
-  { unchanged, skippedAtMostOnce: skipped = [], why }: JobActionResult,
-  unchangedText: string,
-  otherHint?: string,
-): QueueError {
+function nothingChangedError(done: string, acted: JobActionResult, otherHint?: string): QueueError {
+  const { unchanged, skippedAtMostOnce: skipped = [], why } = acted;
   const nothing = done.startsWith('would') ? 'nothing' : 'nothing was';
   const [first] = unchanged;
   if (unchanged.length === 1 && skipped.length === 0)
@@ -131,7 +124,7 @@ function nothingChangedError(
       `${nothing} ${done}: job '${first}' ${verbFor(1, why)}`,
       otherHint ?? `to show the job: queuectl show ${first}`,
     );
-  const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : unchangedText;
+  const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : describeUnchanged(acted);
   const hint =
     skipped.length === 0 ? `to show the first one: queuectl show ${first}` : retryHint('retry', skipped);
   return new QueueError('wrong-state', `${nothing} ${done}: ${all}`, otherHint ?? hint);

@@ -12,6 +12,7 @@ import { BROKEN_PIPE_CODE, BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printError } from './print-error.ts';
+import { usageError } from './usage-error.ts';
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -58,7 +59,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io = createIo({ json, quiet: io.quiet, color, environment, layout });
     }
     if (input.one('db') === '')
-      throw new QueueError('usage', '--db must not be empty', 'use --db with the path of a file');
+      throw usageError('--db must not be empty', 'use --db with the path of a file');
     const context: Context = {
       io,
       environment,

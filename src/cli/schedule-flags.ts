@@ -6,6 +6,7 @@ import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
 import { type CallerEnvironment, fillFromFlags, readJobFlags, scheduledJobFlags } from './job-flags.ts';
+import { usageError } from './usage-error.ts';
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {
@@ -36,7 +37,7 @@ export function readScheduleSpec(input: Input, caller: CallerEnvironment, now: n
   const name = input.required(0, 'the schedule name', EXAMPLE_HINT);
   const when = readScheduleInput(readScheduleFlags(input), now, flagOf);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, caller, now));
-  return { name, ...when, job: { ...job!, cwd: job!.cwd ?? caller.cwd() } };
+  return { name, ...when, job: { ...job!, cwd: job!.cwd ?? caller.cwd } };
 }
 
 /** The flag for each field of a schedule. */
@@ -82,14 +83,12 @@ export function readScheduleChanges(
 function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
-  if (forms.length !== 1) {
-    if (forms.length === 0) throw new QueueError('usage', 'a schedule requires a command', EXAMPLE_HINT);
-    throw new QueueError(
-      'usage',
+  if (forms.length === 0) throw usageError('a schedule requires a command', EXAMPLE_HINT);
+  if (forms.length > 1)
+    throw usageError(
       'the command is given more than once',
       'use only one of these: an argument, --command, or arguments after --',
     );
-  }
   if (input.rest !== null) return { argv: JOB_FIELDS.argv.read(input.rest, 'the command') };
   if (text === undefined || !looksLikeJson(text)) return readCommand(text ?? input.one('command')!);
   const { inputs, warnings } = readJsonJobs(text, now);

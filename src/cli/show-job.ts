@@ -31,10 +31,8 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const running = { suspended, pid: await pidOf(app, job) };
-  const children = await childrenText(app, job.id);
-  const family = { parents, children };
-  const all = jobPairs(job, family, running, fullTimesFor(io, now));
+  const facts = { parents, suspended, pid: await pidOf(app, job), children: await childrenText(app, job.id) };
+  const all = jobPairs(job, facts, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -75,23 +73,17 @@ async function childrenText(app: App, id: string): Promise<string> {
   return `${named} and ${formatCount(more)} more`;
 }
 
-interface Family {
+/** Facts that are read separately from the job. */
+interface OtherFacts {
   parents: ParentState[];
   /** The text that lists the children. */
   children: string;
-}
-
-interface RunningState {
   suspended: boolean;
   pid: number | null;
 }
 
-function jobPairs(
-  job: JobWithReason,
-  { parents, children }: Family,
-  { suspended, pid }: RunningState,
-  times: TimeFormat,
-): Pair[] {
+function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pair[] {
+  const { parents, children, suspended, pid } = facts;
   const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],

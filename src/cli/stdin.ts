@@ -4,15 +4,15 @@ import { QueueError } from '../core/errors.ts';
 import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
+import { usageError } from './usage-error.ts';
 
 /** Returns the text for --stdin: the value itself, the contents of `@FILE`, or standard input for `-`. `jobFile` is --file. */
 export function readStdinFlag(text: string, jobFile: string | undefined): string {
   if (text !== '-' && !text.startsWith('@')) return text;
   if (text === '-' && jobFile === '-')
-    throw new QueueError('usage', '--stdin - and --file - cannot both read standard input');
+    throw usageError('--stdin - and --file - cannot both read standard input');
   if (text === '-' && isTerminal(0)) {
-    throw new QueueError(
-      'usage',
+    throw usageError(
       '--stdin - reads standard input, but standard input is a terminal',
       "for example: queuectl enqueue --stdin 'the text' 'wc -w'",
     );

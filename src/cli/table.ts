@@ -46,15 +46,11 @@ export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): vo
 }
 
 /** Prints names and values: aligned on a terminal, else separated by tabs. */
-export function printPairs(
-  io: Io,
-  pairs: Pair[],
-  colorOf: (pair: Pair) => Color | undefined = () => undefined,
-): void {
+export function printPairs(io: Io, pairs: Pair[], colorOf?: (pair: Pair) => Color | undefined): void {
   const width = Math.max(...pairs.map(([name]) => name.length));
   for (const [name, value] of pairs) {
     const text = printable(value);
-    const color = io.color ? colorOf([name, value]) : undefined;
+    const color = io.color ? colorOf?.([name, value]) : undefined;
     if (!io.tty) io.out(`${name}\t${text}\n`);
     else io.out(`${pad(name, width)}  ${color === undefined ? text : paint(text, color)}\n`);
   }
@@ -182,25 +178,14 @@ function joinCells(parts: string[]): string {
 
 /** Reduces the widths until the table fits: first the shrinking columns, then ids, then both further. */
 function shrinkToFit<Row>(widths: number[], columns: Column<Row>[], room: number): void {
-  const shrink = (isAffected: (column: Column<Row>) => boolean, least: (column: Column<Row>) => number) => {
+  const shrink = (leastOf: (column: Column<Row>) => number | undefined): void => {
     for (const [i, column] of columns.entries()) {
-      if (!isAffected(column)) continue;
       const over = Math.max(0, totalWidth(widths) - room);
-      widths[i] = Math.min(widths[i]!, Math.max(least(column), widths[i]! - over));
+      widths[i] = Math.min(widths[i]!, Math.max(leastOf(column) ?? WIDEST, widths[i]! - over));
     }
   };
-  shrink(
-    ({ shrinks }) => shrinks === true,
-    ({ least = DEFAULT_LEAST }) => least,
-  );
-  for (const [kind, width] of LAST_STEPS)
-    shrink(
-      (column) => column[kind] === true,
-      () => width,
-    );
+  shrink(({ shrinks, least = DEFAULT_LEAST }) => (shrinks ? least : undefined));
+  for (const [kind, width] of LAST_STEPS) shrink((column) => (column[kind] ? width : undefined));
   // Only a single column can still be too wide.
-  shrink(
-    () => true,
-    () => 1,
-  );
+  shrink(() => 1);
 }

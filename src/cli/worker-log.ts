@@ -1,14 +1,12 @@
 import {
-  closeSync,
   copyFileSync,
-  existsSync,
-  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { StateDirectory } from '../state/state-directory.ts';
@@ -65,10 +63,8 @@ function rotate(file: string): void {
   try {
     copyFileSync(file, draft);
     renameSync(draft, `${file}.1`);
-    const log = openSync(file, 'r+');
-    ftruncateSync(log);
-    closeSync(log);
+    truncateSync(file);
   } finally {
-    if (existsSync(draft)) rmSync(draft, { force: true });
+    rmSync(draft, { force: true });
   }
 }

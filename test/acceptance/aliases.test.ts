@@ -7,7 +7,7 @@ import {
   GROUP_ALIASES,
   JOB_WORDS,
 } from '../../src/cli/aliases.ts';
-import { COMMANDS, DESTRUCTIVE, isGroup, UNLISTED_COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS, DESTRUCTIVE, isGroup, UNLISTED } from '../../src/cli/commands.ts';
 import { settingAliases } from '../../src/core/setting-names.ts';
 import { SETTING_KEYS } from '../../src/core/settings.ts';
 import { sandbox, until } from '../support/queuectl.ts';
@@ -47,7 +47,7 @@ test('every alias leads to a command that exists, and no alias is the name of a 
   const exists = (line: string): boolean => {
     const [first, second] = line.split(' ');
     const entry = COMMANDS[first!];
-    if (entry === undefined) return first! in UNLISTED_COMMANDS;
+    if (entry === undefined) return first! in UNLISTED;
     return !isGroup(entry) || entry.commands[second!] !== undefined;
   };
   for (const [target, words] of Object.entries(COMMAND_ALIASES)) {

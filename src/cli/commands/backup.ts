@@ -1,10 +1,10 @@
 import { backup } from '../../actions/backup.ts';
-import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../print-result.ts';
 import { printable } from '../text.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'backup',
@@ -22,11 +22,9 @@ export default defineCommand({
   ],
   async run({ io, app, location, anyOwner }, input) {
     const [file] = input.args;
-    if (file === undefined)
-      throw new QueueError('usage', 'backup requires a file', 'usage: queuectl backup FILE');
+    if (file === undefined) throw usageError('backup requires a file', 'usage: queuectl backup FILE');
     if (file === '-')
-      throw new QueueError(
-        'usage',
+      throw usageError(
         'a backup cannot be written to standard output',
         'to back up to a file: queuectl backup FILE. To write to standard output: queuectl export',
       );

@@ -8,6 +8,7 @@ import { defineCommand } from '../command.ts';
 import { DRY_RUN_FLAG, SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-result.ts';
 import { reportPreview, retryHint } from '../report-action.ts';
+import { usageError } from '../usage-error.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
 
 /** Finds the ids of the jobs. If the only reference is `all` and no job has that id, the error suggests --all. */
@@ -25,10 +26,7 @@ export default defineCommand({
   summary: 'Retry dead jobs',
   args: '(ID… | --all)',
   access: 'write',
-  flags: {
-    all: { help: 'retry all dead jobs, except those enqueued with --at-most-once' },
-    ...DRY_RUN_FLAG,
-  },
+  flags: { all: { help: 'retry all dead jobs, except those enqueued with --at-most-once' }, ...DRY_RUN_FLAG },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
   notes: [
     "A retried job becomes pending again, and its attempts are counted from 0. 'queuectl show' still lists the earlier attempts.",
@@ -37,8 +35,7 @@ export default defineCommand({
   async run(context, input) {
     const all = input.has('all');
     if (all === input.args.length > 0) {
-      throw new QueueError(
-        'usage',
+      throw usageError(
         all ? 'use job ids or --all, not both' : 'dlq retry requires job ids or --all',
         'to list the dead jobs: queuectl dlq list',
       );

@@ -10,6 +10,7 @@ import { editText } from '../../exec/editor.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 import { editFlags, readEditFlags } from '../job-flags.ts';
+import { usageError } from '../usage-error.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default jobActionCommand({
@@ -42,7 +43,7 @@ export default jobActionCommand({
 });
 
 function readChanges(input: Input, context: Context, now: number): JobChanges | null {
-  const read = readEditFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
+  const read = readEditFlags(input, context, now);
   return Object.keys(read).length === 0 ? null : changesOf(read);
 }
 
@@ -65,13 +66,11 @@ function editorFor(ids: string[], { environment }: Context): { id: string; edito
   const [id] = ids;
   if (id !== undefined && ids.length === 1 && editor) return { id, editor };
   throw editor
-    ? new QueueError(
-        'usage',
+    ? usageError(
         'only one job at a time can be edited in an editor',
         'to change several jobs, use flags such as --priority high',
       )
-    : new QueueError(
-        'usage',
+    : usageError(
         'no changes given',
         'use a flag such as --priority high, or set $EDITOR to edit one job in an editor',
       );

@@ -18,6 +18,7 @@ import {
 import { jsonText } from '../layout.ts';
 import { durationFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
+import { usageError } from '../usage-error.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default defineCommand({
@@ -33,10 +34,7 @@ export default defineCommand({
         value: 'FILE',
         help: 'read jobs from a file (- for standard input): a JSON array, JSON lines, or one command per line',
       },
-      again: {
-        value: 'ID',
-        help: 'add a new job with the definition of this one; other flags change it',
-      },
+      again: { value: 'ID', help: 'add a new job with the definition of this one; other flags change it' },
       template: {
         value: 'TEXT',
         help: 'with --file: run this command for each line, with {} replaced by the line',
@@ -128,10 +126,10 @@ export async function addJobs(
   const now = Date.now();
   const again = input.one('again');
   const { read, many } = again === undefined ? readInput(input, now) : singleJob({});
-  const flags = readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
+  const flags = readJobFlags(input, context, now);
   const filled = fillFromFlags(read.inputs, await withResolvedParents(context, flags));
   if (filled.length > maxJobs)
-    throw new QueueError('usage', `only one job can be followed, but ${filled.length} were given`);
+    throw usageError(`only one job can be followed, but ${filled.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, filled);
   const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
@@ -172,10 +170,7 @@ async function addFile(context: Context, input: Input, waits: boolean): Promise<
 
 async function addAndFollow(context: Context, input: Input, timeoutMs: number | null): Promise<number> {
   if (input.has('file'))
-    throw new QueueError(
-      'usage',
-      '--follow and --file cannot be combined, because only one job can be followed',
-    );
+    throw usageError('--follow and --file cannot be combined, because only one job can be followed');
   const jobs = existingJobs((await addJobs(context, input, 1)).jobs);
   const { io } = context;
   if (!io.quiet && !io.json) io.err(`${describeAdded(jobs[0]!, Date.now())}\n`);
@@ -202,10 +197,8 @@ async function waitForAdded(
 }
 
 function printNew(context: Context, added: AddedJobs): Promise<void> {
-  return printAdded(
-    added.jobs.map((job) => job.id),
-    () => print(context, added),
-  );
+  const ids = added.jobs.map((job) => job.id);
+  return printAdded(ids, () => print(context, added));
 }
 
 async function print(context: Context, { jobs, many }: AddedJobs): Promise<void> {
@@ -226,8 +219,7 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
 /** Throws if the command is given in no way or in several ways, or if --template is used without --file. */
 export function checkGivenOnce(name: string, input: Input): void {
   if (input.has('template') && !input.has('file'))
-    throw new QueueError(
-      'usage',
+    throw usageError(
       '--template requires --file',
       'add --file FILE, or --file - to read the lines from standard input',
     );
@@ -239,15 +231,13 @@ export function checkGivenOnce(name: string, input: Input): void {
     );
   const flags = ['command', 'file', 'again'].map((flag) => input.one(flag));
   const forms = [input.args[0], ...flags, input.rest ?? undefined].filter((form) => form !== undefined);
-  if (forms.length !== 1) {
-    if (forms.length > 0)
-      throw new QueueError(
-        'usage',
-        'the command is given more than once',
-        'use only one of these: an argument, --command, --file, --again, or arguments after --',
-      );
-    throw new QueueError('usage', `${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
-  }
+  if (forms.length > 1)
+    throw usageError(
+      'the command is given more than once',
+      'use only one of these: an argument, --command, --file, --again, or arguments after --',
+    );
+  if (forms.length === 0)
+    throw usageError(`${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
 }
 
 function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {

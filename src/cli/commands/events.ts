@@ -19,6 +19,7 @@ import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { listFlags, TIME_FLAGS } from '../layout.ts';
 import { numberFlag } from '../read-flags.ts';
+import { usageError } from '../usage-error.ts';
 
 const DEFAULT_LINES = 20;
 const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };
@@ -106,8 +107,7 @@ export default defineCommand({
 /** Throws for flags without effect. In a pipe, events are JSON by default, without columns or other time styles. */
 function refuseFlagsWithoutEffect({ layout: { format, header, time, utc }, tty }: Io): void {
   if (format !== null || tty || !(header || time !== null || utc)) return;
-  throw new QueueError(
-    'usage',
+  throw usageError(
     '--header, --time and --utc require --format, because events in a pipe are JSON',
     'for example: queuectl events --format tsv',
   );

@@ -6,6 +6,7 @@ import { defineCommand } from '../command.ts';
 import { printResult } from '../print-result.ts';
 import { startProgress } from '../progress.ts';
 import { openTextFile } from '../text-file.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'import',
@@ -27,11 +28,7 @@ export default defineCommand({
   async run({ io, app }, input) {
     const [file] = input.args;
     if (file === undefined)
-      throw new QueueError(
-        'usage',
-        'import requires a file (- is standard input)',
-        'usage: queuectl import FILE',
-      );
+      throw usageError('import requires a file (- is standard input)', 'usage: queuectl import FILE');
     const onConflict = input.one('on-conflict') ?? 'fail';
     if (onConflict !== 'fail' && onConflict !== 'skip')
       throw new QueueError('invalid-value', `--on-conflict must be fail or skip, not '${onConflict}'`);

@@ -4,16 +4,16 @@ import { readLogs } from '../../actions/logs.ts';
 import { outputPaths } from '../../actions/output-paths.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { pause } from '../../core/clock.ts';
-import { QueueError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
-import { describeNeverRan, followJob } from '../follow-job.ts';
+import { describeNeverRan, type FollowJobOptions, followJob } from '../follow-job.ts';
 import { untilInterrupted, watchUntilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
 import { numberFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'logs',
@@ -54,7 +54,7 @@ export default defineCommand({
     };
     const app = await context.app();
     const ids = await selectJobs(app, { references: input.args });
-    if (input.has('path')) return printPaths(context, app, ids, wanted);
+    if (input.has('path')) return printPaths(context.io, app, ids, wanted);
     if (input.has('follow')) return follow(context, ids, wanted);
     if (context.io.json) {
       const objects = [];
@@ -64,7 +64,7 @@ export default defineCommand({
     }
     const printAll = async (signal?: AbortSignal): Promise<void> => {
       for (const [i, id] of ids.entries()) {
-        if (ids.length > 1) context.io.out(heading(id, i));
+        if (ids.length > 1) context.io.out(`${i === 0 ? '' : '\n'}==> ${printable(id)} <==\n`);
         await printLogs(context.io, app, id, wanted, signal);
       }
     };
@@ -76,22 +76,12 @@ export default defineCommand({
 });
 
 /** The part of the output to print. */
-interface Wanted {
-  ordinal: number | null;
-  lines: number | null;
-  only: Stream | null;
-  raw: boolean;
-}
-
-function heading(id: string, at: number): string {
-  return `${at === 0 ? '' : '\n'}==> ${printable(id)} <==\n`;
-}
+type Wanted = Pick<FollowJobOptions, 'ordinal' | 'lines' | 'only' | 'raw'>;
 
 function follow(context: Context, ids: string[], wanted: Wanted): Promise<number> {
   const [id, another] = ids;
   if (another !== undefined)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `only one job can be followed, but ${ids.length} were given`,
       `to follow the first one: queuectl logs -f ${id}`,
     );
@@ -101,12 +91,7 @@ function follow(context: Context, ids: string[], wanted: Wanted): Promise<number
   });
 }
 
-async function printPaths(
-  { io }: Context,
-  app: App,
-  ids: string[],
-  { ordinal, only }: Wanted,
-): Promise<number> {
+async function printPaths(io: Io, app: App, ids: string[], { ordinal, only }: Wanted): Promise<number> {
   const found = [];
   for (const id of ids) found.push({ id, ...(await outputPaths(app, id, ordinal, only)) });
   const objects = found.map(({ id, ordinal: attempt, paths }) => ({
@@ -177,6 +162,6 @@ const MAX_NUMBER = 1_000_000_000;
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));
   if (another !== undefined)
-    throw new QueueError('usage', '--stdout and --stderr cannot be combined. To print both, use neither');
+    throw usageError('--stdout and --stderr cannot be combined. To print both, use neither');
   return only;
 }

@@ -10,6 +10,7 @@ import { defineCommand, type Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
 import { type Pair, printPairs } from '../table.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'stats',
@@ -59,8 +60,7 @@ function readRangeFlag(input: Input): Period | null {
   const range = input.one('range');
   if (range === undefined) {
     if (input.has('queue') || input.has('name'))
-      throw new QueueError(
-        'usage',
+      throw usageError(
         '--queue and --name require --range',
         'for example: queuectl stats --range 24h --queue mail',
       );

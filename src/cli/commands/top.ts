@@ -1,6 +1,5 @@
 import { type Snapshot, snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
-import { QueueError } from '../../core/errors.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import { type Context, defineCommand } from '../command.ts';
@@ -10,6 +9,7 @@ import { drawScreen } from '../top/frame.ts';
 import type { Look } from '../top/line.ts';
 import { rateNow, record, type Throughput } from '../top/throughput.ts';
 import { startUi } from '../top/ui.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'top',
@@ -31,8 +31,7 @@ export default defineCommand({
     const look = { color: io.color, ascii: wantsAscii(environment) };
     if (input.has('once')) return printOnce(context, look);
     if (!io.tty || !isTerminal(0) || environment.TERM === 'dumb') {
-      throw new QueueError(
-        'usage',
+      throw usageError(
         'top requires a terminal',
         'without a terminal, use queuectl top --once, queuectl status --watch or queuectl status --json',
       );

@@ -21,6 +21,7 @@ import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { numberFlag } from '../read-flags.ts';
+import { usageError } from '../usage-error.ts';
 import { keepLogShort, logPath } from '../worker-log.ts';
 
 const SIGHUP_NUMBER = 1;
@@ -75,14 +76,7 @@ export default defineCommand({
       context.io.warn(
         'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (detaches)
-      return detach(context, app, {
-        id,
-        count,
-        start,
-        openFileLimit: processes.inheritedOpenFileLimit(),
-        drain: input.has('drain'),
-      });
+    if (detaches) return detach(context, app, { id, count, start, drain: input.has('drain') });
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
@@ -110,7 +104,7 @@ export default defineCommand({
 /** Returns the given id or a new one. Only generated ids are allowed, because the id becomes part of a file name. */
 function supervisorId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
-    throw new QueueError('usage', '--supervisor is for internal use only');
+    throw usageError('--supervisor is for internal use only');
   }
   return given ?? randomBytes(6).toString('hex');
 }

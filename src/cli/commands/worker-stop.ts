@@ -1,9 +1,9 @@
 import { untilStoreOfStartingWorker } from '../../actions/starting-workers.ts';
 import { stopWorkers } from '../../actions/stop-workers.ts';
-import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { durationFlag } from '../read-flags.ts';
+import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'worker stop',
@@ -32,10 +32,8 @@ export default defineCommand({
     'You can also stop all workers by creating a file named .stop_workers in the state directory. This is the directory next to the database, such as ~/.queuectl/queue.db.d. For the default database, you can create the file in ~/.queuectl (or $QUEUECTL_HOME) instead.',
   ],
   async run({ io, app, location }, input) {
-    if (input.has('force') && input.has('leave'))
-      throw new QueueError('usage', 'use --force or --leave, not both');
-    if (input.has('all') && input.args.length > 0)
-      throw new QueueError('usage', 'use worker ids or --all, not both');
+    if (input.has('force') && input.has('leave')) throw usageError('use --force or --leave, not both');
+    if (input.has('all') && input.args.length > 0) throw usageError('use worker ids or --all, not both');
     const timeoutMs = durationFlag(input, 'timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
     await untilStoreOfStartingWorker(location);

@@ -1,3 +1,5 @@
+import { wrap } from '../help-page.ts';
+
 /** The keys and what they do. The most important ones come first. */
 const KEYS: [keys: string, effect: string][] = [
   ['Tab, right / Shift-Tab, left', 'next list, previous list'],
@@ -28,16 +30,4 @@ export function helpLines(width: number): string[] {
       : [keys, ...wrap(effect, width - 2).map((line) => `  ${line}`)],
   );
   return ['queuectl top: keys', '', ...lines, '', ...wrap(NOTE, width)];
-}
-
-/** Splits a text into lines of whole words that fit the width, as far as the words do. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

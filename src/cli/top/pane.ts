@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../actions/top.ts';
 import { formatCount } from '../../core/numbers.ts';
 import { align, GAP } from '../table.ts';
-import type { Line } from './line.ts';
+import type { Line, Part } from './line.ts';
 import { PANES, type PaneName } from './panes.ts';
 import { chosenIndex, rowsOf, type Ui } from './ui.ts';
 
@@ -73,11 +73,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
   return [heading, ...lines];
 }
 
-function emptyRow(
-  { jobs }: Snapshot,
-  name: PaneName,
-  filter: string,
-): { text: string; color: 'dim' | 'yellow' } {
+function emptyRow({ jobs }: Snapshot, name: PaneName, filter: string): Part {
   if (filter !== '') return { text: '  (no match)', color: 'dim' };
   if (name === 'workers' && jobs.pending + jobs.failed > 0)
     return { text: '  no worker is running; to start one: queuectl worker start', color: 'yellow' };

@@ -5,18 +5,7 @@ import type { Line } from './line.ts';
 import { outputStatus } from './output.ts';
 
 /** A narrow screen shows only the first keys, so the most important ones come first. */
-const KEYS = [
-  'q quit',
-  '? help',
-  'Tab next',
-  'l output',
-  'c cancel',
-  'r retry',
-  'p pause',
-  'h hold',
-  '/ filter',
-  '↑↓ move',
-];
+const KEYS = 'q quit|? help|Tab next|l output|c cancel|r retry|p pause|h hold|/ filter|↑↓ move'.split('|');
 const OUTPUT_KEYS = ['q back', 'f follow', '↑↓ scroll', 'g top', 'G end'];
 
 /** Draws the last line. Depending on the mode, it shows a question, the typed filter, a message or the keys. */
