@@ -3,7 +3,7 @@ import type { JobFilter } from '../core/filter.ts';
 import type { Dependency, GoneJob, Job, State } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
-import type { Attempt, ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
+import type { ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { pidOf } from './pid.ts';
 import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
@@ -33,11 +33,7 @@ export async function* listPages(
 }
 
 /** Reads matching jobs one by one, newest first. */
-export async function* listJobs(
-  app: App,
-  filter: JobFilter,
-  limit: number | null,
-): AsyncGenerator<JobWithReason> {
+export async function* listJobs(app: App, filter: JobFilter, limit: number | null) {
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
@@ -113,10 +109,7 @@ export async function enqueuedJobObjects(
 const MAX_REREADS = 3;
 
 /** Reads a job and then its attempts. Reads both again if the job changed in between. */
-export async function getJobWithAttempts(
-  app: App,
-  id: string,
-): Promise<{ job: JobWithReason; attempts: Attempt[] }> {
+export async function getJobWithAttempts(app: App, id: string) {
   let job = await getJob(app, id);
   for (let rereads = 0; ; rereads++) {
     const attempts = await app.store.attempts(id);
@@ -156,12 +149,7 @@ export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject
  * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. For a single job, it stops
  * after `most` of them.
  */
-export async function cancelledWith(
-  app: App,
-  ids: string[],
-  end: 'cancelled' | 'deleted',
-  most?: number,
-): Promise<string[]> {
+export async function cancelledWith(app: App, ids: string[], end: 'cancelled' | 'deleted', most?: number) {
   const dependents = new Set<string>();
   for (let at = 0; at < ids.length; at += PAGE_SIZE) {
     const page = ids.slice(at, at + PAGE_SIZE);

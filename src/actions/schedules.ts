@@ -14,10 +14,7 @@ import { fillIn } from './enqueue.ts';
 import { changedSchedule, type ScheduleChanges } from './schedule-input.ts';
 
 /** Throws if a schedule is invalid. Returns it with the usual spelling of its time zone, and the time of its next tick. */
-export async function checkSchedule(
-  spec: ScheduleSpec,
-  now: number,
-): Promise<{ spec: ScheduleSpec; nextAt: number }> {
+export async function checkSchedule(spec: ScheduleSpec, now: number) {
   checkName(spec.name, 'the schedule name');
   const { id, runAt, idempotencyKey } = spec.job;
   if (id !== undefined || runAt !== undefined || idempotencyKey !== undefined)

@@ -29,11 +29,8 @@ export async function signalJobs(
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
   const allSuspended = alreadySuspended > 0 && alreadySuspended === unchanged.length;
-  return {
-    changed,
-    unchanged,
-    why: allSuspended ? 'are already suspended' : 'are not running on this machine',
-  };
+  const why = allSuspended ? 'are already suspended' : 'are not running on this machine';
+  return { changed, unchanged, why };
 }
 
 /** Returns which jobs a signal would reach now. */

@@ -45,14 +45,8 @@ function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest
   const matches = (row: Row): boolean =>
     (queue === undefined || row.queue === queue) && (name === undefined || row.name === name);
   const isUnfiltered = queue === undefined && name === undefined;
-  const kinds = new Set(
-    isUnfiltered
-      ? []
-      : db
-          .all(sql.kinds)
-          .filter(matches)
-          .map((row) => row.number),
-  );
+  const matching = isUnfiltered ? [] : db.all(sql.kinds).filter(matches);
+  const kinds = new Set(matching.map((row) => row.number));
   for (const row of db.each(sql.rollups, TIER_NUMBERS[tier], from, to))
     if (isUnfiltered || kinds.has(row.kind!)) yield row;
 }
