@@ -3,7 +3,7 @@ import type { JobFilter } from '../core/filter.ts';
 import type { Dependency, GoneJob, Job, State } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
-import type { ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
+import type { ChildState, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { pidOf } from './pid.ts';
 import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
@@ -14,11 +14,7 @@ const PAGE_SIZE = 1000;
  * Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. Queues and workers
  * are read at most once for each page, to tell why its jobs wait.
  */
-export async function* listPages(
-  app: App,
-  filter: JobFilter,
-  limit: number | null,
-): AsyncGenerator<(ListedJob & JobWithReason)[]> {
+export async function* listPages(app: App, filter: JobFilter, limit: number | null) {
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   let before = Number.MAX_SAFE_INTEGER;
   while (remaining > 0) {
@@ -97,11 +93,8 @@ export async function enqueuedJobObjects(
   jobs: (Job | GoneJob)[],
   circumstances?: Circumstances,
 ): Promise<(JobObject | GoneJob)[]> {
-  await withReasons(
-    app,
-    jobs.filter((job): job is Job => !('gone' in job)),
-    circumstances,
-  );
+  const present = jobs.filter((job): job is Job => !('gone' in job));
+  await withReasons(app, present, circumstances);
   return Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
 }
 

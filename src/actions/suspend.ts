@@ -11,12 +11,7 @@ export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
 }
 
 /** Signals the processes that running jobs have on this machine. SIGSTOP skips jobs that are already suspended. */
-export async function signalJobs(
-  app: App,
-  ids: string[],
-  signal: NodeJS.Signals,
-  send = signalAttempt,
-): Promise<JobActionResult> {
+export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals, send = signalAttempt) {
   refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
