@@ -84,10 +84,7 @@ export async function jobObject(app: App, job: Job | JobWithReason): Promise<Job
   return { ...toJobObject(await withStdin(app, jobWithReason)), pid: await pidOf(app, job) };
 }
 
-/**
- * Returns the JSON objects of enqueued jobs. A job that has been deleted since has only the fields of `GoneJob`. Queues and
- * workers are read at most once for all jobs.
- */
+/** Returns the JSON objects of enqueued jobs, or only a `GoneJob` for a deleted one. Reads queues and workers at most once. */
 export async function enqueuedJobObjects(
   app: App,
   jobs: (Job | GoneJob)[],
@@ -138,10 +135,7 @@ export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject
   ...{ id, on, state, waiting: phase === 'open' },
 });
 
-/**
- * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. For a single job, it stops
- * after `most` of them.
- */
+/** Returns the ids of other jobs that would be cancelled if these were cancelled or deleted now. Stops after `most` for a single job. */
 export async function cancelledWith(app: App, ids: string[], end: 'cancelled' | 'deleted', most?: number) {
   const dependents = new Set<string>();
   for (let at = 0; at < ids.length; at += PAGE_SIZE) {

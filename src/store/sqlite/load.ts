@@ -47,10 +47,8 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const columns = new Map<string, string[]>();
   for (const { name, numbered } of SAVED_TABLES) {
     if (numbered) offsets[name] = Number(db.get(sql.highestNumber(name))!.number);
-    columns.set(
-      name,
-      db.all(sql.columnsOf, name).map((row) => String(row.name)),
-    );
+    const names = db.all(sql.columnsOf, name).map((row) => String(row.name));
+    columns.set(name, names);
   }
   /** The numbers of queues that exist in this store, by the number of the imported row. */
   const existingQueues = new Map<unknown, number>();
