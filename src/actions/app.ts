@@ -5,7 +5,7 @@ import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
-import { type IfMissing, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
+import { type IfMissing, type IfOlder, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store and the environment that every action works with. */
@@ -49,16 +49,9 @@ export async function openApp(
   { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false }: OpenOptions,
 ): Promise<OpenedApp> {
   guardExit();
-  const ifOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
+  const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const options: Parameters<typeof openStore>[1] = {
-      ifMissing,
-      actor,
-      anyOwner,
-      ifOlder,
-      partsOnDemand,
-      now: systemClock.now,
-    };
+    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, now: systemClock.now };
     const opened = await openStore(location, options);
     return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
@@ -87,9 +80,7 @@ function guardExit(): void {
 }
 
 /** Returns all settings, and the texts of those that are stored. Warns about stored values that are invalid. */
-export async function readStoredSettings(
-  app: App,
-): Promise<{ settings: Settings; stored: Map<string, string> }> {
+export async function readStoredSettings(app: App) {
   const stored = await app.store.settings();
   const { settings, invalid } = readSettings(stored);
   for (const { problem } of invalid) app.warn?.(problem);

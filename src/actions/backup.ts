@@ -30,28 +30,20 @@ export async function backup(
   file: string,
   options: CopyOptions,
 ): Promise<Backup> {
-  const care = await careOf(location);
   const backupState = stateBeside(resolve(file));
-  const { renewResult, replacedEpoch, ...written } = await care.copy(
-    location,
-    file,
-    options,
-    async (copy) => {
-      const source = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
-      const jobCounts = await renewCopy(app, copy);
-      return { ...(await copyOutputs(copy, source, options.withOutput ? backupState : null)), ...jobCounts };
-    },
-  );
+  const result = await (await careOf(location)).copy(location, file, options, async (copy) => {
+    const source = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
+    const jobCounts = await renewCopy(app, copy);
+    return { ...(await copyOutputs(copy, source, options.withOutput ? backupState : null)), ...jobCounts };
+  });
+  const { renewResult, replacedEpoch, ...written } = result;
   if (replacedEpoch !== null && replacedEpoch !== app.store.epoch)
     removeAttemptDirectories(backupState, replacedEpoch);
   return { ...written, ...renewResult };
 }
 
 /** Gives a copy a new epoch and settles its running jobs as lost. Returns how many jobs it has, and how many were running. */
-export async function renewCopy(
-  app: Pick<App, 'clock' | 'random'>,
-  copy: Store,
-): Promise<{ jobs: number; running: number }> {
+export async function renewCopy(app: Pick<App, 'clock' | 'random'>, copy: Store) {
   const running = (await copy.runningJobs()).length;
   const settings = resolveSettings(await copy.settings());
   await copy.renew(settlementOfLost(settings, app.clock.now(), app.random));

@@ -45,12 +45,9 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
       signal?.throwIfAborted();
       const maxMs = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
       await new Promise<void>((resolve) => {
-        const remainingMs = Math.max(0, deadline - now());
+        const leftMs = Math.max(0, deadline - now());
         // The timer also keeps the process alive, which the watch does not.
-        const timer = setTimeout(
-          () => wakeUp(),
-          Math.min(hasChanged ? untilNextPollMs() : maxMs, remainingMs),
-        );
+        const timer = setTimeout(() => wakeUp(), Math.min(hasChanged ? untilNextPollMs() : maxMs, leftMs));
         wakeUp = () => {
           clearTimeout(timer);
           resolve();

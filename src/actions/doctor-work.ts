@@ -11,18 +11,12 @@ import { presence } from './workers.ts';
 const CLOCK_SLACK_MS = 5000;
 
 /** Checks the workers, their jobs and the clock. */
-export async function diagnoseWork(
-  store: Store,
-  stateDirectory: StateDirectory,
-  now: number,
-): Promise<Finding[]> {
+export async function diagnoseWork(store: Store, state: StateDirectory, now: number): Promise<Finding[]> {
   const workers = await store.workers();
-  const goneIds = new Set(goneWorkers(workers, stateDirectory).map((worker) => worker.id));
+  const goneIds = new Set(goneWorkers(workers, state).map((worker) => worker.id));
   const live = workers.filter((worker) => !goneIds.has(worker.id));
   const liveIds = new Set(live.map((worker) => worker.id));
-  const stuck = (await store.runningJobs()).filter(
-    (job) => job.workerId === null || !liveIds.has(job.workerId),
-  );
+  const stuck = (await store.runningJobs()).filter((job) => !liveIds.has(job.workerId ?? ''));
   return [
     live.length === 0
       ? warn('workers', 'none running', 'queuectl worker start')
@@ -66,9 +60,6 @@ async function latestTime(store: Store, workers: Worker[]): Promise<number> {
 function checkClock(latest: number, now: number): Finding {
   const ahead = latest - now;
   if (ahead <= CLOCK_SLACK_MS) return ok('clock', new Date(now).toISOString());
-  return warn(
-    'clock',
-    `${formatDuration(ahead)} behind the latest time in the store`,
-    'timedatectl set-ntp true',
-  );
+  const text = `${formatDuration(ahead)} behind the latest time in the store`;
+  return warn('clock', text, 'timedatectl set-ntp true');
 }

@@ -18,14 +18,8 @@ export async function diagnose(location: string, now: number, readAll: boolean):
   const store = isReadable ? await peekStore(location) : null;
   const stateDirectory = care.stateDirectoryOf(location);
   const leftovers = [...care.leftovers(path), ...leftoversIn(stateDirectory, store?.epoch ?? null)];
-  const findings = [
-    checkRuntime(),
-    engine,
-    ...checkUser(),
-    ...checkPlace(path, files),
-    checkLeftovers(leftovers),
-    ...contents,
-  ];
+  const findings = [checkRuntime(), engine, ...checkUser(), ...checkPlace(path, files)];
+  findings.push(checkLeftovers(leftovers), ...contents);
   if (store !== null) {
     findings.push(...(await diagnoseWork(store, stateDirectory, now)));
     await store.close();

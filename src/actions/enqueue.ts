@@ -77,11 +77,10 @@ function refuseDuplicateIds(inputs: Iterable<JobInput>): void {
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readableCommand(argv));
-  if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
+  if (command === undefined) throw invalidJob('command is missing');
   // The JSON of an existing job has both fields. Then `command` is the readable form of `argv`.
-  if (argv !== null && command !== readableCommand(argv)) {
-    throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
-  }
+  if (argv !== null && command !== readableCommand(argv))
+    throw invalidJob('command and argv cannot be used together; give only one of them');
   const spec = withDefaults(input);
   spec.id ??= newId();
   spec.command = command;
@@ -97,6 +96,8 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   return spec;
 }
 
+export const invalidJob = (why: string): QueueError => new QueueError('invalid-job', why);
+
 /** Returns the maximum number of attempts: at most 1 for an at-most-once job, even if a schedule of an older version has more. */
 function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): number {
   if (policy?.atMostOnce) return Math.min(1, maxRetries ?? 1);
@@ -107,10 +108,9 @@ function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): num
 function checkPolicy({ policy, backoffBase }: JobSpec): void {
   const codeInBoth = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
   if (codeInBoth !== undefined)
-    throw new QueueError('invalid-job', `exit code ${codeInBoth} is in both retry_on and no_retry_on`);
+    throw invalidJob(`exit code ${codeInBoth} is in both retry_on and no_retry_on`);
   if (backoffBase !== null && policy.backoff !== undefined && policy.backoff !== 'exponential')
-    throw new QueueError(
-      'invalid-job',
+    throw invalidJob(
       `backoff_base only works with exponential backoff; with ${policy.backoff} backoff, use retry_delay`,
     );
 }
@@ -120,8 +120,7 @@ export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'en
   if (secretEnv.length === 0) return;
   const nameInBoth = secretEnv.find((name) => Object.hasOwn(env, name));
   if (nameInBoth !== undefined)
-    throw new QueueError(
-      'invalid-job',
+    throw invalidJob(
       `${nameInBoth} is in both env and secret_env; a secret takes its value from the worker's environment`,
     );
 }
@@ -129,14 +128,9 @@ export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'en
 /** Returns the uniqueness of a job, or null if it has none. By default, its key is reserved until the job has ended. */
 function uniqueOf({ unique }: JobInput): Uniqueness | null {
   if (unique === undefined) return null;
-  if (unique.key === undefined)
-    throw new QueueError('invalid-job', 'unique_for and unique_while require a unique_key');
-  if (unique.forMs !== undefined && unique.while !== undefined) {
-    throw new QueueError(
-      'invalid-job',
-      'unique_for and unique_while cannot be used together; give only one of them',
-    );
-  }
+  if (unique.key === undefined) throw invalidJob('unique_for and unique_while require a unique_key');
+  if (unique.forMs !== undefined && unique.while !== undefined)
+    throw invalidJob('unique_for and unique_while cannot be used together; give only one of them');
   return { key: unique.key, while: unique.while ?? 'active', forMs: unique.forMs ?? null };
 }
 

@@ -113,28 +113,22 @@ async function parentReasons(app: App, job: Job): Promise<string[]> {
     .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED_END[on]} (currently ${state})`);
 }
 
-async function queueReasons(app: App, queue: Queue): Promise<string[]> {
+async function queueReasons(app: App, { name, concurrency, rate, tokens }: Queue): Promise<string[]> {
   const reasons: string[] = [];
-  const running = await countJobs(app, { queue: queue.name, states: ['processing'] });
-  if (queue.concurrency !== null && running >= queue.concurrency) {
-    reasons.push(
-      `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
-    );
-  }
+  const running = await countJobs(app, { queue: name, states: ['processing'] });
+  if (concurrency !== null && running >= concurrency)
+    reasons.push(`queue ${name} is at its concurrency limit (${running} of ${concurrency} running)`);
   const maxJobs = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
   if (maxJobs !== null && total >= maxJobs)
     reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${maxJobs} running)`);
-  const { rate, tokens } = queue;
   if (rate !== null && availableTokens(rate, tokens, app.clock.now()).tokens < 1)
-    reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(rate)}`);
+    reasons.push(`queue ${name} has a rate limit of ${formatRate(rate)}`);
   return reasons;
 }
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
-  const serving = (await activeWorkers(app)).filter(
-    (worker) => takesJobs(worker) && serves(worker, job.queue),
-  );
+  const serving = (await activeWorkers(app)).filter((one) => takesJobs(one) && serves(one, job.queue));
   const hasFreeSlot = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
   if (hasFreeSlot || serving.length === 0) return [];
   return [

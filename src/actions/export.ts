@@ -18,17 +18,8 @@ const CHUNK_BYTES = 48 * 1024;
 /** Lines are collected until they have more characters than this, to save system calls. */
 const BUFFER_LENGTH = 256 * 1024;
 
-interface Counts {
-  rows: number;
-  jobs: number;
-}
-
 /** Passes the contents of the store to `write` as JSON lines, many in one call, and calls `onLine` for each line. */
-export async function exportTo(
-  app: App,
-  write: (text: string) => void,
-  onLine?: () => void,
-): Promise<Counts> {
+export async function exportTo(app: App, write: (text: string) => void, onLine?: () => void) {
   const counts = { rows: 0, jobs: 0 };
   let text = '';
   const writeLine = (object: object): void => {
@@ -82,7 +73,7 @@ export async function exportToFile(
   file: string,
   force: boolean,
   onLine: () => void,
-): Promise<{ file: string } & Counts> {
+) {
   const target = resolve(file);
   refuseUnwritable(dirname(target));
   if (!force) refuseExisting(target);

@@ -56,12 +56,7 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
   }
 }
 
-function nextAttempt(
-  attempts: Attempt[],
-  lastFollowed: number,
-  ordinal: number | null,
-  isFirst: boolean,
-): Attempt | undefined {
+function nextAttempt(attempts: Attempt[], lastFollowed: number, ordinal: number | null, isFirst: boolean) {
   if (ordinal !== null) return attempts.find((one) => one.ordinal === ordinal && one.number > lastFollowed);
   return isFirst ? attempts.at(-1) : attempts.find((one) => one.number > lastFollowed);
 }

@@ -57,7 +57,7 @@ export async function importLines(
     const loaded = await app.store.load(rows, {
       onConflict,
       settleLost: settlementOfLost(settings, app.clock.now(), app.random),
-      keepFile: (file) => appendOutput(app, file, places),
+      keepFile: (file) => addOutput(app, file, places),
     });
     wake(app.stateDirectory);
     tellChange(app.stateDirectory);
@@ -128,11 +128,7 @@ function checkedFilePart({ attempt, stream = 'stdout', base64 }: Record<string, 
 }
 
 /** Appends output to the file of its attempt. Adds the place of the attempt to `places`, which are removed if the import fails. */
-function appendOutput(
-  app: App,
-  { attempt, stream, bytes }: ExportedFilePart,
-  places: Map<number, Place>,
-): void {
+function addOutput(app: App, { attempt, stream, bytes }: ExportedFilePart, places: Map<number, Place>): void {
   let place = places.get(attempt);
   if (place === undefined) {
     place = placeOfAttempt(app, attempt);

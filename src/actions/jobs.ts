@@ -3,7 +3,7 @@ import type { JobFilter } from '../core/filter.ts';
 import type { Dependency, GoneJob, Job, State } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
-import type { Attempt, ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
+import type { ChildState, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { pidOf } from './pid.ts';
 import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
@@ -14,11 +14,7 @@ const PAGE_SIZE = 1000;
  * Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. Queues and workers
  * are read at most once for each page, to tell why its jobs wait.
  */
-export async function* listPages(
-  app: App,
-  filter: JobFilter,
-  limit: number | null,
-): AsyncGenerator<(ListedJob & JobWithReason)[]> {
+export async function* listPages(app: App, filter: JobFilter, limit: number | null) {
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   let before = Number.MAX_SAFE_INTEGER;
   while (remaining > 0) {
@@ -33,11 +29,7 @@ export async function* listPages(
 }
 
 /** Reads matching jobs one by one, newest first. */
-export async function* listJobs(
-  app: App,
-  filter: JobFilter,
-  limit: number | null,
-): AsyncGenerator<JobWithReason> {
+export async function* listJobs(app: App, filter: JobFilter, limit: number | null) {
   for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
@@ -92,20 +84,14 @@ export async function jobObject(app: App, job: Job | JobWithReason): Promise<Job
   return { ...toJobObject(await withStdin(app, jobWithReason)), pid: await pidOf(app, job) };
 }
 
-/**
- * Returns the JSON objects of enqueued jobs. A job that has been deleted since has only the fields of `GoneJob`. Queues and
- * workers are read at most once for all jobs.
- */
+/** Returns the JSON objects of enqueued jobs, or only a `GoneJob` for a deleted one. Reads queues and workers at most once. */
 export async function enqueuedJobObjects(
   app: App,
   jobs: (Job | GoneJob)[],
   circumstances?: Circumstances,
 ): Promise<(JobObject | GoneJob)[]> {
-  await withReasons(
-    app,
-    jobs.filter((job): job is Job => !('gone' in job)),
-    circumstances,
-  );
+  const present = jobs.filter((job): job is Job => !('gone' in job));
+  await withReasons(app, present, circumstances);
   return Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
 }
 
@@ -113,10 +99,7 @@ export async function enqueuedJobObjects(
 const MAX_REREADS = 3;
 
 /** Reads a job and then its attempts. Reads both again if the job changed in between. */
-export async function getJobWithAttempts(
-  app: App,
-  id: string,
-): Promise<{ job: JobWithReason; attempts: Attempt[] }> {
+export async function getJobWithAttempts(app: App, id: string) {
   let job = await getJob(app, id);
   for (let rereads = 0; ; rereads++) {
     const attempts = await app.store.attempts(id);
@@ -152,16 +135,8 @@ export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject
   ...{ id, on, state, waiting: phase === 'open' },
 });
 
-/**
- * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. For a single job, it stops
- * after `most` of them.
- */
-export async function cancelledWith(
-  app: App,
-  ids: string[],
-  end: 'cancelled' | 'deleted',
-  most?: number,
-): Promise<string[]> {
+/** Returns the ids of other jobs that would be cancelled if these were cancelled or deleted now. Stops after `most` for a single job. */
+export async function cancelledWith(app: App, ids: string[], end: 'cancelled' | 'deleted', most?: number) {
   const dependents = new Set<string>();
   for (let at = 0; at < ids.length; at += PAGE_SIZE) {
     const page = ids.slice(at, at + PAGE_SIZE);

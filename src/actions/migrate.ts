@@ -29,11 +29,7 @@ export async function previewMigration(
 }
 
 /** Brings a store to the newest schema version. Throws if workers of the older version are running. */
-export async function migrateStore(
-  location: string,
-  actor: string | null,
-  anyOwner: boolean,
-): Promise<Migration> {
+export async function migrateStore(location: string, actor: string | null, anyOwner: boolean) {
   const migration = await previewMigration(location, actor, anyOwner);
   const { db, from, to, workers } = migration;
   if (workers.length > 0)

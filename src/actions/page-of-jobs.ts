@@ -1,5 +1,4 @@
 import type { JobFilter, StoreFilter } from '../core/filter.ts';
-import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { ListedJob } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { countersCover, countJobs } from './jobs.ts';
@@ -15,12 +14,7 @@ export interface JobCount {
 }
 
 /** Returns a page of matching jobs, newest first. `from` is the `next` of the previous page. Each is null if there is no such page. */
-export async function pageOfJobs(
-  app: App,
-  filter: JobFilter,
-  from: number | null,
-  limit: number,
-): Promise<{ jobs: (ListedJob & JobWithReason)[]; next: number | null; count: JobCount }> {
+export async function pageOfJobs(app: App, filter: JobFilter, from: number | null, limit: number) {
   const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
   const { storeFilter, circumstances } = await resolveFilter(app, filter);
   const { jobs, searchedDownTo } = await search(app, storeFilter, from ?? ABOVE_NEWEST, limit, deadline);
@@ -46,15 +40,13 @@ const SHORT_STRETCH_MS = 2;
 const ABOVE_NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** Yields ranges of job numbers (`above` < number < `before`), newest first, until the deadline or the first job (`above` is 0). */
-async function* stretches(
-  app: App,
-  filter: StoreFilter,
-  from: number,
-  deadline: number,
-): AsyncGenerator<{ before: number; above: number }> {
+async function* stretches(app: App, filter: StoreFilter, from: number, deadline: number) {
   const { states: _, queue: __, name: ___, ...other } = filter;
   // Indexes cover a filter by state, queue and name, so one stretch has all jobs.
-  if (Object.keys(other).length === 0) return yield { before: from, above: 0 };
+  if (Object.keys(other).length === 0) {
+    yield { before: from, above: 0 };
+    return;
+  }
   let jobsPerStretch = FIRST_STRETCH_JOBS;
   for (let before = from; ; ) {
     const start = app.clock.monotonic();
@@ -69,13 +61,7 @@ async function* stretches(
 }
 
 /** Finds up to `limit` matching jobs with numbers below `from`. Returns the lowest number that was searched as `searchedDownTo`. */
-async function search(
-  app: App,
-  filter: StoreFilter,
-  from: number,
-  limit: number,
-  deadline: number,
-): Promise<{ jobs: ListedJob[]; searchedDownTo: number }> {
+async function search(app: App, filter: StoreFilter, from: number, limit: number, deadline: number) {
   const jobs: ListedJob[] = [];
   let searchedDownTo = 1;
   for await (const stretch of stretches(app, filter, from, deadline)) {

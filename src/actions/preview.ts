@@ -29,12 +29,7 @@ export const previewRelease = (app: App, ids: string[]) => previewJobs(app, ids,
 export const previewCancel = (app: App, ids: string[]) => previewEnd(app, ids, cancelRule, 'cancelled');
 export const previewDelete = (app: App, ids: string[]) => previewEnd(app, ids, deleteRule, 'deleted');
 
-async function previewEnd(
-  app: App,
-  ids: string[],
-  rule: JobRule,
-  end: 'cancelled' | 'deleted',
-): Promise<JobActionResult> {
+async function previewEnd(app: App, ids: string[], rule: JobRule, end: 'cancelled' | 'deleted') {
   const result = await previewJobs(app, ids, rule);
   return { ...result, alsoCancelled: await cancelledWith(app, result.changed, end) };
 }

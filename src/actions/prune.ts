@@ -71,10 +71,8 @@ export async function previewPrune(app: App): Promise<PruneResult> {
     states.push({ state, keep, ...prunable });
   }
   const keep = settings['keep-events'];
-  return {
-    states,
-    events: { keep, events: keep === null ? 0 : await store.prunableEvents(keep, clock.now()) },
-  };
+  const events = keep === null ? 0 : await store.prunableEvents(keep, clock.now());
+  return { states, events: { keep, events } };
 }
 
 const NO_JOBS: JobTotals = { jobs: 0, bytes: 0 };

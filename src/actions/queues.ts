@@ -12,9 +12,8 @@ import type { App } from './app.ts';
 /** Returns every queue, ordered by name, with its number of jobs by state. */
 export async function listQueues(app: App): Promise<QueueObject[]> {
   const counts = await app.store.counts();
-  const waitingSince = new Map(
-    (await app.store.oldestWaiting(app.clock.now())).map(({ queue, since }) => [queue, since]),
-  );
+  const oldest = await app.store.oldestWaiting(app.clock.now());
+  const waitingSince = new Map(oldest.map(({ queue, since }) => [queue, since]));
   return (await app.store.queues()).map((queue) => {
     const jobs = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
     for (const count of counts) if (count.queue === queue.name) jobs[count.state] = count.jobs;
@@ -36,12 +35,9 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
 export async function getQueue(app: App, name: string): Promise<QueueObject> {
   const queues = await listQueues(app);
   const found = queues.find((queue) => queue.name === name);
-  if (found === undefined)
-    throw noQueue(
-      name,
-      queues.map((queue) => queue.name),
-    );
-  return found;
+  if (found !== undefined) return found;
+  const names = queues.map((queue) => queue.name);
+  throw noQueue(name, names);
 }
 
 async function queueNames(app: App): Promise<string[]> {

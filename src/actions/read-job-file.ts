@@ -8,13 +8,10 @@ import { splitElements, splitLines, splitObjects } from './split-chunks.ts';
 export type Chunks = Iterable<string>;
 
 /** Reads jobs one by one: a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
-export function* readJobFile(
-  chunks: Chunks,
-  template: CommandTemplate | null,
-  now: number,
-): Generator<ReadJob> {
+export function* readJobFile(chunks: Chunks, template: CommandTemplate | null, now: number) {
   let hasJobs = false;
-  for (const job of template === null ? readJsonOrLines(chunks, now) : readLines(chunks, template, now)) {
+  const jobs = template === null ? readJsonOrLines(chunks, now) : readLines(chunks, template, now);
+  for (const job of jobs) {
     hasJobs = true;
     yield job;
   }

@@ -42,9 +42,7 @@ export function readJob(value: unknown, source: string, now: number): ReadJob {
 }
 
 function misspellingHint(value: object): string {
-  const misspelt = Object.keys(value).find(
-    (name) => name !== 'command' && nearest(name, ['command']) !== null,
-  );
+  const misspelt = Object.keys(value).find((key) => key !== 'command' && nearest(key, ['command']) !== null);
   return misspelt === undefined ? '' : `; did you mean 'command' instead of '${misspelt}'?`;
 }
 

@@ -90,23 +90,19 @@ export async function restore(
 const FATAL_CODES = new Set(['store-busy', 'wrong-state']);
 
 /** Describes the old store. `contents` is null if the store is empty. Throws if it has a live worker or a running job. */
-async function inspectOldStore(
-  app: Pick<App, 'clock' | 'random'>,
-  location: string,
-  stateDirectory: StateDirectory,
-): Promise<{ contents: string | null; epoch: string | null }> {
+async function inspectOldStore(app: Pick<App, 'clock' | 'random'>, location: string, state: StateDirectory) {
   let store: Store | null = null;
   try {
     store = await peekStore(location);
     if (store === null) return { contents: 'a database of another version', epoch: null };
-    const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
+    const [worker] = await activeWorkers({ ...app, store, stateDirectory: state, newId: () => '' });
     if (worker !== undefined)
       throw new QueueError(
         'store-busy',
         `worker ${worker.id} is running`,
         'to stop all workers: queuectl worker stop',
       );
-    await throwIfJobsRun(store, stateDirectory);
+    await throwIfJobsRun(store, state);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const otherRows = (await store.schedules()).length + (await store.settings()).size;
     const contents = jobs > 0 ? countOf(jobs) : otherRows > 0 ? 'contains schedules or settings' : null;

@@ -16,8 +16,6 @@ export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
   const job = await getJob(app, id);
   const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);
   const count = Math.min(MAX_DELAYS, attemptsAllowed(job) - 1);
-  return {
-    delays_ms: Array.from({ length: count }, (_, i) => backoffMs(policy, i + 1, () => 0)),
-    jitter: policy.jitter,
-  };
+  const delays = Array.from({ length: count }, (_, i) => backoffMs(policy, i + 1, () => 0));
+  return { delays_ms: delays, jitter: policy.jitter };
 }

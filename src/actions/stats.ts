@@ -17,10 +17,7 @@ export async function stats(app: App): Promise<Stats> {
     sampled_attempts: sample.length,
     wait_ms: percentiles(sample.flatMap((one) => one.waitMs ?? [])),
     run_ms: percentiles(sample.flatMap((one) => one.runMs ?? [])),
-    throughput_per_minute: throughputPerMinute(
-      sample.map((one) => one.finishedAt),
-      app.clock.now(),
-    ),
+    throughput_per_minute: throughputPerMinute(sample, app.clock.now()),
   };
 }
 
@@ -32,8 +29,8 @@ function percentiles(values: number[]): Percentiles | null {
 }
 
 /** Returns the throughput in the window. If the sample is full and covers less time, returns the throughput in that time. */
-function throughputPerMinute(finishedAt: number[], now: number): number {
-  const recent = finishedAt.filter((at) => at > now - THROUGHPUT_WINDOW_MS);
+function throughputPerMinute(sample: { finishedAt: number }[], now: number): number {
+  const recent = sample.map((one) => one.finishedAt).filter((at) => at > now - THROUGHPUT_WINDOW_MS);
   if (recent.length === 0) return 0;
   const oldest = recent.reduce((a, b) => Math.min(a, b));
   const span = recent.length === MAX_SAMPLE ? Math.max(1, now - oldest) : THROUGHPUT_WINDOW_MS;

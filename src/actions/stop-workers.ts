@@ -28,11 +28,7 @@ export async function stopWorkers(app: App, request: StopRequest): Promise<numbe
 }
 
 /** Orders workers to stop and does not wait. If `workerIds` is given, only these workers stop, and they are not replaced. */
-export async function orderStop(
-  app: App,
-  order: StopOrder,
-  workerIds?: string[],
-): Promise<{ ids: string[]; workerCount: number }> {
+export async function orderStop(app: App, order: StopOrder, workerIds?: string[]) {
   if (workerIds === undefined) return orderAllToStop(app, order);
   const workers = await activeWorkers(app);
   const unknownId = workerIds.find((id) => !workers.some((one) => one.id === id));

@@ -11,12 +11,7 @@ export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
 }
 
 /** Signals the processes that running jobs have on this machine. SIGSTOP skips jobs that are already suspended. */
-export async function signalJobs(
-  app: App,
-  ids: string[],
-  signal: NodeJS.Signals,
-  send = signalAttempt,
-): Promise<JobActionResult> {
+export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals, send = signalAttempt) {
   refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
@@ -29,11 +24,8 @@ export async function signalJobs(
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
   const allSuspended = alreadySuspended > 0 && alreadySuspended === unchanged.length;
-  return {
-    changed,
-    unchanged,
-    why: allSuspended ? 'are already suspended' : 'are not running on this machine',
-  };
+  const why = allSuspended ? 'are already suspended' : 'are not running on this machine';
+  return { changed, unchanged, why };
 }
 
 /** Returns which jobs a signal would reach now. */

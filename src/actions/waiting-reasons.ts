@@ -70,10 +70,7 @@ export async function resolveFilter(
 }
 
 /** Counts the waiting jobs of each queue by reason. The cost grows with the number of held, blocked and not yet due jobs. */
-export async function countReasons(
-  app: App,
-  circumstances?: Circumstances,
-): Promise<{ queue: string; jobs: ReasonCounts }[]> {
+export async function countReasons(app: App, circumstances?: Circumstances) {
   const { now, queues, otherQueues } = circumstances ?? (await readCircumstances(app));
   const counts = new Map<string, ReasonCounts>();
   const countsOf = (queue: string): ReasonCounts => {

@@ -54,10 +54,8 @@ export function addDependencies(
 const JOBS_PER_END = 3;
 
 function refuseCycle(db: Connection, firstChild: number): void {
-  const rows = db.all(sql.parentsOfJobsFrom, firstChild);
-  const parentsOf = new Map(
-    rows.map((row) => [row.child as number, JSON.parse(row.parents as string) as number[]]),
-  );
+  const rows = db.all<{ child: number; parents: string }>(sql.parentsOfJobsFrom, firstChild);
+  const parentsOf = new Map(rows.map(({ child, parents }) => [child, JSON.parse(parents) as number[]]));
   const cycle = findCycle(parentsOf);
   if (cycle === null) return;
   const quotedIds = (numbers: number[]): string =>
@@ -75,11 +73,7 @@ function refuseCycle(db: Connection, firstChild: number): void {
  * Unblocks, holds or cancels the jobs that depend on a job that has ended, and likewise the dependents of those that it
  * cancels. Returns how many dependencies were met, and the ids of the cancelled jobs.
  */
-export function handleParentEnd(
-  db: Connection,
-  first: EndedParent,
-  now: number,
-): { met: number; cancelled: string[] } {
+export function handleParentEnd(db: Connection, first: EndedParent, now: number) {
   let met = 0;
   const cancelled: string[] = [];
   const endedParents = [first];
@@ -129,12 +123,7 @@ export function countChildren(db: Connection, id: string, most: number): number 
 }
 
 /** Returns the ids of the jobs that `handleParentEnd` would cancel if these jobs were cancelled or deleted, but at most `most`. */
-export function cancelledWith(
-  db: Connection,
-  ids: string[],
-  end: 'cancelled' | 'deleted',
-  most: number,
-): string[] {
+export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted', most: number) {
   const seen = new Set<number>();
   const parents: { number: number; end: ParentEnd }[] = [];
   for (const id of ids) {

@@ -22,11 +22,10 @@ export function figureStore(db: Connection): FigureStore {
     breakdown: (request) => db.read(() => sumByLabels(db, rollups(db, request))),
     totals: () => db.read(() => sumByLabels(db, db.each(sql.rollups, 0, 0, 1))),
     oldestWaiting: (now) =>
-      db.read(() =>
-        db
-          .all(sql.oldestWaiting)
-          .map((row) => ({ queue: row.name as string, since: waitingSince(row, now) })),
-      ),
+      db.read(() => {
+        const rows = db.all(sql.oldestWaiting);
+        return rows.map((row) => ({ queue: row.name as string, since: waitingSince(row, now) }));
+      }),
     sampleWaiting: (now) => sampleWaiting(db, now),
     // The file is not opened, because closing it would drop SQLite's locks.
     walBytes: async () => statSync(`${db.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
@@ -45,14 +44,8 @@ function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest
   const matches = (row: Row): boolean =>
     (queue === undefined || row.queue === queue) && (name === undefined || row.name === name);
   const isUnfiltered = queue === undefined && name === undefined;
-  const kinds = new Set(
-    isUnfiltered
-      ? []
-      : db
-          .all(sql.kinds)
-          .filter(matches)
-          .map((row) => row.number),
-  );
+  const matching = isUnfiltered ? [] : db.all(sql.kinds).filter(matches);
+  const kinds = new Set(matching.map((row) => row.number));
   for (const row of db.each(sql.rollups, TIER_NUMBERS[tier], from, to))
     if (isUnfiltered || kinds.has(row.kind!)) yield row;
 }

@@ -58,15 +58,12 @@ async function insertIdempotently<T>(
  * Takes an idempotency key in the transaction that adds its jobs, and returns null. If the key was used before, returns the
  * ids of the jobs of that use, or throws if the body differs.
  */
-function takeKey(
-  db: Connection,
-  { key, body }: Idempotency,
-  now: number,
-): { ids: string[]; usedAt: number } | null {
+function takeKey(db: Connection, { key, body }: Idempotency, now: number) {
   db.run(sql.freeExpiredKey, key, now - KEY_KEPT_MS);
   if (db.run(sql.takeKey, key, body, now) === 1) return null;
   const row = db.get(sql.useOfKey, key)!;
-  if (row.body === body) return { ids: JSON.parse(row.ids as string), usedAt: row.used_at as number };
+  if (row.body === body)
+    return { ids: JSON.parse(row.ids as string) as string[], usedAt: row.used_at as number };
   throw new QueueError('key-reused', `the idempotency key '${key}' was already used for a different request`);
 }
 
@@ -112,13 +109,8 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   figures.write(now);
   for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
   // Dependencies are added last, because a job may depend on one that comes after it.
-  if (children.length > 0)
-    addDependencies(
-      db,
-      children.map((child) => child.id),
-      keyHolders,
-      now,
-    );
+  const childIds = children.map((child) => child.id);
+  if (childIds.length > 0) addDependencies(db, childIds, keyHolders, now);
   // Jobs with dependencies are read again, because some may have been unblocked, held or cancelled immediately.
   if (keep === undefined)
     for (const { id, index } of children) results[index] = toJob(db.get(sql.jobById, id)!) as T;

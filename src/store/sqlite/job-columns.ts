@@ -10,13 +10,10 @@ export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'star
 /** The columns of `job` that hold what a user sets, without those of unique keys. */
 export const FIELD_COLUMNS = [...OWN_FIELDS.map((field) => field.name), 'hooks', 'policy', 'start'];
 
-const PLAIN = OWN_FIELDS.filter((field) => field.plain);
+const PLAIN = OWN_FIELDS.filter((field) => field.plain && field.name !== 'queue');
 /** The columns that are set for a plain job, which sets no rarely used field. `queue` is the first: it gets the number of the queue. */
-export const PLAIN_COLUMNS = [
-  'queue',
-  ...PLAIN.map((field) => field.name).filter((name) => name !== 'queue'),
-];
-export const PLAIN_KEYS = PLAIN.map((field) => field.key).filter((key) => key !== 'queue');
+export const PLAIN_COLUMNS = ['queue', ...PLAIN.map((field) => field.name)];
+export const PLAIN_KEYS = PLAIN.map((field) => field.key);
 /** The properties that have their defaults in a plain job. */
 export const RARE_KEYS = [...OWN_FIELDS, ...START_FIELDS]
   .filter((field) => !field.plain)

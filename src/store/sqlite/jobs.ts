@@ -2,7 +2,7 @@ import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/
 import type { Connection, Row } from './connection.ts';
 import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
-import { toAttempt, toJob } from './rows.ts';
+import { mapIfFound, toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
 /** Implements this part except `insert`, which store-core.ts has. */
@@ -37,10 +37,6 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
       ),
     needsPlace: (attempt) => db.read(() => db.get(sql.attemptNeedsPlace, attempt) !== undefined),
   };
-}
-
-function mapIfFound<T>(row: Row | undefined, map: (row: Row) => T): T | null {
-  return row === undefined ? null : map(row);
 }
 
 function toSetAsideCounts(row: Row): SetAsideCounts {

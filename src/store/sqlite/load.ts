@@ -44,18 +44,17 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const counts: LoadCounts = { added: {}, skipped: {} };
   // These are the highest numbers in use. They are added to the imported numbers, which therefore stay the same in an empty store.
   const offsets: Record<string, number> = {};
-  for (const { name, numbered } of SAVED_TABLES)
+  const columns = new Map<string, string[]>();
+  for (const { name, numbered } of SAVED_TABLES) {
     if (numbered) offsets[name] = Number(db.get(sql.highestNumber(name))!.number);
+    const names = db.all(sql.columnsOf, name).map((row) => String(row.name));
+    columns.set(name, names);
+  }
   /** The numbers of queues that exist in this store, by the number of the imported row. */
   const existingQueues = new Map<unknown, number>();
   /** The numbers of jobs that exist in this store, by the number of the imported row. Loaded jobs may depend on them. */
   const existingJobs = new Map<number, number>();
   const hasFigures = db.get(sql.anyFigure) !== undefined;
-  const columns = new Map(
-    SAVED_TABLES.map(
-      ({ name }) => [name, db.all(sql.columnsOf, name).map((row) => String(row.name))] as const,
-    ),
-  );
   const increment = (kind: 'added' | 'skipped', table: string): void => {
     counts[kind][table] = (counts[kind][table] ?? 0) + 1;
   };
@@ -123,9 +122,7 @@ function isSame(a: Row, b: Row): boolean {
 /** Removes the times from figures that were exported before the first release, because their buckets were too wide for percentiles. */
 function withoutOldTimes(row: Row): Row {
   if (!('w0' in row)) return row;
-  return Object.fromEntries(
-    Object.entries(row).filter(([column]) => !/^([wr]\d+|(wait|run)_ms)$/.test(column)),
-  );
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !/^([wr]\d+|(wait|run)_ms)$/.test(name)));
 }
 
 function checkColumns(table: SavedTable, row: Row, known: string[]): void {

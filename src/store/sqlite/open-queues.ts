@@ -25,7 +25,8 @@ export function openQueues(db: Connection, names: string[] | null, now: number):
 function toOpenQueue(row: Row, now: number): OpenQueue {
   const limit = row.concurrency as number | null;
   const free = limit === null ? Number.POSITIVE_INFINITY : limit - ((row.running as number | null) ?? 0);
-  const { tokens, openAt } = rateOf(row, now);
+  const { rate, tokens: left } = toRate(row);
+  const { tokens, openAt } = rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, left, now);
   return {
     number: row.number as number,
     hasReadyJob: row.ready === 1,
@@ -36,11 +37,6 @@ function toOpenQueue(row: Row, now: number): OpenQueue {
     openAt: free <= 0 ? Number.POSITIVE_INFINITY : openAt,
     agingMs: row.aging_ms as number | null,
   };
-}
-
-function rateOf(row: Row, now: number): { tokens: number | null; openAt: number } {
-  const { rate, tokens } = toRate(row);
-  return rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, tokens, now);
 }
 
 /** Returns the rate of a queue, and what is left of it. */

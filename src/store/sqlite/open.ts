@@ -118,18 +118,13 @@ function handleRemovedWal(path: string): QueueError {
 }
 
 /** Checks the file, or creates it before SQLite does, so that nobody else can read it even for a moment. */
-function prepareFiles(
-  location: string,
-  create: boolean,
-  anyOwner: boolean,
-): { path: string; created: boolean } {
+function prepareFiles(location: string, create: boolean, anyOwner: boolean) {
   try {
     // The files that SQLite creates beside the database have longer names, which must fit into 255 bytes.
     const name = basename(location);
     // A UTF-16 code unit takes at most three bytes, so a short name needs no exact count.
-    if (name.length * 3 > LONGEST_NAME_BYTES && Buffer.byteLength(name) > LONGEST_NAME_BYTES) {
+    if (name.length * 3 > LONGEST_NAME_BYTES && Buffer.byteLength(name) > LONGEST_NAME_BYTES)
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
-    }
     refuseNonFile(location, statSync(location, { throwIfNoEntry: false }));
     // This comes before SQLite opens the database, because SQLite also reads the files beside it.
     refuseUnsafe(location, anyOwner);

@@ -57,10 +57,7 @@ export const RANGES: Record<string, Record<string, Range>> = {
 
 /** The tables whose rows have their own number, each with the column that identifies a row in messages. */
 export const NAME_COLUMNS: Record<string, string> = Object.fromEntries(
-  SAVED_TABLES.filter((table) => table.numbered).map(({ name, nameColumns }) => [
-    name,
-    nameColumns[0] ?? 'number',
-  ]),
+  SAVED_TABLES.flatMap((table) => (table.numbered ? [[table.name, table.nameColumns[0] ?? 'number']] : [])),
 );
 
 /** Returns the first column of a row whose value is not a number within its range. NULL is allowed. */
@@ -71,10 +68,7 @@ export function columnOutOfRange(table: string, row: Record<string, unknown>): s
 }
 
 /** Returns the row with all numbers and times put into their ranges, and the names of the changed columns. */
-export function intoRange<T extends Record<string, unknown>>(
-  table: string,
-  row: T,
-): { row: T; changed: string[] } {
+export function intoRange<T extends Record<string, unknown>>(table: string, row: T) {
   const fitting: Record<string, unknown> = { ...row };
   const changed: string[] = [];
   for (const [column, [min, max]] of Object.entries(RANGES[table] ?? {})) {
@@ -97,9 +91,7 @@ export function outsideRangeSql(column: string, [min, max]: Range): string {
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 export function outOfRangeRowsSql(table: string): string {
   const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}), ...RANGES[table] });
-  const columns = ranges.map(
-    ([column, range]) => `iif(${outsideRangeSql(column, range)}, '${column}', NULL)`,
-  );
+  const columns = ranges.map(([one, range]) => `iif(${outsideRangeSql(one, range)}, '${one}', NULL)`);
   const name = NAME_COLUMNS[table] ?? Object.keys(RANGES[table]!)[0]!;
   return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}
     WHERE ${ranges.map(([column, range]) => outsideRangeSql(column, range)).join(' OR ')}`;

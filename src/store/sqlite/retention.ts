@@ -86,12 +86,7 @@ function totalsOf(db: Connection, state: PrunedState): JobTotals {
 }
 
 /** Returns at most `limit` jobs that ended after the given one, in the order in which they ended. */
-function endedJobsAfter(
-  db: Connection,
-  state: PrunedState,
-  after: PrunableJob | undefined,
-  limit: number,
-): PrunableJob[] {
+function endedJobsAfter(db: Connection, state: PrunedState, after: PrunableJob | undefined, limit: number) {
   const { finishedAt, number } = after ?? { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 };
   return db.all<PrunableJob>(sql.endedJobs, state, finishedAt, number, limit);
 }

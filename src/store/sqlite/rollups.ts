@@ -7,11 +7,8 @@ import * as sql from './sql/figures.ts';
 import { inAllTimeAndTiers, inEveryTier, kindFinder } from './tally.ts';
 
 /** Counts an attempt whose settlement was applied. `attempt` is its row before the settlement. */
-export function countAttempt(
-  db: Connection,
-  attempt: Row,
-  { transition, why, finishedAt, durationMs }: Settlement,
-): void {
+export function countAttempt(db: Connection, attempt: Row, settlement: Settlement): void {
+  const { transition, why, finishedAt, durationMs } = settlement;
   const startedAt = attempt.started_at as number;
   const at = Math.max(startedAt, finishedAt);
   const outcome = attemptOutcome(transition.to, why);

@@ -9,11 +9,7 @@ import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
 
 /** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
-const parseJson = <T>(
-  value: Row[string] | undefined,
-  fallback: T,
-  isList = Array.isArray(fallback ?? []),
-): T => {
+function parseJson<T>(value: unknown, fallback: T, isList = Array.isArray(fallback ?? [])): T {
   if (value === null || value === undefined) return fallback;
   let read: unknown;
   try {
@@ -23,7 +19,7 @@ const parseJson = <T>(
   }
   const fits = typeof read === 'object' && read !== null && Array.isArray(read) === isList;
   return fits ? (read as T) : fallback;
-};
+}
 
 interface ColumnReader {
   key: string;
@@ -44,6 +40,11 @@ function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
   const { default: unset = null, type } = field;
   if (isJson(field)) return (value) => parseJson(value, unset, type!.type === 'array');
   return type!.type === 'boolean' ? (value) => value === 1 : null;
+}
+
+/** Returns the converted row, or null if there is none. */
+export function mapIfFound<T>(row: Row | undefined, convert: (row: Row) => T): T | null {
+  return row === undefined ? null : convert(row);
 }
 
 const JOB_TEMPLATE = { ...JOB_DEFAULTS, ...INITIAL_FIELDS };
@@ -85,11 +86,8 @@ function toUnique(row: Row): Uniqueness | null {
   if (row.unique_key === null) return null;
   const until = row.unique_until as number | null;
   const forMs = until === null ? null : until - (row.created_at as number);
-  return {
-    key: row.unique_key as string,
-    while: (row.unique_while as Uniqueness['while']) ?? 'active',
-    forMs,
-  };
+  const during = row.unique_while as Uniqueness['while'] | null;
+  return { key: row.unique_key as string, while: during ?? 'active', forMs };
 }
 
 export function toListedJob(row: Row): ListedJob {

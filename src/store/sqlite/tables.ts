@@ -20,15 +20,8 @@ export interface SavedTable {
 }
 
 function savedTable(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
-  return {
-    name,
-    key: key.split(' '),
-    numbered: key === 'number',
-    refs: {},
-    nameColumns: [],
-    json: {},
-    ...more,
-  };
+  const defaults = { numbered: key === 'number', refs: {}, nameColumns: [], json: {} };
+  return { name, key: key.split(' '), ...defaults, ...more };
 }
 
 /** The tables that make up the queue, in an order in which their rows can be inserted. */

@@ -19,10 +19,7 @@ const OPEN_TRIES = 3;
  * meanwhile, the store is opened again, because what was read may be out of date. They change if somebody removes them, or if
  * SQLite does when the last process closes the database.
  */
-export async function openWithCurrentFiles(
-  location: string,
-  open: () => Promise<OpenedStore>,
-): Promise<OpenedStore> {
+export async function openWithCurrentFiles(location: string, open: () => Promise<OpenedStore>) {
   for (let tries = 1; ; tries++) {
     const db = existsSync(location) ? realpathSync(location) : null;
     if (db === null) return open();

@@ -175,11 +175,8 @@ function rowAt(
 }
 
 /** Returns the values by column name, or null if they do not fit the table. */
-function toRow(
-  values: Value[],
-  rowid: number | null,
-  { columns, alias, minColumns }: TableShape,
-): Row | null {
+function toRow(values: Value[], rowid: number | null, shape: TableShape): Row | null {
+  const { columns, alias, minColumns } = shape;
   if (values.length < minColumns || values.length > columns.length) return null;
   const row: Row = {};
   for (const [i, column] of columns.entries()) {

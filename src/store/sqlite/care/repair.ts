@@ -25,11 +25,7 @@ import { type DamagedCopy, openDamagedCopy } from './salvage.ts';
  * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read, or if
  * the trees are lost and no job was found. Keeps the epoch if it is known, so that running processes are found by their cookies.
  */
-export async function repairSqlite(
-  damaged: HeldStore,
-  draft: string,
-  steps: Steps,
-): Promise<RepairReport | null> {
+export async function repairSqlite(damaged: HeldStore, draft: string, steps: Steps) {
   createPrivateFile(draft);
   const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;
@@ -63,9 +59,7 @@ interface RepairProgress {
 
 function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialReport {
   const report: PartialReport = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [source.column(readEpoch)[0], steps.knownEpoch()].find((one) =>
-    EPOCH_PATTERN.test(one ?? ''),
-  );
+  const epoch = [source.column(readEpoch)[0], steps.knownEpoch()].find((id) => EPOCH_PATTERN.test(id ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexedJobs = new Set(source.lacksTrees ? [] : source.column(care.jobsByIndex));
   const progress = { db, source, report, indexedJobs };
@@ -96,8 +90,7 @@ function saveTable(progress: RepairProgress, table: SavedTable): void {
   const { db, source, report } = progress;
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
-  const save = (row: Row): string | null =>
-    rowProblem(table, row) ?? tryInsert(db, insert, columns, row, table);
+  const save = (row: Row) => rowProblem(table, row) ?? tryInsert(db, insert, columns, row, table);
   report.saved[table.name] = 0;
   let hasGaps = source.lacksTrees;
   const addGap = (why: string): void => {
@@ -161,13 +154,7 @@ function rowProblem(table: SavedTable, row: Row): string | null {
 }
 
 /** Returns why the row could not be inserted, or null if it was. */
-function tryInsert(
-  db: Connection,
-  insert: string,
-  columns: string[],
-  row: Row,
-  table: SavedTable,
-): string | null {
+function tryInsert(db: Connection, insert: string, columns: string[], row: Row, table: SavedTable) {
   const values = columns.map((column) => (row[column] ?? null) as SQLInputValue);
   try {
     if (table.name === 'job' && db.get(care.numberExists('queue'), row.queue as number) === undefined)
@@ -179,8 +166,6 @@ function tryInsert(
 }
 
 function nameOf(table: SavedTable, row: Row): string {
-  const name = [...table.nameColumns, ...table.key]
-    .map((column) => row[column])
-    .find((value) => value != null);
-  return `${table.name} '${name}'`;
+  const column = [...table.nameColumns, ...table.key].find((one) => row[one] != null);
+  return `${table.name} '${row[column ?? '']}'`;
 }
