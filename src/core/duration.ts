@@ -20,10 +20,7 @@ const PART = /(?<![\d.])(\d+(?:\.\d+)?) ?([a-z]+)(?: |$|(?=\d))/g;
 
 export type DurationUnit = 'ms' | 's';
 
-/**
- * Parses `500ms`, `30s`, `2h`, `1h30m`, `1h 30m` or `10 minutes`. A number without a unit is in `bareUnit`. Errors call the value
- * `what`.
- */
+/** Parses `500ms`, `30s`, `1h30m`, `1h 30m` or `10 minutes`. A number without a unit is in `bareUnit`. Errors call the value `what`. */
 export function parseDuration(text: string, what: string, bareUnit: DurationUnit = 's'): number {
   const words = text.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(words)) return Math.round(Number(words) * UNIT_MS[bareUnit]!);

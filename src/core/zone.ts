@@ -17,10 +17,7 @@ export function knownZone(name: string): string | null {
   }
 }
 
-/**
- * Returns the zone of this machine, or the one in the environment variable TZ. Throws if the runtime does not know that zone,
- * such as `EST5EDT,M3.2.0,M11.1.0`, because it would use UTC instead.
- */
+/** Returns the zone of this machine or of the variable TZ. Throws if the runtime does not know the zone, because it would use UTC instead. */
 export function localZone(tz = GLOBAL.process?.env.TZ): string {
   if (tz === '') return 'UTC';
   // POSIX allows a leading colon, and glibc has the zones also below posix/ and right/.

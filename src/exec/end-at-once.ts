@@ -1,7 +1,4 @@
-/**
- * Ends this process at once, with the exit code if possible and by SIGKILL otherwise. A normal exit would close every open
- * store, which is wrong if the files of one were removed.
- */
+/** Ends this process with the exit code, or else by SIGKILL. A normal exit would close every store, which is wrong if its files were removed. */
 export function endAtOnce(code: number): void {
   try {
     process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {});

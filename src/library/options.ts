@@ -11,10 +11,7 @@ import type { StopOrder } from '../core/stop-order.ts';
 /** Checks a value and converts it, or throws an error that names it. */
 type Reader<T> = (value: unknown, name: string) => T;
 
-/**
- * Reads the options of a method with a reader for each of them. An option that is null or undefined counts as not given.
- * An unknown option is an error, because a misspelt one would be ignored.
- */
+/** Reads options. Null and undefined count as not given. An unknown option is an error, because a misspelt one would be ignored. */
 export function readOptions<R extends Record<string, Reader<unknown>>>(
   given: unknown,
   method: string,

@@ -25,10 +25,7 @@ interface Family {
   samples: Sample[];
 }
 
-/**
- * Returns the metrics as OpenMetrics text. It uses only features of the older Prometheus format, so that readers of that
- * format, such as the textfile collector of node_exporter, accept it.
- */
+/** Returns OpenMetrics text with only features of the older Prometheus format, so that its readers, such as node_exporter, accept it. */
 export function openMetrics(snapshot: MetricsSnapshot): string {
   return `${families(withFewQueues(snapshot)).map(familyText).join('')}# EOF\n`;
 }

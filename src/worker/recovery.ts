@@ -48,10 +48,7 @@ export async function recover(worker: WorkerState): Promise<number> {
   return adopted;
 }
 
-/**
- * Takes over one job from its former worker, which is undefined if it is not registered any more. Returns false if another
- * worker has taken the job, or if the job is invisible from this pid namespace.
- */
+/** Takes over one job. Returns false if another worker has taken it, or if it is invisible from this pid namespace. */
 async function adopt(
   worker: WorkerState,
   job: ClaimedJob,
