@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalidValue, QueueError } from './errors.ts';
 
 const UNIT_MS: Record<string, number> = {
   ms: 1,
@@ -51,8 +51,7 @@ export function checkDuration(
   shown: unknown,
 ): number {
   if (ms >= range.min && ms <= range.max) return ms;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `${what} must be a duration from ${exactDuration(range.min)} to ${exactDuration(range.max)}, not '${shown}'`,
   );
 }

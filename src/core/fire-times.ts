@@ -36,7 +36,7 @@ function nextOfEveryHour(next: NextWall, zone: string, instant: number): number 
     const found = wall - offset;
     if (offsetAt(zone, found) === offset) return found;
     // The offset changes before that time, so the search continues from the change with the new offset.
-    const change = findOffsetChange(zone, from, found);
+    const change = findOffsetChange((at) => offsetAt(zone, at), from, found);
     offset = offsetAt(zone, change);
     from = change - 1;
   }
