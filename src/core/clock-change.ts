@@ -36,9 +36,9 @@ function effectText(cron: string, affectedRun: number | null, shiftMs: number): 
 }
 
 function nextOffsetChange(zone: string, now: number): number | null {
-  const offset = offsetAt(zone, now);
-  for (let day = 1; day <= SEARCH_DAYS; day++)
-    if (offsetAt(zone, now + day * DAY_MS) !== offset) return findOffsetChange(zone, now, now + day * DAY_MS);
+  const offsetOf = (instant: number): number => offsetAt(zone, instant);
+  for (let at = now + DAY_MS; at <= now + SEARCH_DAYS * DAY_MS; at += DAY_MS)
+    if (offsetOf(at) !== offsetOf(now)) return findOffsetChange(offsetOf, now, at);
   return null;
 }
 

@@ -18,10 +18,7 @@ const DAYS_FROM_TODAY: Record<string, number> = { today: 0, tomorrow: 1, yesterd
 const NAMED_TIMES: Record<string, string> = { noon: '12:00:00', midnight: '00:00:00' };
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/**
- * Reads texts such as `23:30`, `2pm`, `18:00Z`, `tomorrow 09:00`, `fri 18:00` and `9:15am monday`. Returns null for a text that
- * has nothing to do with a time of day.
- */
+/** Reads texts such as `23:30`, `18:00Z`, `fri 18:00` and `9:15am monday`. Returns null for a text without a day or a time of day. */
 export function readClockTime(text: string): ClockTime | ClockProblem | null {
   const words = text
     .toLowerCase()

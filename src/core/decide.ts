@@ -29,10 +29,7 @@ export function attemptsUsed({ attempts, state }: Pick<ClaimedJob, 'attempts' | 
   return state === 'processing' ? attempts + 1 : attempts;
 }
 
-/**
- * Returns false for an at-most-once job whose attempt was charged. `decide` never makes such a job due, but an older version
- * may have stored one, or an import may have added one.
- */
+/** Returns false for an at-most-once job whose attempt was charged. Only an older version or an import can have made such a job due. */
 export function mayStart({ attempts, policy }: Pick<AttemptedJob, 'attempts' | 'policy'>): boolean {
   return !(policy.atMostOnce && attempts > 0);
 }

@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalidValue, QueueError } from './errors.ts';
 
 const UNIT_MS: Record<string, number> = {
   ms: 1,
@@ -20,10 +20,7 @@ const PART = /(?<![\d.])(\d+(?:\.\d+)?) ?([a-z]+)(?: |$|(?=\d))/g;
 
 export type DurationUnit = 'ms' | 's';
 
-/**
- * Parses `500ms`, `30s`, `2h`, `1h30m`, `1h 30m` or `10 minutes`. A number without a unit is in `bareUnit`. Errors call the value
- * `what`.
- */
+/** Parses `500ms`, `30s`, `1h30m`, `1h 30m` or `10 minutes`. A number without a unit is in `bareUnit`. Errors call the value `what`. */
 export function parseDuration(text: string, what: string, bareUnit: DurationUnit = 's'): number {
   const words = text.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(words)) return Math.round(Number(words) * UNIT_MS[bareUnit]!);
@@ -54,8 +51,7 @@ export function checkDuration(
   shown: unknown,
 ): number {
   if (ms >= range.min && ms <= range.max) return ms;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `${what} must be a duration from ${exactDuration(range.min)} to ${exactDuration(range.max)}, not '${shown}'`,
   );
 }

@@ -82,10 +82,7 @@ const RULES: ((lines: string[], all: string[]) => string | undefined)[] = [
 const isBlank = (line: string): boolean => line.trim() === '';
 const isIndented = (line: string): boolean => /^\s/.test(line);
 
-/**
- * Returns the line at an index if a report that begins there goes on to the end: all later lines are blank, indented, or belong to
- * the report.
- */
+/** Returns the line at an index if a report that begins there goes on to the end: all later lines are blank, indented or part of it. */
 function reportAtEnd(
   lines: string[],
   at: number,

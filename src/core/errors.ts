@@ -139,6 +139,10 @@ export class QueueError extends Error {
   }
 }
 
+export function invalidValue(message: string, hint?: string): QueueError {
+  return new QueueError('invalid-value', message, hint);
+}
+
 /** Returns the error as the JSON object that the command line prints. */
 export function errorObject(error: QueueError): {
   error: { code: string; message: string; hint: string | null };

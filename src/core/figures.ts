@@ -57,11 +57,7 @@ export function attemptOutcome(to: Transition['to'], why: Outcome['why']): Attem
 
 /** Tells whether the run time of an attempt is counted: it ended as completed, failed or dead, and was not lost or stopped. */
 export function countsRunTime(outcome: AttemptOutcome, why: Outcome['why']): boolean {
-  return (
-    why !== 'lost' &&
-    why !== 'stopped' &&
-    (outcome === 'completed' || outcome === 'failed' || outcome === 'dead')
-  );
+  return why !== 'lost' && why !== 'stopped' && ['completed', 'failed', 'dead'].includes(outcome);
 }
 
 /** The values from which the metrics are made, read at the time `now`. */

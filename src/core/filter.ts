@@ -1,5 +1,5 @@
 import { parseDuration } from './duration.ts';
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 import { STATE_ALIASES, STATES, type State } from './job.ts';
 import { nearest } from './nearest.ts';
 import { parseNumber } from './numbers.ts';
@@ -72,8 +72,7 @@ export function readJobFilter({ one, all, nameOf }: FilterSource, now: number): 
   const reasons = all('waiting-for').flatMap((text) => text.split(','));
   if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, nameOf('waiting-for')));
   for (const field of TEXT_FIELDS)
-    if (one(field)?.trim() === '')
-      throw new QueueError('invalid-value', `${nameOf(field)} must not be empty`);
+    if (one(field)?.trim() === '') throw invalidValue(`${nameOf(field)} must not be empty`);
   const [queue, name, olderThan, error, code, where, search] = TEXT_FIELDS.map(one);
   if (queue !== undefined) filter.queue = queue;
   if (name !== undefined) filter.name = name;
@@ -102,18 +101,13 @@ function readState(text: string, reasonFilter: string): readonly State[] {
   if (state !== undefined) return [state];
   const reason = reasonWith(word);
   if (reason !== undefined)
-    throw new QueueError(
-      'invalid-value',
+    throw invalidValue(
       `'${text}' is not a state but a reason why jobs wait`,
       `use ${reasonFilter} ${reason}`,
     );
   const guess = nearest(word, [...STATES, ...STATE_ALIASES.keys()]);
   const suggestion = guess === null ? '' : `; did you mean ${guess}?`;
-  throw new QueueError(
-    'invalid-value',
-    `unknown state '${text}'${suggestion}`,
-    `use one of ${STATES.join(', ')}`,
-  );
+  throw invalidValue(`unknown state '${text}'${suggestion}`, `use one of ${STATES.join(', ')}`);
 }
 
 /** Finds a reason by its name. Spaces and hyphens count as underscores. */
@@ -131,8 +125,7 @@ function readReason(text: string, what: string): WaitingReason {
   if (reason !== undefined) return reason;
   const guess = nearest(text.trim(), WAITING_REASONS);
   const suggestion = guess === null ? '' : `; did you mean ${guess}?`;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `${what}: unknown reason '${text}'${suggestion}`,
     `use one of ${WAITING_REASONS.join(', ')}`,
   );
@@ -140,7 +133,7 @@ function readReason(text: string, what: string): WaitingReason {
 
 function checkLength(text: string, what: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  throw new QueueError('invalid-value', `${what} is longer than ${maxChars} characters`);
+  throw invalidValue(`${what} is longer than ${maxChars} characters`);
 }
 
 /** Reads conditions such as `attempts>3,duration>=5m,exit_code!=0`. */
@@ -153,20 +146,12 @@ function readConditions(text: string, what: string): Condition[] {
 function readCondition(text: string, what: string): Condition {
   const match = /^\s*([a-z_-]+)\s*(<=|>=|!=|=|<|>)\s*(\S+)\s*$/i.exec(text);
   if (match === null) {
-    throw new QueueError(
-      'invalid-value',
-      `${what}: invalid condition '${text}'`,
-      'use a condition such as attempts>3',
-    );
+    throw invalidValue(`${what}: invalid condition '${text}'`, 'use a condition such as attempts>3');
   }
   const name = match[1]!.toLowerCase().replaceAll('-', '_');
   const field = CONDITION_FIELDS.find((known) => known === name);
   if (field === undefined) {
-    throw new QueueError(
-      'invalid-value',
-      `${what}: unknown field '${match[1]}'`,
-      `use one of ${CONDITION_FIELDS.join(', ')}`,
-    );
+    throw invalidValue(`${what}: unknown field '${match[1]}'`, `use one of ${CONDITION_FIELDS.join(', ')}`);
   }
   const operator = match[2] as Operator;
   const value =

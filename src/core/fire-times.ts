@@ -26,10 +26,7 @@ function atInterval(everyMs: number, anchorAt: number): FireTimes {
   return { after: (instant) => anchorAt + (Math.floor((instant - anchorAt) / everyMs) + 1) * everyMs };
 }
 
-/**
- * Finds the next fire time of an expression that fires every hour. It fires at each matching wall time that occurs: twice in a
- * repeated hour, and not in a skipped one.
- */
+/** Finds the next fire time of an expression that fires every hour: twice at a time in a repeated hour, and not in a skipped one. */
 function nextOfEveryHour(next: NextWall, zone: string, instant: number): number | null {
   let from = instant;
   let offset = offsetAt(zone, from);
@@ -39,7 +36,7 @@ function nextOfEveryHour(next: NextWall, zone: string, instant: number): number 
     const found = wall - offset;
     if (offsetAt(zone, found) === offset) return found;
     // The offset changes before that time, so the search continues from the change with the new offset.
-    const change = findOffsetChange(zone, from, found);
+    const change = findOffsetChange((at) => offsetAt(zone, at), from, found);
     offset = offsetAt(zone, change);
     from = change - 1;
   }

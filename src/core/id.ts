@@ -38,10 +38,7 @@ function base32(value: number, width: number): string {
 }
 
 const INVISIBLE_PROBLEM = 'must not contain control or invisible characters';
-/**
- * Matches control characters, format characters that hide or reorder text, and characters without a visible shape. The
- * variation selector U+FE0F is allowed after an emoji.
- */
+/** Matches control and format characters that hide or reorder text, and invisible characters. U+FE0F is allowed after an emoji. */
 const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{DI}\u2800\u{16fe4}\u{1d159}]/u;
 

@@ -1,5 +1,5 @@
 import { QueueError } from './errors.ts';
-import { localZone } from './zone.ts';
+import { findOffsetChange, localZone } from './zone.ts';
 
 /** When the local clocks show a time: never if they skip it, twice if they are set back over it. */
 export interface LocalReadings {
@@ -25,7 +25,7 @@ export function readLocalTime(iso: string): LocalReadings {
     .map((offset) => asUtc - offset)
     .filter((instant) => localIso(instant) === iso)
     .sort((a, b) => a - b);
-  return { iso, instants, changeAt: instants.length === 1 ? null : findChange(from, to) };
+  return { iso, instants, changeAt: instants.length === 1 ? null : findOffsetChange(offsetAt, from, to) };
 }
 
 /** Returns the only instant of a local time. Throws if there is none or if there are two, with the times to use instead. */
@@ -57,16 +57,4 @@ function withOffset(instant: number): string {
   const digits = new Date(Math.abs(offset)).toISOString().slice(11, 16);
   const seconds = localIso(instant).slice(16, 19);
   return `${localIso(instant).slice(0, 16)}${seconds === ':00' ? '' : seconds}${offset < 0 ? '-' : '+'}${digits}`;
-}
-
-/** Returns the first instant between two that has another offset than the first one. */
-function findChange(from: number, to: number): number {
-  let low = from;
-  let high = to;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (offsetAt(middle) === offsetAt(from)) low = middle;
-    else high = middle;
-  }
-  return high;
 }

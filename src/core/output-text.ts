@@ -1,10 +1,7 @@
 import { printable } from './printable.ts';
 import { applySgr, PLAIN, styleOf, type TextStyle } from './text-style.ts';
 
-/**
- * A piece of a job's output in one style. Its only control characters are newlines, carriage returns and tabs, unless it is
- * one of the sequences that erase a part of the line.
- */
+/** A piece of output in one style. Its only control characters are newlines, carriage returns and tabs, unless it erases a part of the line. */
 export interface StyledText {
   text: string;
   style: TextStyle;

@@ -1,5 +1,5 @@
 import { exactDuration } from './duration.ts';
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 import { isNone } from './words.ts';
 
 /** A rate limit: at most `jobs` jobs start within `perMs` milliseconds, apart from a burst (see BURST_MS). */
@@ -27,11 +27,7 @@ export function parseRate(text: string, what: string): Rate | null {
   const match = /^\s*(\d+)\s*\/\s*([smh])\s*$/i.exec(text);
   const jobs = Number(match?.[1]);
   if (match === null || jobs < 1 || jobs > MAX_JOBS) {
-    throw new QueueError(
-      'invalid-value',
-      `${what}: invalid rate '${text}'`,
-      'use a rate such as 10/s, 100/m or 5/h, or none',
-    );
+    throw invalidValue(`${what}: invalid rate '${text}'`, 'use a rate such as 10/s, 100/m or 5/h, or none');
   }
   return { jobs, perMs: UNIT_MS.get(match[2]!.toLowerCase())! };
 }

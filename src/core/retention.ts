@@ -88,10 +88,7 @@ export interface EndedJob {
   bytes: number;
 }
 
-/**
- * Returns how many of `oldest`, the jobs that finished first, are beyond a limit. Counting stops at the first job within
- * all limits: each limit removes the oldest jobs first, so no later job can be beyond one.
- */
+/** Returns how many of `oldest` are beyond a limit. Stops at the first job within all limits, because each limit removes the oldest first. */
 export function countExcess(keep: Retention, all: JobTotals, oldest: EndedJob[], now: number): number {
   let { jobs, bytes } = all;
   let removed = 0;

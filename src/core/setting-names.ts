@@ -2,6 +2,7 @@ import type { DurationUnit } from './duration.ts';
 import { entryOf } from './entry-of.ts';
 import { QueueError } from './errors.ts';
 import { nearest } from './nearest.ts';
+import { orNull } from './or-null.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
 /** Other names of the settings. A value means the same under every name. */
@@ -101,23 +102,16 @@ export function findSetting(name: string): { key: SettingKey; bareUnit: Duration
   if (foreignHint !== undefined)
     throw new QueueError('unknown-setting', `unknown setting '${name}'`, foreignHint);
   const guess = nearest(kebabName, KEY_BY_NAME.keys()) ?? nearest(suffix?.[1] ?? '', KEY_BY_NAME.keys());
-  const hint =
-    guess === null ? undefined : `to print the setting: queuectl config get ${KEY_BY_NAME.get(guess)!}`;
-  throw new QueueError(
-    'unknown-setting',
-    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${KEY_BY_NAME.get(guess)!}?`}`,
-    hint,
-  );
+  const unknown = `unknown setting '${name}'`;
+  if (guess === null) throw new QueueError('unknown-setting', unknown);
+  const guessed = KEY_BY_NAME.get(guess)!;
+  const hint = `to print the setting: queuectl config get ${guessed}`;
+  throw new QueueError('unknown-setting', `${unknown}; did you mean ${guessed}?`, hint);
 }
 
 /** True if `findSetting` accepts the name. */
 export function isSetting(name: string): boolean {
-  try {
-    findSetting(name);
-    return true;
-  } catch {
-    return false;
-  }
+  return orNull(() => findSetting(name)) !== null;
 }
 
 function kebab(name: string): string {

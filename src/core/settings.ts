@@ -1,6 +1,6 @@
 import { checkCommand } from './command-text.ts';
 import { checkDuration, type DurationUnit, exactDuration, parseDuration } from './duration.ts';
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 import { BACKOFF_STRATEGIES } from './job.ts';
 import { formatSize, type NumberRange, parseNumber, parseSize } from './numbers.ts';
 import {
@@ -58,7 +58,7 @@ function size(fallback: number, min: number, max: number, help: string): Setting
     parse(text, key) {
       const bytes = parseSize(text, key);
       if (bytes >= min && bytes <= max) return bytes;
-      throw new QueueError('invalid-value', `${key} must be a size from ${range()}, not '${text}'`);
+      throw invalidValue(`${key} must be a size from ${range()}, not '${text}'`);
     },
     format: formatSize,
   };
@@ -84,7 +84,7 @@ function choice<const T extends string>(fallback: T, choices: readonly T[], help
     parse(text, key) {
       const found = choices.find((name) => name === text.trim().toLowerCase());
       if (found !== undefined) return found;
-      throw new QueueError('invalid-value', `${key} must be one of ${choices.join(', ')}, not '${text}'`);
+      throw invalidValue(`${key} must be one of ${choices.join(', ')}, not '${text}'`);
     },
   };
 }
@@ -103,7 +103,7 @@ const hook = (help: string): Setting<string | null> => ({
   range: () => 'a shell command, or none',
   parse(text, key) {
     if (text.trim() === '' || text.includes('\0'))
-      throw new QueueError('invalid-value', `${key} must be a shell command or none, not '${text}'`);
+      throw invalidValue(`${key} must be a shell command or none, not '${text}'`);
     return isNone(text) ? null : checkCommand(text, key);
   },
   format: (value) => value ?? 'none',

@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalidValue, type QueueError } from './errors.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** Makes a command from one line of input. */
@@ -25,7 +25,7 @@ export function compileTemplate(text: string): CommandTemplate {
     throw unsupportedError('case inside $(…)');
   const parts = splitAtPlaceholders(text);
   if (parts.length === 1)
-    throw templateError(
+    throw invalidValue(
       'the template does not contain {}',
       "for example: queuectl enqueue --template 'gzip -- {}' --file names.txt",
     );
@@ -90,19 +90,15 @@ function skipTo(text: string, from: number, end: number): number {
 }
 
 function unsupportedError(what: string): QueueError {
-  return templateError(
+  return invalidValue(
     `a template cannot contain ${what}`,
     "put the command in a script and use --template 'sh script.sh {}'",
   );
 }
 
 function misplacedError(): QueueError {
-  return templateError(
+  return invalidValue(
     '{} in a template must be outside quotes, comments and expansions, because its value is quoted automatically',
     "for example: queuectl enqueue --template 'gzip -- {}' --file names.txt",
   );
-}
-
-function templateError(message: string, hint: string): QueueError {
-  return new QueueError('invalid-value', message, hint);
 }

@@ -39,10 +39,7 @@ const EXTENDED: Record<number, string | null> = { 38: 'foreground', 48: 'backgro
 /** The number of values after the mode of an extended color: an index, or red, green and blue. */
 const COLOR_VALUE_COUNTS: Record<number, number> = { 5: 1, 2: 3 };
 
-/**
- * Returns the attributes after an SGR sequence with these parameters. Unknown codes are ignored, because some of them, such as
- * fonts, would outlast a reset on some terminals.
- */
+/** Returns the attributes after an SGR sequence. Ignores unknown codes, because some, such as fonts, outlast a reset on some terminals. */
 export function applySgr(before: Attributes, parameters: string): Attributes {
   const after = new Map(before);
   const list = parameters.split(';');

@@ -1,5 +1,5 @@
 /* A wall time is the local time of a zone, in milliseconds as if it were UTC. The runtime provides the time zones. */
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 
 const DAY_MS = 86_400_000;
 /** The global object. A browser has no `process`, and its zone is always known. */
@@ -17,18 +17,14 @@ export function knownZone(name: string): string | null {
   }
 }
 
-/**
- * Returns the zone of this machine, or the one in the environment variable TZ. Throws if the runtime does not know that zone,
- * such as `EST5EDT,M3.2.0,M11.1.0`, because it would use UTC instead.
- */
+/** Returns the zone of this machine or of the variable TZ. Throws if the runtime does not know the zone, because it would use UTC instead. */
 export function localZone(tz = GLOBAL.process?.env.TZ): string {
   if (tz === '') return 'UTC';
   // POSIX allows a leading colon, and glibc has the zones also below posix/ and right/.
   const name = tz?.replace(/^:/, '').replace(/^(posix|right)\//, '');
   if (name === undefined || (/^[a-z]/i.test(name) && knownZone(name) !== null))
     return new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `the environment variable TZ is '${tz}', which is not a known time zone`,
     'set TZ to a time zone such as Europe/Berlin or UTC',
   );
@@ -65,14 +61,13 @@ export function instantOf(zone: string, wall: number): { instant: number; skippe
     : { instant: wall - valid, skipped: 0 };
 }
 
-/** Returns the instant of a change of the offset between `from` and `to`. The offset at `to` must differ from that at `from`. */
-export function findOffsetChange(zone: string, from: number, to: number): number {
-  const offset = offsetAt(zone, from);
+/** Returns the instant of a change of an offset between `from` and `to`. The offset at `to` must differ from that at `from`. */
+export function findOffsetChange(offsetOf: (instant: number) => number, from: number, to: number): number {
   let low = from;
   let high = to;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (offsetAt(zone, middle) === offset) low = middle;
+    if (offsetOf(middle) === offsetOf(from)) low = middle;
     else high = middle;
   }
   return high;

@@ -49,10 +49,7 @@ function findByCookie({ cookie }: Place): Sighting | null {
   return one === undefined ? null : { kind: 'alive', pid: one.group };
 }
 
-/**
- * Tells whether an attempt has ended or never starts, according to its record. While the frame has a child, the command may
- * have forged the record, so it does not count.
- */
+/** Tells by the record whether an attempt has ended or never starts. While the frame has a child, the command may have forged the record. */
 export function hasEnded(place: Place, frame: number): boolean {
   const record = readRecord(place);
   if (record?.kind !== 'ended' && record?.kind !== 'gated') return false;

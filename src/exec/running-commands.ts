@@ -70,10 +70,7 @@ export function lastAttemptIn(state: StateDirectory, epoch: string): number {
     .reduce((last, one) => Math.max(last, one), 0);
 }
 
-/**
- * Removes the seal and the attempt directories of an epoch whose store is gone. Keeps the directories of attempts that still
- * have a process, if the system can tell.
- */
+/** Removes the seal and the attempt directories of an epoch whose store is gone, except those of attempts known to have a process. */
 export function removeAttemptDirectories(state: StateDirectory, epoch: string): void {
   removeSeal(state, epoch);
   const attempts = attemptsIn(state, epoch);

@@ -136,12 +136,9 @@ async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Con
   checkQuery(route, new URL(c.req.url).searchParams);
   const body = await readBody(route, c.req.raw);
   if (grant.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
+  const changes = Array.isArray(body) ? body.length : 1;
   if (route.access === 'change')
-    refuseIfLimited(
-      guard.countChanges(Array.isArray(body) ? body.length : 1),
-      'too-many-changes',
-      'too many changes',
-    );
+    refuseIfLimited(guard.countChanges(changes), 'too-many-changes', 'too many changes');
   return body;
 }
 
@@ -179,7 +176,8 @@ async function callHandler(
     });
   };
   const { pathname, search } = new URL(c.req.url);
-  if (isShared(route)) return shared.answer(`${grant.role} ${pathname}${search}`, handle);
+  if (route.method === 'GET' && route.access === 'read' && route.answers[200]?.schema !== null)
+    return shared.answer(`${grant.role} ${pathname}${search}`, handle);
   return handle().finally(() => {
     if (route.access === 'change') shared.forget();
   });
@@ -203,11 +201,6 @@ function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
     ...(shownError.retryAfterS === null ? {} : { 'retry-after': String(shownError.retryAfterS) }),
   };
   return problemResponse(shownError, requestId, extra);
-}
-
-/** Tells whether all clients of one role get the same answer, as one JSON document. */
-function isShared({ method, access, answers }: Route): boolean {
-  return method === 'GET' && access === 'read' && answers[200]?.schema !== null;
 }
 
 function checkQuery(route: Route, given: URLSearchParams): void {

@@ -37,10 +37,7 @@ const pathToRootFrom = (path: string): string => '../'.repeat(path.split('/').le
 const documentAt = (pathToRoot: string): string =>
   ASSETS[DOCUMENT]!.body.replaceAll('"/assets/', `"${pathToRoot}assets/`);
 
-/**
- * Returns the document with status 404, for a path that belongs to no page. The dashboard then shows that there is no such
- * page. The document is the same for every client, so the answer reveals nothing about the store.
- */
+/** Returns the document with status 404, for a path of no page. It is the same for every client, so it reveals nothing about the store. */
 export function missingPage(path: string): Response {
   return new Response(documentAt(pathToRootFrom(path)), {
     status: 404,

@@ -101,10 +101,7 @@ export async function nextEvents(feed: EventFeed, after: number): Promise<EventC
   return { after, last: page.at(-1)?.number ?? last, bytes: toMessages(page) };
 }
 
-/**
- * Returns the events after number `after` as one message, or null if there are none yet. Waits `everyMs` for more. The
- * message contains the newest events and the count of those that it leaves out.
- */
+/** Waits `everyMs` and returns the newest events after `after` as one message, with the count of those left out, or null if there are none. */
 export async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<EventChunk | null> {
   if (after >= feed.position) return null;
   await pause(everyMs);

@@ -1,5 +1,5 @@
 import { refuse } from './problem.ts';
-import type { Route } from './route.ts';
+import type { ApiRequest, Route } from './route.ts';
 
 /** Headers that keep a browser from loading anything from other sites, and other sites from embedding an answer. */
 export const SAFE_HEADERS: Record<string, string> = {
@@ -57,10 +57,7 @@ export function bearerOf(authorization: string | undefined): string | null {
 }
 
 /** Throws if a change was requested by a page of another site. */
-export function checkOrigin(
-  header: (name: string) => string | undefined,
-  origins: ReadonlySet<string>,
-): void {
+export function checkOrigin(header: ApiRequest['header'], origins: ReadonlySet<string>): void {
   const origin = header('origin')?.toLowerCase();
   const isOwnOrigin = origin === undefined || origins.has(origin);
   const site = header('sec-fetch-site');

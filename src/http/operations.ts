@@ -87,9 +87,8 @@ export function createOperations(now: () => number): Operations {
 }
 
 function newOperation(action: string, now: number): Operation {
-  const id = randomBytes(8).toString('hex');
   return {
-    id,
+    id: randomBytes(8).toString('hex'),
     action,
     state: 'running',
     total: 0,

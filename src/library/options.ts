@@ -1,5 +1,5 @@
 import { checkDuration, parseDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
+import { invalidValue, QueueError } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { checkNumber, type NumberRange, parseNumber } from '../core/numbers.ts';
 import { kindOf } from '../core/read-value.ts';
@@ -11,10 +11,7 @@ import type { StopOrder } from '../core/stop-order.ts';
 /** Checks a value and converts it, or throws an error that names it. */
 type Reader<T> = (value: unknown, name: string) => T;
 
-/**
- * Reads the options of a method with a reader for each of them. An option that is null or undefined counts as not given.
- * An unknown option is an error, because a misspelt one would be ignored.
- */
+/** Reads options. Null and undefined count as not given. An unknown option is an error, because a misspelt one would be ignored. */
 export function readOptions<R extends Record<string, Reader<unknown>>>(
   given: unknown,
   method: string,
@@ -122,7 +119,7 @@ export interface StopPlan {
   timeoutMs: number | null;
 }
 
-export function readStopOptions(given: unknown, method: string): StopPlan {
+export function readStopPlan(given: unknown, method: string): StopPlan {
   const options = readOptions(given, method, { force: flag, leave: flag, ...TIMEOUT_READERS });
   const { force = false, leave = false } = options;
   if (force && leave) throw new QueueError('usage', 'use force or leave, not both');
@@ -130,8 +127,4 @@ export function readStopOptions(given: unknown, method: string): StopPlan {
   // As with the setting stop-timeout, jobs that outlast the timeout are stopped.
   if (force || (timeoutMs !== null && !leave)) return { order: 'force', timeoutMs };
   return { order: leave ? 'leave' : 'drain', timeoutMs };
-}
-
-function invalidValue(message: string): QueueError {
-  return new QueueError('invalid-value', message);
 }

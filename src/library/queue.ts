@@ -20,23 +20,14 @@ import {
   jobIds,
   nonBlankText,
   readOptions,
-  readStopOptions,
+  readStopPlan,
   type StopPlan,
   TIMEOUT_READERS,
   timeoutOf,
 } from './options.ts';
 import { queuesOf } from './queues.ts';
 import { schedulesOf } from './schedules.ts';
-import type {
-  EnqueueInput,
-  EnqueueOptions,
-  EventOptions,
-  OpenOptions,
-  Queue,
-  QueueWorker,
-  StopOptions,
-  WaitOptions,
-} from './types.ts';
+import type { EnqueueInput, EnqueueOptions, EventOptions, OpenOptions, Queue, WaitOptions } from './types.ts';
 import { type OwnWorker, startOwnWorker } from './worker.ts';
 
 /** Opens the queue, and creates it if there is none. */
@@ -91,9 +82,7 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
   };
 }
 
-interface Lifecycle extends Pick<Queue, 'startWorker' | 'close'> {
-  queue: OpenQueue;
-}
+type Lifecycle = Pick<Queue, 'startWorker' | 'close'> & { queue: OpenQueue };
 
 /** Manages the workers of an open queue. `close` refuses new calls, then stops the workers, then closes the store. */
 function lifecycleOf(app: App, actor: string): Lifecycle {
@@ -131,15 +120,15 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
         }
       },
     },
-    async startWorker(options): Promise<QueueWorker> {
+    async startWorker(options) {
       const worker = startOwnWorker(appUnlessClosing(), options);
       workers.add(worker);
       const forget = (): boolean => workers.delete(worker);
       worker.then(({ publicWorker }) => publicWorker.done.then(forget, forget), forget);
       return (await worker).publicWorker;
     },
-    async close(options?: StopOptions) {
-      const plan = readStopOptions(options, 'close()');
+    async close(options) {
+      const plan = readStopPlan(options, 'close()');
       closing.abort(closedError());
       // A second call may give a stronger order, as a second signal does.
       if (ending !== null) void stopAll(plan);

@@ -2,6 +2,7 @@ import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Stream } from '../core/job.ts';
+import { orNull } from '../core/or-null.ts';
 import { cookieFor } from './key.ts';
 import type { StateDirectory } from './state-directory.ts';
 
@@ -103,9 +104,6 @@ export function removePlace(place: Place): void {
 
 /** Removes a directory and everything in it, as far as possible. */
 export function removeAll(directory: string): void {
-  try {
-    rmSync(directory, { recursive: true, force: true });
-  } catch {
-    // The directory belongs to another user, or the disk is not writable. What remains does no harm.
-  }
+  // This fails if the directory belongs to another user, or the disk is not writable. What remains does no harm.
+  orNull(() => rmSync(directory, { recursive: true, force: true }));
 }

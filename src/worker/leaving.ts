@@ -60,10 +60,7 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   worker.end.resolve();
 }
 
-/**
- * Ends a worker without running attempts while the store cannot be written. The next worker settles the attempts that have
- * ended, because their exit codes are on disk.
- */
+/** Ends a worker without running attempts if the store cannot be written. The next worker settles its attempts by their exit codes on disk. */
 export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
   if (worker.over || worker.live.size > 0) return;
   // The store may still be readable. With a drain order, a job must not be left without a worker.

@@ -201,10 +201,7 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   launch(supervisor, 0);
 }
 
-/**
- * Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. If so, stores the order of
- * this supervisor.
- */
+/** Tells whether a stop would leave a job without a worker, as only `worker stop --leave` may. If so, stores this supervisor's order. */
 async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   const { app, options } = supervisor;
   try {

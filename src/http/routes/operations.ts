@@ -13,6 +13,7 @@ import { previewOperation } from '../preview-operation.ts';
 import { refuse } from '../problem.ts';
 import { del, get, json, post, type Route } from '../route.ts';
 
+const FIELDS = ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second', 'dry_run'];
 const MAX_LIMIT = 1e9;
 const MAX_PER_SECOND = 10_000;
 const preview = { description: 'what the bulk action would do', schema: ref('OperationPreview') };
@@ -30,16 +31,7 @@ export const OPERATION_ROUTES: Route[] = [
     body: ref('NewOperation'),
     answers: { 200: preview, 202: operationAnswer },
     async handle({ serving, app, body }) {
-      const given = readFields(body, [
-        'action',
-        'ids',
-        'filter',
-        'group',
-        'changes',
-        'limit',
-        'per_second',
-        'dry_run',
-      ]);
+      const given = readFields(body, FIELDS);
       const action = readText(given.action, 'action');
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
@@ -84,12 +76,8 @@ export const OPERATION_ROUTES: Route[] = [
 /** Reads an optional whole number. Throws for text and arrays, which JavaScript would convert. */
 function readCount(value: unknown, name: string, max: number): number | null {
   if (value === undefined) return null;
-  return checkNumber(
-    typeof value === 'number' ? value : Number.NaN,
-    name,
-    { min: 1, max, integer: true },
-    value,
-  );
+  const count = typeof value === 'number' ? value : Number.NaN;
+  return checkNumber(count, name, { min: 1, max, integer: true }, value);
 }
 
 function readFlag(value: unknown, name: string): boolean {
