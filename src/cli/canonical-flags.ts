@@ -1,9 +1,8 @@
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { hasFlags } from './parse.ts';
-import { usageError } from './usage-error.ts';
 
 type Flags = Record<string, Flag>;
 

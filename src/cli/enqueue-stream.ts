@@ -2,7 +2,7 @@ import { type App, checkOpen } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { enqueuedJobObjects } from '../actions/jobs.ts';
 import { readJobLine } from '../actions/read-job-file.ts';
-import { ERRORS, QueueError } from '../core/errors.ts';
+import { ERRORS, QueueError, usageError } from '../core/errors.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { secretWarnings } from '../core/secrets.ts';
@@ -15,7 +15,6 @@ import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } f
 import { jsonText } from './layout.ts';
 import { printError } from './print-error.ts';
 import { printable } from './text.ts';
-import { usageError } from './usage-error.ts';
 
 /** Flags that concern all jobs of a command, or only one job. Each line of a stream is an enqueue of its own. */
 const REFUSED_FLAGS = ['id', 'idempotency-key', 'wait', 'wait-timeout', 'follow'];

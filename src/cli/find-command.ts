@@ -1,5 +1,5 @@
 import { entryOf } from '../core/entry-of.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { COMMAND_ALIASES, COMMAND_HINTS, GROUP_EXAMPLES } from './aliases.ts';
@@ -7,7 +7,6 @@ import type { Command } from './command.ts';
 import { canonicalWords, NO_WORD, wordIndex } from './command-words.ts';
 import { COMMANDS, type CommandGroup, DESTRUCTIVE, isGroup, UNLISTED, WORKER_PROCESS } from './commands.ts';
 import type { Block } from './help-page.ts';
-import { usageError } from './usage-error.ts';
 
 type FoundCommand = { command: Command; args: string[] };
 

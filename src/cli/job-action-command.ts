@@ -2,13 +2,12 @@ import { readSync } from 'node:fs';
 import type { JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { type Command, type Context, defineCommand, type Flag, type Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
 import { bulkQuestion, reportPreview, reportResult } from './report-action.ts';
 import { printable } from './text.ts';
-import { usageError } from './usage-error.ts';
 
 interface JobActionDefinition
   extends Pick<Command, 'name' | 'summary' | 'examples' | 'notes'>,

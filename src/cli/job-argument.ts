@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
+import { usageError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Input } from './command.ts';
-import { usageError } from './usage-error.ts';
 
 /** Returns the input with `@FILE` read as `--file FILE`. Throws if the name of a JSON file would be run as a command. */
 export function withFileArgument(input: Input): Input {

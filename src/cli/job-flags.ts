@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readAfterFlag, readDependencies } from '../core/dependency-input.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import type { NamedField } from '../core/field.ts';
 import { FIELDS } from '../core/field-list.ts';
 import { withoutDefaultHooks } from '../core/hooks.ts';
@@ -11,7 +11,6 @@ import { kebab } from './canonical-flags.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
 import { unreadableError } from './read-file.ts';
 import { readStdinFlag } from './stdin.ts';
-import { usageError } from './usage-error.ts';
 
 /** A flag that sets a field of a job. */
 interface FieldFlag {

@@ -1,11 +1,10 @@
 import { entryOf } from '../core/entry-of.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { STATE_ALIASES, STATES } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { FLAG_HINTS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
-import { usageError } from './usage-error.ts';
 
 /** A prefix for negative numbers, which would look like flags. No real argument can contain a NUL. */
 const NUMBER_PREFIX = '\0';

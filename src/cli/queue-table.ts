@@ -1,6 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
+import { usageError } from '../core/errors.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { State } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
@@ -11,7 +12,6 @@ import { jsonText } from './layout.ts';
 import { type Listing, printList } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
 import { timesFor } from './times.ts';
-import { usageError } from './usage-error.ts';
 
 export const QUEUE_LIST: Listing<QueueObject> = {
   id: (queue) => queue.name,

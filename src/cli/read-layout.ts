@@ -1,10 +1,9 @@
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { factNamed } from '../core/foreign-fields.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { SCHEMAS } from '../http/schemas.ts';
 import type { Command, Input } from './command.ts';
 import { type Format, type Layout, TIME_FLAGS, type TimeStyle } from './layout.ts';
-import { usageError } from './usage-error.ts';
 
 export const FORMATS = ['table', 'tsv', 'csv', 'json', 'jsonl', 'ids'] as const;
 const TIME_STYLES = TIME_FLAGS.time!.value!.split('|') as TimeStyle[];

@@ -1,6 +1,6 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
-import { ERRORS, NO_RESULT_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { ERRORS, NO_RESULT_CODE, QueueError, usageError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
@@ -12,7 +12,6 @@ import { BROKEN_PIPE_CODE, BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printError } from './print-error.ts';
-import { usageError } from './usage-error.ts';
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {

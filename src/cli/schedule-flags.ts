@@ -1,12 +1,11 @@
 import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.ts';
 import { readScheduleInput, type ScheduleChanges, type ScheduleInput } from '../actions/schedule-input.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
 import { type CallerEnvironment, fillFromFlags, readJobFlags, scheduledJobFlags } from './job-flags.ts';
-import { usageError } from './usage-error.ts';
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync } from 'node:fs';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
-import { usageError } from './usage-error.ts';
 
 /** Returns the text for --stdin: the value itself, the contents of `@FILE`, or standard input for `-`. `jobFile` is --file. */
 export function readStdinFlag(text: string, jobFile: string | undefined): string {

@@ -2,11 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { orNull } from '../core/or-null.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
-import { usageError } from './usage-error.ts';
 
 /** A file that can be read in pieces, and from its beginning as often as needed. */
 export interface TextFile {

@@ -139,6 +139,11 @@ export class QueueError extends Error {
   }
 }
 
+/** Returns the error for a command line that the command does not take. */
+export function usageError(message: string, hint?: string): QueueError {
+  return new QueueError('usage', message, hint);
+}
+
 export function invalidValue(message: string, hint?: string): QueueError {
   return new QueueError('invalid-value', message, hint);
 }

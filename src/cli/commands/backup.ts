@@ -1,10 +1,10 @@
 import { backup } from '../../actions/backup.ts';
+import { usageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../print-result.ts';
 import { printable } from '../text.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'backup',

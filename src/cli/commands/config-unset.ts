@@ -1,8 +1,8 @@
 import { unsetAllSettings, unsetSetting } from '../../actions/config.ts';
+import { usageError } from '../../core/errors.ts';
 import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'config unset',

@@ -1,12 +1,12 @@
 import { countJobs } from '../../actions/jobs.ts';
 import { previewPurge, purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
+import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { askToConfirm, DRY_RUN_FLAG, SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { printChanged } from '../print-result.ts';
 import { reportPreview } from '../report-action.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'dlq purge',

@@ -2,13 +2,12 @@ import { describeSkipped } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { previewRetry, type RetryOptions, refusal, retryJobs } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { DRY_RUN_FLAG, SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-result.ts';
 import { reportPreview, retryHint } from '../report-action.ts';
-import { usageError } from '../usage-error.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
 
 /** Finds the ids of the jobs. If the only reference is `all` and no job has that id, the error suggests --all. */

@@ -3,14 +3,13 @@ import { editJob, editJobs, previewEdit } from '../../actions/edit.ts';
 import { getJob, jobObject } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { KEPT_FIELDS, printedSchema } from '../../core/field-list.ts';
 import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
 import { editText } from '../../exec/editor.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 import { editFlags, readEditFlags } from '../job-flags.ts';
-import { usageError } from '../usage-error.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default jobActionCommand({

@@ -1,6 +1,6 @@
 import { enqueue } from '../../actions/enqueue.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
 import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { type JobInput, withChanges } from '../../core/job-input.ts';
@@ -18,7 +18,6 @@ import {
 import { jsonText } from '../layout.ts';
 import { durationFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
-import { usageError } from '../usage-error.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default defineCommand({

@@ -7,7 +7,7 @@ import {
   startOfLastEvents,
 } from '../../actions/events.ts';
 import { findJobId } from '../../actions/select.ts';
-import { ERRORS, QueueError } from '../../core/errors.ts';
+import { ERRORS, QueueError, usageError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
@@ -19,7 +19,6 @@ import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { listFlags, TIME_FLAGS } from '../layout.ts';
 import { numberFlag } from '../read-flags.ts';
-import { usageError } from '../usage-error.ts';
 
 const DEFAULT_LINES = 20;
 const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };

@@ -1,12 +1,11 @@
 import { importLines } from '../../actions/import.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../print-result.ts';
 import { startProgress } from '../progress.ts';
 import { openTextFile } from '../text-file.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'import',

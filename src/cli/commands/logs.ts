@@ -4,6 +4,7 @@ import { readLogs } from '../../actions/logs.ts';
 import { outputPaths } from '../../actions/output-paths.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { pause } from '../../core/clock.ts';
+import { usageError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
@@ -13,7 +14,6 @@ import type { Io } from '../io.ts';
 import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
 import { numberFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'logs',

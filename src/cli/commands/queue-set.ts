@@ -1,8 +1,8 @@
 import { type QueueInput, readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue } from '../../actions/queues.ts';
+import { usageError } from '../../core/errors.ts';
 import { defineCommand } from '../command.ts';
 import { noteNewQueue, printQueue } from '../queue-table.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'queue set',

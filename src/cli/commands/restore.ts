@@ -1,10 +1,10 @@
 import { restore } from '../../actions/restore.ts';
 import { systemClock } from '../../core/clock.ts';
+import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { askToConfirm } from '../job-action-command.ts';
 import { printResult } from '../print-result.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'restore',

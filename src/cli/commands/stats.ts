@@ -1,7 +1,7 @@
 import { stats } from '../../actions/stats.ts';
 import { statsSeries } from '../../actions/stats-series.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { PERIODS, type Period } from '../../core/figures.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount, formatPercent } from '../../core/numbers.ts';
@@ -10,7 +10,6 @@ import { defineCommand, type Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
 import { type Pair, printPairs } from '../table.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'stats',

@@ -1,5 +1,6 @@
 import { type Snapshot, snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
+import { usageError } from '../../core/errors.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import { type Context, defineCommand } from '../command.ts';
@@ -9,7 +10,6 @@ import { drawScreen } from '../top/frame.ts';
 import type { Look } from '../top/line.ts';
 import { rateNow, record, type Throughput } from '../top/throughput.ts';
 import { startUi } from '../top/ui.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'top',

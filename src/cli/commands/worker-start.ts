@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
@@ -21,7 +21,6 @@ import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { numberFlag } from '../read-flags.ts';
-import { usageError } from '../usage-error.ts';
 import { keepLogShort, logPath } from '../worker-log.ts';
 
 const SIGHUP_NUMBER = 1;

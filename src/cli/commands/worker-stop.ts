@@ -1,9 +1,9 @@
 import { untilStoreOfStartingWorker } from '../../actions/starting-workers.ts';
 import { stopWorkers } from '../../actions/stop-workers.ts';
+import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { durationFlag } from '../read-flags.ts';
-import { usageError } from '../usage-error.ts';
 
 export default defineCommand({
   name: 'worker stop',
