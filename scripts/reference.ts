@@ -49,7 +49,7 @@ function commandSection(command: Command): string[] {
 function configurationReference(): string {
   const rows = SETTING_KEYS.map((key) => {
     const row = SETTINGS[key] as Setting<unknown>;
-    return [`\`${key}\``, capitalized(row.help), row.range, `\`${row.format(row.default)}\``];
+    return [`\`${key}\``, capitalized(row.help), row.range(), `\`${row.format(row.default)}\``];
   });
   return page([
     '# Configuration reference',

@@ -6,7 +6,7 @@ import { refresh } from './live.ts';
 import { track } from './operations.ts';
 import { ask } from './question.ts';
 import { notify, notifyError } from './toasts.ts';
-import type { Children, Job, Operation, State } from './types.ts';
+import type { Children, Job, Operation, OperationPreview, State } from './types.ts';
 import { ACTING, ACTIONS } from './words/jobs.ts';
 
 export const VERBS = ['retry', 'cancel', 'hold', 'release', 'delete'] as const;
@@ -23,14 +23,20 @@ const STATES_FOR: Record<Verb, readonly State[]> = {
 
 export const isPossible = (verb: Verb, job: Job): boolean => STATES_FOR[verb].includes(job.state as State);
 
+/** The server counts at most this many children of a job. */
+export const MOST_CHILDREN = 1000;
+
 /** An action on more jobs than this has to be confirmed by typing their number. */
 export const TYPED_ABOVE = 100;
 
-/** Runs an action and reports its result. Returns true if it succeeded. */
-export async function runAction(act: () => Promise<unknown>, done: string): Promise<boolean> {
+/** Runs an action and reports its result. `done` is the text, or makes it from the answer. Returns true if it succeeded. */
+export async function runAction<T>(
+  act: () => Promise<T>,
+  done: string | ((answer: T) => string),
+): Promise<boolean> {
   try {
-    await act();
-    notify(done);
+    const answer = await act();
+    notify(typeof done === 'string' ? done : done(answer));
     refresh();
     return true;
   } catch (error) {
@@ -45,34 +51,65 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
   if (verb === 'retry' && job.at_most_once && job.started_at !== null && !(await askToStartAgain(id)))
     return false;
   const cancels = verb === 'cancel' && state === 'processing';
-  const ends = verb === 'cancel' || verb === 'delete';
-  const lost = ends ? await cancelledBy(verb, id) : 0;
-  const also = lost === 0 ? null : plural(lost, ACTING.dependent, ACTING.dependents);
-  const asked = {
+  if ((cancels || verb === 'delete') && !(await askToEnd(verb, id))) return false;
+  const path = `/jobs/${part(id)}`;
+  const { past } = ACTIONS[verb];
+  return runAction(
+    () => send<Acted>(verb === 'delete' ? 'DELETE' : 'POST', verb === 'delete' ? path : `${path}/${verb}`),
+    ({ also_cancelled: also = [] }) =>
+      also.length === 0
+        ? ACTING.done(id, past)
+        : ACTING.doneWith(id, past, plural(also.length, ACTING.dependent, ACTING.dependents)),
+  );
+}
+
+/** The part of the answer to an action that lists the other jobs that were cancelled. */
+interface Acted {
+  also_cancelled?: string[];
+}
+
+/** Asks before a running job is stopped or a job is deleted. */
+async function askToEnd(verb: 'cancel' | 'delete', id: string): Promise<boolean> {
+  const cancels = verb === 'cancel';
+  return ask({
     title: cancels ? ACTING.cancelTitle(id) : ACTING.deleteTitle(id),
-    detail:
-      (cancels ? ACTING.cancelDetail : ACTING.deleteDetail) + (also === null ? '' : ACTING.alsoCancels(also)),
+    detail: (cancels ? ACTING.cancelDetail : ACTING.deleteDetail) + (await warningFor(verb, id)),
     cli: actCommand(verb, { ids: [id] }),
     button: cancels ? ACTING.cancelButton : ACTIONS.delete.label,
     danger: true,
     word: null,
-  };
-  if ((cancels || verb === 'delete') && !(await ask(asked))) return false;
-  const path = `/jobs/${part(id)}`;
-  return runAction(
-    () => (verb === 'delete' ? send('DELETE', path) : send('POST', `${path}/${verb}`)),
-    also === null ? ACTING.done(id, ACTIONS[verb].past) : ACTING.doneWith(id, ACTIONS[verb].past, also),
-  );
+  });
 }
 
-/** Returns how many other jobs are cancelled if the job is cancelled or deleted. Without an answer, the action goes on. */
-async function cancelledBy(verb: 'cancel' | 'delete', id: string): Promise<number> {
+/** Tells how many other jobs are cancelled if the job is cancelled or deleted. Returns an empty text if there are none. */
+async function warningFor(verb: 'cancel' | 'delete', id: string): Promise<string> {
   try {
     const answer = await get<Children>(`/jobs/${part(id)}/children`);
-    return verb === 'delete' ? answer.cancelled_if_deleted : answer.cancelled_with_it;
+    const lost = verb === 'delete' ? answer.cancelled_if_deleted : answer.cancelled_with_it;
+    return alsoCancelsText(lost, lost >= MOST_CHILDREN, ACTING.dependent, ACTING.dependents);
   } catch {
-    return 0;
+    return ACTING.mayCancel;
   }
+}
+
+/** Does the same for a bulk action. */
+async function bulkWarningFor(body: Record<string, unknown>): Promise<string> {
+  try {
+    const answer = await send<OperationPreview>('POST', '/operations', { ...body, dry_run: true });
+    return alsoCancelsText(
+      answer.also_cancelled,
+      answer.capped,
+      ACTING.dependentOfMany,
+      ACTING.dependentsOfMany,
+    );
+  } catch {
+    return ACTING.mayCancelMany;
+  }
+}
+
+function alsoCancelsText(count: number, capped: boolean, one: string, many: string): string {
+  if (count === 0) return capped ? ACTING.mayCancelMany : '';
+  return ACTING.alsoCancels(capped ? ACTING.countOrMore(number(count), many) : plural(count, one, many));
 }
 
 function askToStartAgain(id: string): Promise<boolean> {
@@ -108,17 +145,17 @@ export async function actOnMany(
     `--${field === 'queue' ? 'set-queue' : field}`,
     String(value),
   ]);
+  const which = 'ids' in on ? { ids: on.ids } : { filter: filterBody(on.filter) };
+  const body = { action: verb, ...which, ...(changes === undefined ? {} : { changes }) };
   const yes = await ask({
     title: `${ACTIONS[verb].label} ${many}?`,
-    detail: ACTIONS[verb].bulk,
+    detail: ACTIONS[verb].bulk + (danger ? await bulkWarningFor(body) : ''),
     cli: actCommand(verb, on, flags),
     button: `${ACTIONS[verb].label} ${many}`,
     danger,
     word: danger && count > TYPED_ABOVE ? typed : null,
   });
-  if (!yes) return false;
-  const which = 'ids' in on ? { ids: on.ids } : { filter: filterBody(on.filter) };
-  return startOperation({ action: verb, ...which, ...(changes === undefined ? {} : { changes }) });
+  return yes && startOperation(body);
 }
 
 export async function startOperation(body: Record<string, unknown>): Promise<boolean> {

@@ -5,7 +5,7 @@ import { Ago, Since } from './components/time.tsx';
 import { Waiting } from './components/waiting.tsx';
 import { duration, visible } from './format.ts';
 import { csv, sortRows } from './rows.ts';
-import { attemptsBegun, type Job, STATES, type State } from './types.ts';
+import { attemptsUsed, type Job, STATES, type State } from './types.ts';
 import { COLUMN_TITLES } from './words/jobs.ts';
 import { SHARED } from './words/shared.ts';
 
@@ -111,7 +111,7 @@ export const COLUMNS = {
     class: `${right} roomy`,
     cell: (job) => (
       <>
-        {attemptsBegun(job)}
+        {attemptsUsed(job)}
         <span class="faint">/{Math.max(1, job.max_retries)}</span>
       </>
     ),

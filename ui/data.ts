@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get, Problem } from './api.ts';
-import { type Batch, onBatch } from './live.ts';
+import { type Batch, onBatch, paused } from './live.ts';
 import { readFailed, readWorked } from './store-away.ts';
 import type { StoreEvent } from './types.ts';
 
@@ -17,6 +17,8 @@ interface Options<T> {
   on?: (event: StoreEvent) => boolean;
   /** The minimum time between two reads. */
   gapMs?: number;
+  /** Also reads the data again after this time, because it changes without an event. */
+  everyMs?: number;
   /** Reads the data, if one GET request is not enough. */
   read?: (path: string, signal: AbortSignal) => Promise<T>;
 }
@@ -26,7 +28,7 @@ const GAP_MS = 1000;
 /** Returns the data of an API path, and reads it again after events. Null reads nothing. */
 export function useData<T>(
   path: string | null,
-  { on, gapMs = GAP_MS, read = get<T> }: Options<T> = {},
+  { on, gapMs = GAP_MS, everyMs, read = get<T> }: Options<T> = {},
 ): Data<T> {
   const value = useSignal<T | null>(null);
   const problem = useSignal<Problem | null>(null);
@@ -45,7 +47,9 @@ export function useData<T>(
       if (touches(batch, on)) reading.want();
     });
     reading.want();
+    const timer = everyMs === undefined ? undefined : setInterval(whenShown, everyMs, reading.want);
     return () => {
+      clearInterval(timer);
       off();
       reading.end();
     };
@@ -58,6 +62,11 @@ export function useData<T>(
     loading: !same || loading.value,
     again: () => again.value(),
   };
+}
+
+/** Calls a function unless the page is hidden or the user paused updates. */
+function whenShown(act: () => void): void {
+  if (!document.hidden && !paused.value) act();
 }
 
 function touches({ events, all }: Batch, on: Options<unknown>['on']): boolean {

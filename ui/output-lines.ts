@@ -19,9 +19,7 @@ export function createCutter(start: number, firstNumber: number | null) {
   let number = firstNumber;
 
   const line = (bytes: Uint8Array): Line => {
-    const text = decoder.decode(bytes).replace(/(?<!\r)\r+$/, '');
-    // A progress bar overwrites its line, so only the last text of the line is shown.
-    const made = { offset, number, pieces: paint(text.slice(text.lastIndexOf('\r') + 1)) };
+    const made = { offset, number, pieces: paint(lastText(decoder.decode(bytes))) };
     offset += bytes.length + 1;
     if (number !== null) number++;
     return made;
@@ -44,10 +42,19 @@ export function createCutter(start: number, firstNumber: number | null) {
     /** Returns the incomplete line at the end, if there is one. */
     open(): Line | null {
       if (rest.length === 0) return null;
-      const text = decoder.decode(rest).replace(/(?<!\r)\r+$/, '');
-      return { offset, number, pieces: createAnsi()(text.slice(text.lastIndexOf('\r') + 1)) };
+      return { offset, number, pieces: createAnsi()(lastText(decoder.decode(rest))) };
     },
   };
+}
+
+/** Returns the last text of a line. A progress bar overwrites or erases the text before it. */
+function lastText(line: string): string {
+  const text = line.replace(/(?<!\r)\r+$/, '');
+  const ends = ['\r', '\x1b[1K', '\x1b[2K'].map((found) => {
+    const at = text.lastIndexOf(found);
+    return at === -1 ? 0 : at + found.length;
+  });
+  return text.slice(Math.max(...ends));
 }
 
 /** Returns the offset of the second line, because the first line of a range may be incomplete. */

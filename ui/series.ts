@@ -58,6 +58,9 @@ function fromFirstData(series: Series): Series {
 }
 
 export const endedAttempts = (one: Figures): number => one.completed + one.failed + one.dead;
+/** Returns the share of jobs that completed among those that completed or died, as `success_rate` of the API. Null if none did. */
+export const completedShare = ({ completed, dead }: Figures): number | null =>
+  completed + dead === 0 ? null : completed / (completed + dead);
 export const failedAttempts = (one: Figures): number => one.failed + one.dead;
 
 /** Returns the rate per minute over the last full steps. The current step is incomplete. */

@@ -19,7 +19,7 @@ export function useShownJobs(path: string, sort: string | null, hold: boolean): 
     read: (one, signal) => readShown(one, shown.current, (each) => get<JobPage>(each, signal)),
   });
   const { jobs = [], pushed = [], whole = true, next_cursor = null } = page.value ?? {};
-  const steady = useSteady(sortJobs(jobs, sort), ({ id }) => id, {
+  const steady = useSteady('jobs', sortJobs(jobs, sort), ({ id }) => id, {
     list: `${path} ${sort}`,
     hold,
     also: pushed,

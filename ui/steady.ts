@@ -4,18 +4,30 @@ import { place } from './router.ts';
 import { keepPlaces, type SteadyRows } from './steady-rows.ts';
 
 /**
- * True while the pointer is over a list or a row has the focus. Rows then keep their places, so that a click or a key acts on
- * the row that the user sees. Elements with `data-steady` are lists.
+ * The names of the lists that the pointer is over, or that have a row with the focus. Their rows keep their places, so that a
+ * click or a key acts on the row that the user sees. Other lists are not held, so that they show what is new.
  */
-export const held = signal(false);
+const heldLists = signal<ReadonlySet<string>>(new Set());
+
+/** Tells whether a list is held. */
+export const isHeld = (name: string): boolean => heldLists.value.has(name);
+
+/** Returns the names of the lists around an element: the values of `data-steady`. */
+function listsAround(element: Element | null | undefined): string[] {
+  const list = element?.closest<HTMLElement>('[data-steady]');
+  return list == null ? [] : [list.dataset.steady!, ...listsAround(list.parentElement)];
+}
 
 export function startSteady(): void {
-  let over = false;
+  let over: string[] = [];
   const update = (): void => {
-    held.value = over || document.activeElement?.closest('tbody, [data-row], .cells') != null;
+    const row = document.activeElement?.closest('tbody, [data-row], .cells');
+    const next = new Set([...over, ...listsAround(row)]);
+    // The same lists in a new set would draw all lists again.
+    if (next.symmetricDifference(heldLists.value).size > 0) heldLists.value = next;
   };
   const point = (target: EventTarget | null): void => {
-    over = (target as Element | null)?.closest?.('[data-steady]') != null;
+    over = target instanceof Element ? listsAround(target) : [];
     update();
   };
   addEventListener('pointerover', (event) => point(event.target));
@@ -39,10 +51,12 @@ export interface Steady<T> extends SteadyRows<T> {
   before: ReadonlyMap<string, T>;
   /** Shows the latest rows at once. */
   show(): void;
+  /** Attributes for the element that contains the list. */
+  box: { 'data-steady': string };
 }
 
 interface Options<T> {
-  /** Names the list. Another list is shown at once. */
+  /** Identifies what is listed. Another list is shown at once. */
   list?: string;
   /** Holds the rows in any case. */
   hold?: boolean;
@@ -52,8 +66,9 @@ interface Options<T> {
 
 const NONE = { gone: new Set<string>(), before: new Map(), fresh: [] };
 
-/** Returns the rows to show. While they are held, they keep their places. */
+/** Returns the rows to show. While they are held, they keep their places. Each list on a page has its own name. */
 export function useSteady<T>(
+  name: string,
   latest: T[],
   keyOf: (row: T) => string,
   { list = '', hold = false, also = [] }: Options<T> = {},
@@ -66,14 +81,15 @@ export function useSteady<T>(
   };
   // Reading the signal draws the list again when it changes.
   void shows.value;
-  const isHeld = (held.value || hold) && last.current.list === list && last.current.rows.length > 0;
-  if (!isHeld) {
+  const box = { 'data-steady': name };
+  const keeps = (isHeld(name) || hold) && last.current.list === list && last.current.rows.length > 0;
+  if (!keeps) {
     last.current = { list, rows: latest, before: NONE.before };
-    return { ...NONE, rows: latest, show };
+    return { ...NONE, rows: latest, show, box };
   }
   const { rows } = last.current;
   if (last.current.before.size === 0) last.current.before = new Map(rows.map((row) => [keyOf(row), row]));
   const kept = keepPlaces(rows, latest, keyOf, also);
   last.current.rows = kept.rows;
-  return { ...kept, before: last.current.before, show };
+  return { ...kept, before: last.current.before, show, box };
 }

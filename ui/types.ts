@@ -11,6 +11,7 @@ export type {
   FiguresObject as Figures,
   NamedFigures,
   OperationObject as Operation,
+  OperationPreview,
   QueueObject as Queue,
   ScheduleObject as Schedule,
   SettingObject as Setting,
@@ -50,7 +51,7 @@ export interface Explanation {
   reasons: string[];
 }
 
-/** The jobs that depend on a job, and how many would be cancelled with it. */
+/** The jobs that depend on a job, and how many would be cancelled with it. A count of MOST_CHILDREN means that many or more. */
 export interface Children {
   children: { id: string; on: string; state: State; waiting: boolean }[];
   total: number;
@@ -86,6 +87,6 @@ export interface ServerInfo {
   public_metrics: boolean;
 }
 
-/** Returns how many attempts a job has used, including the one that is running. */
-export const attemptsBegun = ({ attempts, state }: Job): number =>
+/** Returns the number of attempts charged to a job, plus one for the attempt that is running. */
+export const attemptsUsed = ({ attempts, state }: Job): number =>
   state === 'processing' ? attempts + 1 : attempts;

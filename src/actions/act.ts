@@ -14,7 +14,7 @@ export interface JobActionResult {
   skippedAtMostOnce?: string[];
   /** Retried at-most-once jobs that were started before. */
   retriedAtMostOnce?: string[];
-  /** Further jobs that were cancelled, because they depended on the changed ones. */
+  /** Other jobs that were cancelled, because they depended on changed jobs. Those of `ending` jobs are cancelled with them. */
   alsoCancelled?: string[];
 }
 

@@ -1,13 +1,33 @@
-import { hostname, userInfo } from 'node:os';
 import { orNull } from '../core/or-null.ts';
+import { maybeRead } from '../files/maybe-read.ts';
 
 /** Returns the user of this process as `user@host`, for pauses and events. */
 export function actorOf(environment: NodeJS.ProcessEnv): string {
   const user = environment.USER || environment.LOGNAME || accountName();
-  return `${user}@${hostname()}`;
+  return `${user}@${hostName()}`;
 }
+
+/** The name that Bun returns for every account if USER is not set. */
+const UNKNOWN = 'unknown';
 
 /** Returns the name of the account, or a text such as `uid 1000` if it has no name, as in some containers. */
 function accountName(): string {
-  return orNull(() => userInfo().username) ?? `uid ${process.getuid?.() ?? '?'}`;
+  const uid = process.getuid?.();
+  const name = orNull(() => process.getBuiltinModule('node:os').userInfo().username);
+  if (name !== null && name !== '' && name !== UNKNOWN) return name;
+  return nameIn(maybeRead('/etc/passwd') ?? '', uid) ?? `uid ${uid ?? '?'}`;
+}
+
+/** Returns the name of the account with this uid in a passwd file, or null. */
+function nameIn(passwd: string, uid: number | undefined): string | null {
+  for (const line of passwd.split('\n')) {
+    const [name, , id] = line.split(':');
+    if (name && id === String(uid)) return name;
+  }
+  return null;
+}
+
+/** Returns the name of this host. On Linux it is read from a file, because loading node:os takes longer. */
+function hostName(): string {
+  return maybeRead('/proc/sys/kernel/hostname')?.trim() || process.getBuiltinModule('node:os').hostname();
 }

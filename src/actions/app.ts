@@ -5,7 +5,7 @@ import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
-import { type IfMissing, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
+import { type IfMissing, type IfOlder, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store and the environment that every action works with. */
@@ -15,7 +15,7 @@ export interface App {
   clock: Clock;
   random: Random;
   newId(now: number): string;
-  /** Is called with each warning for the user. The same warning may come several times. */
+  /** Is called with each warning for the user. It may be called several times with the same warning. */
   warn?(message: string): void;
 }
 
@@ -34,28 +34,31 @@ export type Access = 'read' | 'write' | 'work' | 'any-version';
 
 export interface OpenOptions {
   access: Access;
-  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so that they do not recreate a deleted store. */
+  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so as not to recreate a deleted store. */
   ifMissing?: IfMissing;
   /** Also opens a store that belongs to another user, or that other users can write. */
   anyOwner?: boolean;
+  /** Loads each part of the store when it is first used. For a command that ends soon. */
+  partsOnDemand?: boolean;
 }
 
 /** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
 export async function openApp(
   location: string,
   actor: string | null,
-  { access, ifMissing = 'create', anyOwner = false }: OpenOptions,
+  { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false }: OpenOptions,
 ): Promise<OpenedApp> {
   guardExit();
-  const ifOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
+  const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const opened = await openStore(location, { ifMissing, actor, anyOwner, ifOlder, now: systemClock.now });
+    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, now: systemClock.now };
+    const opened = await openStore(location, options);
     return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');
     await migrateStore(location, actor, anyOwner);
-    return openApp(location, actor, { access: 'read', ifMissing, anyOwner });
+    return openApp(location, actor, { access: 'read', ifMissing, anyOwner, partsOnDemand });
   }
 }
 
@@ -77,21 +80,19 @@ function guardExit(): void {
 }
 
 /** Returns all settings, and the texts of those that are stored. Warns about stored values that are invalid. */
-export async function readStoredSettings(
-  app: App,
-): Promise<{ settings: Settings; stored: Map<string, string> }> {
+export async function readStoredSettings(app: App) {
   const stored = await app.store.settings();
   const { settings, invalid } = readSettings(stored);
   for (const { problem } of invalid) app.warn?.(problem);
   return { settings, stored };
 }
 
-/** Returns a function that passes on each message only the first time it gets it. */
+/** Returns a function that calls `tell` with each message, but only once with the same message. */
 export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
-  const passedOn = new Set<string>();
+  const seen = new Set<string>();
   return (message) => {
-    if (!passedOn.has(message)) tell(message);
-    passedOn.add(message);
+    if (!seen.has(message)) tell(message);
+    seen.add(message);
   };
 }
 

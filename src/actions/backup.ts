@@ -8,7 +8,7 @@ import type { CopyOptions } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
-import { settleAsLost } from './settlement.ts';
+import { settlementOfLost } from './settlement.ts';
 
 export interface Backup {
   file: string;
@@ -29,37 +29,29 @@ export async function backup(
   file: string,
   options: CopyOptions,
 ): Promise<Backup> {
-  const care = await careOf(location);
   const backupState = stateBeside(resolve(file));
-  const { renewResult, replacedEpoch, ...written } = await care.copy(
-    location,
-    file,
-    options,
-    async (copy) => {
-      const source = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
-      const jobCounts = await renewCopy(app, copy);
-      return { ...(await copyOutputs(copy, source, options.withOutput ? backupState : null)), ...jobCounts };
-    },
-  );
+  const result = await (await careOf(location)).copy(location, file, options, async (copy) => {
+    const source = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
+    const jobCounts = await renewCopy(app, copy);
+    return { ...(await copyOutputs(copy, source, options.withOutput ? backupState : null)), ...jobCounts };
+  });
+  const { renewResult, replacedEpoch, ...written } = result;
   if (replacedEpoch !== null && replacedEpoch !== app.store.epoch) removeAttempts(backupState, replacedEpoch);
   return { ...written, ...renewResult };
 }
 
 /** Gives a copy a new epoch and settles its running jobs as lost. Returns how many jobs it has, and how many were running. */
-export async function renewCopy(
-  app: Pick<App, 'clock' | 'random'>,
-  copy: Store,
-): Promise<{ jobs: number; running: number }> {
+export async function renewCopy(app: Pick<App, 'clock' | 'random'>, copy: Store) {
   const running = (await copy.runningJobs()).length;
   const settings = resolveSettings(await copy.settings());
-  await copy.renew(settleAsLost(settings, app.clock.now(), app.random));
+  await copy.renew(settlementOfLost(settings, app.clock.now(), app.random));
   const jobs = (await copy.counts()).reduce((sum, one) => sum + one.jobs, 0);
   return { jobs, running };
 }
 
 /**
- * Copies the long outputs of `store` from `source`, where they have its old epoch, to `target`, where they get its new epoch.
- * Calls `onCopy` before each copy. If `target` is null, copies nothing and counts them as `outputs_left`.
+ * Copies the long outputs of `store` from `source` to `target`. The names of their directories get the new epoch of the store.
+ * Calls `onCopy` before each copy. If `target` is null, copies nothing and counts the outputs as `outputs_left`.
  */
 export async function copyOutputs(
   store: Store,

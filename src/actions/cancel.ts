@@ -3,19 +3,19 @@ import { placeOfAttempt } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import { batches, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
-import { cancelledBecauseOf } from './jobs.ts';
+import { cancelledBecauseOf, cancelledWith } from './jobs.ts';
 
 const IN_OTHER_NAMESPACE =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
 
 interface CancelOptions {
-  /** Waits until running jobs have ended or turn out to be in another pid namespace. Returns the ids of the cancelled ones. */
+  /** Waits until running jobs have ended or turn out to be in another pid namespace. Returns the ids of the cancelled jobs. */
   untilEnded?: (app: App, ids: string[]) => Promise<string[]>;
-  /** The first signal for running jobs, if it is not SIGTERM. */
+  /** The first signal for running jobs. The default is SIGTERM. */
   signal?: NodeJS.Signals | undefined;
 }
 
-/** Cancels waiting jobs and asks running ones to end. `ending` lists the latter, unless `untilEnded` is given to wait for them. */
+/** Cancels waiting jobs and asks running jobs to end. Without `untilEnded`, the result lists the running jobs as `ending`. */
 export async function cancelJobs(
   app: App,
   ids: string[],
@@ -36,11 +36,16 @@ export async function cancelJobs(
     for (const id of batchResult.dependents) dependents.add(id);
   }
   if (ending.length + changed.length > 0) wake(app.stateDirectory);
-  // A job may have been cancelled with its parent in an earlier batch.
+  // A job in `alreadyEnded` may have been cancelled by this call, with its parent in an earlier batch.
   const unchanged = alreadyEnded.filter((id) => !dependents.has(id));
   changed.push(...alreadyEnded.filter((id) => dependents.delete(id)));
   const result: JobActionResult = { changed, unchanged, why: 'had already finished' };
-  if (untilEnded === undefined) return { ...result, ending, alsoCancelled: [...dependents] };
+  if (untilEnded === undefined) {
+    // Some of these jobs may have ended already, and then their children are cancelled.
+    for (const id of await cancelledWith(app, ending, 'cancelled')) dependents.add(id);
+    for (const id of await cancelledBecauseOf(app, ending, { ends: 'last' })) dependents.add(id);
+    return { ...result, ending, alsoCancelled: [...dependents.difference(new Set(ids))] };
+  }
   const cancelled = await untilEnded(app, ending);
   changed.push(...cancelled);
   // A job that ended by itself, or that only another pid namespace can stop, was not cancelled.
@@ -48,6 +53,6 @@ export async function cancelJobs(
     unchanged.push(id);
     if ((await app.store.get(id))?.state === 'processing') result.why = IN_OTHER_NAMESPACE;
   }
-  for (const id of await cancelledBecauseOf(app, cancelled)) dependents.add(id);
+  for (const id of await cancelledBecauseOf(app, cancelled, { ends: 'last' })) dependents.add(id);
   return { ...result, alsoCancelled: [...dependents.difference(new Set(ids))] };
 }

@@ -5,7 +5,7 @@ import type { App } from './app.ts';
 const POLL_MS = 1000;
 /** The polling interval if the state directory cannot be watched. */
 const UNWATCHED_POLL_MS = 100;
-/** The shortest time between two polls, because something changes all the time on a busy queue. */
+/** The shortest time between two polls. Without it, a busy queue would cause a poll for every change. */
 const SHORTEST_INTERVAL_MS = 20;
 
 export interface WatchOptions {
@@ -15,16 +15,16 @@ export interface WatchOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Waits for changes to the store by other processes. */
+/** Waits for changes to the store. */
 export interface ChangeWatch {
-  /** Resolves when something has changed since the last call, after `ms`, or at the timeout. Throws when the signal aborts. */
+  /** Resolves when there was a change since the previous call returned, or after at most `ms`, or at the timeout. Throws when the signal aborts. */
   next(ms?: number): Promise<void>;
   /** Tells whether the timeout has passed. */
   readonly isTimedOut: boolean;
   close(): void;
 }
 
-/** Starts to watch for changes. The first call of `next` also notices those since this call. */
+/** Starts to watch for changes. A change before the first call of `next` makes that call resolve at once. */
 export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): ChangeWatch {
   const now = (): number => app.clock.monotonic();
   const deadline = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
@@ -45,12 +45,9 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
       signal?.throwIfAborted();
       const maxMs = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
       await new Promise<void>((resolve) => {
-        // The timer keeps the process alive, because the watch does not.
-        const remainingMs = Math.max(0, deadline - now());
-        const timer = setTimeout(
-          () => wakeUp(),
-          Math.min(hasChanged ? untilNextPollMs() : maxMs, remainingMs),
-        );
+        const leftMs = Math.max(0, deadline - now());
+        // The timer also keeps the process alive, which the watch does not.
+        const timer = setTimeout(() => wakeUp(), Math.min(hasChanged ? untilNextPollMs() : maxMs, leftMs));
         wakeUp = () => {
           clearTimeout(timer);
           resolve();

@@ -9,22 +9,22 @@ import { type App, readStoredSettings } from './app.ts';
 export async function listSettings(app: App): Promise<SettingObject[]> {
   const { settings, stored } = await readStoredSettings(app);
   return SETTING_KEYS.map((key) => {
-    const row = SETTINGS[key] as Setting<unknown>;
+    const definition = SETTINGS[key] as Setting<unknown>;
     return {
       key,
-      value: jsonValue(settings[key], row),
-      default: jsonValue(row.default, row),
-      text: row.format(settings[key]),
+      value: jsonValue(settings[key], definition),
+      default: jsonValue(definition.default, definition),
+      text: definition.format(settings[key]),
       is_default: !stored.has(key),
-      range: row.range,
-      help: row.help,
+      range: definition.range(),
+      help: definition.help,
     };
   });
 }
 
-/** Returns a number or null as it is, and any other value of a setting as text. */
-function jsonValue(value: unknown, row: Setting<unknown>): number | string | null {
-  return typeof value === 'number' || value === null ? value : row.format(value);
+/** Returns the JSON value of a setting: a number or null as it is, and any other value as text. */
+function jsonValue(value: unknown, definition: Setting<unknown>): number | string | null {
+  return typeof value === 'number' || value === null ? value : definition.format(value);
 }
 
 export async function getSetting(app: App, name: string): Promise<SettingObject> {
@@ -44,7 +44,7 @@ export async function unsetSetting(app: App, name: string): Promise<SettingObjec
 /** Resets every setting that has a stored value. Returns these settings. */
 export async function unsetAllSettings(app: App): Promise<SettingObject[]> {
   const storedKeys = (await listSettings(app)).filter((setting) => !setting.is_default).map(({ key }) => key);
-  // A setting that depends on another one is refused until the other one has been reset.
+  // A default may contradict a setting that is reset later, so refused settings are tried again.
   const refused = await resetEach(app, storedKeys);
   await resetEach(app, refused);
   return (await listSettings(app)).filter(({ key }) => storedKeys.includes(key));

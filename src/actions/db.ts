@@ -3,8 +3,8 @@ import { mostCommonEpoch } from '../state/kept-output.ts';
 import type { RepairResult } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
-import { refuseRunningCommands, runningAttemptNames } from './refuse-running.ts';
-import { settleAsLost } from './settlement.ts';
+import { settlementOfLost } from './settlement.ts';
+import { runningAttemptNames, throwIfCommandsRun } from './throw-if-running.ts';
 
 /** Checks the database. `fix` names the commands that help, or is null if nothing is wrong. */
 export async function checkDatabase(location: string) {
@@ -23,7 +23,7 @@ export async function checkDatabase(location: string) {
   };
 }
 
-/** Replaces a damaged store with what can be saved, and keeps the old file. Returns null if the store is not damaged. */
+/** Moves all readable rows of a damaged store to a new one and keeps the old file. Returns null if the store is not damaged. */
 export async function repairDatabase(
   { clock, random }: Pick<App, 'clock' | 'random'>,
   location: string,
@@ -34,7 +34,7 @@ export async function repairDatabase(
   return care.repair(location, anyOwner, {
     now: () => clock.now(),
     knownEpoch: () => mostCommonEpoch(stateDirectory),
-    settleLost: (stored) => settleAsLost(resolveSettings(stored), clock.now(), random),
-    accept: async (copy) => refuseRunningCommands(stateDirectory, await runningAttemptNames(copy)),
+    settleLost: (stored) => settlementOfLost(resolveSettings(stored), clock.now(), random),
+    accept: async (copy) => throwIfCommandsRun(stateDirectory, await runningAttemptNames(copy)),
   });
 }

@@ -1,16 +1,11 @@
 import type { State } from '../core/job.ts';
+import { DELETABLE_STATES } from '../core/job-action-rules.ts';
 import { placeOfAttempt, removePlace } from '../state/place.ts';
-import { actOnJobs, type JobActionResult } from './act.ts';
+import { actOnJobs } from './act.ts';
 import type { App } from './app.ts';
 
-const DELETABLE_STATES: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
-
-/** Deletes the jobs that are in one of these states (default: all except running), permanently and with their output. */
-export async function deleteJobs(
-  app: App,
-  ids: string[],
-  states: readonly State[] = DELETABLE_STATES,
-): Promise<JobActionResult> {
+/** Permanently deletes the jobs that are in one of `states`, with their output. The default is all states but processing. */
+export async function deleteJobs(app: App, ids: string[], states: readonly State[] = DELETABLE_STATES) {
   const dependents = new Set<string>();
   const result = await actOnJobs(app, ids, 'are running', async (batch) => {
     const removed = await app.store.remove(batch, states, app.clock.now());

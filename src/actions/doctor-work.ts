@@ -7,30 +7,24 @@ import type { Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { presence } from './workers.ts';
 
-/** A time in the store may be this far in the future before it is reported. */
+/** `doctor` warns if a time in the store is further in the future than this. */
 const CLOCK_SLACK_MS = 5000;
 
 /** Checks the workers, their jobs and the clock. */
-export async function diagnoseWork(
-  store: Store,
-  stateDirectory: StateDirectory,
-  now: number,
-): Promise<Finding[]> {
+export async function diagnoseWork(store: Store, state: StateDirectory, now: number): Promise<Finding[]> {
   const workers = await store.workers();
-  const gone = new Set(goneWorkers(workers, stateDirectory).map((worker) => worker.id));
-  const live = workers.filter((worker) => !gone.has(worker.id));
+  const goneIds = new Set(goneWorkers(workers, state).map((worker) => worker.id));
+  const live = workers.filter((worker) => !goneIds.has(worker.id));
   const liveIds = new Set(live.map((worker) => worker.id));
-  const stuck = (await store.runningJobs()).filter(
-    (job) => job.workerId === null || !liveIds.has(job.workerId),
-  );
+  const stuck = (await store.runningJobs()).filter((job) => !liveIds.has(job.workerId ?? ''));
   return [
     live.length === 0
       ? warn('workers', 'none running', 'queuectl worker start')
       : ok('workers', `${live.length} running`),
     ...checkExecutables(live),
-    gone.size === 0
+    goneIds.size === 0
       ? ok('stale workers', 'none')
-      : warn('stale workers', `${gone.size} stopped without unregistering`, 'queuectl worker start'),
+      : warn('stale workers', `${goneIds.size} stopped without unregistering`, 'queuectl worker start'),
     stuck.length === 0
       ? ok('stuck jobs', 'none')
       : warn(
@@ -42,7 +36,7 @@ export async function diagnoseWork(
   ];
 }
 
-/** Returns the workers whose process is gone. If this machine has no id yet, it runs none of them, so all count as gone. */
+/** Returns the workers whose process is gone. If this machine has no id, it never ran a worker, so all count as gone. */
 function goneWorkers(workers: Worker[], stateDirectory: StateDirectory): Worker[] {
   const host = knownHost(stateDirectory);
   return host === null ? workers : workers.filter((worker) => presence(worker, host) === 'gone');
@@ -56,7 +50,7 @@ function checkExecutables(live: Worker[]): Finding[] {
   return [warn('version', message, 'queuectl worker stop --leave; queuectl worker start')];
 }
 
-/** Returns the latest time that the newest job or a heartbeat has in the store. */
+/** Returns the latest time in the store: the creation of the newest job, or the last heartbeat. */
 async function latestTime(store: Store, workers: Worker[]): Promise<number> {
   const [newest] = await store.list({}, { limit: 1 });
   return Math.max(newest?.createdAt ?? 0, ...workers.map((worker) => worker.lastHeartbeat));
@@ -66,9 +60,6 @@ async function latestTime(store: Store, workers: Worker[]): Promise<number> {
 function checkClock(latest: number, now: number): Finding {
   const ahead = latest - now;
   if (ahead <= CLOCK_SLACK_MS) return ok('clock', new Date(now).toISOString());
-  return warn(
-    'clock',
-    `${formatDuration(ahead)} behind the latest time in the store`,
-    'timedatectl set-ntp true',
-  );
+  const text = `${formatDuration(ahead)} behind the latest time in the store`;
+  return warn('clock', text, 'timedatectl set-ntp true');
 }

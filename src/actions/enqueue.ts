@@ -10,12 +10,12 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** If a generated id is taken, which is very rare, all jobs get new ids. Storing them is tried this many times. */
+/** Storing the jobs is tried at most this many times. If a generated id is taken, which is very rare, all get new ids. */
 const ID_TRIES = 5;
 
 /**
  * Stores all jobs durably or none, and wakes the workers. Returns the result of `keep` for each job, or the jobs
- * themselves. Reads the inputs one by one, perhaps several times, so that many jobs need little memory. `cwd` returns the
+ * themselves without `keep`. Reads the inputs one by one, perhaps several times, so that many jobs need little memory. `cwd` returns the
  * working directory for inputs without one.
  */
 export async function enqueue<T = Job | GoneJob>(
@@ -73,15 +73,14 @@ function refuseDuplicateIds(inputs: Iterable<JobInput>): void {
   }
 }
 
-/** Returns a complete job: the fields that the user has set, and defaults for the others. Throws if fields contradict each other. */
+/** Returns a complete job: the fields of the input, and defaults for the others. Throws if fields contradict each other. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readableCommand(argv));
-  if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
+  if (command === undefined) throw invalidJob('command is missing');
   // The JSON of an existing job has both fields. Then `command` is the readable form of `argv`.
-  if (argv !== null && command !== readableCommand(argv)) {
-    throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
-  }
+  if (argv !== null && command !== readableCommand(argv))
+    throw invalidJob('command and argv cannot be used together; give only one of them');
   const spec = withDefaults(input);
   spec.id ??= newId();
   spec.command = command;
@@ -97,20 +96,21 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   return spec;
 }
 
-/** Returns the maximum number of attempts. It is at most 1 for an at-most-once job, even if an older schedule has more. */
+export const invalidJob = (why: string): QueueError => new QueueError('invalid-job', why);
+
+/** Returns the maximum number of attempts: at most 1 for an at-most-once job, even if a schedule of an older version has more. */
 function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): number {
   if (policy?.atMostOnce) return Math.min(1, maxRetries ?? 1);
   return maxRetries ?? settings['max-retries'];
 }
 
-/** Throws if one part of the policy contradicts another. */
+/** Throws if the retry options of a job contradict each other. */
 function checkPolicy({ policy, backoffBase }: JobSpec): void {
   const codeInBoth = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
   if (codeInBoth !== undefined)
-    throw new QueueError('invalid-job', `exit code ${codeInBoth} is in both retry_on and no_retry_on`);
+    throw invalidJob(`exit code ${codeInBoth} is in both retry_on and no_retry_on`);
   if (backoffBase !== null && policy.backoff !== undefined && policy.backoff !== 'exponential')
-    throw new QueueError(
-      'invalid-job',
+    throw invalidJob(
       `backoff_base only works with exponential backoff; with ${policy.backoff} backoff, use retry_delay`,
     );
 }
@@ -120,23 +120,17 @@ export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'en
   if (secretEnv.length === 0) return;
   const nameInBoth = secretEnv.find((name) => Object.hasOwn(env, name));
   if (nameInBoth !== undefined)
-    throw new QueueError(
-      'invalid-job',
+    throw invalidJob(
       `${nameInBoth} is in both env and secret_env; a secret takes its value from the worker's environment`,
     );
 }
 
-/** Returns the uniqueness of a job, or null if it has none. By default it lasts until the job has ended. */
+/** Returns the uniqueness of a job, or null if it has none. By default, its key is reserved until the job has ended. */
 function uniqueOf({ unique }: JobInput): Uniqueness | null {
   if (unique === undefined) return null;
-  if (unique.key === undefined)
-    throw new QueueError('invalid-job', 'unique_for and unique_while require a unique_key');
-  if (unique.forMs !== undefined && unique.while !== undefined) {
-    throw new QueueError(
-      'invalid-job',
-      'unique_for and unique_while cannot be used together; give only one of them',
-    );
-  }
+  if (unique.key === undefined) throw invalidJob('unique_for and unique_while require a unique_key');
+  if (unique.forMs !== undefined && unique.while !== undefined)
+    throw invalidJob('unique_for and unique_while cannot be used together; give only one of them');
   return { key: unique.key, while: unique.while ?? 'active', forMs: unique.forMs ?? null };
 }
 

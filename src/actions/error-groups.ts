@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 /** At most this many of the newest dead jobs are read, so that the cost is bounded. */
 const MAX_JOBS = 10_000;
 const HOUR_MS = 3_600_000;
-/** Each group lists at most this many of its most common job names and of its most common queues. */
+/** A group lists at most this many names of jobs and this many queues, the most common ones. */
 const NAMES_PER_GROUP = 3;
 /** Dead jobs are read in pages of this size. Other requests are served after each page. */
 const PAGE_SIZE = 1000;
@@ -35,7 +35,7 @@ export async function errorGroups(app: App): Promise<ErrorGroups> {
   };
 }
 
-/** Returns the ids of those of the newest dead jobs whose error has this signature, oldest first. */
+/** Searches the newest dead jobs for errors with this signature. Returns the ids of the jobs, oldest first. */
 export async function jobIdsOfGroup(app: App, signature: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const page of deadJobs(app))
@@ -43,7 +43,7 @@ export async function jobIdsOfGroup(app: App, signature: string): Promise<string
   return ids.reverse();
 }
 
-/** Reads the newest dead jobs in pages, newest first. */
+/** Reads up to MAX_JOBS dead jobs in pages, newest first. */
 async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let remaining = MAX_JOBS; remaining > 0; remaining -= PAGE_SIZE) {

@@ -23,18 +23,12 @@ function matches({ kind, jobId, queue, actor }: StoreEvent, filter: EventFilter)
 }
 
 export const lastEventNumber = (app: App): Promise<number> => app.store.lastEventNumber();
-export const lastEventNumberBefore = (app: App, at: number): Promise<number> =>
-  app.store.lastEventNumberBefore(at);
+export const lastEventNumberBefore = (app: App, at: number) => app.store.lastEventNumberBefore(at);
 /** Adds an event that belongs to no job. */
 export const noteEvent = (app: App, event: NewEvent): Promise<void> => app.store.note(event);
 
 /** Yields the matching events after number `after`, up to number `to`. */
-export async function* readEvents(
-  app: App,
-  after: number,
-  to: number,
-  filter: EventFilter,
-): AsyncGenerator<StoreEvent> {
+export async function* readEvents(app: App, after: number, to: number, filter: EventFilter) {
   for (let last = after; last < to; ) {
     const page = await app.store.events(last, Math.min(EVENTS_PER_PAGE, to - last));
     for (const event of page) if (event.number <= to && matches(event, filter)) yield event;
@@ -43,7 +37,7 @@ export async function* readEvents(
   }
 }
 
-/** Yields pages of events, newest first, from number `to` down to `floor` + 1. An empty page means that all older ones were pruned. */
+/** Yields pages of events, newest first, from number `to` down to `floor` + 1. Ends early, with an empty page, if the rest was pruned. */
 async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenerator<StoreEvent[]> {
   for (let end = to; end > floor; end -= EVENTS_PER_PAGE) {
     const page = await app.store.events(Math.max(0, end - EVENTS_PER_PAGE), Math.min(EVENTS_PER_PAGE, end));
@@ -53,13 +47,8 @@ async function* pagesBackwards(app: App, to: number, floor: number): AsyncGenera
   }
 }
 
-/** Returns the number after which the last `count` matching events up to number `to` start, or 0 if there are fewer. */
-export async function startOfLastEvents(
-  app: App,
-  count: number,
-  to: number,
-  filter: EventFilter,
-): Promise<number> {
+/** Returns an `after` with which `readEvents` yields the last `count` matching events up to `to`, or all if there are fewer. */
+export async function startOfLastEvents(app: App, count: number, to: number, filter: EventFilter) {
   if (count === 0) return to;
   let matchCount = 0;
   for await (const page of pagesBackwards(app, to, 0))
@@ -67,10 +56,10 @@ export async function startOfLastEvents(
   return 0;
 }
 
-interface LastEvents {
+interface Page {
   /** The newest event is first. */
   events: StoreEvent[];
-  /** The `to` of the call that continues with older events, or 0 if there are none. */
+  /** The `to` for the next call, which returns older events. It is 0 if there are none. */
   next: number;
 }
 
@@ -78,12 +67,7 @@ interface LastEvents {
 const MAX_EXAMINED = 10 * EVENTS_PER_PAGE;
 
 /** Returns at most `limit` of the last matching events up to number `to`. */
-export async function lastEvents(
-  app: App,
-  limit: number,
-  to: number,
-  filter: EventFilter,
-): Promise<LastEvents> {
+export async function lastEvents(app: App, limit: number, to: number, filter: EventFilter): Promise<Page> {
   if (filter.jobId !== undefined) return lastEventsOfJob(app, limit, to, filter);
   const events: StoreEvent[] = [];
   const floor = Math.max(0, to - MAX_EXAMINED);
@@ -95,19 +79,14 @@ export async function lastEvents(
   return { events, next: floor };
 }
 
-/** A call for the events of one job examines at most this many events. The store filters them, so there can be more. */
+/** The same limit for the events of one job. It is higher, because the store filters these events itself. */
 const MAX_EXAMINED_FOR_JOB = 200_000;
 /** The events are examined in stretches of this many. Other requests are served after each stretch. */
 const EVENTS_PER_STRETCH = 20_000;
 /** After this time, no further stretch is examined. */
 const TIME_LIMIT_MS = 15;
 
-async function lastEventsOfJob(
-  app: App,
-  limit: number,
-  to: number,
-  filter: EventFilter,
-): Promise<LastEvents> {
+async function lastEventsOfJob(app: App, limit: number, to: number, filter: EventFilter): Promise<Page> {
   const floor = Math.max(0, to - MAX_EXAMINED_FOR_JOB);
   const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
   const events: StoreEvent[] = [];
@@ -124,24 +103,13 @@ async function lastEventsOfJob(
 }
 
 /** Yields each matching event after number `after` once and in order, until `signal` aborts. Then throws its reason. */
-export async function* followEvents(
-  app: App,
-  after: number,
-  filter: EventFilter,
-  signal: AbortSignal,
-): AsyncGenerator<StoreEvent> {
+export async function* followEvents(app: App, after: number, filter: EventFilter, signal: AbortSignal) {
   for await (const page of followPages(app, after, signal))
     for (const event of page) if (matches(event, filter)) yield event;
 }
 
-/** The delays before the next read, in which events gather: after a wake-up, and after a read that found events. */
-interface FollowDelays {
-  afterWakeMs: number;
-  afterReadMs: number;
-}
-
-/** A busy queue has new events all the time, so a short delay after each read saves many reads. */
-const DEFAULT_DELAYS: FollowDelays = { afterWakeMs: 0, afterReadMs: 20 };
+/** How long to wait after a wake-up, or after a read that found events, so that the next read finds several events of a busy queue. */
+const DEFAULT_DELAYS = { afterWakeMs: 0, afterReadMs: 20 };
 
 /** Yields all events after number `after` in pages, one per read, until `signal` aborts. Then throws its reason. */
 export async function* followPages(
@@ -150,10 +118,10 @@ export async function* followPages(
   signal: AbortSignal,
   { afterWakeMs, afterReadMs } = DEFAULT_DELAYS,
 ): AsyncGenerator<StoreEvent[]> {
-  // Loaded here, because the import takes a millisecond that a plain list of events does not need.
+  // Imported only here, because the import takes a millisecond and listing events does not need it.
   const { setTimeout: sleep } = await import('node:timers/promises');
   for (let last = after; ; ) {
-    // The watch starts before the read, so that no event is missed. It is off during the delay, because wake-ups are costly.
+    // The watch starts before the read, so that no event is missed. It is closed during the delay, because wake-ups are costly.
     const watch = watchChanges(app, { timeoutMs: null, signal });
     let page: StoreEvent[];
     try {

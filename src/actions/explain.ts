@@ -12,7 +12,7 @@ import { countJobs, getJob } from './jobs.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { withReason } from './waiting-reasons.ts';
 import { whyQueuesStandStill } from './why-queues-stand-still.ts';
-import { activeWorkers, serves } from './workers.ts';
+import { activeWorkers, serves, takesJobs } from './workers.ts';
 
 /** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
 export async function explain(app: App, id: string) {
@@ -61,7 +61,7 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
     reasons.push(
       `the job has been running ${runningSince}, but its worker is gone; the next worker will take over the job`,
     );
-  else if (await isUnseen(app, job.id))
+  else if (await mayRunUnseen(app, job.id))
     reasons.push(
       `the job started ${startedWhen} and may still be running in another pid namespace, but its worker is gone; a worker started there will take over the job`,
     );
@@ -74,8 +74,8 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   return reasons;
 }
 
-/** Tells whether the job may run in a pid namespace that this process cannot see. */
-async function isUnseen(app: App, id: string): Promise<boolean> {
+/** Tells whether the job may be running in another pid namespace, whose processes are not visible here. */
+async function mayRunUnseen(app: App, id: string): Promise<boolean> {
   const claimed = (await app.store.runningJobs()).find((job) => job.id === id);
   if (claimed === undefined) return false;
   return isOutOfSight(placeOfAttempt(app, claimed.claim.attempt));
@@ -87,7 +87,8 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   if (job.held) reasons.push(`the job is held${errorText}; to release it: queuectl release ${job.id}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const waitMs = (job.dueAt ?? now) - now;
-  if (waitMs > 0) {
+  const isReady = !job.held && !job.blocked && !job.delayed;
+  if (!isReady && waitMs > 0) {
     const retries = attemptsAllowed(job) - 1;
     const retry = job.attempts < retries ? `retry ${job.attempts} of ${retries}` : 'the last attempt';
     reasons.push(
@@ -112,26 +113,22 @@ async function parentReasons(app: App, job: Job): Promise<string[]> {
     .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED_END[on]} (currently ${state})`);
 }
 
-async function queueReasons(app: App, queue: Queue): Promise<string[]> {
+async function queueReasons(app: App, { name, concurrency, rate, tokens }: Queue): Promise<string[]> {
   const reasons: string[] = [];
-  const running = await countJobs(app, { queue: queue.name, states: ['processing'] });
-  if (queue.concurrency !== null && running >= queue.concurrency) {
-    reasons.push(
-      `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
-    );
-  }
-  const limit = (await currentSettings(app))['max-concurrent-jobs'];
+  const running = await countJobs(app, { queue: name, states: ['processing'] });
+  if (concurrency !== null && running >= concurrency)
+    reasons.push(`queue ${name} is at its concurrency limit (${running} of ${concurrency} running)`);
+  const maxJobs = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
-  if (limit !== null && total >= limit)
-    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${limit} running)`);
-  const { rate, tokens } = queue;
+  if (maxJobs !== null && total >= maxJobs)
+    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${maxJobs} running)`);
   if (rate !== null && availableTokens(rate, tokens, app.clock.now()).tokens < 1)
-    reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(rate)}`);
+    reasons.push(`queue ${name} has a rate limit of ${formatRate(rate)}`);
   return reasons;
 }
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
-  const serving = (await activeWorkers(app)).filter((worker) => serves(worker, job.queue));
+  const serving = (await activeWorkers(app)).filter((one) => takesJobs(one) && serves(one, job.queue));
   const hasFreeSlot = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
   if (hasFreeSlot || serving.length === 0) return [];
   return [

@@ -11,24 +11,15 @@ import type { ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
-/** The version of the export format. It is raised when older versions of queuectl could not read the lines. */
+/** The version of the export format. It increases when older versions of queuectl cannot read the new format. */
 export const EXPORT_VERSION = 1;
 /** One line holds at most this many bytes of output. */
 const CHUNK_BYTES = 48 * 1024;
-/** Lines are written together when they have more characters than this, to save system calls. */
+/** Lines are collected until they have more characters than this, to save system calls. */
 const BUFFER_LENGTH = 256 * 1024;
 
-interface Counts {
-  rows: number;
-  jobs: number;
-}
-
 /** Passes the contents of the store to `write` as JSON lines, many in one call, and calls `onLine` for each line. */
-export async function exportTo(
-  app: App,
-  write: (text: string) => void,
-  onLine?: () => void,
-): Promise<Counts> {
+export async function exportTo(app: App, write: (text: string) => void, onLine?: () => void) {
   const counts = { rows: 0, jobs: 0 };
   let text = '';
   const writeLine = (object: object): void => {
@@ -60,7 +51,7 @@ function encode(row: ExportedRow['row']): object {
   );
 }
 
-/** Writes the output of an attempt that is in files, if any. Short output is in the row of the attempt. */
+/** Writes the output files of an attempt, if it has any. Short output is in the row of the attempt instead. */
 function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): void {
   const place = placeOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -82,7 +73,7 @@ export async function exportToFile(
   file: string,
   force: boolean,
   onLine: () => void,
-): Promise<{ file: string } & Counts> {
+) {
   const target = resolve(file);
   refuseUnwritable(dirname(target));
   if (!force) refuseExisting(target);

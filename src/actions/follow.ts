@@ -12,11 +12,11 @@ import { waitTimeoutError } from './wait.ts';
 const OUTPUT_POLL_MS = 50;
 
 export interface FollowOptions extends WatchOptions {
-  /** Follows only the attempt with this ordinal, even before it starts. Null follows the last attempt and all later ones. */
+  /** Follows only the attempt with this ordinal, and waits for it to start. Null follows the last attempt and all later ones. */
   ordinal: number | null;
   /** Yields only this many of the last lines that were written before the call. Null yields all of them. */
   lines: number | null;
-  /** Follows only this stream of a job with split output. */
+  /** Follows only this stream of a job with split output. Null follows all streams. */
   only: Stream | null;
 }
 
@@ -28,17 +28,17 @@ export type FollowItem =
 /** Yields the output of a job as it is written, no byte twice, until the job (or the chosen attempt) has ended. */
 export async function* follow(app: App, id: string, options: FollowOptions): AsyncGenerator<FollowItem> {
   const watch = watchChanges(app, options);
-  let lastShown = 0;
+  let lastFollowed = 0;
   try {
     for (let isFirst = true; ; isFirst = false) {
       // The job is read before its attempts. If the job has ended by then, the list of attempts is complete.
       const { job, attempts } = await getJobWithAttempts(app, id);
-      const attempt = nextAttempt(attempts, lastShown, options.ordinal, isFirst);
+      const attempt = nextAttempt(attempts, lastFollowed, options.ordinal, isFirst);
       if (attempt !== undefined) {
-        lastShown = attempt.number;
+        lastFollowed = attempt.number;
         const lines = isFirst ? options.lines : null;
         const endedAttempt = yield* followAttempt(app, job, attempt, { ...options, lines }, watch);
-        // `endedAttempt` is null if the attempt was removed because its command never started. Then another attempt follows.
+        // `endedAttempt` is null if the attempt was removed because its command never started. The job may get another one.
         if (endedAttempt !== null)
           yield { kind: 'attempt-over', attempt: endedAttempt, job: await getJob(app, id) };
         if (endedAttempt !== null && options.ordinal !== null) return;
@@ -56,14 +56,9 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
   }
 }
 
-function nextAttempt(
-  attempts: Attempt[],
-  lastShown: number,
-  ordinal: number | null,
-  isFirst: boolean,
-): Attempt | undefined {
-  if (ordinal !== null) return attempts.find((one) => one.ordinal === ordinal && one.number > lastShown);
-  return isFirst ? attempts.at(-1) : attempts.find((one) => one.number > lastShown);
+function nextAttempt(attempts: Attempt[], lastFollowed: number, ordinal: number | null, isFirst: boolean) {
+  if (ordinal !== null) return attempts.find((one) => one.ordinal === ordinal && one.number > lastFollowed);
+  return isFirst ? attempts.at(-1) : attempts.find((one) => one.number > lastFollowed);
 }
 
 async function* followAttempt(

@@ -9,13 +9,13 @@ import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
-import { settleAsLost } from './settlement.ts';
+import { settlementOfLost } from './settlement.ts';
 import { splitLines } from './split-chunks.ts';
 
 /** The codes of errors that concern one line of the file. */
 const LINE_ERRORS = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'];
 
-/** Imports an export with its long outputs, in one transaction. `onConflict` decides about rows whose name exists. */
+/** Imports an export with its long outputs, in one transaction. `onConflict` decides about rows whose id or name exists. */
 export async function importLines(
   app: App,
   chunks: Iterable<string>,
@@ -30,7 +30,7 @@ export async function importLines(
   };
   const rows = {
     *[Symbol.iterator](): Generator<ExportedRow | ExportedFilePart> {
-      // The store may read the rows again from the start. Then output of the earlier pass is removed.
+      // The store may read the rows again from the start. Then the output files of the earlier pass are removed.
       removePlaces();
       let hasEnded = false;
       let rowCount = 0;
@@ -44,7 +44,7 @@ export async function importLines(
         else if (kind === 'end') {
           checkEnd(value, rowCount);
           hasEnded = true;
-        } else if (kind === 'file') yield checkedFile(value);
+        } else if (kind === 'file') yield checkedFilePart(value);
         else {
           rowCount++;
           yield checkedRow(kind, value);
@@ -56,8 +56,8 @@ export async function importLines(
   try {
     const loaded = await app.store.load(rows, {
       onConflict,
-      settleLost: settleAsLost(settings, app.clock.now(), app.random),
-      keepFile: (file) => appendOutput(app, file, places),
+      settleLost: settlementOfLost(settings, app.clock.now(), app.random),
+      keepFile: (file) => addOutput(app, file, places),
     });
     wake(app.stateDirectory);
     tellChange(app.stateDirectory);
@@ -119,7 +119,7 @@ function decode(column: string, value: unknown): ExportedRow['row'][string] {
   return Buffer.from(base64, 'base64');
 }
 
-function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unknown>): ExportedFilePart {
+function checkedFilePart({ attempt, stream = 'stdout', base64 }: Record<string, unknown>): ExportedFilePart {
   if (!Number.isSafeInteger(attempt) || typeof base64 !== 'string')
     throw invalidImport('a file entry has no attempt or no content');
   if (stream !== 'stdout' && stream !== 'stderr')
@@ -127,12 +127,8 @@ function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unkn
   return { attempt: attempt as number, stream, bytes: Buffer.from(base64, 'base64') };
 }
 
-/** Appends output to the file of its attempt, and adds the place of the attempt to `places`. The commit comes later. */
-function appendOutput(
-  app: App,
-  { attempt, stream, bytes }: ExportedFilePart,
-  places: Map<number, Place>,
-): void {
+/** Appends output to the file of its attempt. Adds the place of the attempt to `places`, which are removed if the import fails. */
+function addOutput(app: App, { attempt, stream, bytes }: ExportedFilePart, places: Map<number, Place>): void {
   let place = places.get(attempt);
   if (place === undefined) {
     removePlace(placeOfAttempt(app, attempt));

@@ -11,10 +11,7 @@ import { getJobWithAttempts } from './jobs.ts';
 
 const POLL_MS = 20;
 
-/**
- * Interrupts a job as Ctrl-C interrupts a program. A running job gets the signal. A job that is waiting, or running in another
- * pid namespace, is cancelled.
- */
+/** Interrupts a job as Ctrl-C does: signals a running job, and cancels one that is waiting or runs in another pid namespace. */
 export async function interrupt(app: App, id: string, signal: NodeJS.Signals): Promise<void> {
   for (;;) {
     const { job, attempts } = await getJobWithAttempts(app, id);

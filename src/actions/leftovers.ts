@@ -8,13 +8,13 @@ import type { StateDirectory } from '../state/state-directory.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
-/* Match the names of unfinished files. Such a name ends with the pid of the process that writes the file. */
+/* These match the names of unfinished files. Such a name ends with the pid of the process that writes the file. */
 const BALLAST_DRAFT = /^ballast\.(\d+)$/;
 const OUTPUT_DRAFT = /^[0-9a-f]{12}-\d+\.(?:out|err)\.(\d+)$/;
 /** Matches the same in the directory that an earlier version of queuectl gave an attempt. */
 const EARLIER_OUTPUT_DRAFT = /^(?:out|err)\.(\d+)$/;
 
-/** Returns the files that killed processes left in a state directory. Without an epoch, copied outputs are left out. */
+/** Returns the files that killed processes left in a state directory. A null `epoch` leaves out the outputs that killed restores copied. */
 export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null): Leftover[] {
   const strayPlaces = epoch === null ? [] : strayOutputs(stateDirectory, epoch);
   return [
@@ -41,7 +41,7 @@ export async function clearLeftovers({ store, stateDirectory }: App, location: s
 function strayOutputs(stateDirectory: StateDirectory, epoch: string): Place[] {
   const strayEpochs = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
   strayEpochs.delete(epoch);
-  // Usually no restore was killed. Then the attempts need not be listed.
+  // Listing the attempts is slow, and usually no restore was killed.
   if (strayEpochs.size === 0) return [];
   return placesIn(stateDirectory).filter(
     ({ name, record }) => strayEpochs.has(attemptOf(name)!.epoch) && !isThere(record),
@@ -54,7 +54,7 @@ function clearStrayOutputs(stateDirectory: StateDirectory, epoch: string): void 
   for (const { note } of killed) rmSync(note, { force: true });
 }
 
-/** Forgets killed restores of this epoch, or of every epoch (null), so that the outputs that they copied are kept. */
+/** Forgets killed restores of this epoch, or of all epochs if it is null, so that the outputs that they copied are kept. */
 export function forgetKilledRestores(stateDirectory: StateDirectory, epoch: string | null): void {
   for (const one of killedRestores(stateDirectory))
     if (epoch === null || one.epoch === epoch) rmSync(one.note, { force: true });

@@ -1,29 +1,20 @@
 import { QueueError } from '../core/errors.ts';
 import type { Job, Stream } from '../core/job.ts';
-import { type OutputRange, outputPieces, outputRange, sliceOf } from '../state/output.ts';
+import { outputPieces, outputRange, sliceOf } from '../state/output.ts';
 import { type OutputPlace, outputPlaceIn, placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { getJobWithAttempts } from './jobs.ts';
 
-export interface Logs {
-  /** Null if the job has not run yet. */
-  attempt: Attempt | null;
-  /** Split output has two streams, stdout first. */
-  streams: { stream: Stream; pieces: Iterable<Uint8Array> }[];
-}
-
-/** Reads the output of one attempt. `ordinal` null means the last attempt, and `only` null means all streams. */
-export async function readLogs(
-  app: App,
-  id: string,
-  ordinal: number | null,
-  only: Stream | null,
-): Promise<Logs> {
+/**
+ * Reads the output of one attempt. `ordinal` null means the last attempt, which is null if the job has not run yet. `only` null
+ * means all streams. Split output has two streams, stdout first. Other output counts as stdout.
+ */
+export async function readLogs(app: App, id: string, ordinal: number | null, only: Stream | null) {
   const { job, attempts } = await getJobWithAttempts(app, id);
   const wantedStreams = streamsOf(job, only);
   const attempt = chooseAttempt(id, attempts, ordinal);
-  const streams: Logs['streams'] = [];
+  const streams: { stream: Stream; pieces: Iterable<Uint8Array> }[] = [];
   if (attempt !== null)
     for (const stream of wantedStreams)
       streams.push({ stream, pieces: await readOutput(app, attempt, stream) });
@@ -41,11 +32,7 @@ export interface RangeRequest {
 }
 
 /** Reads a byte range of the output of one attempt, from the store or its file. */
-export async function readOutputRange(
-  app: App,
-  id: string,
-  request: RangeRequest,
-): Promise<OutputRange & Pick<Logs, 'attempt'>> {
+export async function readOutputRange(app: App, id: string, request: RangeRequest) {
   const { ordinal, from, maxBytes } = request;
   const { job, attempts } = await getJobWithAttempts(app, id);
   const stream = streamsOf(job, request.stream)[0]!;
@@ -60,7 +47,7 @@ export async function readOutputRange(
   return { attempt, ...(moved === null ? range : sliceOf(moved, from, maxBytes)) };
 }
 
-/** Returns the attempt with this ordinal, which must exist. For null, returns the last attempt, or null if there is none yet. */
+/** Returns the attempt with this ordinal, which must exist. If it is null, returns the last attempt, or null if there is none. */
 export function chooseAttempt(id: string, attempts: Attempt[], ordinal: number | null): Attempt | null {
   if (ordinal === null) return attempts.at(-1) ?? null;
   const found = attempts.find((one) => one.ordinal === ordinal);
@@ -85,7 +72,7 @@ export async function readOutput(app: App, attempt: Attempt, stream: Stream): Pr
   return stored === null ? outputPieces(outputPlaceOf(app, attempt, stream)) : [stored];
 }
 
-/** Returns where the output file of a stream is, whether or not it exists. */
+/** Returns the paths for the output of one stream, whether or not the files exist. */
 export function outputPlaceOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
   return outputPlaceIn(placeOfAttempt(app, number), stream);
 }

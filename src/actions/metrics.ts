@@ -22,7 +22,7 @@ export async function metricsSnapshot(app: App, version: string): Promise<Metric
     waiting: await app.store.oldestWaiting(now),
     reasons: await countReasons(app),
     totals: await app.store.totals(),
-    workers: WORKER_STATES.map((state) => ({ state, workers: states.filter((one) => one === state).length })),
+    workers: WORKER_STATES.map((state) => ({ state, count: states.filter((one) => one === state).length })),
     slots: (await app.store.queues()).map(({ name, concurrency }) => ({
       queue: name,
       total: claimingWorkers

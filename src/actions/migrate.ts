@@ -29,11 +29,7 @@ export async function previewMigration(
 }
 
 /** Brings a store to the newest schema version. Throws if workers of the older version are running. */
-export async function migrateStore(
-  location: string,
-  actor: string | null,
-  anyOwner: boolean,
-): Promise<Migration> {
+export async function migrateStore(location: string, actor: string | null, anyOwner: boolean) {
   const migration = await previewMigration(location, actor, anyOwner);
   const { db, from, to, workers } = migration;
   if (workers.length > 0)
@@ -47,7 +43,7 @@ export async function migrateStore(
   return migration;
 }
 
-/** Returns the ids of all live workers. If there are none, those of live supervisors, because one may be replacing its worker. */
+/** Returns the ids of all live workers. If there are none, returns those of live supervisors, which may be replacing a worker. */
 async function runningIds(app: OpenedApp): Promise<string[]> {
   const workers = await activeWorkers(app);
   const running = workers.length > 0 ? workers : await activeSupervisors(app);

@@ -5,13 +5,8 @@ import type { App } from './app.ts';
 import { getJobWithAttempts } from './jobs.ts';
 import { chooseAttempt, outputPlaceOf, streamsOf } from './logs.ts';
 
-/** Returns the paths of the output files of an attempt, of the last one for null. Throws if the output is not in files. */
-export async function outputPaths(
-  app: App,
-  id: string,
-  ordinal: number | null,
-  only: Stream | null,
-): Promise<{ ordinal: number; paths: { stream: Stream; path: string }[] }> {
+/** Returns the paths of the output files of one attempt. `ordinal` null means the last one. Throws if the output is not in files. */
+export async function outputPaths(app: App, id: string, ordinal: number | null, only: Stream | null) {
   const { job, attempts } = await getJobWithAttempts(app, id);
   const attempt = chooseAttempt(id, attempts, ordinal);
   if (attempt === null)

@@ -1,5 +1,4 @@
 import type { JobFilter, StoreFilter } from '../core/filter.ts';
-import type { JobWithReason } from '../core/waiting-reason.ts';
 import type { ListedJob } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { countersCover, countJobs } from './jobs.ts';
@@ -14,47 +13,40 @@ export interface JobCount {
   capped: boolean;
 }
 
-/** Returns the newest matching jobs with numbers below `from` (null: of all). `next` is the `from` of the next page, or null. */
-export async function pageOfJobs(
-  app: App,
-  filter: JobFilter,
-  from: number | null,
-  limit: number,
-): Promise<{ jobs: (ListedJob & JobWithReason)[]; next: number | null; count: JobCount }> {
+/** Returns a page of matching jobs, newest first. `from` is the `next` of the previous page. Each is null if there is no such page. */
+export async function pageOfJobs(app: App, filter: JobFilter, from: number | null, limit: number) {
   const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
   const { storeFilter, circumstances } = await resolveFilter(app, filter);
-  const { jobs, end } = await search(app, storeFilter, from ?? ABOVE_NEWEST, limit, deadline);
-  // The search for the first page has already counted the matching jobs above `end`.
+  const { jobs, searchedDownTo } = await search(app, storeFilter, from ?? ABOVE_NEWEST, limit, deadline);
+  // For the first page, the search has already counted the newest matching jobs.
   const counted =
-    from === null ? { value: jobs.length, before: end + 1 } : { value: 0, before: ABOVE_NEWEST };
+    from === null ? { value: jobs.length, before: searchedDownTo } : { value: 0, before: ABOVE_NEWEST };
   const { value, capped } = countersCover(filter)
     ? { value: await countJobs(app, filter), capped: false }
     : await countMatches(app, storeFilter, counted, deadline);
   return {
     jobs: await withReasons(app, jobs, circumstances),
-    next: end > 0 ? end + 1 : null,
+    next: searchedDownTo > 1 ? searchedDownTo : null,
     count: { value: Math.max(value, jobs.length), capped },
   };
 }
 
 /** A search that examines each job stops after this time. The next page continues it. */
 const TIME_LIMIT_MS = 15;
-/** Jobs are searched in stretches, and other requests are served after each. The first stretch has this many jobs. */
+/** Jobs are searched in stretches, between which other requests are served. The first stretch has this many jobs. */
 const FIRST_STRETCH_JOBS = 1000;
-/** The next stretch is twice as long if a stretch takes less than this time. */
+/** If a stretch takes less than this time, the next one has twice as many jobs. */
 const SHORT_STRETCH_MS = 2;
 const ABOVE_NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** Yields ranges of job numbers (`above` < number < `before`), newest first, until the deadline. The last range of all has `above` 0. */
-async function* stretches(
-  app: App,
-  filter: StoreFilter,
-  from: number,
-  deadline: number,
-): AsyncGenerator<{ before: number; above: number }> {
+/** Yields ranges of job numbers (`above` < number < `before`), newest first, until the deadline or the first job (`above` is 0). */
+async function* stretches(app: App, filter: StoreFilter, from: number, deadline: number) {
   const { states: _, queue: __, name: ___, ...other } = filter;
-  // The indexes alone can answer a filter by state, queue and name, so one stretch has all jobs.
-  if (Object.keys(other).length === 0) return yield { before: from, above: 0 };
+  // Indexes cover a filter by state, queue and name, so one stretch has all jobs.
+  if (Object.keys(other).length === 0) {
+    yield { before: from, above: 0 };
+    return;
+  }
   let jobsPerStretch = FIRST_STRETCH_JOBS;
   for (let before = from; ; ) {
     const start = app.clock.monotonic();
@@ -68,25 +60,19 @@ async function* stretches(
   }
 }
 
-/** Finds up to `limit` matching jobs below `from`. All of those above number `end` were searched, so 0 means all. */
-async function search(
-  app: App,
-  filter: StoreFilter,
-  from: number,
-  limit: number,
-  deadline: number,
-): Promise<{ jobs: ListedJob[]; end: number }> {
+/** Finds up to `limit` matching jobs with numbers below `from`. Returns the lowest number that was searched as `searchedDownTo`. */
+async function search(app: App, filter: StoreFilter, from: number, limit: number, deadline: number) {
   const jobs: ListedJob[] = [];
-  let end = 0;
+  let searchedDownTo = 1;
   for await (const stretch of stretches(app, filter, from, deadline)) {
     jobs.push(...(await app.store.list(filter, { limit: limit - jobs.length, ...stretch })));
-    end = stretch.above;
-    if (jobs.length === limit) return { jobs, end: jobs.at(-1)!.number - 1 };
+    searchedDownTo = stretch.above + 1;
+    if (jobs.length === limit) return { jobs, searchedDownTo: jobs.at(-1)!.number };
   }
-  return { jobs, end };
+  return { jobs, searchedDownTo };
 }
 
-/** Counts matching jobs, up to MAX_COUNTED and until the deadline. Those from number `counted.before` on are already counted. */
+/** Counts matching jobs, up to MAX_COUNTED and until the deadline. `counted` has the result for numbers from `counted.before` up. */
 async function countMatches(
   app: App,
   filter: StoreFilter,

@@ -5,7 +5,7 @@ import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
-/** The pause between two batches. Other writers wait at most this long between two tries, so that each gets its turn. */
+/** The pause between two batches. Waiting writers try more often than this, so each of them gets its turn. */
 const PAUSE_MS = 10;
 
 export interface PrunedJobs extends JobTotals {
@@ -19,7 +19,7 @@ export interface PruneResult {
   events: { keep: Retention | null; events: number };
 }
 
-/** Removes a batch of jobs with their output files, or of events if no job is left to remove. Returns zeros at the end. */
+/** Removes a batch of jobs with their output files, or of events if no job is left to remove. Returns zeros if nothing is left. */
 export async function pruneBatch(app: App, settings: Settings): Promise<JobTotals & { events: number }> {
   for (const state of PRUNED_STATES) {
     const batch = await pruneState(app, state, settings[`keep-${state}`]);
@@ -28,10 +28,10 @@ export async function pruneBatch(app: App, settings: Settings): Promise<JobTotal
   return { jobs: 0, bytes: 0, events: await pruneEvents(app, settings['keep-events']) };
 }
 
-/** Removes all jobs and events that the settings do not retain, and expired keys and figures. Reports the removed jobs so far. */
+/** Removes all jobs and events that the settings do not retain, and expired keys and figures. Calls `onProgress` after each batch. */
 export async function pruneAll(app: App, onProgress: (removedJobs: number) => void): Promise<PruneResult> {
   const settings = await currentSettings(app);
-  let total = 0;
+  let removedJobs = 0;
   const states: PrunedJobs[] = [];
   for (const state of PRUNED_STATES) {
     const keep = settings[`keep-${state}`];
@@ -39,8 +39,8 @@ export async function pruneAll(app: App, onProgress: (removedJobs: number) => vo
     const jobs = await untilNoneLeft(async () => {
       const batch = await pruneState(app, state, keep);
       bytes += batch.bytes;
-      total += batch.jobs;
-      onProgress(total);
+      removedJobs += batch.jobs;
+      onProgress(removedJobs);
       return batch.jobs;
     });
     states.push({ state, keep, jobs, bytes });
@@ -51,7 +51,7 @@ export async function pruneAll(app: App, onProgress: (removedJobs: number) => vo
   return { states, events: { keep, events: await untilNoneLeft(() => pruneEvents(app, keep)) } };
 }
 
-/** Calls `removeBatch` until it removes nothing. Returns how much was removed in total. */
+/** Calls `removeBatch` until it removes nothing. Returns how many rows were removed in total. */
 async function untilNoneLeft(removeBatch: () => Promise<number>): Promise<number> {
   for (let sum = 0; ; await pause(PAUSE_MS)) {
     const removed = await removeBatch();
@@ -71,10 +71,8 @@ export async function previewPrune(app: App): Promise<PruneResult> {
     states.push({ state, keep, ...prunable });
   }
   const keep = settings['keep-events'];
-  return {
-    states,
-    events: { keep, events: keep === null ? 0 : await store.prunableEvents(keep, clock.now()) },
-  };
+  const events = keep === null ? 0 : await store.prunableEvents(keep, clock.now());
+  return { states, events: { keep, events } };
 }
 
 const NO_JOBS: JobTotals = { jobs: 0, bytes: 0 };

@@ -8,9 +8,9 @@ import { RANGES } from '../core/settings.ts';
 export interface QueueInput {
   /** The maximum number of jobs of the queue that run at a time, over all workers. */
   concurrency?: number | string | null | undefined;
-  /** Such as `10/s`, `100/m` or `5/h`. */
+  /** The rate limit, such as `10/s`, `100/m` or `5/h`. */
   rate?: string | null | undefined;
-  /** The time after which a waiting job gains one priority: seconds, or a text such as `1m`. */
+  /** How often the priority of a waiting job rises by 1: a number of seconds, or a text such as `1m`. */
   priority_aging?: number | string | null | undefined;
 }
 

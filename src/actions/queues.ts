@@ -12,9 +12,8 @@ import type { App } from './app.ts';
 /** Returns every queue, ordered by name, with its number of jobs by state. */
 export async function listQueues(app: App): Promise<QueueObject[]> {
   const counts = await app.store.counts();
-  const waitingSince = new Map(
-    (await app.store.oldestWaiting(app.clock.now())).map(({ queue, since }) => [queue, since]),
-  );
+  const oldest = await app.store.oldestWaiting(app.clock.now());
+  const waitingSince = new Map(oldest.map(({ queue, since }) => [queue, since]));
   return (await app.store.queues()).map((queue) => {
     const jobs = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
     for (const count of counts) if (count.queue === queue.name) jobs[count.state] = count.jobs;
@@ -32,6 +31,15 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
   });
 }
 
+/** Returns a queue. Throws if there is none with this name. */
+export async function getQueue(app: App, name: string): Promise<QueueObject> {
+  const queues = await listQueues(app);
+  const found = queues.find((queue) => queue.name === name);
+  if (found !== undefined) return found;
+  const names = queues.map((queue) => queue.name);
+  throw noQueue(name, names);
+}
+
 async function queueNames(app: App): Promise<string[]> {
   return (await app.store.queues()).map((queue) => queue.name);
 }
@@ -40,9 +48,13 @@ export async function queueExists(app: App, name: string): Promise<boolean> {
   return (await queueNames(app)).includes(name);
 }
 
-/** Changes a queue, or creates it if it does not exist. The next claim of every worker follows the change. */
+/**
+ * Changes a queue. If the queue does not exist, setting a limit creates it, so that limits can be set before the first job.
+ * Pausing or resuming it throws, because the name is probably misspelt. The next claim of every worker follows the change.
+ */
 export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
   checkQueueName(name, 'queue');
+  if (Object.keys(changes).every((field) => field === 'paused')) await getQueue(app, name);
   await app.store.setQueue(name, changes);
   wake(app.stateDirectory);
   return (await listQueues(app)).find((queue) => queue.name === name)!;

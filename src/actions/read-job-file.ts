@@ -7,16 +7,11 @@ import { splitElements, splitLines, splitObjects } from './split-chunks.ts';
 /** A text in chunks. Every iteration starts at the beginning of the text. */
 export type Chunks = Iterable<string>;
 
-/** Reads jobs one by one: from a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
-export function* readJobFile(
-  chunks: Chunks,
-  template: CommandTemplate | null,
-  now: number,
-): Generator<ReadJob> {
+/** Reads jobs one by one: a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
+export function* readJobFile(chunks: Chunks, template: CommandTemplate | null, now: number) {
   let hasJobs = false;
-  for (const job of template === null
-    ? readJsonOrLines(chunks, now)
-    : readTemplateValues(template, chunks, now)) {
+  const jobs = template === null ? readJsonOrLines(chunks, now) : readLines(chunks, template, now);
+  for (const job of jobs) {
     hasJobs = true;
     yield job;
   }
@@ -26,7 +21,7 @@ export function* readJobFile(
 function readJsonOrLines(chunks: Chunks, now: number): Generator<ReadJob> {
   const [first = ''] = chunks;
   if (/^\s*\[/.test(first)) return readArray(chunks, now);
-  return startsMultilineObject(chunks) ? readObjects(chunks, now) : readLines(chunks, now);
+  return startsMultilineObject(chunks) ? readObjects(chunks, now) : readLines(chunks, null, now);
 }
 
 /** Tells whether the first line that is neither blank nor a comment begins with { and is not valid JSON by itself. */
@@ -54,28 +49,38 @@ function* readObjects(chunks: Chunks, now: number): Generator<ReadJob> {
   }
 }
 
-function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
+function* readLines(chunks: Chunks, template: CommandTemplate | null, now: number): Generator<ReadJob> {
   for (const { text, line } of splitLines(chunks)) {
-    const isJson = looksLikeJson(text);
-    if (!isJson && isBlankOrComment(text)) continue;
-    const read = (source: string): ReadJob =>
-      readJob(isJson ? parseJson(text, source) : { command: withoutCarriageReturn(text) }, source, now);
-    yield readWithoutSource(read) ?? read(`line ${line}`);
+    const job = readJobLine(text, line, template, now);
+    if (job !== null) yield job;
   }
 }
 
-/** Reads a job without the name of its line, because composing it is slow. Returns null if an error or a warning needs the name. */
+/**
+ * Reads the job of one line: a JSON object, a command, or with a template a value for it. Returns null for a line to skip. With a
+ * template that is only an empty line, because a value may begin with # or {.
+ */
+export function readJobLine(
+  text: string,
+  line: number,
+  template: CommandTemplate | null,
+  now: number,
+): ReadJob | null {
+  if (template !== null) {
+    const value = withoutCarriageReturn(text);
+    return value === '' ? null : readJob({ command: template(value) }, `line ${line}`, now);
+  }
+  const isJson = looksLikeJson(text);
+  if (!isJson && isBlankOrComment(text)) return null;
+  const read = (source: string): ReadJob =>
+    readJob(isJson ? parseJson(text, source) : { command: withoutCarriageReturn(text) }, source, now);
+  return readWithoutSource(read) ?? read(`line ${line}`);
+}
+
+/** Reads a job with an empty source, because building a text such as "line 3" is slow. Returns null on an error or a warning. */
 function readWithoutSource(read: (source: string) => ReadJob): ReadJob | null {
   const job = orNull(() => read(''));
   return job?.warnings.length === 0 ? job : null;
-}
-
-/** Makes a job of each line with the template. Skips only empty lines, because a value may begin with # or {. */
-function* readTemplateValues(template: CommandTemplate, chunks: Chunks, now: number): Generator<ReadJob> {
-  for (const { text, line } of splitLines(chunks)) {
-    const value = withoutCarriageReturn(text);
-    if (value !== '') yield readJob({ command: template(value) }, `line ${line}`, now);
-  }
 }
 
 function isBlankOrComment(text: string): boolean {

@@ -10,7 +10,7 @@ export interface ReadJobs {
 
 const MAX_DEPTH = 32;
 
-/** Tells whether a text begins with `{` or `[` after any white space, so that it is read as JSON. Any other text is a shell command. */
+/** Tells whether a text begins with `{` or `[` after any white space. It is then read as JSON, and otherwise as a command. */
 export function looksLikeJson(text: string): boolean {
   return text.startsWith('{') || /^\s*[{[]/.test(text);
 }
@@ -42,9 +42,7 @@ export function readJob(value: unknown, source: string, now: number): ReadJob {
 }
 
 function misspellingHint(value: object): string {
-  const misspelt = Object.keys(value).find(
-    (name) => name !== 'command' && nearest(name, ['command']) !== null,
-  );
+  const misspelt = Object.keys(value).find((key) => key !== 'command' && nearest(key, ['command']) !== null);
   return misspelt === undefined ? '' : `; did you mean 'command' instead of '${misspelt}'?`;
 }
 

@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { copyOutputs, renewCopy } from './backup.ts';
 import { forgetKilledRestores } from './leftovers.ts';
-import { refuseRunningCommands, refuseRunningJobs } from './refuse-running.ts';
+import { throwIfCommandsRun, throwIfJobsRun } from './throw-if-running.ts';
 import { activeWorkers } from './workers.ts';
 
 export interface RestoreResult {
@@ -26,7 +26,7 @@ export interface RestoreResult {
 
 /**
  * Replaces the store with a backup and keeps the old store. If the old store has contents or cannot be read, `confirm` decides.
- * Returns null if it declines. `anyOwner` also replaces a store that belongs to another user.
+ * Returns null if `confirm` returns false. `anyOwner` also replaces a store that belongs to another user.
  */
 export async function restore(
   app: Pick<App, 'clock' | 'random'>,
@@ -41,14 +41,16 @@ export async function restore(
   let notedEpoch: string | null = null;
   const restored = await care.replace(location, file, anyOwner, {
     now: () => app.clock.now(),
-    async begin(exists) {
-      const old = exists ? await inspectOld(app, location, stateDirectory) : { contents: null, epoch: null };
-      refuseRunningCommands(stateDirectory);
+    async begin(hasOld) {
+      const old = hasOld
+        ? await inspectOldStore(app, location, stateDirectory)
+        : { contents: null, epoch: null };
+      throwIfCommandsRun(stateDirectory);
       oldEpoch = old.epoch;
       return old.contents === null || confirm(old.contents);
     },
     async renew(copy) {
-      await refuseRunningJobs(copy, stateDirectory);
+      await throwIfJobsRun(copy, stateDirectory);
       const { epoch, origin } = copy;
       const counts = await renewCopy(app, copy);
       // The outputs are beside the backup, or still in the state directory if the backup has none.
@@ -70,8 +72,8 @@ export async function restore(
       return { outputs, ...counts };
     },
     onReady: () => forgetKilledRestores(stateDirectory, oldEpoch),
-    // Running commands are searched again, because a worker may have started one since `begin`. Now none can.
-    onHeld: () => refuseRunningCommands(stateDirectory),
+    // This is checked again, because a worker may have started a command since `begin`. No worker can start one now.
+    onHeld: () => throwIfCommandsRun(stateDirectory),
     onEnded(isReplaced) {
       if (notedEpoch === null) return;
       if (!isReplaced) removeAttempts(stateDirectory, notedEpoch);
@@ -84,33 +86,29 @@ export async function restore(
   return { ...paths, ...renewResult, kept };
 }
 
-/** Errors with these codes refuse the restore. Any other error means that the old store cannot be read. */
-const REFUSALS = new Set(['store-busy', 'wrong-state']);
+/** Errors with these codes stop the restore. Any other error means that the old store cannot be read. */
+const FATAL_CODES = new Set(['store-busy', 'wrong-state']);
 
-/** Describes the contents of the old store. `contents` is null if it is empty. Throws if it has an active worker or a running job. */
-async function inspectOld(
-  app: Pick<App, 'clock' | 'random'>,
-  location: string,
-  stateDirectory: StateDirectory,
-): Promise<{ contents: string | null; epoch: string | null }> {
+/** Describes the old store. `contents` is null if the store is empty. Throws if it has a live worker or a running job. */
+async function inspectOldStore(app: Pick<App, 'clock' | 'random'>, location: string, state: StateDirectory) {
   let store: Store | null = null;
   try {
     store = await peekStore(location);
     if (store === null) return { contents: 'a database of another version', epoch: null };
-    const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
+    const [worker] = await activeWorkers({ ...app, store, stateDirectory: state, newId: () => '' });
     if (worker !== undefined)
       throw new QueueError(
         'store-busy',
         `worker ${worker.id} is running`,
         'to stop all workers: queuectl worker stop',
       );
-    await refuseRunningJobs(store, stateDirectory);
+    await throwIfJobsRun(store, state);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const otherRows = (await store.schedules()).length + (await store.settings()).size;
     const contents = jobs > 0 ? countOf(jobs) : otherRows > 0 ? 'contains schedules or settings' : null;
     return { contents, epoch: store.epoch };
   } catch (error) {
-    if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;
+    if (error instanceof QueueError && FATAL_CODES.has(error.code)) throw error;
     // A damaged store may open without an error. Then one of the reads above fails.
     return { contents: 'a database that cannot be read', epoch: null };
   } finally {

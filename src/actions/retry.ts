@@ -1,11 +1,10 @@
 import { QueueError } from '../core/errors.ts';
-import type { State } from '../core/job.ts';
+import type { Job, State } from '../core/job.ts';
+import { joinReasons, RETRYABLE_STATES, retryRule } from '../core/job-action-rules.ts';
 import { joinWithOr } from '../core/words.ts';
 import { actOnJobs, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
-
-const RETRYABLE_STATES: readonly State[] = ['dead', 'cancelled', 'failed'];
 
 export interface RetryResult extends JobActionResult {
   /** The ids of unchanged jobs whose unique key another job holds. */
@@ -14,7 +13,7 @@ export interface RetryResult extends JobActionResult {
   retriedAtMostOnce: string[];
 }
 
-interface RetryOptions {
+export interface RetryOptions {
   /** Only jobs in one of these states are retried. The default is RETRYABLE_STATES. */
   states?: readonly State[];
   /** Skips at-most-once jobs that were started before. Set for bulk actions, where the user may not have looked at each job. */
@@ -29,8 +28,8 @@ export async function retryJobs(
   ids: string[],
   { states = RETRYABLE_STATES, bulk = false, strict = false }: RetryOptions = {},
 ): Promise<RetryResult> {
-  if (strict) for (const id of ids) await refuseUnlessRetryable(app, id, states);
-  // The at-most-once jobs are read first, because a worker may start a retried job immediately.
+  if (strict) for (const id of ids) await throwUnlessRetryable(app, id, states);
+  // The at-most-once jobs are read before the retry, because a worker may start a retried job immediately.
   const startedBefore = bulk ? [] : await startedAtMostOnce(app, ids, states);
   const result = await actOnJobs(app, ids, `are not ${joinWithOr(states)}`, (batch) =>
     app.store.retry(batch, states, app.clock.now(), bulk),
@@ -39,15 +38,15 @@ export async function retryJobs(
   const skippedAtMostOnce = bulk ? await startedAtMostOnce(app, result.unchanged, states) : [];
   const withoutKey: string[] = [];
   let why = '';
-  const others = new Set(result.unchanged).difference(new Set(skippedAtMostOnce));
-  for (const id of others) {
+  const otherUnchanged = new Set(result.unchanged).difference(new Set(skippedAtMostOnce));
+  for (const id of otherUnchanged) {
     const holder = await app.store.keyHolder(id, states, app.clock.now());
     if (holder === null) continue;
     withoutKey.push(id);
     why ||= keyTakenText(holder);
   }
   if (withoutKey.length === 0) why = result.why;
-  else if (withoutKey.length < others.size) why = `${result.why}, or ${why}`;
+  else if (withoutKey.length < otherUnchanged.size) why = `${result.why}, or ${why}`;
   const [unchangedId] = result.unchanged;
   if (strict && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
   if (strict && unchangedId !== undefined)
@@ -55,7 +54,43 @@ export async function retryJobs(
   return { ...result, withoutKey, skippedAtMostOnce, retriedAtMostOnce, why };
 }
 
-async function refuseUnlessRetryable(app: App, id: string, states: readonly State[]): Promise<void> {
+/** Returns what `retryJobs` would change now. Throws where it would throw. */
+export async function previewRetry(
+  app: App,
+  ids: string[],
+  { states = RETRYABLE_STATES, bulk = false, strict = false }: RetryOptions = {},
+): Promise<RetryResult> {
+  if (strict) for (const id of ids) await throwUnlessRetryable(app, id, states);
+  const result: RetryResult = {
+    ...{ changed: [], unchanged: [], why: '' },
+    ...{ withoutKey: [], skippedAtMostOnce: [], retriedAtMostOnce: [] },
+  };
+  const ruleOf = retryRule(states);
+  const reasons: string[] = [];
+  /** The unique keys that the jobs before would reserve again, with the ids of these jobs. */
+  const takenKeys = new Map<string, string>();
+  for (const id of ids) {
+    const job = await getJob(app, id);
+    const why = ruleOf(job);
+    const key = job.unique?.forMs === null ? job.unique.key : null;
+    const holder = (await app.store.keyHolder(id, states, app.clock.now())) ?? takenKeys.get(key ?? '');
+    if (why === null && !(bulk && wasStartedAtMostOnce(job)) && holder === undefined) {
+      result.changed.push(id);
+      if (wasStartedAtMostOnce(job)) result.retriedAtMostOnce.push(id);
+      if (key !== null) takenKeys.set(key, id);
+      continue;
+    }
+    result.unchanged.push(id);
+    if (why !== null) reasons.push(why);
+    else if (bulk && wasStartedAtMostOnce(job)) result.skippedAtMostOnce.push(id);
+    else if (holder !== undefined && result.withoutKey.push(id) === 1) reasons.push(keyTakenText(holder));
+  }
+  result.why = joinReasons(reasons);
+  if (strict && result.withoutKey.length > 0) throw refusal(result.withoutKey[0]!, result.why);
+  return result;
+}
+
+async function throwUnlessRetryable(app: App, id: string, states: readonly State[]): Promise<void> {
   const { state } = await getJob(app, id);
   if (!states.includes(state)) throw wrongState(id, state, states, notRetryableHint(id, state));
   const holder = await app.store.keyHolder(id, states, app.clock.now());
@@ -76,9 +111,13 @@ async function startedAtMostOnce(app: App, ids: string[], states: readonly State
   const started: string[] = [];
   for (const id of ids) {
     const job = await app.store.get(id);
-    if (job?.policy.atMostOnce && job.startedAt !== null && states.includes(job.state)) started.push(id);
+    if (job !== null && wasStartedAtMostOnce(job) && states.includes(job.state)) started.push(id);
   }
   return started;
+}
+
+function wasStartedAtMostOnce({ policy, startedAt }: Job): boolean {
+  return policy.atMostOnce === true && startedAt !== null;
 }
 
 function keyTakenText(holder: string): string {

@@ -8,7 +8,7 @@ import { localZone } from '../core/zone.ts';
 
 /** The timing and the policies of a schedule as a user gives them. The timing is either `cron` or `every`. */
 export interface ScheduleInput {
-  /** Five fields such as `30 2 * * *`, or `@daily`. */
+  /** A cron expression, such as `30 2 * * *` or `@daily`. */
   cron?: string | undefined;
   /** The time zone of `cron`. The default is the time zone of this machine. */
   timezone?: string | undefined;
@@ -43,7 +43,7 @@ function readPolicies(given: ScheduleInput, defaults: Policies, nameOf: (field: 
   };
 }
 
-/** Returns the text of a value. Like undefined, null means that the value is not given. */
+/** Returns a value as text, or undefined if the value is null or undefined. */
 function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
@@ -114,7 +114,7 @@ function changedTiming(current: Timing, { schedule: given, nameOf }: ScheduleCha
   return readTiming({ cron: cron ?? current.cron, timezone: timezone ?? current.zone }, now, nameOf);
 }
 
-/** Returns the changed job. A new `command` replaces `argv`, and the other way round. */
+/** Returns the changed job. A new `command` replaces the old `argv`, and a new `argv` replaces the old `command`. */
 function changedJob(current: JobInput, given: JobInput): JobInput {
   // A schedule of an older version may give an at-most-once job several attempts.
   limitAttempts(current);

@@ -10,25 +10,18 @@ import { knownZone } from '../core/zone.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { tellChange, wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
-import { fillIn } from './enqueue.ts';
+import { fillIn, invalidJob } from './enqueue.ts';
 import { changedSchedule, type ScheduleChanges } from './schedule-input.ts';
 
 /** Throws if a schedule is invalid. Returns it with the usual spelling of its time zone, and the time of its next tick. */
-export async function checkSchedule(
-  spec: ScheduleSpec,
-  now: number,
-): Promise<{ spec: ScheduleSpec; nextAt: number }> {
+export async function checkSchedule(spec: ScheduleSpec, now: number) {
   checkName(spec.name, 'the schedule name');
   const { id, runAt, idempotencyKey } = spec.job;
   if (id !== undefined || runAt !== undefined || idempotencyKey !== undefined)
-    throw new QueueError(
-      'invalid-job',
-      'the job of a schedule cannot have an id, a run time or a unique key',
-    );
+    throw invalidJob('the job of a schedule cannot have an id, a run time or a unique key');
   if (spec.job.command === undefined && spec.job.argv === undefined)
-    throw new QueueError('invalid-job', 'the job of a schedule requires a command');
-  if (spec.job.dependsOn?.length)
-    throw new QueueError('invalid-job', 'the job of a schedule cannot depend on other jobs');
+    throw invalidJob('the job of a schedule requires a command');
+  if (spec.job.dependsOn?.length) throw invalidJob('the job of a schedule cannot depend on other jobs');
   checkAtMostOnce(spec.job);
   if (spec.job.cwd !== undefined) checkDirectoryName(spec.job.cwd);
   const { timing, nextAt } = await checkTiming(spec.timing, now);
@@ -37,7 +30,7 @@ export async function checkSchedule(
 
 const NO_DATE_HINT = 'use a day that exists in the month, such as 28 in February';
 
-/** Throws if the time zone is unknown or no tick exists. Returns the timing with the usual spelling of its zone, and its next tick. */
+/** Throws if the time zone is unknown or no tick exists. Returns the timing with its zone spelled as usual, and its next tick. */
 export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
   const timing = checkZone(given);
   const nextAt = (await fireTimes(timing)).after(now);
@@ -134,12 +127,8 @@ export async function runSchedule(app: App, name: string): Promise<Job> {
 export function scheduledJob(schedule: Schedule, settings: Settings): JobSpec {
   const env = { ...schedule.job.env, QUEUECTL_SCHEDULE: schedule.name };
   const name = schedule.job.name ?? schedule.name;
-  return fillIn(
-    { ...schedule.job, env, name },
-    () => '/',
-    settings,
-    () => '',
-  );
+  const noId = (): string => '';
+  return fillIn({ ...schedule.job, env, name }, () => '/', settings, noId);
 }
 
 function orNotFound<T>(name: string, found: T | null): T {

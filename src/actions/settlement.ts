@@ -6,6 +6,7 @@ import type { ClaimedJob } from '../core/job.ts';
 import { exitCodeOf, type Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import { homeDirectory } from '../files/home.ts';
+import type { SettleLost } from '../store/contract/care.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import type { App } from './app.ts';
 
@@ -26,19 +27,11 @@ export function settlementOf(
   return { claim: job.claim, transition, why: outcome.why, exitCode, ...attemptEnd, ...hooks };
 }
 
-/** Returns a function that computes the settlement of a job that was running when its store was copied. Its attempt is lost. */
-export function settleAsLost(
-  settings: Settings,
-  now: number,
-  random: Random,
-): (job: ClaimedJob) => Settlement {
+/** Returns a function that computes how to settle a job that is running in a copy of a store. Its attempt counts as lost. */
+export function settlementOfLost(settings: Settings, now: number, random: Random): SettleLost {
   const error = 'lost: the job was running when the database was copied';
-  const attemptEnd = {
-    error,
-    finishedAt: now,
-    output: { bytes: 0, truncated: false, kept: null },
-    leftBehind: [],
-  };
+  const output = { bytes: 0, truncated: false, kept: null };
+  const attemptEnd = { error, finishedAt: now, output, leftBehind: [] };
   const context = { settings, random, newId: idMaker(random) };
   return (job) => settlementOf(job, { why: 'lost' }, attemptEnd, context);
 }

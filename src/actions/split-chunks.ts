@@ -6,10 +6,10 @@ export interface TextPart {
   line: number;
 }
 
-/** The maximum number of characters of a part, which has to fit in memory. */
+/** The maximum number of characters in a part, because a part has to fit in memory. */
 const MAX_PART_LENGTH = 16 * 1024 ** 2;
 
-/** Splits a text into lines. Throws the result of `tooLong` if a line is still incomplete after the maximum length. */
+/** Splits a text into lines. Throws the result of `tooLong` if a line exceeds the maximum length and is still incomplete. */
 export function* splitLines(chunks: Iterable<string>, tooLong = jobTooLong): Generator<TextPart> {
   let rest = '';
   let line = 1;
@@ -50,7 +50,7 @@ interface SplitPart extends TextPart {
   closesArray: boolean;
 }
 
-/** Splits a text at each separator that is inside no bracket. `startDepth` is -1 for an array, whose own brackets do not count. */
+/** Splits a text at each separator outside strings and brackets. `startDepth` is -1 to ignore the outer brackets of an array. */
 function* splitAt(chunks: Iterable<string>, separator: string, startDepth: -1 | 0): Generator<SplitPart> {
   let text = '';
   let start = 0;

@@ -5,10 +5,9 @@ import {
   type Figures,
   PERIODS,
   type Period,
-  TIERS,
-  type Tier,
 } from '../core/figures.ts';
 import { percentilesOf } from '../core/histogram.ts';
+import { TIERS, type Tier } from '../core/tiers.ts';
 import { toIso } from '../core/time.ts';
 import type { FiguresObject, NamedFigures, SeriesObject } from '../core/wire.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';
@@ -17,7 +16,7 @@ import type { App } from './app.ts';
 export interface SeriesOptions {
   queue?: string | undefined;
   name?: string | undefined;
-  /** Requests the totals by queue and name, too. */
+  /** Also returns the totals by queue and name. */
   withNames?: boolean;
 }
 
@@ -63,8 +62,8 @@ export async function statsSeries(
 }
 
 /**
- * Returns since when the oldest waiting job has been waiting, or null if none is. It counts for all steps since then, even if no
- * worker was running that took samples.
+ * Returns since when the oldest waiting job has been waiting, or null if no job is waiting. The job counts in all steps since
+ * then, even in those for which no worker took samples.
  */
 async function oldestWaitingSince(app: App, queue: string | undefined): Promise<number | null> {
   const waiting = await app.store.oldestWaiting(app.clock.now());
@@ -84,16 +83,17 @@ const COARSER: Record<Tier, Tier | null> = { minute: 'hour', hour: 'day', day: n
 async function figuresByName(app: App, request: SeriesRequest): Promise<NamedFigures[]> {
   const coarser = COARSER[request.tier];
   const coarserStepMs = coarser === null ? request.to : TIERS[coarser].stepMs;
-  const edge = Math.min(request.to, Math.ceil(request.from / coarserStepMs) * coarserStepMs);
-  const rows = await app.store.breakdown({ ...request, to: edge });
-  if (coarser !== null) rows.push(...(await app.store.breakdown({ ...request, tier: coarser, from: edge })));
+  const coarserFrom = Math.min(request.to, Math.ceil(request.from / coarserStepMs) * coarserStepMs);
+  const rows = await app.store.breakdown({ ...request, to: coarserFrom });
+  if (coarser !== null)
+    rows.push(...(await app.store.breakdown({ ...request, tier: coarser, from: coarserFrom })));
   const sums = new Map<string, (typeof rows)[number]>();
   for (const row of rows) {
     const sum = sums.get(`${row.name}\n${row.queue}`);
     if (sum === undefined) sums.set(`${row.name}\n${row.queue}`, row);
     else addFigures(sum, row);
   }
-  // Samples of waiting jobs belong to a queue and no name, so there may be figures without counts.
+  // Samples of waiting jobs have a queue but no name, so there may be figures without counts.
   const counted = [...sums.values()].filter(hasCounts);
   const named = counted.map(({ queue, name, ...figures }) => ({
     queue,

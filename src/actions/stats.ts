@@ -3,7 +3,7 @@ import type { Stats } from '../core/wire.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
 
-/** The percentiles and the throughput are those of at most this many finished attempts, so that the cost is bounded. */
+/** The percentiles and the throughput are computed from at most this many finished attempts, so that the cost is bounded. */
 const MAX_SAMPLE = 10_000;
 const THROUGHPUT_WINDOW_MS = 5 * 60_000;
 
@@ -17,10 +17,7 @@ export async function stats(app: App): Promise<Stats> {
     sampled_attempts: sample.length,
     wait_ms: percentiles(sample.flatMap((one) => one.waitMs ?? [])),
     run_ms: percentiles(sample.flatMap((one) => one.runMs ?? [])),
-    throughput_per_minute: throughputPerMinute(
-      sample.map((one) => one.finishedAt),
-      app.clock.now(),
-    ),
+    throughput_per_minute: throughputPerMinute(sample, app.clock.now()),
   };
 }
 
@@ -31,9 +28,9 @@ function percentiles(values: number[]): Percentiles | null {
   return percentilesByRank(sorted.length, (rank) => sorted[rank - 1]!);
 }
 
-/** Returns the throughput in the window, or in the time that a full sample covers if that is shorter. */
-function throughputPerMinute(finishedAt: number[], now: number): number {
-  const recent = finishedAt.filter((at) => at > now - THROUGHPUT_WINDOW_MS);
+/** Returns the throughput in the window. If the sample is full and covers less time, returns the throughput in that time. */
+function throughputPerMinute(sample: { finishedAt: number }[], now: number): number {
+  const recent = sample.map((one) => one.finishedAt).filter((at) => at > now - THROUGHPUT_WINDOW_MS);
   if (recent.length === 0) return 0;
   const oldest = recent.reduce((a, b) => Math.min(a, b));
   const span = recent.length === MAX_SAMPLE ? Math.max(1, now - oldest) : THROUGHPUT_WINDOW_MS;

@@ -8,7 +8,7 @@ import { listWorkers } from './workers.ts';
 export interface Status {
   jobs: Record<State, number>;
   total: number;
-  /** The waiting jobs by reason, zeros included. */
+  /** The number of waiting jobs for each reason, zeros included. */
   waiting_for: ReasonCounts;
   workers: WorkerObject[];
 }

@@ -22,42 +22,38 @@ export interface StopRequest {
 
 /** Orders workers to stop and waits until they have stopped. Returns how many workers there were. */
 export async function stopWorkers(app: App, request: StopRequest): Promise<number> {
-  const { ids, workers } = await orderStop(app, request.order, request.workerIds);
+  const { ids, workerCount } = await orderStop(app, request.order, request.workerIds);
   if (ids.length > 0) await untilGone(app, new Set(ids), request);
-  return workers;
+  return workerCount;
 }
 
-/** Orders workers to stop and does not wait. A worker stopped by its id is not replaced, and the others continue. */
-export async function orderStop(
-  app: App,
-  order: StopOrder,
-  workerIds?: string[],
-): Promise<{ ids: string[]; workers: number }> {
+/** Orders workers to stop and does not wait. If `workerIds` is given, only these workers stop, and they are not replaced. */
+export async function orderStop(app: App, order: StopOrder, workerIds?: string[]) {
   if (workerIds === undefined) return orderAllToStop(app, order);
   const workers = await activeWorkers(app);
   const unknownId = workerIds.find((id) => !workers.some((one) => one.id === id));
   if (unknownId !== undefined) throw new QueueError('worker-not-found', `there is no worker '${unknownId}'`);
   await app.store.order(workerIds, order);
   wake(app.stateDirectory);
-  return { ids: workerIds, workers: workerIds.length };
+  return { ids: workerIds, workerCount: workerIds.length };
 }
 
 /** Orders all workers and supervisors to stop, even supervisors that are starting and not registered yet. */
-async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string[]; workers: number }> {
-  // The lists are read twice: idle workers may be gone by the second time, and new workers are missing the first time.
-  const workers = new Set<string>();
-  const supervisors = new Set<string>();
-  for (const one of await activeWorkers(app)) workers.add(one.id);
-  for (const one of await activeSupervisors(app)) supervisors.add(one.id);
-  const orderDetails = currentStopMark();
-  await app.store.orderAll(order, orderDetails);
+async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string[]; workerCount: number }> {
+  // The lists are read before and after the order: an idle worker may be gone afterwards, and a new one was missing before.
+  const workerIds = new Set<string>();
+  const supervisorIds = new Set<string>();
+  for (const one of await activeWorkers(app)) workerIds.add(one.id);
+  for (const one of await activeSupervisors(app)) supervisorIds.add(one.id);
+  const stopMark = currentStopMark();
+  await app.store.orderAll(order, stopMark);
   wake(app.stateDirectory);
-  for (const one of await activeWorkers(app)) if (one.order !== null) workers.add(one.id);
-  for (const one of await activeSupervisors(app)) if (one.order !== null) supervisors.add(one.id);
+  for (const one of await activeWorkers(app)) if (one.order !== null) workerIds.add(one.id);
+  for (const one of await activeSupervisors(app)) if (one.order !== null) supervisorIds.add(one.id);
   // A worker that a script starts after this command must not be mistaken for one that was starting before.
-  await untilClockAfter(orderDetails.at);
+  await untilClockAfter(stopMark.at);
   // A supervisor may be replacing its only worker just now, so there are at least as many workers as supervisors.
-  return { ids: [...workers, ...supervisors], workers: Math.max(workers.size, supervisors.size) };
+  return { ids: [...workerIds, ...supervisorIds], workerCount: Math.max(workerIds.size, supervisorIds.size) };
 }
 
 async function untilGone(app: App, ids: Set<string>, request: StopRequest): Promise<void> {

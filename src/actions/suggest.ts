@@ -2,6 +2,7 @@ import { timingText } from '../core/cron-text.ts';
 import type { Job, State } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { countOf } from '../core/words.ts';
+import type { Worker } from '../store/contract/workers.ts';
 import { peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
@@ -27,10 +28,7 @@ export function suggestJobs(location: string, prefix: string, states: State[]): 
 }
 
 /** Reads suggestions from a store without creating or changing it. Returns none if there is no store of this version. */
-async function readFromStore(
-  location: string,
-  read: (store: Store) => Promise<Suggestion[]>,
-): Promise<Suggestion[]> {
+async function readFromStore(location: string, read: (store: Store) => Promise<Suggestion[]>) {
   const store = await peekStore(location);
   if (store === null) return [];
   try {
@@ -47,12 +45,8 @@ async function jobsStartingWith(store: Store, prefix: string): Promise<Job[]> {
 
 /** Suggests all registered workers, for `worker stop`. */
 export function suggestWorkers(location: string): Promise<Suggestion[]> {
-  return readFromStore(location, async (store) =>
-    (await store.workers()).map(({ id, pid, hostname }) => ({
-      value: id,
-      help: `pid ${pid} on ${hostname}`,
-    })),
-  );
+  const toSuggestion = ({ id, pid, hostname }: Worker) => ({ value: id, help: `pid ${pid} on ${hostname}` });
+  return readFromStore(location, async (store) => (await store.workers()).map(toSuggestion));
 }
 
 /** Suggests all schedules. `pausedFirst` puts paused schedules first, for `schedule resume`. */

@@ -5,13 +5,13 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 
-/** Stops the processes of running jobs until they are continued. Timeouts continue to count. */
+/** Suspends the processes of running jobs with SIGSTOP. Timeouts continue to count. */
 export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
   return signalJobs(app, ids, 'SIGSTOP');
 }
 
 /** Signals the processes that running jobs have on this machine. SIGSTOP skips jobs that are already suspended. */
-export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<JobActionResult> {
+export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals, send = signalAttempt) {
   refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
@@ -20,15 +20,17 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
     const target = targets.get(id);
     if (target === undefined) continue;
     if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) alreadySuspended++;
-    else if (signalAttempt(target, signal) > 0) changed.push(id);
+    else if (send(target, signal) > 0) changed.push(id);
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
   const allSuspended = alreadySuspended > 0 && alreadySuspended === unchanged.length;
-  return {
-    changed,
-    unchanged,
-    why: allSuspended ? 'are already suspended' : 'are not running on this machine',
-  };
+  const why = allSuspended ? 'are already suspended' : 'are not running on this machine';
+  return { changed, unchanged, why };
+}
+
+/** Returns which jobs a signal would reach now. */
+export function previewSignal(app: App, ids: string[], signal: NodeJS.Signals): Promise<JobActionResult> {
+  return signalJobs(app, ids, signal, (target) => processes.find(target).length);
 }
 
 /** Returns the target of each running job by its id. A target identifies the processes of the job. */
@@ -43,6 +45,6 @@ export async function processesOf(app: App, id: string): Promise<FoundProcess[]>
   return target === undefined ? [] : processes.find(target);
 }
 
-export function isSuspended(processes: FoundProcess[]): boolean {
-  return processes.length > 0 && processes.every((one) => one.stopped);
+export function isSuspended(found: FoundProcess[]): boolean {
+  return found.length > 0 && found.every((one) => one.stopped);
 }

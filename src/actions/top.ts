@@ -13,7 +13,7 @@ const MAX_LISTED = 100;
 /** At most this many finished attempts are read. Fewer attempts usually finish between two snapshots. */
 const MAX_FINISHED = 2000;
 
-/** Everything that a live view shows. */
+/** Everything that the live screen shows. */
 export interface Snapshot {
   at: number;
   jobs: Record<State, number>;
@@ -29,7 +29,7 @@ export interface Snapshot {
   finished: FinishedAttempt[];
 }
 
-/** Returns when the last attempt of a job ended, or when the job was changed last if that is not known. */
+/** Returns when the last attempt of a job ended, or when the job was last changed if the end is not known. */
 export function lastEndOf({ startedAt, durationMs, finishedAt, updatedAt }: Job): number {
   if (finishedAt !== null) return finishedAt;
   return startedAt === null || durationMs === null ? updatedAt : startedAt + durationMs;

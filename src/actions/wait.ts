@@ -11,14 +11,14 @@ export interface WaitOptions extends WatchOptions {
   onEnd?(job: Job): void;
 }
 
-/** Waits until the jobs are completed, dead or cancelled. Returns them in the given order, or only the first that ended (`any`). */
+/** Waits until the jobs are completed, dead or cancelled. Returns them in the given order, or with `any` only the first that ended. */
 export async function waitFor(app: App, ids: string[], options: WaitOptions): Promise<Job[]> {
   const watch = watchChanges(app, options);
   try {
     // All ids are checked first, because a wrong one should not be reported after a long wait.
     for (const id of ids) await getJob(app, id);
     const endedJobs: Job[] = [];
-    // The jobs are awaited one after the other, so that a change costs one read, however many jobs there are.
+    // Without `any`, the jobs are awaited one after the other, so that each change costs only one read.
     for (const group of options.any ? [ids] : ids.map((id) => [id])) {
       const job = await firstEnded(app, group, watch);
       options.onEnd?.(job);

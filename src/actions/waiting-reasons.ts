@@ -40,7 +40,7 @@ export async function readCircumstances(app: App): Promise<Circumstances> {
   };
 }
 
-/** Adds to each job the reason why it is not running. If none of the jobs waits, nothing is read. */
+/** Sets `waitingFor` of each job, in place. Reads nothing if none of the jobs waits. */
 export async function withReasons<T extends Job>(
   app: App,
   jobs: T[],
@@ -52,14 +52,13 @@ export async function withReasons<T extends Job>(
   );
 }
 
-/** Adds to a job the reason why it is not running. */
 export async function withReason<T extends Job>(app: App, job: T): Promise<T & JobWithReason> {
   return (await withReasons(app, [job]))[0]!;
 }
 
 /**
- * Turns the reasons of a filter into what the store can look up. Also returns the circumstances that it read for that, so that
- * the jobs are shown with the reasons by which they were found.
+ * Replaces the waiting reasons of a filter by conditions that the store can look up. Also returns the circumstances that it
+ * read, so that the jobs are shown with the reasons by which they were found.
  */
 export async function resolveFilter(
   app: App,
@@ -70,11 +69,8 @@ export async function resolveFilter(
   return { storeFilter: { ...filter, waiting: selectWaiting(waitingFor, circumstances) }, circumstances };
 }
 
-/** Counts the waiting jobs of each queue by reason. The cost grows with the number of jobs that are held, blocked or not due yet. */
-export async function countReasons(
-  app: App,
-  circumstances?: Circumstances,
-): Promise<{ queue: string; jobs: ReasonCounts }[]> {
+/** Counts the waiting jobs of each queue by reason. The cost grows with the number of held, blocked and not yet due jobs. */
+export async function countReasons(app: App, circumstances?: Circumstances) {
   const { now, queues, otherQueues } = circumstances ?? (await readCircumstances(app));
   const counts = new Map<string, ReasonCounts>();
   const countsOf = (queue: string): ReasonCounts => {
@@ -90,13 +86,12 @@ export async function countReasons(
     const sum = Object.values(ownCounts).reduce((all, jobs) => all + jobs, 0);
     dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - sum);
   }
-  // The two reads are not of the same moment, so the difference may be negative.
+  // The store may change between the two reads, so a difference may be negative.
   for (const [queue, jobs] of dueByQueue)
     countsOf(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
   return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
 }
 
-/** Adds up the counts of several queues. */
 export function sumReasons(counts: { jobs: ReasonCounts }[]): ReasonCounts {
   const sum = zeroReasonCounts();
   for (const { jobs } of counts) for (const reason of WAITING_REASONS) sum[reason] += jobs[reason];

@@ -2,7 +2,7 @@ import { toIso } from '../core/time.ts';
 import type { App } from './app.ts';
 import { activeWorkers, serves, takesJobs } from './workers.ts';
 
-/** Returns sentences that explain why jobs of these queues do not start: a paused queue, or no worker that serves it. */
+/** Returns sentences that explain why jobs of these queues do not start: a queue is paused, or no worker serves it. */
 export async function whyQueuesStandStill(app: App, queues: string[]): Promise<string[]> {
   const reasons: string[] = [];
   for (const { name, pausedAt, pausedBy } of await app.store.queues()) {

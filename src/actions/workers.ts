@@ -23,15 +23,15 @@ export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = 
   };
 }
 
-/** Returns the live workers. A worker whose process is gone stays in the store until its jobs are taken over. */
+/** Returns the live workers. A worker that is `elsewhere` counts as live if its last heartbeat is within the lease. */
 export async function activeWorkers(app: App): Promise<Worker[]> {
   const workers = await app.store.workers();
   if (workers.length === 0) return [];
   const host = thisHost(app.stateDirectory);
   const { lease } = await currentSettings(app);
   return workers.filter((worker) => {
-    const seen = presence(worker, host);
-    return seen === 'elsewhere' ? app.clock.now() - worker.lastHeartbeat < lease : seen === 'alive';
+    const found = presence(worker, host);
+    return found === 'elsewhere' ? app.clock.now() - worker.lastHeartbeat < lease : found === 'alive';
   });
 }
 
@@ -43,7 +43,6 @@ export function serves({ queues }: Worker, queue: string): boolean {
 /** Tells whether a worker takes more jobs. A worker that is stopping only finishes its running jobs. */
 export const takesJobs = ({ draining, order }: Worker): boolean => !draining && order === null;
 
-/** Counts the registered workers of a supervisor. */
 export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
   return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }

@@ -27,7 +27,7 @@ export const COMMAND_ALIASES: Record<string, readonly string[]> = {
   'queue list': ['queue ls', 'queue status', 'list queues'],
   'queue set': ['queue add', 'queue create', 'queue update', 'queue limit'],
   'queue resume': ['queue unpause', 'queue continue'],
-  'queue delete': ['queue remove', 'queue rm'],
+  'queue delete': ['queue remove', 'queue rm', 'queue del'],
 
   'schedule add': ['schedule create', 'schedule new'],
   'schedule list': ['schedule ls', 'list schedules'],
@@ -80,7 +80,7 @@ export const COMMAND_ALIASES: Record<string, readonly string[]> = {
   init: ['init-db', 'initdb', 'setup', 'db init', 'db create', 'init db'],
 };
 
-/** Other words for groups of commands. Without a word after it, such a word means the group's `list` command. */
+/** Other words for groups of commands. Without a command after it, such a word means the group's `list` command. */
 export const GROUP_ALIASES: Record<string, readonly string[]> = {
   dlq: ['dead', 'deadletter', 'dead-letter', 'dead-letters'],
   queue: ['queues', 'group', 'groups'],
@@ -98,10 +98,13 @@ const RESTART_HINT = 'to restart the workers: queuectl worker stop, then queuect
 const MORE_WORKERS_HINT = 'to start more workers: queuectl worker start --count N';
 const EMPTY_QUEUE_HINT =
   'to delete the waiting jobs of a queue: queuectl delete --queue QUEUE --state pending';
-const PRIORITY_HINT = 'to change the priority of a job: queuectl edit ID --priority high';
-const HOOKS_HINT = 'to read about hooks: queuectl help hooks';
+const TAKE_HINT =
+  'to run the waiting jobs: queuectl worker start --drain; to take a job out of its queue: queuectl cancel ID';
 
-/** Hints for words that could mean several commands, or none that queuectl has. */
+const sameHint = (hint: string, ...words: string[]): Record<string, string> =>
+  Object.fromEntries(words.map((word) => [word, hint]));
+
+/** Hints for words that could mean several commands, or a command that queuectl does not have. */
 export const COMMAND_HINTS: Record<string, string> = {
   pause:
     'to pause a queue: queuectl queue pause QUEUE; to suspend a running job: queuectl suspend ID; to hold a waiting job: queuectl hold ID',
@@ -115,39 +118,26 @@ export const COMMAND_HINTS: Record<string, string> = {
   'worker resume': 'to resume all queues: queuectl queue resume --all',
   'worker kill': 'to stop the workers and their running jobs: queuectl worker stop --force',
   'worker logs': 'to follow the events: queuectl events --follow. Workers print their log to stderr',
-  clear: REMOVE_HINT,
-  clean: REMOVE_HINT,
-  cleanup: REMOVE_HINT,
-  purge: REMOVE_HINT,
-  flush: REMOVE_HINT,
-  reset: REMOVE_HINT,
-  wipe: REMOVE_HINT,
-  'db reset': REMOVE_HINT,
-  'queue clear': EMPTY_QUEUE_HINT,
-  'queue purge': EMPTY_QUEUE_HINT,
-  'queue empty': EMPTY_QUEUE_HINT,
-  'queue flush': EMPTY_QUEUE_HINT,
+  ...sameHint(REMOVE_HINT, 'clear', 'clean', 'cleanup', 'purge', 'flush', 'reset', 'wipe', 'db reset'),
+  ...sameHint(EMPTY_QUEUE_HINT, 'queue clear', 'queue purge', 'queue empty', 'queue flush'),
   'queue drain': 'to run all jobs of a queue and exit: queuectl worker start --queue QUEUE --drain',
+  ...sameHint(TAKE_HINT, 'dequeue', 'unqueue', 'pop'),
   drain: 'to run all jobs and exit: queuectl worker start --drain',
   parallel: `${MORE_WORKERS_HINT}; to limit a queue: queuectl queue set QUEUE --concurrency N`,
   scale: MORE_WORKERS_HINT,
   at: "to run a command at a time: queuectl enqueue --run-at '14:30' 'COMMAND'",
   delay: "to run a command later: queuectl enqueue --delay 10m 'COMMAND'",
   promote: 'to run a delayed job now: queuectl edit ID --run-at now',
-  priority: PRIORITY_HINT,
-  switch: PRIORITY_HINT,
+  ...sameHint('to change the priority of a job: queuectl edit ID --priority high', 'priority', 'switch'),
   move: 'to move a job to another queue: queuectl edit ID --set-queue QUEUE',
   env: 'to change the variables of a job: queuectl edit ID --env NAME=VALUE',
   set: 'to change a setting: queuectl config set KEY VALUE; to change a job: queuectl edit ID',
   unset: 'to reset a setting: queuectl config unset KEY',
   history: 'to list completed jobs: queuectl list --state completed; to list events: queuectl events',
-  webhook: HOOKS_HINT,
-  hook: HOOKS_HINT,
-  hooks: HOOKS_HINT,
+  ...sameHint('to read about hooks: queuectl help hooks', 'webhook', 'hook', 'hooks'),
   'config edit': 'to change a setting: queuectl config set KEY VALUE',
   'config export': 'to print the settings as JSON: queuectl config list --json',
-  'dlq count': 'to count the jobs: queuectl status',
-  'dlq stats': 'to count the jobs: queuectl status',
+  ...sameHint('to count the jobs: queuectl status', 'dlq count', 'dlq stats'),
   'db vacuum': 'to check the database: queuectl doctor',
 };
 
@@ -171,7 +161,7 @@ export const FLAG_ALIASES: Record<string, readonly string[]> = {
   cwd: ['chdir', 'dir', 'workdir', 'working-dir', 'working-directory'],
   db: ['database', 'db-path'],
   delay: ['countdown', 'in'],
-  detach: ['daemon', 'detached', 'background', 'bg', 'd'],
+  detach: ['daemon', 'detached', 'daemonize', 'background', 'bg', 'd'],
   drain: ['burst', 'once'],
   env: ['environment'],
   format: ['output', 'o'],
@@ -191,11 +181,12 @@ export const FLAG_ALIASES: Record<string, readonly string[]> = {
   timeout: ['time-limit', 'max-runtime'],
   tz: ['timezone', 'time-zone'],
   wait: ['sync'],
+  'waiting-for': ['reason', 'waiting-reason'],
   wide: ['no-trunc'],
   yes: ['force', 'confirm', 'assume-yes'],
 };
 
-/** Flags that ask for what the command does anyway, so that they have no effect. */
+/** Flags that ask for what the command does anyway. They are accepted and have no effect. */
 export const IGNORED_FLAGS: Record<string, readonly string[]> = {
   list: ['all'],
   'dlq list': ['all'],
@@ -204,7 +195,18 @@ export const IGNORED_FLAGS: Record<string, readonly string[]> = {
   'worker stop': ['graceful', 'wait'],
 };
 
-/** Flags whose value is an argument of the command, by the placeholder of the argument. */
+/** Hints for flags that a command does not have, by the name of the command. */
+export const FLAG_HINTS: Record<string, Record<string, string>> = {
+  list: {
+    waiting:
+      'to list the waiting jobs: queuectl list --state pending; to list them by reason: --waiting-for REASON',
+    sort: "lists are sorted by age; to sort by a column: queuectl list --format '{priority}\\t{id}' | sort -n",
+    since:
+      'to list old jobs: queuectl list --older-than 1h; to list what happened: queuectl events --since 1h',
+  },
+};
+
+/** Flags that a user may put in front of an argument, as in `--id job1`, by the placeholder of the argument. */
 export const ARGUMENT_FLAGS: Record<string, readonly string[]> = {
   ID: ['id', 'job-id', 'job', 'worker-id'],
   QUEUE: ['queue'],

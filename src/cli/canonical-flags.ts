@@ -1,16 +1,18 @@
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
+import { hasFlags } from './parse.ts';
 
 type Flags = Record<string, Flag>;
 
 /** Returns the other names of a flag, except those that are themselves names of flags of the command. */
 export function aliasesOf(name: string, flags: Flags): string[] {
-  const all = [...(flags[name]?.aliases ?? []), ...(FLAG_ALIASES[name] ?? [])];
+  const all = [...(flags[name]?.aliases?.() ?? []), ...(FLAG_ALIASES[name] ?? [])];
   return [...new Set(all)].filter((alias) => !hasFlag(alias, flags));
 }
 
-/** Returns the flags whose value is an argument of this command. */
+/** Returns the flags that a user may put in front of an argument of this command, such as `--id` in `--id job1`. */
 export function argumentFlags({ args, flags }: Command): string[] {
   return Object.entries(ARGUMENT_FLAGS)
     .filter(([placeholder]) => [' ', '(', '['].some((start) => ` ${args}`.includes(start + placeholder)))
@@ -22,6 +24,7 @@ export function argumentFlags({ args, flags }: Command): string[] {
  * without an effect, and replaces `--id job1` by `job1` if the command takes an id. Unknown flags are left to the parser.
  */
 export function canonicalFlags(command: Command, args: string[]): string[] {
+  if (!hasFlags(args)) return args;
   const flags: Flags = { ...GLOBAL_FLAGS, ...command.flags };
   const end = args.indexOf('--');
   const ownArgs = end === -1 ? args : args.slice(0, end);
@@ -31,7 +34,8 @@ export function canonicalFlags(command: Command, args: string[]): string[] {
     const arg = ownArgs[i]!;
     const [typed, inline] = splitFlag(arg);
     const flag = arg.startsWith('-') && !needsNoChange(arg, flags) ? findFlag(typed, flags) : null;
-    if (flag === 'tag' && /s$/.test(typed)) {
+    if (/^--no-colou?r$/.test(typed) && inline === undefined) result.push('--color=never');
+    else if (flag === 'tag' && /s$/.test(typed)) {
       const value = inline ?? ownArgs[++i];
       result.push(...(value === undefined ? ['--tag'] : tagFlags(value)));
     } else if (flag !== null) result.push(inline === undefined ? `--${flag}` : `--${flag}=${inline}`);
@@ -91,12 +95,20 @@ function isArgumentFlag(typed: string, command: Command, flags: Flags): boolean 
   return typed.startsWith('--') && !hasFlag(name, flags) && argumentFlags(command).includes(name);
 }
 
-/** Returns the flags that `--tags a,b=1` stands for: `--tag=a=` and `--tag=b=1`. */
+/** Returns the flags that `--tags a,b=1` stands for: `--tag=a=` and `--tag=b=1`. Throws if a comma may be part of a value. */
 function tagFlags(text: string): string[] {
-  return text.split(',').map((tag) => `--tag=${tag.includes('=') ? tag : `${tag}=`}`);
+  const tags = text.split(',');
+  const unclear = tags.findIndex((tag, i) => !tag.includes('=') && tags[i - 1]?.includes('='));
+  if (unclear > 0)
+    throw usageError(
+      `--tags: '${tags[unclear]}' may be another tag or a part of the value of '${tags[unclear - 1]}'`,
+      `repeat --tag instead: --tag ${shellWord(`${tags[unclear - 1]},${tags[unclear]}`)}, or --tag ${shellWord(tags[unclear - 1]!)} --tag ${shellWord(`${tags[unclear]}=`)}`,
+    );
+  return tags.map((tag) => `--tag=${tag.includes('=') ? tag : `${tag}=`}`);
 }
 
-function kebab(name: string): string {
+/** Writes a name such as `maxRetries` or `max_retries` as a flag. */
+export function kebab(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()

@@ -1,18 +1,19 @@
 import { entryOf } from '../core/entry-of.ts';
 import { COMMAND_ALIASES, GROUP_ALIASES, JOB_WORDS } from './aliases.ts';
-import { COMMANDS, isGroup, UNLISTED_COMMANDS } from './commands.ts';
+import { COMMANDS, isGroup, UNLISTED } from './commands.ts';
 
-const byAlias = (table: Record<string, readonly string[]>): Map<string, string> =>
-  new Map(Object.entries(table).flatMap(([target, words]) => words.map((word) => [word, target] as const)));
+/** Returns the target that has this word among its aliases. A search is cheaper than an index, which most commands would not use. */
+function targetOf(table: Record<string, readonly string[]>, word: string): string | undefined {
+  for (const target in table) if (table[target]!.includes(word)) return target;
+  return undefined;
+}
 
-const COMMAND_BY_ALIAS = byAlias(COMMAND_ALIASES);
-const GROUP_BY_ALIAS = byAlias(GROUP_ALIASES);
-/** An alias may lead to another one: `jobs rm` becomes `rm`, which becomes `delete`. */
-const MAX_STEPS = 4;
+/** The maximum number of replacements. One may lead to another: `jobs rm` becomes `rm`, which becomes `delete`. */
+const MAX_REPLACEMENTS = 4;
 /** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
 
-/** Returns the index of the first argument before `--` that is neither a flag nor the value of a global flag, or -1. */
+/** Returns the index of the first word before `--`, or -1. Starts at `from`. Skips flags and the values of global flags. */
 export function wordIndex(args: string[], from = 0): number {
   for (let i = from; i < args.length; i++) {
     if (args[i] === '--') return -1;
@@ -25,7 +26,7 @@ export function wordIndex(args: string[], from = 0): number {
 /** Replaces other words for a command, such as `rm`, by the command itself. */
 export function canonicalWords(args: string[]): string[] {
   let words = args;
-  for (let step = 0; step < MAX_STEPS; step++) {
+  for (let step = 0; step < MAX_REPLACEMENTS; step++) {
     const next = replaceOnce(words);
     if (next === null) break;
     words = next;
@@ -41,37 +42,39 @@ function replaceOnce(args: string[]): string[] | null {
   const after = args.slice(at + 1);
   // Only the next word can be the command of a group, because a later one may be the value of a flag.
   const next = after[0];
-  const both = COMMAND_BY_ALIAS.get(`${word} ${next}`);
-  if (both !== undefined) return [...before, ...both.split(' '), ...after.slice(1)];
-  const known = entryOf(COMMANDS, word);
-  if (known !== undefined) {
+  const pairTarget = targetOf(COMMAND_ALIASES, `${word} ${next}`);
+  if (pairTarget !== undefined) return [...before, ...pairTarget.split(' '), ...after.slice(1)];
+  const entry = entryOf(COMMANDS, word);
+  if (entry !== undefined) {
     // `config --list` becomes `config list`.
-    const flag = isGroup(known) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
+    const flag = isGroup(entry) ? /^--([a-z-]+)$/.exec(next ?? '')?.[1] : undefined;
     return flag !== undefined && isGroupCommand(word, flag)
       ? [...before, word, flag, ...after.slice(1)]
       : null;
   }
-  const target = COMMAND_BY_ALIAS.get(word);
+  const target = targetOf(COMMAND_ALIASES, word);
   if (target !== undefined) return [...before, ...target.split(' '), ...after];
-  const group = GROUP_BY_ALIAS.get(word);
+  const group = targetOf(GROUP_ALIASES, word);
   if (group !== undefined)
     return [...before, group, ...(wordIndex(args, at + 1) === -1 ? ['list'] : []), ...after];
   if (JOB_WORDS.includes(word)) return [...before, ...(isJobCommand(next) ? [] : ['list']), ...after];
   // `config:get` becomes `config get`, and `dlq-list` becomes `dlq list`.
-  const [, first, last] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
-  return first !== undefined && isGroupCommand(first, last!) ? [...before, first, last!, ...after] : null;
+  const [, prefix, verb] = /^([a-z]+)[:.-]([a-z-]+)$/.exec(word) ?? [];
+  return prefix !== undefined && isGroupCommand(prefix, verb!) ? [...before, prefix, verb!, ...after] : null;
 }
 
 function isGroupCommand(group: string, verb: string): boolean {
-  const entry = entryOf(COMMANDS, GROUP_BY_ALIAS.get(group) ?? group);
+  const entry = entryOf(COMMANDS, targetOf(GROUP_ALIASES, group) ?? group);
   if (entry === undefined || !isGroup(entry)) return false;
-  return entryOf(entry.commands, verb) !== undefined || COMMAND_BY_ALIAS.has(`${group} ${verb}`);
+  return (
+    entryOf(entry.commands, verb) !== undefined || targetOf(COMMAND_ALIASES, `${group} ${verb}`) !== undefined
+  );
 }
 
 function isJobCommand(word: string | undefined): boolean {
   if (word === undefined) return false;
   const entry = entryOf(COMMANDS, word);
   return entry === undefined
-    ? COMMAND_BY_ALIAS.has(word) && entryOf(UNLISTED_COMMANDS, word) === undefined
+    ? targetOf(COMMAND_ALIASES, word) !== undefined && entryOf(UNLISTED, word) === undefined
     : !isGroup(entry);
 }

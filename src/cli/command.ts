@@ -3,7 +3,7 @@ import type { Block } from './help-page.ts';
 import type { Io } from './io.ts';
 
 export interface Flag {
-  /** The placeholder of the value in the help. A flag without one is a switch. */
+  /** The placeholder of the value in the help. A flag without a placeholder is a switch. */
   value?: string;
   short?: string;
   /** The value of the flag if it is given without one. Such a flag takes its value only after `=`. */
@@ -16,11 +16,13 @@ export interface Flag {
   /** True if the flag can be repeated. */
   many?: boolean;
   /** Other names of the flag, besides those in aliases.ts. */
-  aliases?: string[];
+  aliases?(): string[];
 }
 
 export function inGroup(group: string, flags: Record<string, Flag>): Record<string, Flag> {
-  return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }]));
+  const grouped: Record<string, Flag> = {};
+  for (const name in flags) grouped[name] = { ...flags[name]!, group };
+  return grouped;
 }
 
 /** Everything that a command works with. The store opens on first use, so that help and version touch no file. */
@@ -31,7 +33,7 @@ export interface Context {
   location: string;
   /** True if the store may be one that another user owns or can write to. */
   anyOwner: boolean;
-  /** Opens the store at the first call. `actor` is recorded as the author of changes, instead of the user. */
+  /** Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. */
   app(options?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
 }
 
@@ -40,20 +42,14 @@ export interface Input {
   /** The arguments after `--`, or null without `--`. */
   rest: string[] | null;
   has(flag: string): boolean;
-  /** Returns the last value of a flag. */
+  /** True if no flag is given at all. */
+  readonly hasNoFlags: boolean;
+  /** Returns the last value of a flag, or undefined if there is none. */
   one(flag: string): string | undefined;
   /** Returns all values of a flag, in the order in which they were given. */
   all(flag: string): string[];
-  /** Returns the argument at this position. If it is missing, throws an error that names it, with a hint. */
+  /** Returns the argument at this position. If it is missing or empty, throws an error that names it, with a hint. */
   required(at: number, what: string, hint: string): string;
-}
-
-/** Describes the object that a command prints as JSON. */
-export interface PrintedObject {
-  /** The name of a schema of the HTTP API. */
-  object?: string;
-  /** Fields that the schema does not have. */
-  fields?: string[];
 }
 
 export interface Command {
@@ -70,13 +66,21 @@ export interface Command {
   /** True if the command takes arguments after `--`. */
   takesRest?: boolean;
   /** The object that --json prints. Set only if single fields of it can be selected. */
-  prints?: PrintedObject;
-  /** How the command opens the store, if not only for reading. */
+  prints?: {
+    /** The name of a schema of the HTTP API. */
+    object?: string;
+    /** Fields that the schema does not have. */
+    fields?: string[];
+  };
+  /** How the command opens the store. The default is `read`. */
   access?: Exclude<Access, 'read'>;
-  /** True if the command creates a missing database. To others, it is an empty queue or an error. */
+  /** True if the command creates a missing database. Other commands treat it as an empty queue or as an error. */
   creates?: boolean;
-  /** Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. */
-  usageHint?(words: string[]): string | undefined;
+  /**
+   * Returns a hint for arguments or flags that the command does not take, such as the command that was probably meant. `words`
+   * are the arguments, or start with an unknown flag. `flags` are the flags before them, with their values.
+   */
+  usageHint?(words: string[], flags: string[]): string | undefined;
   /** Tells whether the command returns a job's exit code for these arguments. Its own errors then exit with 124 or 125. */
   returnsJobExitCode?(args: string[]): boolean;
   /** Returns the exit code. Undefined means 0. */
@@ -84,15 +88,22 @@ export interface Command {
 }
 
 type OptionalField = 'args' | 'flags' | 'maxArguments';
+type Definition = Omit<Command, OptionalField> &
+  Partial<Omit<Pick<Command, OptionalField>, 'flags'>> & {
+    /** The flags, or a function that makes them when they are first needed. */
+    flags?: Record<string, Flag> | (() => Record<string, Flag>);
+  };
 
 /** Completes the definition of a command. Derives from `args` how many arguments it takes, and whether some follow `--`. */
-export function defineCommand(
-  definition: Omit<Command, OptionalField> & Partial<Pick<Command, OptionalField>>,
-): Command {
+export function defineCommand({ flags = {}, ...definition }: Definition): Command {
   const { args = '' } = definition;
+  let made = typeof flags === 'function' ? null : flags;
   return {
     args,
-    flags: {},
+    get flags() {
+      made ??= (flags as () => Record<string, Flag>)();
+      return made;
+    },
     maxArguments: countArguments(args),
     takesRest: args.includes('-- '),
     ...definition,

@@ -114,13 +114,10 @@ export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>
   },
 };
 
-export const COMMANDS: Record<string, LoadCommand | CommandGroup> = Object.assign(
-  {},
-  ...Object.values(SECTIONS),
-);
+export const COMMANDS: (typeof SECTIONS)[string] = Object.assign({}, ...Object.values(SECTIONS));
 
 /** Commands that the help does not list. They exist because people type them out of habit. */
-export const UNLISTED_COMMANDS: Record<string, LoadCommand> = { init: () => import('./commands/init.ts') };
+export const UNLISTED: Record<string, LoadCommand> = { init: () => import('./commands/init.ts') };
 
 /** Commands that nobody should run by mistake. They are suggested only for a word with a single typing error. */
 export const DESTRUCTIVE: ReadonlySet<string> = new Set([

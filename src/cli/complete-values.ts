@@ -23,7 +23,7 @@ type ValueSource = (
 
 const toSuggestions = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
 
-/** Maps the placeholder of a value in the help to its source. */
+/** Maps a placeholder in the help to the source of its values. */
 const SOURCE_BY_PLACEHOLDER: Record<string, ValueSource> = {
   ID: async (prefix, request, command) => {
     const { suggestJobs, suggestWorkers } = await import('../actions/suggest.ts');
@@ -51,7 +51,7 @@ const SOURCE_BY_PLACEHOLDER: Record<string, ValueSource> = {
   DIR: () => ':dirs',
 };
 
-/** Maps flags to sources where the placeholder is not specific enough. */
+/** Maps flags whose placeholder is not specific enough to the source of their values. */
 const SOURCE_BY_FLAG: Record<string, ValueSource> = {
   state: SOURCE_BY_PLACEHOLDER.STATE!,
   'waiting-for': () => toSuggestions(...WAITING_REASONS),
@@ -97,12 +97,12 @@ export async function argumentValues(
   request: CompletionRequest,
 ): Promise<Completions | null> {
   if (at >= command.maxArguments) return null;
-  const places = command.args.split(/ \| | /).filter((place) => !place.startsWith('-'));
-  const placeholder = places[Math.min(at, places.length - 1)] ?? '';
+  const placeholders = command.args.split(/ \| | /).filter((word) => !word.startsWith('-'));
+  const placeholder = placeholders[Math.min(at, placeholders.length - 1)] ?? '';
   return (await sourceOf(placeholder)?.(typed, request, command.name)) ?? [];
 }
 
-/** Finds the source of values for a placeholder. `[ID…]` and `ID` have the same, and `bash|zsh|fish` lists its values. */
+/** Finds the source of values for a placeholder. `[ID…]` has the same source as `ID`. `bash|zsh|fish` lists its values. */
 function sourceOf(placeholder: string): ValueSource | null {
   const choices = placeholder.split('|');
   if (choices.length > 1 && choices.every((choice) => /^[a-z-]+$/.test(choice)))
@@ -110,14 +110,10 @@ function sourceOf(placeholder: string): ValueSource | null {
   return SOURCE_BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
 }
 
-function locationOf(request: CompletionRequest): string {
-  return storeLocation(typedLocation(request), request.environment);
-}
-
-/** Returns the value of --db that was typed. Expands ~, because the shell has not done it yet. */
-function typedLocation({ previousWords, environment }: CompletionRequest): string | undefined {
+/** Returns the path of the store. Expands ~/ in the value of --db that was typed, because the shell has not done it yet. */
+function locationOf({ previousWords, environment }: CompletionRequest): string {
   const at = previousWords.lastIndexOf('--db');
   const path =
     at === -1 ? previousWords.findLast((word) => word.startsWith('--db='))?.slice(5) : previousWords[at + 1];
-  return path?.replace(/^~(?=\/)/, environment.HOME ?? '~');
+  return storeLocation(path?.replace(/^~(?=\/)/, environment.HOME ?? '~'), environment);
 }

@@ -3,7 +3,7 @@ import { entryOf } from '../core/entry-of.ts';
 import { canonicalFlags } from './canonical-flags.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { canonicalWords, NO_WORD } from './command-words.ts';
-import { COMMANDS, isGroup, type LoadCommand } from './commands.ts';
+import { COMMANDS, isGroup } from './commands.ts';
 import { argumentValues, type CompletionRequest, type Completions, flagValues } from './complete-values.ts';
 import { cut, printable } from './text.ts';
 
@@ -42,10 +42,7 @@ async function suggest(
   const entry = entryOf(COMMANDS, names[0]);
   if (names.length === 0) {
     if (current.startsWith('-')) return flagSuggestions(GLOBAL_FLAGS, previousWords);
-    return [
-      ...(await commandSuggestions(COMMANDS)),
-      ...(isHelp ? await topicSuggestions() : HELP_SUGGESTION),
-    ];
+    return [...(await commandSuggestions(COMMANDS)), ...(isHelp ? await topicSuggestions() : [HELP])];
   }
   if (entry === undefined) return [];
   if (isGroup(entry) && names.length === 1 && !current.startsWith('-'))
@@ -57,7 +54,7 @@ async function suggest(
   return suggestFor(command, previousWords, current, request);
 }
 
-const HELP_SUGGESTION: Suggestion[] = [{ value: 'help', help: 'Show help for a command or a topic' }];
+const HELP: Suggestion = { value: 'help', help: 'Show help for a command or a topic' };
 
 async function topicSuggestions(): Promise<Suggestion[]> {
   const { TOPICS } = await import('./topics.ts');
@@ -74,8 +71,8 @@ async function suggestFor(
   const request = { ...baseRequest, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (previousWords.includes('--')) return ':files';
-  const pending = flagAwaitingValue(flags, previousWords.at(-1));
-  if (pending !== null) return flagValues(pending, flags[pending]!, current, '', request);
+  const flagName = flagAwaitingValue(flags, previousWords.at(-1));
+  if (flagName !== null) return flagValues(flagName, flags[flagName]!, current, '', request);
   const equals = /^--([^=]+)=(.*)$/s.exec(current);
   if (equals !== null) {
     const [, name, value] = equals;
@@ -115,9 +112,7 @@ function flagSuggestions(flags: Record<string, Flag>, previousWords: string[]): 
     .map(([name, flag]) => ({ value: `--${name}`, help: flag.help }));
 }
 
-async function commandSuggestions(
-  entries: typeof COMMANDS | Record<string, LoadCommand>,
-): Promise<Suggestion[]> {
+async function commandSuggestions(entries: typeof COMMANDS): Promise<Suggestion[]> {
   return Promise.all(
     Object.entries(entries).map(async ([value, entry]) => ({
       value,

@@ -69,5 +69,5 @@ end
 complete -c queuectl -f -k -a '(__queuectl_complete)'
 `;
 
-/** A script for each shell. It calls `queuectl __complete` with the words up to the cursor, so it is never out of date. */
+/** A script for each shell. It gets its suggestions from `queuectl __complete`, so it is never out of date. */
 export const COMPLETION_SCRIPTS: Record<string, string> = { bash, zsh, fish };

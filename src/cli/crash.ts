@@ -3,7 +3,7 @@ import { armCrashPoint, type Crash } from '../core/crash-point.ts';
 
 const BLOCK_MS = 3000;
 
-/** Makes this process crash at the point that `text` names, the value of QUEUECTL_CRASH_AT. Only tests set that variable. */
+/** Arms the crash point that `text` describes. The text is the value of QUEUECTL_CRASH_AT, which only tests set. */
 export function crashAt(text: string): void {
   armCrashPoint(text, crash);
 }

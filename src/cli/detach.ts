@@ -4,6 +4,7 @@ import { activeSupervisors, countWorkersOf } from '../actions/workers.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
+import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, STARTED_VARIABLE, startText } from '../exec/stop-mark.ts';
 import type { Context } from './command.ts';
@@ -13,35 +14,32 @@ const POLL_MS = 20;
 const SHOWN_LOG_LINES = 10;
 
 export interface DetachOptions {
+  /** The id of the supervisor. */
   id: string;
   count: number;
-  /** The user's limit of open files. It is read before detaching, because queuectl raises its own limit. */
-  openFileLimit: string | null;
   start: ProgramStart;
   /** True if the workers stop when no work is left. */
   drain: boolean;
 }
 
-/** Starts the same command in the background in a new session. Returns 0 when its workers are ready, or throws. */
+/** Runs this command in a new session. Returns 0 when its workers are ready, or have ended with --drain. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
-  const { id, count, openFileLimit, start, drain } = options;
+  const { id, count, start, drain } = options;
   const { io } = context;
-  const file = logPath(app.stateDirectory, id);
+  const path = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
   const args = process.argv.slice(2);
-  const internalFlags = [
-    '--supervisor',
-    id,
-    ...(openFileLimit === null ? [] : ['--open-files', openFileLimit]),
-  ];
-  const child = startSelf([...args, ...internalFlags], {
+  // The background process could only read the limit of open files that the runtime has raised.
+  const limit = processes.inheritedOpenFileLimit();
+  const limitFlag = limit === null ? [] : ['--open-files', limit];
+  const child = startSelf([...args, '--supervisor', id, ...limitFlag], {
     stdio: ['ignore', log, log],
     detached: true,
     variables: { [STARTED_VARIABLE]: startText(start) },
   });
   closeSync(log);
-  /** Null while the background process runs, 'ok' after exit code 0, else the reason of its end. */
+  /** Null while the background process runs, 'ok' after exit code 0, else why it ended. */
   let exitResult: string | null = null;
   child.once('exit', (code, signal) => {
     exitResult = code === 0 ? 'ok' : (signal ?? `exit code ${code}`);
@@ -53,26 +51,19 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   while ((await countWorkersOf(app, id)) < count) {
     // With --drain, the workers may have nothing to do and exit before they are counted.
     if (exitResult === 'ok' && drain) break;
-    if (exitResult === 'ok') {
-      throw new QueueError(
-        'worker-failed',
-        'the workers were stopped during startup',
-        `for details, see the log file ${file}`,
-      );
-    }
     if (exitResult !== null) {
-      const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
-      io.err(`${tail}\n`);
-      throw new QueueError(
-        'worker-failed',
-        `the workers exited during startup (${exitResult})`,
-        `for details, see the log file ${file}`,
-      );
+      if (exitResult !== 'ok') {
+        const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+        io.err(`${lines.slice(-SHOWN_LOG_LINES).join('\n')}\n`);
+      }
+      const end =
+        exitResult === 'ok' ? 'were stopped during startup' : `exited during startup (${exitResult})`;
+      throw new QueueError('worker-failed', `the workers ${end}`, `for details, see the log file ${path}`);
     }
     await pause(POLL_MS);
   }
-  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
+  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: path })}\n`);
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
-  io.note(`log file: ${file}. To stop the workers: queuectl worker stop`);
+  io.note(`log file: ${path}. To stop the workers: queuectl worker stop`);
   return 0;
 }

@@ -20,7 +20,7 @@ import { openTextFile, type TextFile } from './text-file.ts';
 
 /** This many bytes are checked before the store is opened, so that a short file with a mistake creates no store. */
 const CHECKED_BYTES = 256 * 1024;
-/** JSON text is printed when it is longer than this many characters. */
+/** Collected JSON text is printed when it is longer than this many characters. */
 const MAX_PENDING_TEXT = 256 * 1024;
 const MAX_SHOWN_WARNINGS = 5;
 const BATCH_JOBS = 1000;
@@ -33,18 +33,14 @@ export async function enqueueFile(
   printsJobs: boolean,
 ): Promise<string[]> {
   const { io } = context;
-  const cwd = (): string => context.cwd;
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);
-  const flags = await withResolvedParents(
-    context,
-    readJobFlags(input, { environment: context.environment, cwd }, now),
-  );
+  const flags = await withResolvedParents(context, readJobFlags(input, context, now));
   const progress = startProgress(io);
   const file = openTextFile(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
-  /** Maps the ids of jobs that already existed to whether they have been removed since. */
+  /** The jobs that already existed, by id. The value is true if the job has been removed since. */
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
     *[Symbol.iterator]() {
@@ -66,10 +62,15 @@ export async function enqueueFile(
   };
   try {
     const secrets = checkFirstJobs(file, jobs);
-    const ids = await enqueue(await context.app(), jobs, cwd, (job) => {
-      if (job.existing) existing.set(job.id, 'gone' in job);
-      return job.id;
-    });
+    const ids = await enqueue(
+      await context.app(),
+      jobs,
+      () => context.cwd,
+      (job) => {
+        if (job.existing) existing.set(job.id, 'gone' in job);
+        return job.id;
+      },
+    );
     progress.end();
     for (const warning of [...secrets, ...warnings.shown]) io.warn(printable(warning));
     if (warnings.total > MAX_SHOWN_WARNINGS)
@@ -98,7 +99,7 @@ async function print(
     io.out(`${ids.slice(at, at + BATCH_JOBS).join('\n')}\n`);
 }
 
-/** Prints the jobs as JSON. It reads them back one by one, because all of them together could exceed the memory. */
+/** Prints the jobs as JSON. Reads them back one by one, because all of them together could exceed the memory. */
 async function printJson(io: Io, app: App, ids: string[], existing: Map<string, boolean>): Promise<void> {
   let text = '[';
   const circumstances = await readCircumstances(app);
@@ -113,7 +114,7 @@ async function printJson(io: Io, app: App, ids: string[], existing: Map<string, 
   io.out(`${text}]\n`);
 }
 
-/** Reads an added job back. `existing` is described in `enqueueFile`. */
+/** Reads an added job back. Returns only its id if it has been removed. `existing` is the map of `enqueueFile`. */
 async function readAdded(app: App, id: string, existing: Map<string, boolean>): Promise<Job | GoneJob> {
   const job = existing.get(id) ? null : await lookUpJob(app, id);
   if (job === null) return { id, existing: true, gone: true };

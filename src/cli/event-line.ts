@@ -28,7 +28,7 @@ export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Pr
   for await (const event of events) {
     if (inWords) io.out(`${eventText(io, event)}\n`);
     else if (asJson) io.out(`${jsonText(io, toEventObject(event))}\n`);
-    // A relative time depends on the current time, so each event needs a new format.
+    // A relative time depends on the current time, so each event needs a new formatter.
     else io.out(`${await lineFormatter(io, EVENT_LIST, Date.now())(event)}\n`);
   }
 }

@@ -41,7 +41,7 @@ export const REASON_MEANINGS: Record<WaitingReason, string> = {
 export const LIMIT_FLAG: Flag = { value: 'N', short: 'n', help: 'maximum number of results' };
 
 export function readFilter(input: Input, now: number): JobFilter {
-  return readJobFilter({ one: input.one, all: input.all, called: (field) => `--${field}` }, now);
+  return readJobFilter({ one: input.one, all: input.all, nameOf: (field) => `--${field}` }, now);
 }
 
 export function readLimit(input: Input): number | null {

@@ -1,25 +1,18 @@
 import { entryOf } from '../core/entry-of.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { COMMAND_HINTS, GROUP_EXAMPLES } from './aliases.ts';
+import { COMMAND_ALIASES, COMMAND_HINTS, GROUP_EXAMPLES } from './aliases.ts';
 import type { Command } from './command.ts';
 import { canonicalWords, NO_WORD, wordIndex } from './command-words.ts';
-import {
-  COMMANDS,
-  type CommandGroup,
-  DESTRUCTIVE,
-  isGroup,
-  UNLISTED_COMMANDS,
-  WORKER_PROCESS,
-} from './commands.ts';
+import { COMMANDS, type CommandGroup, DESTRUCTIVE, isGroup, UNLISTED, WORKER_PROCESS } from './commands.ts';
 import type { Block } from './help-page.ts';
 
 type FoundCommand = { command: Command; args: string[] };
 
 /**
- * Finds a command and its arguments. Returns a help page or a text to print if the user asks for one or gives no command.
- * Throws if the command is unknown.
+ * Finds a command and its arguments. Returns a help page or the version as text if the user asks for it, and a help page
+ * if there is no command. Throws if the command is unknown.
  */
 export async function findCommand(given: string[]): Promise<FoundCommand | Block[] | string> {
   const args = canonicalWords(given);
@@ -30,15 +23,12 @@ export async function findCommand(given: string[]): Promise<FoundCommand | Block
   if (name === 'help') return helpFor(rest);
   if (name === WORKER_PROCESS)
     return { command: (await import('./commands/worker-process.ts')).default, args: rest };
-  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED_COMMANDS, name);
+  const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED, name);
   if (entry === undefined) {
     const { similarTopic } = await import('./topics.ts');
     const topic = similarTopic(name);
-    throw unknownCommandError(
-      name,
-      Object.keys(COMMANDS),
-      topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`,
-    );
+    const hint = topic === null ? HELP_HINT : `to read about this topic: queuectl help ${topic}`;
+    throw unknownCommandError(name, Object.keys(COMMANDS), hint);
   }
   return isGroup(entry) ? findInGroup(name, entry, rest) : commandOrHelp((await entry()).default, rest);
 }
@@ -84,8 +74,7 @@ async function findInGroup(
   const setting = name === 'config' ? (await import('./setting-hint.ts')).settingHint(rest) : undefined;
   // A word after a flag may be its value, so it is not reported as an unknown command.
   if (flag !== undefined && (at === -1 || rest.indexOf(flag) < at))
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `${name} requires a command: ${verbs.join(', ')}`,
       setting ?? `for example: queuectl ${[GROUP_EXAMPLES[name]!, ...rest.map(shellWord)].join(' ')}`,
     );
@@ -99,7 +88,7 @@ async function findInGroup(
 const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h');
 
 function isGlobalFlag(arg: string): boolean {
-  return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
+  return /^(--(json|quiet|db|color|no-color|no-pager)(=.*)?|-q)$/.test(arg);
 }
 
 const HELP_HINT = 'to list all commands and topics: queuectl help';
@@ -114,18 +103,14 @@ async function helpFor(words: string[]): Promise<Block[]> {
   const topic = names.length === 1 ? entryOf(TOPICS, names[0]) : undefined;
   if (topic !== undefined && entryOf(COMMANDS, names[0]) === undefined) return topic.page();
   // Without the placeholder for the next word, a group such as `workers` would become `worker list`.
-  const meant = canonicalWords([...names, NO_WORD]).slice(0, -1);
-  const [first] = meant;
-  if (
-    entryOf(COMMANDS, first) === undefined &&
-    entryOf(UNLISTED_COMMANDS, first) === undefined &&
-    first !== 'help'
-  )
+  const canonical = canonicalWords([...names, NO_WORD]).slice(0, -1);
+  const [first] = canonical;
+  if (entryOf(COMMANDS, first) === undefined && entryOf(UNLISTED, first) === undefined && first !== 'help')
     throw unknownTopicError(names[0]!, similarTopic(names[0]!));
-  const found = await findCommand(meant);
+  const found = await findCommand(canonical);
   if (typeof found === 'string') return [found];
   const extra = Array.isArray(found) ? undefined : found.args.find((arg) => !arg.startsWith('-'));
-  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP_HINT);
+  if (extra !== undefined) throw usageError(`help: unexpected argument '${extra}'`, HELP_HINT);
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);
   return topic === undefined ? page : [...page, ...topic.page()];
 }
@@ -137,18 +122,41 @@ function unknownTopicError(name: string, topic: string | null): QueueError {
 }
 
 function unknownCommandError(name: string, known: string[], hint: string): QueueError {
-  const meant = entryOf(COMMAND_HINTS, name);
-  if (meant !== undefined) return new QueueError('unknown-command', `unknown command '${name}'`, meant);
   const guess = similarCommand(name, known);
-  return new QueueError(
-    'unknown-command',
-    `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
-    hint,
+  const ownHint = entryOf(COMMAND_HINTS, name) ?? entryOf(COMMAND_HINTS, guess ?? undefined);
+  const meant = guess === null || ownHint !== undefined ? '' : `; did you mean '${guess}'?`;
+  return new QueueError('unknown-command', `unknown command '${name}'${meant}`, ownHint ?? hint);
+}
+
+/**
+ * Returns the command that was probably meant, another word for it, or a word with a hint. Returns null if none is similar. A
+ * destructive command is suggested only for a single typing error, so that nobody runs it for a harmless word.
+ */
+function similarCommand(name: string, commands: string[]): string | null {
+  const words = [...commands, ...otherWords(name)];
+  const safe = words.filter((word) => !DESTRUCTIVE.has(commandOf(word)));
+  return (
+    beginningWith(name, safe) ?? nearest(name, safe, 1) ?? nearest(name, words, 1) ?? nearest(name, safe)
   );
 }
 
-/** Returns the command that was probably meant, or null. A destructive one is suggested only for a single typing error. */
-function similarCommand(name: string, known: string[]): string | null {
-  const safe = known.filter((one) => !DESTRUCTIVE.has(one));
-  return nearest(name, safe, 1) ?? nearest(name, known, 1) ?? nearest(name, safe);
+/** Returns the aliases and the words with a hint that consist of as many words, and are in the same group. */
+function otherWords(name: string): string[] {
+  const group = name.includes(' ') ? `${name.split(' ')[0]} ` : '';
+  return [...Object.values(COMMAND_ALIASES).flat(), ...Object.keys(COMMAND_HINTS)].filter(
+    (word) => word.startsWith(group) && word.split(' ').length === name.split(' ').length,
+  );
+}
+
+/** Returns the command that a word stands for. */
+function commandOf(word: string): string {
+  const found = Object.entries(COMMAND_ALIASES).find(([, aliases]) => aliases.includes(word));
+  return found === undefined ? word : found[0].split(' --')[0]!;
+}
+
+/** Returns the shortest word that an incomplete name of at least three letters begins. */
+function beginningWith(name: string, words: string[]): string | null {
+  if (name.split(' ').at(-1)!.length < 3) return null;
+  const longer = words.filter((word) => word.startsWith(name.toLowerCase()));
+  return longer.sort((a, b) => a.length - b.length)[0] ?? null;
 }

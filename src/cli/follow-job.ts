@@ -5,12 +5,12 @@ import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { exitCodeForJob } from '../core/outcome.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { Context } from './command.ts';
-import { detachable, Interrupted } from './interrupt.ts';
+import { Interrupted, watchUntilInterrupted } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
 import { jsonText } from './layout.ts';
 import { type OutputPrinter, outputPrinter } from './output-printer.ts';
+import { withStandstillWarnings } from './standstill-warnings.ts';
 import { printable } from './text.ts';
-import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface FollowJobOptions extends FollowOptions {
   raw: boolean;
@@ -25,18 +25,18 @@ export const FROM_THE_START = { ordinal: null, lines: null, only: null, raw: fal
 export async function followJob(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
   const app = await context.app();
   const before = await getJob(app, id);
-  if (FINAL_STATES.includes(before.state)) return print(context, id, options);
-  return whileWatchingWorkers(context, [before.queue], () => print(context, id, options));
+  if (FINAL_STATES.includes(before.state)) return printOutput(context, id, options);
+  return withStandstillWarnings(context, [before.queue], () => printOutput(context, id, options));
 }
 
 /** Follows a new job to its end and returns its exit code. Ctrl-C stops following and leaves the job alone. */
 export function followToEnd(context: Context, id: string, timeoutMs: number | null): Promise<number> {
-  return detachable(context, [id], async (signal) =>
+  return watchUntilInterrupted(context, [id], async (signal) =>
     exitCodeForJob(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
   );
 }
 
-async function print(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
+async function printOutput(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
   const { io } = context;
   const app = await context.app();
   const split = (await getJob(app, id)).splitOutput;
@@ -74,7 +74,6 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
   return job;
 }
 
-/** Describes a job that ended without an attempt. */
 export function describeNeverRan({ id, state, lastError }: Job): string {
   return `job '${id}' did not run: it is ${state}${lastError === null ? '' : ` (${lastError})`}`;
 }
@@ -82,17 +81,16 @@ export function describeNeverRan({ id, state, lastError }: Job): string {
 /** Describes in one line how an attempt ended and what follows. */
 export function describeAttemptEnd(attempt: Attempt, job: Job, now: number): string {
   const ending = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
-  const next =
-    job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${formatRelative(job.dueAt, now)}`;
+  const next = job.delayed && job.dueAt! > now ? `, next attempt ${formatRelative(job.dueAt!, now)}` : '';
   return `attempt ${attempt.ordinal} ended${ending}: job ${job.id} is ${job.state}${next}`;
 }
 
 /** Prints a JSON line for each piece of output. A character split between two pieces is printed with the second. */
-function jsonPrinter({ io }: Context, id: string, stream: { stream?: Stream }): OutputPrinter {
+function jsonPrinter({ io }: Context, id: string, streamField: { stream?: Stream }): OutputPrinter {
   let decoder = new TextDecoder();
   let attempt = 1;
   const line = (output: string): void => {
-    if (output !== '') io.out(`${JSON.stringify({ id, attempt, ...stream, output })}\n`);
+    if (output !== '') io.out(`${JSON.stringify({ id, attempt, ...streamField, output })}\n`);
   };
   return {
     print(data, ordinal = 1) {

@@ -5,7 +5,7 @@ export type Block =
   | string
   /** A list of terms, each with its explanation. */
   | Row[]
-  /** The form of a command line, with placeholders. */
+  /** The syntax of a command line, with placeholders. */
   | { usage: string }
   /** Lines that are printed as they are. A line that starts with # is a comment. */
   | { code: string[] };
@@ -33,8 +33,8 @@ export function renderPage(page: Block[], style: Style): string {
   let indent = 0;
   let text = '';
   for (const [i, block] of page.entries()) {
-    const before = page[i - 1];
-    if (before !== undefined && !isHeading(before)) text += '\n';
+    const previous = page[i - 1];
+    if (previous !== undefined && !isHeading(previous)) text += '\n';
     if (isHeading(block)) indent = INDENT;
     text += `${blockLines(block, indent, width, termWidth, style).join('\n')}\n`;
   }
@@ -64,9 +64,9 @@ function blockLines(block: Block, indent: number, width: number, termWidth: numb
 
 function rowLines(rows: Row[], width: number, termWidth: number, style: Style): string[] {
   const margin = ' '.repeat(INDENT);
-  const hanging = ' '.repeat(INDENT + termWidth + 2);
+  const hangingIndent = ' '.repeat(INDENT + termWidth + 2);
   return rows.flatMap(([term, text]) => {
-    const lines = wrap(text, width - hanging.length).map((line) => hanging + line);
+    const lines = wrap(text, width - hangingIndent.length).map((line) => hangingIndent + line);
     const painted = margin + style.term(term);
     if (term.length > termWidth) return [painted, ...lines];
     const [first = '', ...more] = lines;

@@ -78,7 +78,7 @@ function aliasBlocks(rows: Row[]): Block[] {
   return rows.length === 0 ? [] : [{ heading: 'Aliases' }, rows];
 }
 
-/** Returns the other words for a command and its flags. */
+/** Returns the aliases of a command, its flags and its arguments, and the flags without effect. */
 function aliasRows(command: Command): Row[] {
   const { name, flags, args } = command;
   const targets = Object.entries(COMMAND_ALIASES).filter(
@@ -104,7 +104,7 @@ export function signature({ name, args }: Command): string {
   return args === '' ? name : `${name} ${args}`;
 }
 
-/** Returns the form of the command line. Flags come first, because everything after `--` belongs to the job. */
+/** Returns the syntax of the command line. Flags come first, because everything after `--` belongs to the job. */
 function usage({ name, args, flags }: Command): string {
   return ['queuectl', name, ...(Object.keys(flags).length > 0 ? ['[flags]'] : []), args]
     .filter((word) => word !== '')
@@ -127,10 +127,7 @@ function globalFlagsLine(): string {
   return `${names.join(', ')} (see 'queuectl help')`;
 }
 
-async function summaryRows(
-  loads: LoadCommand[],
-  term = (command: Command): string => command.name,
-): Promise<Row[]> {
+async function summaryRows(loads: LoadCommand[], term = (one: Command): string => one.name): Promise<Row[]> {
   const commands = await Promise.all(loads.map(async (load) => (await load()).default));
   return commands.map((command) => [term(command), command.summary]);
 }

@@ -44,10 +44,10 @@ export function untilSignal(): Promise<NodeJS.Signals> {
 }
 
 /**
- * Runs work that only watches jobs, and returns its exit code. The first Ctrl-C or SIGTERM stops watching. A second one
- * ends the program at once.
+ * Runs work that only watches jobs. The first Ctrl-C or SIGTERM stops the work, and a second one ends the program at once.
+ * Returns the exit code of the work, or of the signal that stopped it.
  */
-export async function detachable(
+export async function watchUntilInterrupted(
   context: Context,
   ids: string[],
   work: (signal: AbortSignal) => Promise<number>,
@@ -90,14 +90,12 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
 /** Prints what the jobs do after the user stopped watching them. */
 export async function noteJobsContinue({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
-  // Ctrl-C has printed ^C on this line of the terminal.
-  const start = io.tty ? '\n' : '';
-  if (ids.length > 1) {
-    io.err(`${start}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
-    return;
-  }
+  // The terminal has printed ^C on this line.
+  const lineBreak = io.tty ? '\n' : '';
+  if (ids.length > 1)
+    return io.err(`${lineBreak}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
   const { id, state } = await getJob(await app(), ids[0]!);
   io.err(
-    `${start}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${id}\n`,
+    `${lineBreak}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${id}\n`,
   );
 }

@@ -5,6 +5,9 @@ import { orNull } from '../core/or-null.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
 
+/** The exit code for SIGPIPE. It is returned if the reader of stdout has gone before the command was done with its input or its job. */
+export const BROKEN_PIPE_CODE = 141;
+
 /** Is thrown when the reader of stdout has gone, as with `| head`. The command then ends without an error message. */
 export class BrokenPipe extends Error {}
 
@@ -29,6 +32,8 @@ export interface Io {
   readonly color: boolean;
   /** True if stderr may be colored. */
   readonly errColor: boolean;
+  /** True if the terminal understands no control sequences at all. */
+  readonly dumb: boolean;
   readonly width: number;
   /** The number of lines of the terminal. */
   readonly height: number;
@@ -36,9 +41,9 @@ export interface Io {
   out(text: string): void;
   /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
-  /** Writes a hint, but not with --quiet or --json. If stderr is redirected, only a hint with `always` is written. */
+  /** Writes a note, but not with --quiet or --json. If stderr is redirected, writes it only with `always`. */
   note(text: string, always?: 'always'): void;
-  /** Writes a warning, also if stderr is redirected. Writes nothing with --quiet. */
+  /** Writes a warning, as a JSON object with --json. Writes nothing with --quiet. */
   warn(text: string): void;
   /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
   err(text: string): void;
@@ -46,10 +51,13 @@ export interface Io {
   errBytes(data: Uint8Array): void;
 }
 
+/** Encodes texts. The first use of a Buffer would take longer than all else that a short command prints. */
+const encoder = new TextEncoder();
+
 export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
-  const color = useColor(options, tty);
+  const color = usesColor(options, tty);
   const forTerminal = (text: string): string =>
     options.json ? printableJson(text) : printableLines(text, color);
   return {
@@ -59,14 +67,15 @@ export function createIo(options: IoOptions): Io {
     tty,
     errTty,
     color,
-    errColor: useColor(options, errTty),
+    errColor: usesColor(options, errTty),
+    dumb: options.environment.TERM === 'dumb',
     get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
     },
     get height() {
       return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
-    out: (text) => writeAll(1, Buffer.from(tty ? forTerminal(text) : text)),
+    out: (text) => writeAll(1, encoder.encode(tty ? forTerminal(text) : text)),
     bytes: (data) => writeAll(1, data),
     note: (text, always) => {
       if ((errTty || always) && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
@@ -92,7 +101,7 @@ export function isTerminal(fd: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(fd);
 }
 
-function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
+function usesColor({ color, environment }: IoOptions, tty: boolean): boolean {
   if (color !== 'auto') return color === 'always';
   if (environment.FORCE_COLOR) return !/^(0|false)$/.test(environment.FORCE_COLOR);
   if (environment.CLICOLOR_FORCE && environment.CLICOLOR_FORCE !== '0') return true;
@@ -108,7 +117,7 @@ function terminalSize(tty: boolean): number[] {
 /** Writes to stderr. Ignores errors, because a closed stderr must not stop the command. */
 function writeStderr(text: string | Uint8Array): void {
   try {
-    writeAll(2, typeof text === 'string' ? Buffer.from(text) : text);
+    writeAll(2, typeof text === 'string' ? encoder.encode(text) : text);
   } catch (error) {
     if (!(error instanceof BrokenPipe || error instanceof QueueError)) throw error;
   }
@@ -120,14 +129,13 @@ function writeAll(fd: number, data: Uint8Array): void {
     try {
       at += writeSync(fd, data, at);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
+      const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EPIPE') throw new BrokenPipe();
-      if (code !== 'EAGAIN') throw cannotWrite(error as Error);
+      if (code !== 'EAGAIN')
+        throw new QueueError('output-failed', `cannot write the output: ${message}`, undefined, {
+          cause: error,
+        });
       pauseSync(2);
     }
   }
-}
-
-function cannotWrite(cause: Error): QueueError {
-  return new QueueError('output-failed', `cannot write the output: ${cause.message}`, undefined, { cause });
 }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { QueueError } from '../core/errors.ts';
+import { usageError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Input } from './command.ts';
 
@@ -11,13 +11,8 @@ export function withFileArgument(input: Input): Input {
   if (!first.startsWith('@')) return input;
   const file = first.slice(1);
   if (file === '')
-    throw new QueueError(
-      'usage',
-      'the file name after @ is missing',
-      'for example: queuectl enqueue @jobs.json',
-    );
-  if (input.has('file'))
-    throw new QueueError('usage', 'give the file only once: as an argument or with --file');
+    throw usageError('the file name after @ is missing', 'for example: queuectl enqueue @jobs.json');
+  if (input.has('file')) throw usageError('give the file only once: as an argument or with --file');
   return {
     ...input,
     args: [],
@@ -30,8 +25,7 @@ export function withFileArgument(input: Input): Input {
 export function refuseJobFile(input: Input): void {
   const file = withFileArgument(input).one('file');
   if (file !== undefined)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       'run takes one job, not a file of jobs',
       `to enqueue the file and wait: queuectl enqueue --wait --file ${shellWord(file)}`,
     );
@@ -41,19 +35,20 @@ function refuseJsonFileAsCommand(name: string): void {
   if (!/^\S+\.(json|jsonl|ndjson)$/i.test(name) || name.startsWith('@')) return;
   const stat = statSync(name, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile() || (stat.mode & 0o111) !== 0) return;
-  throw new QueueError(
-    'usage',
+  throw usageError(
     `${name} is a file of jobs, not a command`,
     `to enqueue the jobs in the file: queuectl enqueue --file ${shellWord(name)}`,
   );
 }
 
 /** Returns a hint for a command that was given as several arguments, and undefined for a single one. */
-export function severalWordsHint(name: string, words: string[]): string | undefined {
-  if (words.length < 2) return undefined;
+export function severalWordsHint(name: string, words: string[], flags: string[]): string | undefined {
   const [first, second] = words;
-  // Other queues take an id and a command, as in `add job1 'echo hello'`.
+  // A program is one word and not a flag. Otherwise, what follows -- would not run.
+  if (words.length < 2 || first!.startsWith('-') || /\s/.test(first!)) return undefined;
+  const start = ['queuectl', name, ...flags.map(shellWord)].join(' ');
+  // Other job queue programs take an id and a command, as in `add job1 'echo hello'`.
   if (words.length === 2 && /^[\w.-]+$/.test(first!) && /\s/.test(second!))
-    return `to choose the id: queuectl ${name} --id ${first} ${shellWord(second!)}`;
-  return `put the command after --: queuectl ${name} -- ${words.map(shellWord).join(' ')}`;
+    return `to choose the id: ${start} --id ${first} ${shellWord(second!)}`;
+  return `put the command after --: ${start} -- ${words.map(shellWord).join(' ')}`;
 }

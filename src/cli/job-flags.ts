@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { readAfterFlag, readDependencies } from '../core/dependency-input.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import type { NamedField } from '../core/field.ts';
 import { FIELDS } from '../core/field-list.ts';
-import { readTag } from '../core/filter.ts';
 import { withoutDefaultHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
+import { readTag } from '../core/tag.ts';
+import { kebab } from './canonical-flags.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
 import { unreadableError } from './read-file.ts';
 import { readStdinFlag } from './stdin.ts';
@@ -20,59 +21,69 @@ interface FieldFlag {
 
 /** Parses a flag of the table of job fields, such as `--priority -p N  help`. */
 function fieldFlag(field: NamedField, line: string): FieldFlag {
-  const [, name, short, value, help] = /^--([\w-]+)(?: -(\w))?(?: (\S+))? {2}(.+)$/.exec(line)!;
-  const flag: Flag = { help: help! };
-  if (value !== undefined) flag.value = value;
-  if (short !== undefined) flag.short = short;
+  const [form, help] = line.split('  ', 2) as [string, string];
+  const [dashes, ...rest] = form.split(' ');
+  const name = dashes!.slice(2);
+  const flag: Flag = { help };
+  for (const word of rest) {
+    if (word.startsWith('-')) flag.short = word.slice(1);
+    else flag.value = word;
+  }
   if (field.many) flag.many = true;
   if (field.heading !== undefined) flag.group = field.heading;
   // A flag such as --set-queue has no other names, because they would be names of the filter --queue.
-  if (!name!.startsWith('set-')) flag.aliases = otherNames(field, name!);
-  return { name: name!, flag, field };
+  if (!name.startsWith('set-')) flag.aliases = () => otherNames(field, name);
+  return { name, flag, field };
 }
 
 /** Returns the other names that a job object may use for the field, written as flags. */
 function otherNames({ name, spellings = [] }: NamedField, flag: string): string[] {
-  const names = [name, ...spellings].map((one) =>
-    one
-      .replace(/([a-z])([A-Z])/g, '$1-$2')
-      .toLowerCase()
-      .replaceAll('_', '-'),
-  );
+  const names = [name, ...spellings].map(kebab);
   return [...new Set(names)].filter((one) => one !== flag);
 }
 
-const FIELD_FLAGS = FIELDS.flatMap((field) =>
-  field.flag === undefined ? [] : [fieldFlag(field, field.flag)],
-);
+let knownFlags: FieldFlag[] | null = null;
+
+/** Returns the flags that set the fields of a new job. They are made on first use, because a plain enqueue has no flags. */
+function fieldFlags(): FieldFlag[] {
+  if (knownFlags !== null) return knownFlags;
+  knownFlags = [];
+  for (const field of FIELDS) if (field.flag !== undefined) knownFlags.push(fieldFlag(field, field.flag));
+  return knownFlags;
+}
 const editFieldFlags = (): FieldFlag[] =>
   FIELDS.flatMap((field) => {
     const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
     return line === undefined ? [] : [fieldFlag(field, line)];
   });
 
-const toFlags = (flags: FieldFlag[]): Record<string, Flag> =>
-  Object.fromEntries(
-    flags.flatMap(({ name, flag }) => [[name, flag], ...(name === 'env' ? Object.entries(ENV_FLAGS) : [])]),
-  );
+/** Returns further flags that set the field `env`. */
+const envFlags = (): Record<string, Flag> =>
+  inGroup(FIELDS.find((field) => field.name === 'env')!.heading!, {
+    'env-file': {
+      value: 'FILE',
+      help: 'read environment variables from a file with one NAME=VALUE per line',
+    },
+    'inherit-env': {
+      value: 'A,B',
+      many: true,
+      help: "copy these variables from the current environment; '*' copies all, and 'LC_*' those that start so",
+    },
+  });
 
-/** Further flags that set the field `env`. */
-const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.heading!, {
-  'env-file': {
-    value: 'FILE',
-    help: 'read environment variables from a file with one NAME=VALUE per line',
-  },
-  'inherit-env': {
-    value: 'A,B',
-    many: true,
-    help: "copy these variables from the current environment; '*' copies all, and 'LC_*' those that start so",
-  },
-});
+function toFlags(flags: FieldFlag[]): Record<string, Flag> {
+  const byName: Record<string, Flag> = {};
+  for (const { name, flag } of flags) {
+    byName[name] = flag;
+    if (name === 'env') Object.assign(byName, envFlags());
+  }
+  return byName;
+}
 
-/** The flags that describe a job. Each sets a field of a job object, with the same checks. */
-export const JOB_FLAGS = toFlags(FIELD_FLAGS);
+/** Returns the flags that describe a job. Each sets a field of a job object, which is checked as in JSON. */
+export const jobFlags = () => toFlags(fieldFlags());
 /** Returns the flags that describe the job of a schedule. */
-export const scheduledJobFlags = () => toFlags(FIELD_FLAGS.filter(({ field }) => !field.unscheduled));
+export const scheduledJobFlags = () => toFlags(fieldFlags().filter(({ field }) => !field.unscheduled));
 /** Returns the flags that change a waiting job. */
 export const editFlags = () => withoutDefaults(toFlags(editFieldFlags()));
 
@@ -86,21 +97,19 @@ export function withoutDefaults(flags: Record<string, Flag>): Record<string, Fla
 }
 
 /** The environment and the working directory of the process that reads the flags. */
-export interface CallerEnvironment {
-  environment: NodeJS.ProcessEnv;
-  cwd: () => string;
-}
+export type CallerEnvironment = Pick<Context, 'environment' | 'cwd'>;
 
 /** Fields whose flags are not read by `readFields`. */
 const READ_SEPARATELY = ['command', 'env', 'depends_on'];
 
 export function readJobFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
-  const flags = FIELD_FLAGS.filter(({ field }) => !READ_SEPARATELY.includes(field.name));
+  if (input.hasNoFlags) return {};
+  const flags = fieldFlags().filter(({ field }) => !READ_SEPARATELY.includes(field.name));
   const env = readEnvFlags(input, caller.environment);
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
-    throw new QueueError('usage', `--${unique} requires --unique`, 'add --unique KEY');
-  const read = readFields(input, flags, caller.cwd, now, Object.keys(env).length > 0 ? { env } : {});
+    throw usageError(`--${unique} requires --unique`, 'add --unique KEY');
+  const read = readFields(input, flags, caller, now, env);
   // --after may have short ids, which `withResolvedParents` resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfterFlag);
   return read;
@@ -108,12 +117,12 @@ export function readJobFlags(input: Input, caller: CallerEnvironment, now: numbe
 
 export function readEditFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
   const flags = editFieldFlags().filter(({ field }) => field.name !== 'env');
-  const env = readEnvFlags(input, caller.environment);
-  return readFields(input, flags, caller.cwd, now, Object.keys(env).length > 0 ? { env } : {});
+  return readFields(input, flags, caller, now, readEnvFlags(input, caller.environment));
 }
 
 /** Reads all flags that set environment variables. --env wins over --inherit-env, which wins over --env-file. */
 function readEnvFlags(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
+  if (!['env', 'env-file', 'inherit-env'].some(input.has)) return {};
   return {
     ...readEnvFile(input.one('env-file')),
     ...readInheritedEnv(input, environment),
@@ -124,24 +133,25 @@ function readEnvFlags(input: Input, environment: NodeJS.ProcessEnv): Record<stri
 function readFields(
   input: Input,
   flags: FieldFlag[],
-  cwd: () => string,
+  caller: CallerEnvironment,
   now: number,
-  object: Record<string, unknown>,
+  env: Record<string, string>,
 ): JobInput {
-  const flagOf = new Map<string, string>();
+  const object: Record<string, unknown> = Object.keys(env).length > 0 ? { env } : {};
+  const flagByField = new Map<string, string>();
   for (const flag of flags) {
     if (!input.has(flag.name)) continue;
-    object[flag.field.name] = readFlag(input, flag, cwd);
-    if (flag.flag.value !== undefined && !flag.flag.many) flagOf.set(flag.field.name, flag.name);
+    object[flag.field.name] = readFlag(input, flag, caller);
+    if (flag.flag.value !== undefined && !flag.flag.many) flagByField.set(flag.field.name, flag.name);
   }
-  return withFlagNames(flagOf, () => readJobObject(object, now).input);
+  return withFlagNames(flagByField, () => readJobObject(object, now).input);
 }
 
 /** Converts the text of a flag to a value that its field accepts. */
-function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => string): unknown {
+function readFlag(input: Input, { name, flag, field }: FieldFlag, caller: CallerEnvironment): unknown {
   if (flag.value === undefined) return true;
   const text = input.one(name)!;
-  if (field.name === 'cwd') return absoluteCwd(text, cwd);
+  if (field.name === 'cwd') return absoluteCwd(text, caller);
   if (field.name === 'stdin') return readStdinFlag(text, input.one('file'));
   if (flag.value === 'K=V')
     return Object.fromEntries(input.all(name).map((tag) => readTag(tag, `--${name}`)));
@@ -151,12 +161,12 @@ function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => str
 }
 
 /** Calls `read`. In the message of its error, replaces the names of fields by those of their flags. */
-function withFlagNames(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
+function withFlagNames(flagByField: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    const named = (word: string): string => (flagOf.has(word) ? `--${flagOf.get(word)}` : word);
+    const named = (word: string): string => (flagByField.has(word) ? `--${flagByField.get(word)}` : word);
     const message = error.message.replace(/^\w+( and \w+(?= cannot))?/, (start) =>
       start.replace(/\w+/g, named),
     );
@@ -164,9 +174,9 @@ function withFlagNames(flagOf: ReadonlyMap<string, string>, read: () => JobInput
   }
 }
 
-function absoluteCwd(path: string, cwd: () => string): string {
+function absoluteCwd(path: string, caller: CallerEnvironment): string {
   if (path === '') throw new QueueError('invalid-value', '--cwd must not be empty');
-  return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
+  return path.startsWith('/') ? path : `${caller.cwd.replace(/\/$/, '')}/${path}`;
 }
 
 /** Reads a file with a variable per line. Skips blank lines and comments. Drops `export`, and quotes around values. */
@@ -180,11 +190,9 @@ function readEnvFile(file: string | undefined): Record<string, string> {
   }
   const lines = text
     .split(/\r?\n/)
-    .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'));
-  return readEnv(
-    lines.filter((line) => line !== '' && !line.startsWith('#')),
-    `--env-file: each line of ${file}`,
-  );
+    .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'))
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return readEnv(lines, `--env-file: each line of ${file}`);
 }
 
 function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
@@ -194,7 +202,7 @@ function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<
   return Object.fromEntries(names.map((name) => [name, environment[name]!]));
 }
 
-/** Variables that describe the present process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
+/** Variables that describe this process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
 const PROCESS_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
 
 /** Returns the name itself, or all names that match a pattern with `*`, except `secrets`. Throws if no such variable is set. */
@@ -260,19 +268,19 @@ export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
 
 /** Returns a function that adds the flags to one job after the other. `isOneOfMany` is false for a job that comes alone. */
 export function createFiller(flags: JobInput): (job: JobInput, isOneOfMany?: boolean) => JobInput {
-  const fromFlags = FIELD_FLAGS.filter(({ field }) => isSet(flags, field));
+  const fromFlags =
+    Object.keys(flags).length === 0 ? [] : fieldFlags().filter(({ field }) => isSet(flags, field));
   let number = 0;
   return (job, isOneOfMany = true) => {
-    if (++number > 1 && flags.id !== undefined)
-      throw new QueueError('usage', '--id cannot be used with several jobs');
+    if (++number > 1 && flags.id !== undefined) throw usageError('--id cannot be used with several jobs');
     const conflict = fromFlags.find(({ field }) => isSet(job, field));
     if (conflict !== undefined) {
       const which = isOneOfMany ? `job ${number}` : 'the job';
-      throw new QueueError('usage', `${which} and a flag both set ${conflict.field.name}`);
+      throw usageError(`${which} and a flag both set ${conflict.field.name}`);
     }
     if (fromFlags.length === 0) return job;
     if (!isOneOfMany && flags.policy?.onParentFailure && !(flags.dependsOn ?? job.dependsOn)?.length)
-      throw new QueueError('usage', '--on-parent-failure requires --after');
+      throw usageError('--on-parent-failure requires --after');
     return withChanges(job, flags);
   };
 }

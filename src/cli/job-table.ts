@@ -1,4 +1,4 @@
-import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
+import { attemptsAllowed, attemptsUsed } from '../core/decide.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { signalOf } from '../core/outcome.ts';
@@ -9,36 +9,32 @@ import type { TimeFormat } from './times.ts';
 
 export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
   return [
-    { title: 'ID', value: (job) => job.id },
+    { title: 'ID', value: (job) => job.id, shortens: true },
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
     {
-      title: 'WAITING',
+      title: 'WAITING FOR',
       alignedOnly: true,
       drop: 0,
       value: (job) => waitingText(job, times.text),
       color: waitingColor,
     },
-    { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 1, shortens: true },
     { title: 'NAME', value: (job) => job.name ?? '', drop: 3, alignedOnly: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 5 },
-    {
-      title: 'ATTEMPTS',
-      drop: 2,
-      value: (job) => `${job.attempts}/${attemptsAllowed(job)}`,
-      alignedValue: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
-    },
+    { title: 'ATTEMPTS', drop: 2, value: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}` },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 4 },
-    { title: 'DUE', value: (job) => (job.blocked ? '' : times.text(job.dueAt)), scriptsOnly: true },
+    {
+      title: 'DUE',
+      value: (job) => (job.blocked || job.held ? '' : times.text(job.dueAt)),
+      scriptsOnly: true,
+    },
     { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
     { title: 'WAITING FOR', value: (job) => job.waitingFor ?? '', scriptsOnly: true },
   ];
 }
 
 /** Returns why a job waits, or when it is due if it only waits for that time. Empty if the job does not wait. */
-export function waitingText(
-  { waitingFor, dueAt }: JobWithReason,
-  timeText: (at: number | null) => string,
-): string {
+export function waitingText({ waitingFor, dueAt }: JobWithReason, timeText: TimeFormat['text']): string {
   if (waitingFor === null) return '';
   return waitingFor === 'scheduled' || waitingFor === 'retrying' ? timeText(dueAt) : reasonText(waitingFor);
 }
@@ -50,8 +46,8 @@ export function waitingColor({ waitingFor }: JobWithReason): Color | undefined {
 
 export function deadColumns(times: TimeFormat): Column<Job>[] {
   return [
-    { title: 'ID', value: (job) => job.id },
-    { title: 'QUEUE', value: (job) => job.queue, drop: 2 },
+    { title: 'ID', value: (job) => job.id, shortens: true },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 2, shortens: true },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 1 },
     { title: 'EXIT', value: exitText },
     { title: 'DEAD SINCE', value: (job) => times.text(job.finishedAt), drop: 3 },

@@ -7,7 +7,7 @@ import type { Context } from './command.ts';
 import { type Listing, printList } from './print-list.ts';
 import { isAligned } from './table.ts';
 
-/** Without --limit, a terminal gets this many rows. A pipe and --json get all matches. */
+/** Without --limit, a table on a terminal has at most this many rows. Any other output has all matches. */
 const DEFAULT_ROWS = 50;
 /** Matches are counted only up to this number, because counting all of them could take long. */
 const MAX_COUNTED = 10_000;

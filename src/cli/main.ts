@@ -4,6 +4,6 @@ import { run } from './run.ts';
 
 setProcessName();
 
-// Results were written synchronously (cli/io.ts) and logs were flushed, so nothing is cut off. A worker that leaves
-// jobs running must not wait for them.
+// The exit is explicit, because a worker that leaves jobs running must not wait for them. It cuts nothing off: results
+// were written synchronously (cli/io.ts), and logs were flushed.
 process.exit(await run(process.argv.slice(2), process.env));

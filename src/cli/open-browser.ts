@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Opens a secret URL. All users can see the arguments of a process, so the browser gets a private page that redirects to
- * the URL. Returns a function that removes the page.
- */
+/** Opens a secret URL through a private page, because all users can see process arguments. Returns a function that removes it. */
 export function openBrowser(directory: string, url: string, onFailure: () => void): () => void {
   const page = join(directory, `open-${process.pid}.html`);
   writeFileSync(page, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">\n`, { mode: 0o600 });

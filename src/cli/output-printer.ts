@@ -1,11 +1,11 @@
 import type { Stream } from '../core/job.ts';
-import { outputText, type StyledText } from '../core/output-text.ts';
+import { outputParser, type StyledText } from '../core/output-text.ts';
 import type { TextStyle } from '../core/text-style.ts';
 import type { Io } from './io.ts';
 
 /**
- * Prints the output of a job. On a terminal, colors and carriage returns take effect and other control characters are
- * escaped, unless `raw` is set.
+ * Prints the output of a job. On a terminal, colors, carriage returns and the erasing of a line take effect, and other
+ * control characters are escaped, unless `raw` is set.
  */
 export interface OutputPrinter {
   /** Prints a piece of the output of an attempt. */
@@ -17,35 +17,45 @@ export interface OutputPrinter {
 }
 
 const RESET = '\x1b[0m';
+const MOVES_AND_ERASURES = /\r|\x1b\[[12]?K/g;
+const ERASURES = /\x1b\[[12]?K/g;
+const LONGEST_ERASURE = '\r\x1b[2K'.length;
+/** Matches the end of a line that is erased, with the cursor at its start. */
+const ERASED_LINE = /\r\x1b\[2?K$|\x1b\[2K\r$/;
 
 /** Returns a printer that writes a stream of a job to the same stream of this process. */
 export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): OutputPrinter {
-  const to =
+  const target =
     stream === 'stderr'
       ? { write: io.errBytes, tty: io.errTty, color: io.errColor }
       : { write: io.bytes, tty: io.tty, color: io.color };
-  if (!to.tty || raw) return { print: (data) => to.write(data), end() {}, reset() {} };
-  const reader = outputText();
+  if (!target.tty || raw) return { print: (data) => target.write(data), end() {}, reset() {} };
+  const reader = outputParser();
   let inLine = false;
+  /** The end of the current line. A sequence may be split between two writes. */
+  let lineEnd = '';
   let colored = false;
   const show = (pieces: StyledText[]): void => {
     const text = pieces.map((piece) => piece.text).join('');
     if (text === '') return;
     const line = text.slice(text.lastIndexOf('\n') + 1);
-    inLine = (inLine && line.length === text.length) || line.replaceAll('\r', '') !== '';
-    const painted = to.color ? paintPieces(pieces) : text;
+    const continues = line.length === text.length;
+    lineEnd = `${continues ? lineEnd : ''}${line}`.slice(-LONGEST_ERASURE);
+    const hasText = (inLine && continues) || line.replace(MOVES_AND_ERASURES, '') !== '';
+    inLine = hasText && !ERASED_LINE.test(lineEnd);
+    const painted = target.color ? paintPieces(pieces) : text;
     colored ||= painted !== text;
-    to.write(Buffer.from(painted));
+    target.write(Buffer.from(io.dumb ? painted.replace(ERASURES, '') : painted));
   };
   return {
     print: (data) => show(reader.read(data)),
     end() {
       show(reader.end());
-      if (inLine) to.write(Buffer.from('\n'));
+      if (inLine) target.write(Buffer.from('\n'));
       inLine = false;
     },
     reset() {
-      if (colored) to.write(Buffer.from(RESET));
+      if (colored) target.write(Buffer.from(RESET));
     },
   };
 }

@@ -1,81 +1,92 @@
-import { QueueError } from '../core/errors.ts';
+import { entryOf } from '../core/entry-of.ts';
+import { QueueError, usageError } from '../core/errors.ts';
+import { STATE_ALIASES, STATES } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
+import { FLAG_HINTS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
 
-/** Is put in front of a negative number, which would look like a flag. No real argument can contain a NUL. */
+/** A prefix for negative numbers, which would look like flags. No real argument can contain a NUL. */
 const NUMBER_PREFIX = '\0';
 
 /** Parses the arguments of a command by its table of flags. Throws if the command does not take them. */
 export function parseInput(command: Command, args: string[]): Input {
-  const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
   const broken = args.find((arg) => arg.includes('\ufffd'));
   // The runtime has already replaced invalid UTF-8, so the command would not be the one that was typed.
   if (broken !== undefined)
-    throw new QueueError(
-      'usage',
-      `'${broken}' is not valid UTF-8`,
-      'put it in a script and enqueue the script',
-    );
+    throw usageError(`'${broken}' is not valid UTF-8`, 'put it in a script and enqueue the script');
   const end = args.indexOf('--');
+  // Without a flag the table is not read, because some commands make theirs only then.
+  const flags: Record<string, Flag> = hasFlags(args) ? { ...GLOBAL_FLAGS, ...command.flags } : {};
   const ownArgs = (end === -1 ? args : args.slice(0, end)).map((arg) => {
     const bareValue = arg.startsWith('--') ? flags[arg.slice(2)]?.bareValue : undefined;
     if (bareValue !== undefined) return `${arg}=${bareValue}`;
     return /^-\d/.test(arg) ? NUMBER_PREFIX + arg : arg;
   });
-  const { values, positionals } = parseFlags(command, flags, ownArgs);
-  const withoutPrefix = (text: string): string => (text.startsWith(NUMBER_PREFIX) ? text.slice(1) : text);
+  const { values, positionals, flagArgs } = parseFlags(command, flags, ownArgs);
   const all = (flag: string): string[] => (values.get(flag) ?? []).map(withoutPrefix);
   const input: Input = {
     args: positionals.map(withoutPrefix),
     rest: end === -1 ? null : args.slice(end + 1),
     has: (flag) => values.has(flag),
+    hasNoFlags: values.size === 0,
     one: (flag) => all(flag).at(-1),
     all,
     required(at, what, example) {
       const value = input.args[at];
-      if (!value) throw new QueueError('usage', `${what} is missing`, example);
+      if (!value) throw usageError(`${what} is missing`, example);
       return value;
     },
   };
-  checkArguments(command, input);
+  checkArguments(command, input, flagArgs.map(withoutPrefix));
   return input;
 }
 
-interface Parsed {
-  values: Map<string, string[]>;
-  positionals: string[];
-}
+/** Removes NUMBER_PREFIX. */
+const withoutPrefix = (text: string): string => (text.startsWith(NUMBER_PREFIX) ? text.slice(1) : text);
 
-/** Parses flags by hand. Loading the parser of the runtime takes longer than opening the store. */
-function parseFlags(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
+/** Parses flags without the parser of the runtime, because loading it takes longer than opening the store. */
+function parseFlags(command: Command, flags: Record<string, Flag>, args: string[]) {
   const help = `for help: queuectl help ${command.name}`;
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
+  /** The flags and their values, as they were typed. */
+  const flagArgs: string[] = [];
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
     if (!isFlag(arg)) {
       positionals.push(arg);
       continue;
     }
+    const start = i;
     for (const { name, typed, inline } of splitArgument(arg, flags)) {
       const flag = name === undefined ? undefined : flags[name];
       if (name === undefined || flag === undefined)
-        throw unknownFlagError(typed, flags, command.usageHint?.(args.slice(i)) ?? help);
+        throw unknownFlagError(typed, flags, command, args.map(withoutPrefix), i, positionals[0]);
       const given = values.get(name) ?? [];
       if (flag.value === undefined) {
-        if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
+        if (inline !== undefined) throw usageError(`--${name} takes no value`, help);
       } else {
-        if (given.length > 0 && !flag.many)
-          throw new QueueError('usage', `--${name} can only be given once`, help);
+        if (given.length > 0 && !flag.many) throw usageError(`--${name} can only be given once`, help);
         const value = inline ?? args[++i];
         if (value === undefined || (inline === undefined && isFlag(value)))
-          throw new QueueError('usage', `--${name} requires a value (${flag.value})`, help);
+          throw usageError(`--${name} requires a value (${flag.value})`, help);
         given.push(value);
       }
       values.set(name, given);
     }
+    flagArgs.push(...args.slice(start, i + 1));
   }
-  return { values, positionals };
+  return { values, positionals, flagArgs };
+}
+
+/** Tells whether one of the arguments before `--` is a flag. */
+export function hasFlags(args: string[]): boolean {
+  for (const arg of args) {
+    if (arg === '--') return false;
+    if (isFlag(arg)) return true;
+  }
+  return false;
 }
 
 /** Returns true for a flag. A single dash is an argument that stands for standard input. */
@@ -110,22 +121,55 @@ function splitArgument(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
   return parts;
 }
 
-function unknownFlagError(typed: string, flags: Record<string, Flag>, help: string): QueueError {
-  const guess = nearest(typed.replace(/^-+/, ''), Object.keys(flags));
-  const hint = guess === null ? '' : `; did you mean --${guess}?`;
-  return new QueueError('unknown-flag', `unknown flag '${typed}'${hint}`, help);
+function unknownFlagError(
+  typed: string,
+  flags: Record<string, Flag>,
+  command: Command,
+  args: string[],
+  at: number,
+  firstWord: string | undefined,
+): QueueError {
+  const help = `for help: queuectl help ${command.name}`;
+  const message = `unknown flag '${typed}'`;
+  const name = typed.replace(/^-+/, '').toLowerCase().replaceAll('_', '-');
+  const hint = typed.startsWith('--') ? flagHint(name, flags, command.name) : undefined;
+  if (hint !== undefined) return new QueueError('unknown-flag', message, hint);
+  const guess = typed.startsWith('--') ? similarFlag(name, flags) : null;
+  // A flag that resembles one of queuectl is hardly a flag of the command to run.
+  if (guess !== null) return new QueueError('unknown-flag', `${message}; did you mean --${guess}?`, help);
+  // The words before the flag belong to the command to run.
+  const start = firstWord === undefined ? at : args.lastIndexOf(firstWord, at);
+  const usage = command.usageHint?.(args.slice(start), args.slice(0, start));
+  return new QueueError('unknown-flag', message, usage ?? help);
 }
 
-function checkArguments(command: Command, input: Input): void {
+/** Returns a hint for a flag that this command does not have, or that is a value of one of its flags. */
+function flagHint(name: string, flags: Record<string, Flag>, command: string): string | undefined {
+  const state = STATES.find((one) => one === name) ?? STATE_ALIASES.get(name);
+  const reason = WAITING_REASONS.find((one) => one.replaceAll('_', '-') === name);
+  const hint = entryOf(entryOf(FLAG_HINTS, command) ?? {}, name);
+  if (hint !== undefined) return hint;
+  if (state !== undefined && Object.hasOwn(flags, 'state')) return `use --state ${state}`;
+  if (reason !== undefined && Object.hasOwn(flags, 'waiting-for')) return `use --waiting-for ${reason}`;
+  return undefined;
+}
+
+/** Returns the flag that was probably meant: one with few typing errors, or one that is a part of the name. */
+function similarFlag(name: string, flags: Record<string, Flag>): string | null {
+  const names = Object.keys(flags).filter((flag) => !flags[flag]!.hidden);
+  const isPart = (flag: string): boolean => name.endsWith(`-${flag}`) || name.startsWith(`${flag}-`);
+  return nearest(name, names) ?? names.find((flag) => flag.length > 2 && isPart(flag)) ?? null;
+}
+
+function checkArguments(command: Command, input: Input, flagArgs: string[]): void {
   const help = `for help: queuectl help ${command.name}`;
   if (input.args.length > command.maxArguments) {
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `${command.name}: unexpected argument '${input.args[command.maxArguments]}'`,
-      command.usageHint?.(input.args) ?? help,
+      command.usageHint?.(input.args, flagArgs) ?? help,
     );
   }
   if (input.rest !== null && !command.takesRest && input.rest.length > 0) {
-    throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);
+    throw usageError(`${command.name}: unexpected argument '${input.rest[0]}'`, help);
   }
 }

@@ -9,11 +9,11 @@ import { type TimeFormat, timesFor } from './times.ts';
 export interface Listing<Row> {
   columns(times: TimeFormat): Column<Row>[];
   id(row: Row): string;
-  /** Returns the JSON object of a row, unless it is the row itself. */
+  /** Returns the JSON object of a row. The default is the row itself. */
   object?(row: Row): object | Promise<object>;
 }
 
-/** A longer list is printed as several tables, each with this many rows. */
+/** A longer list is printed as several tables, each with at most this many rows. */
 const TABLE_ROWS = 500;
 /** Collected text is printed when it is longer than this many characters. */
 const MAX_PENDING_TEXT = 256 * 1024;

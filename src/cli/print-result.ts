@@ -17,10 +17,8 @@ export function printResult(io: Io, object: object, sentence: string, value: str
 }
 
 /** Returns the fields of a JSON answer about at-most-once jobs. There are none if no such job was affected. */
-export function atMostOnceFields({
-  skippedAtMostOnce: skipped = [],
-  retriedAtMostOnce = [],
-}: Partial<JobActionResult>): object {
+export function atMostOnceFields(acted: Partial<JobActionResult>): object {
+  const { skippedAtMostOnce: skipped = [], retriedAtMostOnce = [] } = acted;
   return {
     ...(skipped.length > 0 ? { skipped } : {}),
     ...(retriedAtMostOnce.length > 0 ? { started_again: retriedAtMostOnce } : {}),

@@ -6,7 +6,7 @@ const LOG_UPDATE_MS = 10_000;
 
 /** Reports the progress of a long command on stderr: one changing line on a terminal, else a line every ten seconds. */
 export interface Progress {
-  /** Reports progress. Most calls return at once without calling `text`. */
+  /** Reports progress, but not with --quiet or --json. Most calls return at once without calling `text`. */
   update(text: () => string): void;
   /** Removes the line from the terminal. Lines in a log stay. */
   end(): void;

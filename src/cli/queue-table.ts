@@ -1,7 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
+import { usageError } from '../core/errors.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { State } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
@@ -16,7 +16,7 @@ import { timesFor } from './times.ts';
 export const QUEUE_LIST: Listing<QueueObject> = {
   id: (queue) => queue.name,
   columns: (times) => [
-    { title: 'QUEUE', value: (queue) => queue.name },
+    { title: 'QUEUE', value: (queue) => queue.name, shortens: true },
     {
       title: 'STATUS',
       value: (queue) => (queue.paused ? 'paused' : 'open'),
@@ -69,7 +69,7 @@ export const ALL_QUEUES_FLAG: Record<string, Flag> = { all: { help: 'all queues'
 export function queueOrAll(input: Input): string | null {
   if (!input.has('all'))
     return input.required(0, 'the queue name', 'to list the queues: queuectl queue list');
-  if (input.args.length > 0) throw new QueueError('usage', 'give either the name of a queue or --all');
+  if (input.args.length > 0) throw usageError('give either the name of a queue or --all');
   return null;
 }
 

@@ -1,4 +1,4 @@
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { factNamed } from '../core/foreign-fields.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { SCHEMAS } from '../http/schemas.ts';
@@ -26,8 +26,7 @@ export function readLayout(command: Command, input: Input): Layout {
 /** Returns the fields that can be selected from the objects that a command prints as JSON. Throws if it has none. */
 export function fieldsOf({ name, prints }: Command): string[] {
   if (prints === undefined)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `${name} does not support --json with fields`,
       `to print all fields: queuectl ${name} --json`,
     );
@@ -46,9 +45,9 @@ function chosenFields(command: Command, input: Input): string[] {
 
 function checkField(field: string, known: string[], { name }: Command, flag: string): void {
   if (known.includes(field)) return;
-  const fact = factNamed(field);
+  const ownName = factNamed(field);
   const meant =
-    fact !== null && known.includes(fact) ? `; did you mean '${fact}'?` : didYouMean(field, known);
+    ownName !== null && known.includes(ownName) ? `; did you mean '${ownName}'?` : didYouMean(field, known);
   throw new QueueError(
     'invalid-value',
     `${flag}: unknown field '${field}'${meant}`,
@@ -82,7 +81,7 @@ function exampleTemplate(command: Command): string {
   return fields.map((field) => `{${field}}`).join('\\t');
 }
 
-/** The characters that escapes in a template stand for. A shell does not expand them in single quotes. */
+/** The characters for the escapes in a template, which a shell does not expand in single quotes. */
 const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
 
 function readTimeStyle(text: string): TimeStyle {
@@ -98,7 +97,7 @@ function refuseContradictions({ format, time, utc, header }: Layout, input: Inpu
   const json = input.has('json') || format === 'json' || format === 'jsonl';
   const ids = format === 'ids' || (input.has('quiet') && !json);
   const refuse = (problem: string): never => {
-    throw new QueueError('usage', problem, 'for help: queuectl help formatting');
+    throw usageError(problem, 'for help: queuectl help formatting');
   };
   if (input.has('json') && format !== null) refuse('--json and --format cannot be combined');
   if (input.has('quiet') && format !== null && format !== 'ids')

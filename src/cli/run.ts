@@ -1,6 +1,6 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
-import { ERRORS, errorObject, NO_RESULT_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { ERRORS, NO_RESULT_CODE, QueueError, usageError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
@@ -8,13 +8,10 @@ import { canonicalFlags } from './canonical-flags.ts';
 import type { Command, Context, Input } from './command.ts';
 import { COMPLETE_COMMAND } from './commands.ts';
 import { findCommand, ownArguments } from './find-command.ts';
-import { BrokenPipe, createIo, type Io } from './io.ts';
+import { BROKEN_PIPE_CODE, BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
-import { printable, printableJson } from './text.ts';
-
-/** The exit code for SIGPIPE. It is returned in place of a job's exit code if the reader of stdout has gone. */
-const BROKEN_PIPE_CODE = 141;
+import { printError } from './print-error.ts';
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -27,8 +24,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let app: OpenedApp | null = null;
   let returnsJobExitCode = false;
   try {
-    const point = environment[CRASH_AT_VARIABLE];
-    if (point) (await import('./crash.ts')).crashAt(point);
+    const crashPoint = environment[CRASH_AT_VARIABLE];
+    if (crashPoint) (await import('./crash.ts')).crashAt(crashPoint);
     if (args[0] === COMPLETE_COMMAND) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));
@@ -61,7 +58,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io = createIo({ json, quiet: io.quiet, color, environment, layout });
     }
     if (input.one('db') === '')
-      throw new QueueError('usage', '--db must not be empty', 'use --db with the path of a file');
+      throw usageError('--db must not be empty', 'use --db with the path of a file');
     const context: Context = {
       io,
       environment,
@@ -79,12 +76,13 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
           ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
+          partsOnDemand: found.command.access !== 'work',
         });
         return app;
       },
     };
     const code = (await found.command.run(context, input)) ?? 0;
-    if (hasNoStore(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
+    if (needsMissingNote(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
     return code;
   } catch (error) {
     if (error instanceof BrokenPipe) return returnsJobExitCode ? BROKEN_PIPE_CODE : 0;
@@ -96,10 +94,10 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-/** Tells whether there is no store and no warning was printed. Inline, the type checker would assume that `app` is null. */
-const hasNoStore = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
+/** Tells whether a missing store is still to be reported. Inline, the type checker would assume that `app` is null. */
+const needsMissingNote = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
 
-/** Tells whether a missing store is created. A command that keeps watching needs a file to watch. */
+/** Tells whether a missing store is created. Commands that keep watching also need one. `top --once` does not watch. */
 function createsStore(command: Command, input: Input): boolean {
   return (command.creates === true && !input.has('once')) || input.has('follow') || input.has('watch');
 }
@@ -149,7 +147,7 @@ function workingDirectory(): string {
   }
 }
 
-/** Finds --color in arguments that are not parsed, because help can be shown without a command. */
+/** Finds --color in arguments that were not parsed, for help without a command. An invalid value counts as auto. */
 function findColor(args: string[]): 'auto' | 'always' | 'never' {
   const at = args.indexOf('--color');
   const text = at === -1 ? args.find((arg) => arg.startsWith('--color='))?.slice(8) : args[at + 1];
@@ -162,7 +160,7 @@ function readColor(input: Input): 'auto' | 'always' | 'never' {
   throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
 }
 
-/** Prints an error. Returns it, or an internal error in its place. */
+/** Prints an error and returns it. An unexpected error becomes an internal error. */
 function reportError(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {
   const known =
     error instanceof QueueError
@@ -170,11 +168,7 @@ function reportError(error: unknown, io: Io, environment: NodeJS.ProcessEnv): Qu
       : new QueueError('internal', `internal error: ${(error as Error)?.message ?? error}`, undefined, {
           cause: error,
         });
-  if (io.json) io.err(`${printableJson(JSON.stringify(errorObject(known)))}\n`);
-  else
-    io.err(
-      `error: ${printable(known.message)}\n${known.hint === null ? '' : `  ${printable(known.hint)}\n`}`,
-    );
+  printError(io, known);
   if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
   return known;
 }

@@ -1,6 +1,6 @@
 import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.ts';
 import { readScheduleInput, type ScheduleChanges, type ScheduleInput } from '../actions/schedule-input.ts';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
@@ -34,9 +34,9 @@ const EXAMPLE_HINT = "for example: queuectl schedule add nightly --cron '30 2 * 
 
 export function readScheduleSpec(input: Input, caller: CallerEnvironment, now: number): ScheduleSpec {
   const name = input.required(0, 'the schedule name', EXAMPLE_HINT);
-  const when = readScheduleInput(readTiming(input), now, flagOf);
+  const when = readScheduleInput(readScheduleFlags(input), now, flagOf);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, caller, now));
-  return { name, ...when, job: { ...job!, cwd: job!.cwd ?? caller.cwd() } };
+  return { name, ...when, job: { ...job!, cwd: job!.cwd ?? caller.cwd } };
 }
 
 /** The flag for each field of a schedule. */
@@ -50,7 +50,7 @@ const FLAG_BY_FIELD: Record<keyof ScheduleInput, string> = {
 
 const flagOf = (field: string): string => `--${FLAG_BY_FIELD[field as keyof ScheduleInput]}`;
 
-function readTiming(input: Input): ScheduleInput {
+function readScheduleFlags(input: Input): ScheduleInput {
   return Object.fromEntries(
     Object.entries(FLAG_BY_FIELD).flatMap(([field, flag]) => {
       const text = input.one(flag);
@@ -75,21 +75,19 @@ export function readScheduleChanges(
     [command === undefined || command === null ? {} : readJob(input, now)],
     readJobFlags(input, caller, now),
   );
-  return { name, schedule: readTiming(input), job: job!, nameOf: flagOf };
+  return { name, schedule: readScheduleFlags(input), job: job!, nameOf: flagOf };
 }
 
 /** Reads the job from one of: an argument (a command or JSON), --command, or the arguments after `--`. */
 function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
-  if (forms.length !== 1) {
-    if (forms.length === 0) throw new QueueError('usage', 'a schedule requires a command', EXAMPLE_HINT);
-    throw new QueueError(
-      'usage',
+  if (forms.length === 0) throw usageError('a schedule requires a command', EXAMPLE_HINT);
+  if (forms.length > 1)
+    throw usageError(
       'the command is given more than once',
       'use only one of these: an argument, --command, or arguments after --',
     );
-  }
   if (input.rest !== null) return { argv: JOB_FIELDS.argv.read(input.rest, 'the command') };
   if (text === undefined || !looksLikeJson(text)) return readCommand(text ?? input.one('command')!);
   const { inputs, warnings } = readJsonJobs(text, now);

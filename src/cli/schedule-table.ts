@@ -19,13 +19,13 @@ export async function printSchedules(io: Io, schedules: Schedule[], now: number)
 }
 
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
-  const one = await toScheduleObject(schedule, now);
-  if (io.json) return io.out(`${jsonText(io, one)}\n`);
+  const object = await toScheduleObject(schedule, now);
+  if (io.json) return io.out(`${jsonText(io, object)}\n`);
   const all = [
-    ...facts(one, fullTimesFor(io, now)),
+    ...schedulePairs(object, fullTimesFor(io, now)),
     ...clockPairs(await nextClockChange(schedule.timing, now)),
   ];
-  printPairs(io, all, ([name]) => (name === 'status' && one.paused ? 'yellow' : undefined));
+  printPairs(io, all, ([name]) => (name === 'status' && object.paused ? 'yellow' : undefined));
 }
 
 /** Prints the next runs of a schedule that is only previewed. */
@@ -46,27 +46,27 @@ function clockPairs(change: ClockChange | null): Pair[] {
   return change === null ? [] : [['clock change', `${toIso(change.at)}: ${change.says}`]];
 }
 
-/** Prints a change of a schedule: the schedule as JSON, a sentence on a terminal, or only its name. */
+/** Prints a changed schedule: as JSON with --json, in a sentence on a terminal, else only its name. */
 export async function printScheduleChange(
   io: Io,
-  verb: string,
+  participle: string,
   schedule: Schedule,
   now: number,
 ): Promise<void> {
   if (io.json) return printSchedule(io, schedule, now);
   if (!io.tty || io.quiet) return io.out(`${printable(schedule.name)}\n`);
-  const one = await toScheduleObject(schedule, now);
+  const object = await toScheduleObject(schedule, now);
   const next =
-    one.next_run_at === null || verb === 'removed'
+    object.next_run_at === null || participle === 'removed'
       ? ''
-      : `; next run ${fullTimesFor(io, now).text(one.next_run_at)}`;
-  io.out(`${verb} schedule ${printable(one.name)}: ${timingText(one)}${next}\n`);
+      : `; next run ${fullTimesFor(io, now).text(object.next_run_at)}`;
+  io.out(`${participle} schedule ${printable(object.name)}: ${timingText(object)}${next}\n`);
 }
 
 const SCHEDULE_LIST: Listing<ScheduleObject> = {
   id: (one) => one.name,
   columns: (times) => [
-    { title: 'NAME', value: (one) => one.name },
+    { title: 'NAME', value: (one) => one.name, shortens: true },
     {
       title: 'STATUS',
       value: (one) => (one.paused ? 'paused' : 'active'),
@@ -82,7 +82,7 @@ const SCHEDULE_LIST: Listing<ScheduleObject> = {
   ],
 };
 
-function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
+function schedulePairs(one: ScheduleObject, times: TimeFormat): Pair[] {
   const { job } = one;
   const pairs = (values: Record<string, string>): string =>
     Object.entries(values)

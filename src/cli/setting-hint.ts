@@ -1,7 +1,7 @@
 import { isSetting } from '../core/setting-names.ts';
 import { shellWord } from '../core/shell-quote.ts';
 
-/** Returns the command that `max-retries 5` or `--max-retries 5` probably means, or undefined if no setting is named. */
+/** Returns a hint for words such as `max-retries 5` or `--max-retries 5`, or undefined if they name no setting. */
 export function settingHint([first = '', value]: string[]): string | undefined {
   const [name, inline] = first.replace(/^-+/, '').split('=');
   if (!isSetting(name!)) return undefined;

@@ -1,16 +1,16 @@
 import type { App } from '../actions/app.ts';
-import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
-import { childrenOf, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
+import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
+import { childrenOf, countChildren, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
 import { pidOf } from '../actions/pid.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
-import { attemptsAllowed, attemptsBegun } from '../core/decide.ts';
+import { attemptsAllowed, attemptsUsed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import { compareByOrder, fieldValue, KEPT_FIELDS } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes, formatCount } from '../core/numbers.ts';
 import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
-import type { Attempt, ChildState, ParentState } from '../store/contract/jobs.ts';
+import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
@@ -19,7 +19,7 @@ import { STATE_COLORS } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printJob(io: Io, app: App, job: JobWithReason, stored: Attempt[]): Promise<void> {
-  const attempts = withLeftBehind(app, stored);
+  const attempts = withCurrentFacts(app, stored);
   if (io.json) {
     const object = {
       ...(await jobObject(app, job)),
@@ -31,9 +31,8 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const running = { suspended, pid: await pidOf(app, job) };
-  const family = { parents, children: await childrenOf(app, job.id) };
-  const all = facts(job, family, running, fullTimesFor(io, now));
+  const facts = { parents, suspended, pid: await pidOf(app, job), children: await childrenText(app, job.id) };
+  const all = jobPairs(job, facts, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -53,7 +52,7 @@ function dependencyPairs(job: Job, parents: ParentState[]): Pair[] {
       .join(', ');
   const onParentFailure = job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel');
   return [
-    ['waiting for', named(true)],
+    ['parents', named(true)],
     ['waited for', named(false)],
     ['on parent failure', onParentFailure],
   ];
@@ -63,45 +62,42 @@ function dependencyPairs(job: Job, parents: ParentState[]): Pair[] {
 const SHOWN_CHILDREN = 20;
 
 /** Lists the jobs that depend on this one, with their states. */
-function childrenText(children: ChildState[]): string {
+async function childrenText(app: App, id: string): Promise<string> {
+  const children = await childrenOf(app, id, SHOWN_CHILDREN + 1);
   const named = children
     .slice(0, SHOWN_CHILDREN)
     .map(({ id, on, state }) => `${id} (${on === 'ok' ? '' : `${on}, `}${state})`)
     .join(', ');
-  const more = children.length - SHOWN_CHILDREN;
-  return more > 0 ? `${named} and ${formatCount(more)} more` : named;
+  if (children.length <= SHOWN_CHILDREN) return named;
+  const more = (await countChildren(app, id, Number.MAX_SAFE_INTEGER)) - SHOWN_CHILDREN;
+  return `${named} and ${formatCount(more)} more`;
 }
 
-interface Family {
+/** Facts that are read separately from the job. */
+interface OtherFacts {
   parents: ParentState[];
-  children: ChildState[];
-}
-
-interface RunningState {
+  /** The text that lists the children. */
+  children: string;
   suspended: boolean;
   pid: number | null;
 }
 
-function facts(
-  job: JobWithReason,
-  { parents, children }: Family,
-  { suspended, pid }: RunningState,
-  times: TimeFormat,
-): Pair[] {
+function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pair[] {
+  const { parents, children, suspended, pid } = facts;
   const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
-    ['waiting reason', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
+    ['waiting for', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
     ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
-    ['attempts', `${attemptsBegun(job)} of ${attemptsAllowed(job)}`],
+    ['attempts', `${attemptsUsed(job)} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
-    ['due', hasNoDueTime(job, times.now) ? '' : times.text(job.dueAt)],
+    ['due', hidesDueTime(job, times.now) ? '' : times.text(job.dueAt)],
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
@@ -109,20 +105,20 @@ function facts(
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
   ];
-  const userSet: Pair[] = [
+  const details: Pair[] = [
     ...SHOWN_FIELDS.map(
       ({ label, field, text }): Pair => [label, describeValue(fieldValue(job, field), text)],
     ),
     ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
     ...dependencyPairs(job, parents),
-    ['children', childrenText(children)],
+    ['children', children],
   ];
-  userSet.sort(([a], [b]) => compareLabels(a, b));
-  return [...all, ...userSet].filter(([, value]) => value !== '');
+  details.sort(([a], [b]) => compareLabels(a, b));
+  return [...all, ...details].filter(([, value]) => value !== '');
 }
 
-/** Tells whether the due time is left out, because the job waits for another job, or is held past that time. */
-function hasNoDueTime({ blocked, held, dueAt }: Job, now: number): boolean {
+/** Tells whether the due time is not shown, because the job waits for another job, or is held past that time. */
+function hidesDueTime({ blocked, held, dueAt }: Job, now: number): boolean {
   return blocked || (held && (dueAt ?? now) <= now);
 }
 
@@ -132,14 +128,14 @@ const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
   return [{ field, label, text: text as ((value: unknown) => unknown) | null }];
 });
 
-/** Compares the labels of fields that a user sets. A label that is not listed follows the others. */
+/** Compares the labels of the details below the main facts. A label that is not listed here comes last. */
 const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
-  stdin, output, tags, unique key, retry on, no retry on, at most once, waiting for, waited for, on parent failure, children,
+  stdin, output, tags, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 
-/** Describes the value of a field. The text is empty if the field is not set. */
+/** Describes the value of a field after `convert`, if given. The text is empty if the value is not set or false. */
 function describeValue(value: unknown, convert: ((value: unknown) => unknown) | null): string {
   if (value === undefined || value === null || value === false) return '';
   if (convert !== null) return describeValue(convert(value), null);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync } from 'node:fs';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
@@ -9,10 +9,9 @@ import { openFile, readFrom } from './read-file.ts';
 export function readStdinFlag(text: string, jobFile: string | undefined): string {
   if (text !== '-' && !text.startsWith('@')) return text;
   if (text === '-' && jobFile === '-')
-    throw new QueueError('usage', '--stdin - and --file - cannot both read standard input');
+    throw usageError('--stdin - and --file - cannot both read standard input');
   if (text === '-' && isTerminal(0)) {
-    throw new QueueError(
-      'usage',
+    throw usageError(
       '--stdin - reads standard input, but standard input is a terminal',
       "for example: queuectl enqueue --stdin 'the text' 'wc -w'",
     );

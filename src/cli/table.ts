@@ -17,6 +17,8 @@ export interface Column<Row> {
   shrinks?: boolean;
   /** The minimum width of a shrinking column, as long as other columns can be dropped. */
   least?: number;
+  /** Lets long values be cut if the table is too wide, as for ids. That comes before a column with `drop: 0` is dropped. */
+  shortens?: boolean;
   /** Lets the column be dropped if the table is too wide, highest number first, or if all its cells are empty. */
   drop?: number;
 }
@@ -24,27 +26,31 @@ export interface Column<Row> {
 export type Pair = [name: string, value: string];
 
 export const GAP = '  ';
-/** The default of `least`, because a shorter command cannot be recognized. */
+/** The default of `least`. A shorter command could not be recognized. */
 const DEFAULT_LEAST = 20;
-/** Shrinking columns become this narrow if no more columns can be dropped. */
-const LAST_RESORT_WIDTH = 4;
+/** Ids of up to this length, such as UUIDs, are kept as long as other columns can be dropped. */
+const KEPT_ID_WIDTH = 36;
+/** Columns become this narrow, one step after the other, if no more columns can be dropped. */
+const LAST_STEPS: [kind: 'shrinks' | 'shortens', width: number][] = [
+  ['shortens', 16],
+  ['shrinks', 10],
+  ['shortens', 8],
+  ['shrinks', 4],
+];
+const LEAST = Object.fromEntries(LAST_STEPS) as Record<'shrinks' | 'shortens', number>;
 
-/** Prints an aligned table with titles, or for scripts the rows in full, separated by tabs, without titles. */
+/** Prints an aligned table with titles or, for scripts, a full line for each row without titles. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
   else if (rows.length > 0) printAligned(io, columns, rows);
 }
 
 /** Prints names and values: aligned on a terminal, else separated by tabs. */
-export function printPairs(
-  io: Io,
-  pairs: Pair[],
-  colorOf: (pair: Pair) => Color | undefined = () => undefined,
-): void {
+export function printPairs(io: Io, pairs: Pair[], colorOf?: (pair: Pair) => Color | undefined): void {
   const width = Math.max(...pairs.map(([name]) => name.length));
   for (const [name, value] of pairs) {
     const text = printable(value);
-    const color = io.color ? colorOf([name, value]) : undefined;
+    const color = io.color ? colorOf?.([name, value]) : undefined;
     if (!io.tty) io.out(`${name}\t${text}\n`);
     else io.out(`${pad(name, width)}  ${color === undefined ? text : paint(text, color)}\n`);
   }
@@ -55,7 +61,7 @@ export function isAligned({ layout: { format }, tty }: Io): boolean {
   return format === null ? tty : format === 'table';
 }
 
-/** Returns a row for scripts, in full, or the titles if `row` is null. Colors it if `io.color` is true. */
+/** Returns the line of a row for scripts, or of the titles if `row` is null. Colors the values if `io.color` is true. */
 export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null): string {
   const isCsv = io.layout.format === 'csv';
   const cells = columns
@@ -78,25 +84,50 @@ function csvCell(text: string): string {
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns the columns of an aligned table. Drops empty ones, and then more until the others fit, as far as `drop` allows. */
+/**
+ * Returns the columns of an aligned table. Drops empty ones, and then more until the others fit, as far as `drop` allows. A
+ * column with `drop: 0` is kept as long as it fits beside the others at their narrowest. Columns at the end are dropped if not
+ * even that is enough.
+ */
 function chooseColumns<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<Row>[] {
-  const least = (column: Column<Row>): number =>
-    column.shrinks ? Math.min(column.least ?? DEFAULT_LEAST, widthOf(column, rows)) : widthOf(column, rows);
   const chosen = columns.filter(
     (column) =>
       !column.scriptsOnly && (column.drop === undefined || rows.some((row) => cellText(column, row) !== '')),
   );
-  while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
-    const last = chosen.reduce((a, b) => ((b.drop ?? -1) > (a.drop ?? -1) ? b : a));
-    if (last.drop === undefined) break;
-    chosen.splice(chosen.indexOf(last), 1);
-  }
+  const widths = new Map(chosen.map((column) => [column, widthOf(column, rows)]));
+  const fits = (leastWidth: (column: Column<Row>) => number): boolean =>
+    totalWidth(chosen.map((column) => Math.min(leastWidth(column), widths.get(column)!))) <= room;
+  const dropUntil = (isEnough: () => boolean, leastDrop: number): void => {
+    while (!isEnough()) {
+      const last = chosen.reduce((a, b) => ((b.drop ?? -1) > (a.drop ?? -1) ? b : a));
+      if ((last.drop ?? -1) < leastDrop) break;
+      chosen.splice(chosen.indexOf(last), 1);
+    }
+  };
+  const isNarrowEnough = () => fits(narrowest);
+  dropUntil(() => fits(preferred), 1);
+  dropUntil(isNarrowEnough, 0);
+  while (chosen.length > 1 && !isNarrowEnough()) chosen.pop();
   return chosen;
+}
+
+const WIDEST = Number.POSITIVE_INFINITY;
+
+function preferred({ shrinks, least = DEFAULT_LEAST, shortens }: Partial<Column<never>>): number {
+  return shrinks ? least : shortens ? KEPT_ID_WIDTH : WIDEST;
+}
+
+function narrowest({ shrinks, shortens }: Partial<Column<never>>): number {
+  return shrinks ? LEAST.shrinks : shortens ? LEAST.shortens : WIDEST;
+}
+
+function totalWidth(widths: number[]): number {
+  return widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
 }
 
 /** Returns the width of a table in which no column is dropped or cut. */
 export function tableWidth<Row>(columns: Column<Row>[], rows: Row[]): number {
-  return columns.reduce((sum, column) => sum + widthOf(column, rows) + GAP.length, -GAP.length);
+  return totalWidth(columns.map((column) => widthOf(column, rows)));
 }
 
 function widthOf<Row>(column: Column<Row>, rows: Row[]): number {
@@ -145,15 +176,16 @@ function joinCells(parts: string[]): string {
   return parts.join(GAP).trimEnd();
 }
 
+/** Reduces the widths until the table fits: first the shrinking columns, then ids, then both further. */
 function shrinkToFit<Row>(widths: number[], columns: Column<Row>[], room: number): void {
-  const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
-  const shrink = (least: (column: Column<Row>) => number): void => {
+  const shrink = (leastOf: (column: Column<Row>) => number | undefined): void => {
     for (const [i, column] of columns.entries()) {
-      if (!column.shrinks) continue;
-      const over = Math.max(0, total() - room);
-      widths[i] = Math.min(widths[i]!, Math.max(least(column), widths[i]! - over));
+      const over = Math.max(0, totalWidth(widths) - room);
+      widths[i] = Math.min(widths[i]!, Math.max(leastOf(column) ?? WIDEST, widths[i]! - over));
     }
   };
-  shrink((column) => column.least ?? DEFAULT_LEAST);
-  shrink(() => LAST_RESORT_WIDTH);
+  shrink(({ shrinks, least = DEFAULT_LEAST }) => (shrinks ? least : undefined));
+  for (const [kind, width] of LAST_STEPS) shrink((column) => (column[kind] ? width : undefined));
+  // Only a single column can still be too wide.
+  shrink(() => 1);
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { orNull } from '../core/or-null.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
@@ -24,8 +24,7 @@ const CHUNK_BYTES = 256 * 1024;
  */
 export function openTextFile(file: string, onCopied: (bytes: number) => void): TextFile {
   if (file === '-' && isTerminal(0))
-    throw new QueueError(
-      'usage',
+    throw usageError(
       '--file - reads standard input, but standard input is a terminal',
       'for example: queuectl enqueue --file jobs.txt',
     );
@@ -74,10 +73,9 @@ function copyToTemporaryFile(from: number, name: string, onCopied: (bytes: numbe
     }
   } catch (error) {
     if (error instanceof QueueError) throw error;
-    const why = (error as Error).message;
     throw new QueueError(
       'no-such-file',
-      `cannot copy ${name} to ${tmpdir()}: ${why}`,
+      `cannot copy ${name} to ${tmpdir()}: ${(error as Error).message}`,
       'set TMPDIR to a directory with enough space',
     );
   }

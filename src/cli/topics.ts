@@ -194,7 +194,7 @@ function configPage(): Block[] {
     'Settings are stored in the database and shared by all workers. Running workers apply a change at their next heartbeat. A flag or a field of a job overrides the setting for that job. You can write the name of a setting as max-retries, max_retries or maxRetries.',
     SETTING_KEYS.map((key): Row => {
       const row = SETTINGS[key] as Setting<unknown>;
-      return [key, `${capitalized(row.help)}. Value: ${row.range}. Default: ${row.format(row.default)}.`];
+      return [key, `${capitalized(row.help)}. Value: ${row.range()}. Default: ${row.format(row.default)}.`];
     }),
   ];
 }
@@ -269,7 +269,7 @@ const STATE_MEANINGS: Record<State, string> = {
 };
 
 function filtersPage(): Block[] {
-  const alias = new Map(
+  const aliasText = new Map(
     STATES.map((state) => {
       const names = [...STATE_ALIASES].filter(([, meant]) => meant === state).map(([name]) => name);
       return [state, names.length === 0 ? '' : ` (alias: ${names.join(', ')})`];
@@ -306,7 +306,7 @@ function filtersPage(): Block[] {
       ],
     ],
     { heading: 'States' },
-    STATES.map((state): Row => [state, `${STATE_MEANINGS[state]}${alias.get(state) ?? ''}`]),
+    STATES.map((state): Row => [state, `${STATE_MEANINGS[state]}${aliasText.get(state) ?? ''}`]),
     { heading: 'Reasons' },
     'A job that is not running and has not ended waits for the first of these reasons that applies to it:',
     WAITING_REASONS.map((reason): Row => [reason, REASON_MEANINGS[reason]]),

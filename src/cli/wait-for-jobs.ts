@@ -2,19 +2,19 @@ import { waitFor } from '../actions/wait.ts';
 import { FINAL_STATES, type Job } from '../core/job.ts';
 import { exitCodeForJob } from '../core/outcome.ts';
 import type { Context } from './command.ts';
-import { detachable } from './interrupt.ts';
+import { watchUntilInterrupted } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
+import { withStandstillWarnings } from './standstill-warnings.ts';
 import { printable } from './text.ts';
-import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface WaitForJobsOptions {
   timeoutMs: number | null;
-  /** True to return as soon as one job ends. */
+  /** True to wait only until the first job has ended. */
   any?: boolean;
   onEnd(job: Job): void;
 }
 
-/** Waits for jobs and passes them to `print`. Returns their first exit code that is not 0, or 0. Ctrl-C only stops waiting. */
+/** Waits for jobs and passes those that ended to `print`. Returns their first exit code that is not 0, or else 0. */
 export function waitForJobs(
   context: Context,
   jobs: Job[],
@@ -23,7 +23,7 @@ export function waitForJobs(
 ): Promise<number> {
   const ids = [...new Set(jobs.map((job) => job.id))];
   const unfinished = jobs.filter((job) => !FINAL_STATES.includes(job.state));
-  return detachable(context, ids, async (signal) => {
+  return watchUntilInterrupted(context, ids, async (signal) => {
     const onEnd = (job: Job): void => {
       options.onEnd(job);
       // Without an exit code, only the error describes what happened.
@@ -32,7 +32,7 @@ export function waitForJobs(
     };
     const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, onEnd, signal });
     const queues = unfinished.map((job) => job.queue);
-    const ended = await (unfinished.length === 0 ? wait() : whileWatchingWorkers(context, queues, wait));
+    const ended = await (unfinished.length === 0 ? wait() : withStandstillWarnings(context, queues, wait));
     await print(ended);
     return ended.map(exitCodeForJob).find((code) => code !== 0) ?? 0;
   });

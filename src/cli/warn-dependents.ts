@@ -10,15 +10,15 @@ const MAX_CHECKED = 1000;
 
 /** Warns about dependent jobs that stay cancelled after a retry, and about retried jobs that no longer wait for a parent. */
 export async function warnAfterRetry(io: Io, app: App, retried: string[]): Promise<void> {
-  const ids = await cancelledBecauseOf(app, retried, MAX_CHECKED);
+  const ids = await cancelledBecauseOf(app, retried, { limit: MAX_CHECKED });
   if (ids.length > 0)
     io.warn(
       `${describeDependents(ids)} ${ids.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${ids.length === 1 ? 'it' : 'them'}: queuectl retry ${pasteableIds(ids)}`,
     );
   for (const id of retried.slice(0, MAX_CHECKED)) {
-    const parents = (await parentsOf(app, id)).filter((parent) => parent.phase === 'failed');
-    const gone = parents.map((parent) => `${parent.id} (${parent.state ?? 'deleted'})`).join(', ');
-    if (gone !== '') io.warn(`job ${printable(id)} no longer waits for ${printable(gone)}`);
+    const failedParents = (await parentsOf(app, id)).filter((parent) => parent.phase === 'failed');
+    const named = failedParents.map((parent) => `${parent.id} (${parent.state ?? 'deleted'})`).join(', ');
+    if (named !== '') io.warn(`job ${printable(id)} no longer waits for ${printable(named)}`);
   }
 }
 

@@ -22,7 +22,7 @@ export interface WatchedView {
   draw(io: Io, lines: number): Promise<void>;
   /** Returns the items that are compared one by one, for a pipe. */
   items(io: Io): Promise<WatchedItem[]>;
-  /** Returns the line for an item that is no longer listed, or null for none. */
+  /** Returns the line for an item that is no longer listed, or null to print nothing. */
   gone?(key: string, io: Io): Promise<string | null>;
 }
 
@@ -70,7 +70,7 @@ function changePrinter(io: Io, view: WatchedView): () => Promise<void> {
 async function repeat(everyMs: number, update: () => Promise<void>): Promise<number> {
   const bell = newBell();
   let stopped: Interrupted | undefined;
-  const release = onInterrupt((signal) => {
+  const stopListening = onInterrupt((signal) => {
     stopped = new Interrupted(signal);
     bell.urgent();
   });
@@ -84,7 +84,7 @@ async function repeat(everyMs: number, update: () => Promise<void>): Promise<num
     }
   } finally {
     process.off('SIGWINCH', bell.urgent);
-    release();
+    stopListening();
   }
 }
 

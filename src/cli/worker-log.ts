@@ -1,14 +1,12 @@
 import {
-  closeSync,
   copyFileSync,
-  existsSync,
-  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { StateDirectory } from '../state/state-directory.ts';
@@ -50,7 +48,7 @@ export function keepLogShort(file: string): void {
     try {
       if (statSync(file).size > MAX_LOG_BYTES) rotate(file);
     } catch {
-      // On a full disk the log does not grow either. The next check tries again.
+      // The disk may be full, but then the log does not grow either. The next check tries again.
     }
   };
   setInterval(check, CHECK_MS).unref();
@@ -65,10 +63,8 @@ function rotate(file: string): void {
   try {
     copyFileSync(file, draft);
     renameSync(draft, `${file}.1`);
-    const log = openSync(file, 'r+');
-    ftruncateSync(log);
-    closeSync(log);
+    truncateSync(file);
   } finally {
-    if (existsSync(draft)) rmSync(draft, { force: true });
+    rmSync(draft, { force: true });
   }
 }

@@ -16,7 +16,7 @@ export interface BackoffPolicy {
 /** No delay is longer than ten years, so that the due time stays a valid time. */
 const MAX_DELAY_MS = 10 * 365 * 86_400_000;
 
-/** Returns the delay before the retry that follows failed attempt number `attempts`. */
+/** Returns the delay before the next attempt in milliseconds. `attempts` is the number of attempts so far. */
 export function backoffMs(policy: BackoffPolicy, attempts: number, random: Random): number {
   const uncapped = uncappedMs(policy, attempts);
   const capped = Math.min(uncapped, policy.maxMs ?? MAX_DELAY_MS, MAX_DELAY_MS);

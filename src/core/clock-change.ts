@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const SECOND_MS = 1000;
 const SEARCH_DAYS = 370;
 
-/** Returns the next clock change for a cron schedule, or null if there is none within about a year. A fixed interval has none. */
+/** Returns the next clock change within about a year. Returns null if there is none, or if the schedule has a fixed interval. */
 export async function nextClockChange(timing: Timing, now: number): Promise<ClockChange | null> {
   if (timing.kind === 'every') return null;
   const { zone, cron } = timing;
@@ -20,26 +20,27 @@ export async function nextClockChange(timing: Timing, now: number): Promise<Cloc
   if (at === null) return null;
   const [wallBefore, wallAfter] = [at + offsetAt(zone, at - 1), at + offsetAt(zone, at)];
   const nextWall = await readCron(cron);
-  const firstRun = nextWall(Math.min(wallBefore, wallAfter) - SECOND_MS);
-  const isAffected = firstRun !== null && firstRun < Math.max(wallBefore, wallAfter);
-  const clock = `clocks in ${zone} change from ${wallText(wallBefore)} to ${wallText(wallAfter)}`;
-  return { at, says: `${clock}, ${effectText(cron, firstRun, isAffected, wallAfter - wallBefore)}` };
+  const nextRun = nextWall(Math.min(wallBefore, wallAfter) - SECOND_MS);
+  const affectedRun = nextRun !== null && nextRun < Math.max(wallBefore, wallAfter) ? nextRun : null;
+  const changeText = `clocks in ${zone} change from ${wallText(wallBefore)} to ${wallText(wallAfter)}`;
+  return { at, says: `${changeText}, ${effectText(cron, affectedRun, wallAfter - wallBefore)}` };
 }
 
-function effectText(cron: string, firstRun: number | null, isAffected: boolean, shiftMs: number): string {
-  if (!isAffected) return 'but no run is affected';
+/** `affectedRun` is the first run at a skipped or repeated wall time, or null if there is none. */
+function effectText(cron: string, affectedRun: number | null, shiftMs: number): string {
+  if (affectedRun === null) return 'but no run is affected';
   if (isEveryHour(cron)) return 'but the runs keep their interval';
   return shiftMs > 0
-    ? `so the ${wallText(firstRun!)} run starts at ${wallText(firstRun! + shiftMs)} instead`
-    : `so ${wallText(firstRun!)} occurs twice, and the job runs only the first time`;
+    ? `so the ${wallText(affectedRun)} run starts at ${wallText(affectedRun + shiftMs)} instead`
+    : `so ${wallText(affectedRun)} occurs twice, and the job runs only the first time`;
 }
 
 function nextOffsetChange(zone: string, now: number): number | null {
-  const offset = offsetAt(zone, now);
-  for (let day = 1; day <= SEARCH_DAYS; day++)
-    if (offsetAt(zone, now + day * DAY_MS) !== offset) return findOffsetChange(zone, now, now + day * DAY_MS);
+  const offsetOf = (instant: number): number => offsetAt(zone, instant);
+  for (let at = now + DAY_MS; at <= now + SEARCH_DAYS * DAY_MS; at += DAY_MS)
+    if (offsetOf(at) !== offsetOf(now)) return findOffsetChange(offsetOf, now, at);
   return null;
 }
 
-/** Formats a wall time as `02:30`. */
-const wallText = (at: number): string => new Date(at).toISOString().slice(11, 16);
+/** Formats a wall time (see zone.ts) as `02:30`. */
+const wallText = (wall: number): string => new Date(wall).toISOString().slice(11, 16);

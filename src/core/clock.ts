@@ -1,8 +1,8 @@
-/** Gives the time. Functions get it as a parameter, so that tests do not have to wait. */
+/** A source of the time. Functions get it as a parameter, so that tests can replace it. */
 export interface Clock {
   /** Returns the wall-clock time in milliseconds since 1970. */
   now(): number;
-  /** Returns milliseconds that never step back, for measuring durations. */
+  /** Returns a time in milliseconds that never goes back, for measuring durations. */
   monotonic(): number;
 }
 

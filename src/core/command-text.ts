@@ -1,7 +1,7 @@
 import { QueueError } from './errors.ts';
 import { holdsMask, MASK } from './mask.ts';
 
-/** The maximum size of a command in bytes. It is passed as one argument, which Linux limits to 131,072 bytes with its NUL. */
+/** The maximum size of a command in bytes. It is one argument, which Linux limits to 131,072 bytes with the NUL at its end. */
 export const COMMAND_LIMIT = 131_071;
 
 export function checkCommand(text: string, name: string): string {

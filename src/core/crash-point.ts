@@ -11,7 +11,7 @@ export function crashPoint(name: string): void {
   onPassed?.(name);
 }
 
-/** Reads `name:nth:kind` and calls `crash` with the kind when that point is passed for the nth time. The default is `1:kill`. */
+/** Reads `name:nth:kind` and calls `crash` when that point is passed for the nth time. `nth` is 1 and `kind` is `kill` by default. */
 export function armCrashPoint(text: string, crash: (kind: Crash) => void): void {
   const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?(?::([a-z]+))?$/.exec(text);
   const kind = CRASHES.find((one) => one === (match?.[3] ?? 'kill'));

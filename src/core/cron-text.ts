@@ -10,6 +10,7 @@ const SHORTHAND_TEXTS: Record<string, string> = {
   '@yearly': 'at 00:00 on January 1',
   '@annually': 'at 00:00 on January 1',
 };
+/** The names of the weekdays by their numbers. Sunday is both 0 and 7. */
 const DAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const MONTH_NAMES =
   'January February March April May June July August September October November December'.split(' ');
@@ -22,7 +23,6 @@ export function timingText(timing: Timing): string {
   return timing.kind === 'cron' ? cronText(timing.cron) : `every ${exactDuration(timing.everyMs)}`;
 }
 
-/** Describes a valid cron expression in words. */
 function cronText(expression: string): string {
   const text = expression.trim().toLowerCase();
   const shorthandText = SHORTHAND_TEXTS[text];
@@ -30,10 +30,10 @@ function cronText(expression: string): string {
   const [minute = '*', hour = '*', day = '*', month = '*', weekday = '*'] = text.split(/\s+/);
   const isSingleDate = numbersIn(day)?.length === 1 && numbersIn(month)?.length === 1 && weekday === '*';
   if (isSingleDate) return `${timeText(minute, hour)} on ${monthName(month)} ${Number(day)}`;
-  const days = daysText(day, weekday);
-  const when = [days, month === '*' ? '' : `in ${listText(month, monthName)}`].filter((part) => part !== '');
+  const months = month === '*' ? '' : `in ${listText(month, monthName)}`;
+  const dateParts = [daysText(day, weekday), months].filter((part) => part !== '');
   const time = timeText(minute, hour);
-  if (when.length > 0) return `${time}, ${when.join(' ')}`;
+  if (dateParts.length > 0) return `${time}, ${dateParts.join(' ')}`;
   return /^at \d\d:/.test(time) ? `every day ${time}` : time;
 }
 
@@ -74,20 +74,21 @@ function daysText(day: string, weekday: string): string {
   return parts.join(' or ');
 }
 
-/** Describes a field such as `1,2`, `9-17` or `mon-fri/2`. `name` returns the words for one value. */
-function listText(field: string, name: (one: string) => string): string {
+/** Describes a field such as `1,2`, `9-17` or `mon-fri/2`. `nameOf` returns the name of one value. */
+function listText(field: string, nameOf: (value: string) => string): string {
   return joinWithAnd(
     field.split(',').map((part) => {
       const [range = '', step] = part.split('/');
       const [from = '', to] = range.split('-');
-      const words = range === '*' ? 'all' : to === undefined ? name(from) : `${name(from)} to ${name(to)}`;
+      const words =
+        range === '*' ? 'all' : to === undefined ? nameOf(from) : `${nameOf(from)} to ${nameOf(to)}`;
       return step === undefined ? words : `${words} in steps of ${step}`;
     }),
   );
 }
 
-function dayName(one: string): string {
-  const [day = '', nth] = one.split('#');
+function dayName(value: string): string {
+  const [day = '', nth] = value.split('#');
   const last = /^(.+)l$/.exec(day)?.[1];
   if (last !== undefined) return `the last ${dayName(last)} of the month`;
   const name =
@@ -95,10 +96,9 @@ function dayName(one: string): string {
   return nth === undefined ? name : `the ${ORDINALS[Number(nth)] ?? nth} ${name} of the month`;
 }
 
-function monthName(one: string): string {
-  return (
-    MONTH_NAMES[Number(one) - 1] ?? MONTH_NAMES.find((known) => known.toLowerCase().startsWith(one)) ?? one
-  );
+function monthName(value: string): string {
+  const isMeant = (name: string): boolean => name.toLowerCase().startsWith(value);
+  return MONTH_NAMES[Number(value) - 1] ?? MONTH_NAMES.find(isMeant) ?? value;
 }
 
 /** Returns the numbers in a field such as `1,15`, or null if the field has another form. */

@@ -10,7 +10,7 @@ const SHORTHAND = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
 /** A field must match FIELD and must not contain a LONG_NUMBER, so that no range is long. */
 const FIELD = /^[\da-z*,/#-]+$/i;
 const LONG_NUMBER = /\d{3}/;
-/** A match further away counts as none. The rarest date, 29 February on a given weekday, recurs within 40 years. */
+/** A match more than this many years away counts as none. The rarest date, 29 February on a given weekday, recurs within 40 years. */
 const HORIZON_YEARS = 41;
 
 /**
@@ -56,7 +56,7 @@ function checkShape(text: string): void {
 
 const FIELD_NAMES = ['minute', 'hour', 'day', 'month', 'weekday'];
 
-/** Throws the error for an expression that does not parse. It names the invalid field if parsing each field alone finds one. */
+/** Throws the error for an invalid expression. It names the first field that does not parse on its own, if there is one. */
 function reject(text: string, parses: (pattern: string) => boolean): never {
   const fields = text.split(/\s+/);
   const at = fields.findIndex(

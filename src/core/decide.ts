@@ -12,7 +12,7 @@ export type Transition = { attempts: number; crashes: number } & (
   | { to: 'released' }
 );
 
-/** The rules for all jobs, from the settings. A job can replace its backoff. */
+/** The rules from the settings. A job can have its own backoff instead. */
 export interface Policy {
   backoff: BackoffPolicy;
   crashLimit: number;
@@ -20,20 +20,16 @@ export interface Policy {
 
 type AttemptedJob = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase' | 'policy'>;
 
-/** Returns the maximum number of attempts of a job. */
 export function attemptsAllowed({ maxRetries, policy }: Pick<AttemptedJob, 'maxRetries' | 'policy'>): number {
   return policy.atMostOnce ? 1 : Math.max(1, maxRetries);
 }
 
-/** Returns how many attempts a job has used, including the one that is running. */
-export function attemptsBegun({ attempts, state }: Pick<ClaimedJob, 'attempts' | 'state'>): number {
+/** Returns the number of attempts charged to a job, plus one for the attempt that is running. */
+export function attemptsUsed({ attempts, state }: Pick<ClaimedJob, 'attempts' | 'state'>): number {
   return state === 'processing' ? attempts + 1 : attempts;
 }
 
-/**
- * Returns false for an at-most-once job whose attempt was charged. `decide` never makes such a job due, but an older version
- * may have stored one, or an import may have added one.
- */
+/** Returns false for an at-most-once job whose attempt was charged. Only an older version or an import can have made such a job due. */
 export function mayStart({ attempts, policy }: Pick<AttemptedJob, 'attempts' | 'policy'>): boolean {
   return !(policy.atMostOnce && attempts > 0);
 }
@@ -62,11 +58,12 @@ export function decide(
     case 'exited':
       if (outcome.code === 0) return { to: 'completed', attempts: job.attempts + 1, crashes };
   }
+  // The attempt failed with a timeout, a spawn error or an exit code other than 0.
   const attempts = job.attempts + 1;
   if (attempts >= attemptsAllowed(job) || !isRetryable(job.policy, exitCodeOf(outcome)))
     return { to: 'dead', attempts, crashes };
-  const wait = backoffMs(backoffOf(job, policy.backoff), attempts, random);
-  return { to: 'failed', attempts, crashes, nextRunAt: now + wait };
+  const delayMs = backoffMs(backoffOf(job, policy.backoff), attempts, random);
+  return { to: 'failed', attempts, crashes, nextRunAt: now + delayMs };
 }
 
 /** Returns the backoff of a job: its own values, and `settings` for those that it does not set. */

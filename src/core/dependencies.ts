@@ -23,24 +23,24 @@ export function parentEndError(parent: string, end: ParentEnd): string {
   return `parent job '${parent}' ${END_TEXTS[end]}`;
 }
 
-/** Returns the numbers of jobs that depend on each other in a cycle, with the first repeated at the end, or null. */
+/** Returns the numbers of the jobs in one dependency cycle, with the first repeated at the end. Returns null if there is no cycle. */
 export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): number[] | null {
   const done = new Set<number>();
   for (const start of parentsOf.keys()) {
     const path: number[] = [];
-    const onPath = new Map<number, number>();
+    const indexOnPath = new Map<number, number>();
     const todo = [{ number: start, depth: 0 }];
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
       const { number, depth } = next;
       while (path.length > depth) {
         const visited = path.pop()!;
-        onPath.delete(visited);
+        indexOnPath.delete(visited);
         done.add(visited);
       }
-      const cycleStart = onPath.get(number);
+      const cycleStart = indexOnPath.get(number);
       if (cycleStart !== undefined) return [...path.slice(cycleStart), number];
       if (done.has(number)) continue;
-      onPath.set(number, path.length);
+      indexOnPath.set(number, path.length);
       path.push(number);
       for (const parent of parentsOf.get(number) ?? []) todo.push({ number: parent, depth: depth + 1 });
     }

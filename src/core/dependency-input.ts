@@ -4,7 +4,7 @@ import { DEPENDENCY_CONDITIONS, type Dependency, PARENT_FAILURES } from './job.t
 import { invalid, readChoice } from './read-value.ts';
 import { anyOf, input, oneOf, record, text } from './schema.ts';
 
-/** The schema of a parent job in `depends_on`, as it is accepted and as it is printed. */
+/** The schemas of a parent job in `depends_on`: as users give it, and as queuectl prints it. */
 export const PARENT = anyOf(text, input({ id: text, on: oneOf(DEPENDENCY_CONDITIONS) }, ['id']));
 export const PRINTED_PARENT = anyOf(text, record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS) }));
 
@@ -34,9 +34,9 @@ function readDependency(value: unknown, name: string): Dependency {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid(`${name} must contain job ids, or objects with id and on`);
   const { id, on = 'ok', ...rest } = value as Record<string, unknown>;
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined)
-    throw invalid(`${name}: unknown field '${unknown}'; the known fields are id and on`);
+  const [unknownField] = Object.keys(rest);
+  if (unknownField !== undefined)
+    throw invalid(`${name}: unknown field '${unknownField}'; the known fields are id and on`);
   if (typeof id !== 'string') throw invalid(`${name}: id must be a string`);
   const condition = readChoice(DEPENDENCY_CONDITIONS, on, `${name}: on`);
   return { id: checkId(id, `${name}: an id`), on: condition };

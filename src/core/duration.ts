@@ -1,29 +1,46 @@
-import { QueueError } from './errors.ts';
+import { invalidValue, QueueError } from './errors.ts';
 
-const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Record<string, number> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** The spellings of the units, beside the short ones. A plural `s` is removed first. */
+const UNIT_NAMES: Record<string, string> = {
+  ...{ millisecond: 'ms', msec: 'ms', milli: 'ms' },
+  ...{ second: 's', sec: 's', minute: 'm', min: 'm', hour: 'h', hr: 'h', day: 'd', week: 'w', wk: 'w' },
+};
 
 /** Matches a number with its unit. The lookbehind keeps the run time linear: no match starts inside a number. */
-const PART = /(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+const PART = /(?<![\d.])(\d+(?:\.\d+)?) ?([a-z]+)(?: |$|(?=\d))/g;
 
 export type DurationUnit = 'ms' | 's';
 
-/** Parses `500ms`, `30s`, `2h`, `1h30m` or `1h 30m`. A number without a unit is in `bareUnit`. Errors call the value `what`. */
+/** Parses `500ms`, `30s`, `1h30m`, `1h 30m` or `10 minutes`. A number without a unit is in `bareUnit`. Errors call the value `what`. */
 export function parseDuration(text: string, what: string, bareUnit: DurationUnit = 's'): number {
-  const trimmed = text.trim().toLowerCase();
-  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * UNIT_MS[bareUnit]!);
-  // A space may separate two parts, as in `1h 30m`, but not a number from its unit.
-  const joined = trimmed.replace(/(?<=[a-z]) (?=\d)/g, '');
-  if (joined === '' || joined.replace(PART, '') !== '') throw invalid(text, what);
+  const words = text.trim().toLowerCase();
+  if (/^\d+(\.\d+)?$/.test(words)) return Math.round(Number(words) * UNIT_MS[bareUnit]!);
+  if (words === '' || words.replace(PART, '') !== '') throw invalid(text, what);
   let total = 0;
-  let lastMs = Number.POSITIVE_INFINITY;
-  for (const [, amount, unit] of joined.matchAll(PART)) {
-    const unitMs = UNIT_MS[unit!]!;
+  let lastUnitMs = Number.POSITIVE_INFINITY;
+  for (const [, amount, unit] of words.matchAll(PART)) {
+    const unitMs = msOf(unit!);
     // 30m1h and 5s5s are probably typing errors.
-    if (unitMs >= lastMs) throw invalid(text, what);
-    lastMs = unitMs;
+    if (unitMs === undefined || unitMs >= lastUnitMs) throw invalid(text, what);
+    lastUnitMs = unitMs;
     total += Number(amount) * unitMs;
   }
   return Math.round(total);
+}
+
+function msOf(unit: string): number | undefined {
+  if (Object.hasOwn(UNIT_MS, unit)) return UNIT_MS[unit];
+  const name = unit.replace(/s$/, '');
+  return Object.hasOwn(UNIT_NAMES, name) ? UNIT_MS[UNIT_NAMES[name]!] : undefined;
 }
 
 /** Returns the duration if it is within the range. Otherwise throws an error with the range and `shown`, the value as it was given. */
@@ -34,8 +51,7 @@ export function checkDuration(
   shown: unknown,
 ): number {
   if (ms >= range.min && ms <= range.max) return ms;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `${what} must be a duration from ${exactDuration(range.min)} to ${exactDuration(range.max)}, not '${shown}'`,
   );
 }
@@ -59,7 +75,7 @@ function twoUnits(seconds: number, unitS: number, unit: string, lowerS: number, 
   return `${Math.floor(seconds / unitS)}${unit}${rest === 0 ? '' : ` ${rest}${lower}`}`;
 }
 
-/** Formats a moment by its distance from now: `3m ago`, `in 12s`, `now`. */
+/** Formats a time by its distance from now: `3m ago`, `in 12s`, `now`. */
 export function formatRelative(at: number, now: number): string {
   const distance = Math.abs(at - now);
   if (distance < 1000) return 'now';

@@ -1,8 +1,8 @@
 const MAX_LENGTH = 200;
 
 /**
- * Returns the first line of an error with ids, numbers except exit codes, durations, times, paths and quoted words replaced by
- * `…`, cut to MAX_LENGTH. Errors with the same signature form one group.
+ * Returns the first line of an error that is not blank, cut to MAX_LENGTH. Ids, durations, times, paths, quoted words and numbers
+ * other than exit codes are replaced by `…`. Errors with the same signature form one group.
  */
 export function errorSignature(error: string): string {
   const line = error.split('\n').find((one) => one.trim() !== '') ?? '';

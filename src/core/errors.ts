@@ -25,7 +25,7 @@ export const ERRORS = {
   'unknown-flag': usage(),
   'unknown-setting': usage('to list the settings: queuectl config list'),
   'invalid-value': usage(),
-  'invalid-duration': usage('use a number with a unit, such as 500ms, 30s, 5m, 2h, 1d or 1h30m'),
+  'invalid-duration': usage('use a number with a unit, such as 500ms, 30s, 5m, 2h, 1d, 2w or 1h30m'),
   'invalid-time': usage(
     "use a time such as 2030-01-31T09:00 (local time), 2030-01-31T09:00Z, 23:30, 'tomorrow 9am', 'friday 18:00' or +10m",
   ),
@@ -95,7 +95,7 @@ export const ERRORS = {
 
 /** Commands that return the exit code of a job return this code if there is none, for example after an error. */
 export const NO_RESULT_CODE = 125;
-/** The exit code of a command whose own timeout ended while it waited for a job. */
+/** The exit code of a command that reached its own timeout while it waited for a job. */
 export const WAIT_TIMEOUT_CODE = 124;
 
 export const EXIT_CODE_MEANINGS: Record<number, string> = {
@@ -137,6 +137,15 @@ export class QueueError extends Error {
     Object.defineProperty(QueueError, 'name', { value: 'QueueError' });
     Object.defineProperty(QueueError.prototype, 'name', { value: 'QueueError' });
   }
+}
+
+/** Returns the error for a command line that the command does not take. */
+export function usageError(message: string, hint?: string): QueueError {
+  return new QueueError('usage', message, hint);
+}
+
+export function invalidValue(message: string, hint?: string): QueueError {
+  return new QueueError('invalid-value', message, hint);
 }
 
 /** Returns the error as the JSON object that the command line prints. */

@@ -13,7 +13,7 @@ export interface EventFields {
 
 /** An event of the store's log in JSON. */
 export interface EventObject extends EventFields {
-  /** Rises by one with every event, in the order of the commits. */
+  /** The number of the event. It rises by one with every event, in the order of the commits. */
   number: number;
   kind: EventKind;
 }

@@ -7,7 +7,7 @@ import { toIso } from './time.ts';
 export type WorkerEvent =
   | { type: 'worker-ready'; workerId: string; pid: number; concurrency: number; queues: string[] | null }
   | { type: 'worker-draining'; workerId: string; running: number; why: string }
-  /** `left` describes the jobs that a worker with `--drain` left waiting, with '' for none. Null if the worker was stopped. */
+  /** `left` describes the jobs that a worker with `--drain` left waiting, or is empty. It is null if the worker was stopped. */
   | { type: 'worker-stopped'; workerId: string; left: string | null }
   | { type: 'worker-error'; workerId: string; message: string }
   | { type: 'jobs-pruned'; workerId: string; jobs: number; bytes: number }
@@ -26,7 +26,7 @@ export type WorkerEvent =
       durationMs: number;
       error: string | null;
     }
-  /** Another worker has taken the claim, so nothing was changed. */
+  /** Another worker has taken over the job, so this worker did not write a result. */
   | { type: 'claim-lost'; job: ClaimedJob };
 
 export type Emit = (event: WorkerEvent) => void;
@@ -46,14 +46,14 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 /** Further details of an event, in the same form as in its JSON object. */
 export type EventDetail = Record<string, string | number | boolean | null | string[]>;
 
-/** An event to be written. The store adds its number, time, actor and subject. */
+/** An event to be written. The store adds its number, time and actor, and the job, queue and attempt that it concerns. */
 export interface NewEvent {
   kind: EventKind;
   detail?: EventDetail;
 }
 
 export interface StoreEvent {
-  /** Rises by one with every event, in the order of the commits. */
+  /** The number of the event. It rises by one with every event, in the order of the commits. */
   number: number;
   at: number;
   kind: EventKind;
@@ -62,7 +62,7 @@ export interface StoreEvent {
   /** Null if the event concerns no job, or one that was enqueued with others in one batch and has been removed since. */
   jobId: string | null;
   queue: string | null;
-  /** The number of the attempt, counted from 1 for each job. */
+  /** The number of the attempt, counted from 1 for each job. Null if the event concerns no attempt. */
   attempt: number | null;
   detail: EventDetail;
 }
@@ -75,7 +75,6 @@ export interface AttemptEnd {
   error: string | null;
 }
 
-/** Returns the event for the end of an attempt. */
 export function attemptEndedEvent({ transition, why, exitCode, error }: AttemptEnd): NewEvent {
   const detail: EventDetail = { outcome: why, exit_code: exitCode };
   if (error !== null) detail.error = error;

@@ -2,12 +2,13 @@ import type { QueueError } from './errors.ts';
 import { invalid } from './read-value.ts';
 import { integer, listOf, type Schema, text } from './schema.ts';
 
+/** The schema of the exit codes in a job object. */
 export const EXIT_CODES: Schema<string | number | number[]> = {
   anyOf: [text, integer, listOf(integer)],
   examples: [[1, 75], '1,64-78'],
 };
 
-/** Reads exit codes: `64`, `64,65`, `64-78`, or an array of them. Returns them sorted and without duplicates. */
+/** Reads exit codes: a number, a text such as `1,64-78`, or an array of single codes and ranges. Returns them sorted, without duplicates. */
 export function readExitCodes(value: unknown, what: string): number[] {
   const parts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value];
   const codes = new Set<number>();

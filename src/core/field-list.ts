@@ -13,7 +13,7 @@ export const KEPT_FIELDS = FIELDS.filter((field) => field.type !== undefined);
 const defaults: Record<string, unknown> = {};
 for (const { in: group, key, default: value = null } of KEPT_FIELDS)
   if (group === undefined) defaults[key] = Object.freeze(value);
-/** The values of a job that sets no field. Jobs share the frozen objects, so that a long file does not create thousands. */
+/** The values of a job that sets no field. All jobs share the frozen objects in it, so that a long file needs less memory. */
 export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = {
   ...defaults,
   hooks: Object.freeze({}),
@@ -41,7 +41,7 @@ export function fieldValue(job: JobSpec, { in: group, key }: NamedField): unknow
   return (holder as unknown as Record<string, unknown> | null)?.[key];
 }
 
-/** Returns the schema of a field in a printed job, which allows null if a field that is not set is printed as null. */
+/** Returns the schema of a field in a printed job. It allows null if the field is printed as null when it is not set. */
 export function printedSchema({ type, in: group, default: value }: NamedField): Schema {
   const optional = value === null || (group !== undefined && type!.type !== 'boolean');
   return optional ? maybe(type!) : type!;

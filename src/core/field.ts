@@ -21,13 +21,13 @@ export interface Field {
   range?: Pick<NumberRange, 'min' | 'max'> & Partial<NumberRange>;
   /** Converts the value for a printed job. */
   print?(value: never): unknown;
-  /** The value of a job that does not set the field. A stored field without a default and without `in` is set by the enqueue. */
+  /** The value of a job that does not set the field. The enqueue sets a stored field that has neither a default nor `in`. */
   default?: unknown;
-  /** The column, if it is not named like the row. Several fields share `start`. Null means another table. */
+  /** The column, if it is not named like the row. Several fields share `start`. Null means that the value is in another table. */
   column?: 'start' | null;
   /** True if the column is written for every job. A job that sets only such fields is a plain job. */
   plain?: true;
-  /** Allows editing the field of a waiting job: `true` by the same flag, a text by the flag that it describes. */
+  /** Lets users edit the field of a waiting job: `true` with the same flag, or a text that describes another flag. */
   edit?: true | string;
   /** True if `schedule add` and `schedule edit` do not have the flag. */
   unscheduled?: true;
@@ -68,7 +68,7 @@ type CamelCase<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Ca
 type Key<T extends Fields, K extends keyof T> = T[K] extends { key: infer Name extends string }
   ? Name
   : CamelCase<K & string>;
-type OwnKey<T extends Fields, K extends keyof T> = T[K] extends { in: string } ? never : Key<T, K>;
+type UngroupedKey<T extends Fields, K extends keyof T> = T[K] extends { in: string } ? never : Key<T, K>;
 type Value<F extends Field> = Exclude<ReturnType<F['read']>, undefined>;
 type OrNull<F> = F extends { default: null } ? null : never;
 type FieldsWith<T, Property> = { [K in keyof T as T[K] extends Property ? K : never]: T[K] };
@@ -86,10 +86,10 @@ type Printed<F> = F extends { type: infer S }
   : never;
 
 /** The properties that a user may set, outside `policy`, `hooks` and `unique`. */
-export type InputOf<T extends Fields> = { -readonly [K in keyof T as OwnKey<T, K>]?: Value<T[K]> };
+export type InputOf<T extends Fields> = { -readonly [K in keyof T as UngroupedKey<T, K>]?: Value<T[K]> };
 /** A complete job: the properties outside `policy`, `hooks` and `unique`. */
 export type SpecOf<T extends Fields, P extends Fields = FieldsWith<T, { type: Schema }>> = {
-  -readonly [K in keyof P as OwnKey<P, K>]: Value<P[K]> | OrNull<P[K]>;
+  -readonly [K in keyof P as UngroupedKey<P, K>]: Value<P[K]> | OrNull<P[K]>;
 };
 /** The properties of `policy` or `hooks`. */
 export type GroupOf<T extends Fields, G extends Field['in']> = {

@@ -2,37 +2,29 @@ import type { Transition } from './decide.ts';
 import { addHistogram, emptyHistogram, type Histogram } from './histogram.ts';
 import type { State } from './job.ts';
 import type { Outcome } from './outcome.ts';
+import type { Tier } from './tiers.ts';
 import type { ReasonCounts } from './waiting-reason.ts';
 
-/** The outcomes by which attempts are counted. `failed` attempts are retried. `released` and `lost` ones were not charged. */
+/** The outcomes by which attempts are counted. After `failed`, `released` and `lost`, the job waits for another attempt. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'dead', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** The figures of a period of time. */
 export interface Figures extends Record<AttemptOutcome, number> {
   enqueued: number;
-  /** The number of jobs cancelled before they ran. `cancelled` counts those that were running. */
+  /** The number of jobs that were cancelled while they waited. `cancelled` counts those that were running. */
   dropped: number;
-  /** The time from due to started. Only first attempts count, because a retry also waits for its backoff. */
+  /** The times from due to started, of the first attempt of each job. */
   wait: Histogram;
-  /** The run time of attempts that ended as completed, failed or dead, unless they were lost or stopped. */
+  /** The run times of attempts that ended as completed, failed or dead, unless they were lost or stopped. */
   run: Histogram;
-  /** The longest time that the oldest waiting job was seen waiting. 0 if no job was. It is known by queue, not by name. */
+  /** The longest time that the oldest waiting job was seen waiting. 0 if no job was. It is recorded by queue, not by job name. */
   oldestMs: number;
 }
 
 export const COUNT_NAMES = ['enqueued', 'dropped', ...ATTEMPT_OUTCOMES] as const;
 
-const DAY_MS = 86_400_000;
-/** The steps of the figures (in UTC) and how long each is kept. Besides them there is one row of all time. */
-export const TIERS = {
-  minute: { stepMs: 60_000, keptMs: 7 * DAY_MS },
-  hour: { stepMs: 3_600_000, keptMs: 90 * DAY_MS },
-  day: { stepMs: DAY_MS, keptMs: 730 * DAY_MS },
-} as const;
-export type Tier = keyof typeof TIERS;
-
-/** The tier and the length of a point for each range: enough points for a chart, few enough to read at once. */
+/** The ranges of a chart: the tier that is read, the time that a point covers, and the number of points. */
 export const PERIODS = {
   '1h': { tier: 'minute', stepMs: 60_000, points: 60 },
   '6h': { tier: 'minute', stepMs: 300_000, points: 72 },
@@ -42,11 +34,6 @@ export const PERIODS = {
   '90d': { tier: 'day', stepMs: 86_400_000, points: 90 },
 } as const satisfies Record<string, { tier: Tier; stepMs: number; points: number }>;
 export type Period = keyof typeof PERIODS;
-
-/** Only this many names, and pairs of queue and name, have figures of their own. All others share the name OTHER_LABEL. */
-export const MAX_NAMES = 200;
-export const MAX_PAIRS = 500;
-export const OTHER_LABEL = 'other';
 
 export function emptyFigures(): Figures {
   const counts = Object.fromEntries(COUNT_NAMES.map((name) => [name, 0])) as Record<
@@ -70,11 +57,7 @@ export function attemptOutcome(to: Transition['to'], why: Outcome['why']): Attem
 
 /** Tells whether the run time of an attempt is counted: it ended as completed, failed or dead, and was not lost or stopped. */
 export function countsRunTime(outcome: AttemptOutcome, why: Outcome['why']): boolean {
-  return (
-    why !== 'lost' &&
-    why !== 'stopped' &&
-    (outcome === 'completed' || outcome === 'failed' || outcome === 'dead')
-  );
+  return why !== 'lost' && why !== 'stopped' && ['completed', 'failed', 'dead'].includes(outcome);
 }
 
 /** The values from which the metrics are made, read at the time `now`. */
@@ -82,12 +65,12 @@ export interface MetricsSnapshot {
   version: string;
   now: number;
   jobs: { queue: string; state: State; jobs: number }[];
-  /** Since when the oldest runnable job of each queue has been waiting, or null if none is. */
+  /** `since` is the time since which the oldest runnable job of the queue has been waiting, or null if there is none. */
   waiting: { queue: string; since: number | null }[];
   /** The waiting jobs of each queue by reason. */
   reasons: { queue: string; jobs: ReasonCounts }[];
   totals: ({ queue: string; name: string } & Figures)[];
-  workers: { state: string; workers: number }[];
+  workers: { state: string; count: number }[];
   /** `limit` is the concurrency limit of the queue, or null if it has none. */
   slots: { queue: string; total: number; busy: number; limit: number | null }[];
   schedules: { name: string; lastAt: number | null }[];

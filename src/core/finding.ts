@@ -11,7 +11,7 @@ const finding =
   (status: Finding['status']) =>
   (check: string, says: string, fix: string | null = null): Finding => ({ check, status, says, fix });
 
-/** Each of these returns a finding with that status. */
+/* These functions return a finding with the status of their name. */
 export const ok = finding('ok');
 export const warn = finding('warn');
 export const fail = finding('fail');

@@ -19,17 +19,14 @@ export async function fireTimes(timing: Timing): Promise<FireTimes> {
   return { after: (instant) => nextOf(next, zone, instant) };
 }
 
-/** Returns times at a fixed interval, also before the anchor, so that a clock that was wrong at the creation does no harm. */
+/** Returns fire times at a fixed interval, also before the anchor: it is in the future if the clock was ahead at the creation. */
 function atInterval(everyMs: number, anchorAt: number): FireTimes {
   // Only a row that was changed by hand has no positive interval. Its schedule never fires.
   if (!(everyMs > 0)) return { after: () => null };
   return { after: (instant) => anchorAt + (Math.floor((instant - anchorAt) / everyMs) + 1) * everyMs };
 }
 
-/**
- * Finds the next fire time of an expression that fires every hour. It fires at each matching wall time that occurs: twice in a
- * repeated hour, and not in a skipped one.
- */
+/** Finds the next fire time of an expression that fires every hour: twice at a time in a repeated hour, and not in a skipped one. */
 function nextOfEveryHour(next: NextWall, zone: string, instant: number): number | null {
   let from = instant;
   let offset = offsetAt(zone, from);
@@ -39,7 +36,7 @@ function nextOfEveryHour(next: NextWall, zone: string, instant: number): number 
     const found = wall - offset;
     if (offsetAt(zone, found) === offset) return found;
     // The offset changes before that time, so the search continues from the change with the new offset.
-    const change = findOffsetChange(zone, from, found);
+    const change = findOffsetChange((at) => offsetAt(zone, at), from, found);
     offset = offsetAt(zone, change);
     from = change - 1;
   }
@@ -63,7 +60,7 @@ function nextOfNamedHours(next: NextWall, zone: string, instant: number): number
   return best;
 }
 
-/** Returns the last fire times from `from` to `to`, at most `maxCount`, oldest first. The cost hardly grows with the range. */
+/** Returns the last `maxCount` fire times from `from` to `to`, oldest first. Searches back from `to`, because the range may be long. */
 export function lastTimes({ after }: FireTimes, from: number, to: number, maxCount: number): number[] {
   for (let span = MINUTE_MS; ; span *= 2) {
     const start = Math.max(from, to - span);

@@ -15,35 +15,50 @@ const EQUIVALENTS: Record<string, string> = {
   pid: 'process_id',
 };
 
-const FACT_BY_NAME = new Map<string, string>(Object.keys(JOB_FACTS).map((name) => [name, name]));
-for (const [name, others] of Object.entries(EQUIVALENTS))
-  for (const other of others.split(' ')) FACT_BY_NAME.set(other, name);
+let factsByName: Map<string, string> | null = null;
+
+/** Returns the job facts by all their names. The map is made on first use, because most jobs have no such field. */
+function factByName(): Map<string, string> {
+  if (factsByName !== null) return factsByName;
+  factsByName = new Map(Object.keys(JOB_FACTS).map((name) => [name, name]));
+  for (const [name, others] of Object.entries(EQUIVALENTS))
+    for (const other of others.split(' ')) factsByName.set(other, name);
+  return factsByName;
+}
 
 /** Fields in which other queues print the output of a job. queuectl stores it with the attempts. */
 const RESULT_FIELDS = new Set(['output', 'stdout', 'stderr', 'result', 'logs', 'log_path', 'output_path']);
 /** Further fields that queuectl prints in some job objects. */
-const EXTRA_FIELDS = new Set(['history', 'children', 'existing', 'schema_version']);
+const EXTRA_FIELDS = new Set(['history', 'children', 'also_cancelled', 'existing', 'schema_version']);
 
-/** Returns the name of the job fact that has this name in queuectl or in another queue, or null. */
+/** Returns the field of JOB_FACTS that has this name in queuectl or in another queue, or null if there is none. */
 export function factNamed(name: string): string | null {
-  return FACT_BY_NAME.get(snakeCase(name)) ?? null;
+  return factByName().get(snakeCase(name)) ?? null;
 }
 
-/** True for a field that jobs are printed with but users do not set. It is no error, so that a printed job can be enqueued again. */
+/** True for a field that only printed jobs have, here or in another queue. It is no error, so that they can be enqueued again. */
 export function isPrintedOnly(name: string): boolean {
   return factNamed(name) !== null || EXTRA_FIELDS.has(name) || RESULT_FIELDS.has(snakeCase(name));
 }
 
 /** Fields of other tools that ask for a confinement which queuectl does not provide. */
 const CONFINEMENT_FIELDS = new Set(
-  `sandbox sandboxed user uid gid run_as run_as_user as_user group memory memory_limit mem_limit max_memory cpu cpus cpu_limit
-  max_cpu cpu_quota limits resources network no_network read_only chroot container docker image isolation isolated jail cgroup
-  seccomp capabilities`.split(/\s+/),
+  `sandbox sandboxed user username uid gid run_as run_as_user run_as_group as_user group umask limits resources nice niceness
+  ionice network no_network networking read_only readonly chroot rootfs container image isolation isolated isolate jail cgroup
+  cgroups seccomp apparmor selinux capabilities cap_drop privileged no_new_privileges firejail nproc nofile`.split(
+    /\s+/,
+  ),
 );
+/** Matches limits of a resource in any order: `mem`, `max_memory`, `memory_limit_mb`, `cpu_quota`, `ulimits`. */
+const RESOURCE_LIMIT =
+  /^(max_|limit_)?(memory|mem|ram|rss|swap|cpus?|cores|[ur]limits?|rlimit_[a-z]+)(_(limits?|max|quota|shares|set|time|percent|[kmg]i?b|bytes))*$/;
+/** Matches the options of a container, such as `docker_image`. */
+const CONTAINER_OPTION = /^(docker|podman|container)(_|$)/;
 
 /** True for a field that must be refused, because a command without that confinement would have more rights than intended. */
 export function asksForConfinement(name: string): boolean {
-  return CONFINEMENT_FIELDS.has(snakeCase(name));
+  const known = snakeCase(name);
+  return CONFINEMENT_FIELDS.has(known) || RESOURCE_LIMIT.test(known) || CONTAINER_OPTION.test(known);
 }
 
 function snakeCase(name: string): string {

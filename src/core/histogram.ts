@@ -7,12 +7,19 @@ export const METRIC_BOUNDS_MS = [
 ];
 
 /**
- * The upper bounds of the buckets. A bound is at most a tenth, or 1 ms, above the one before it, so every time of a bucket is
- * within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets.
- * Stores name a bucket by its index, so the list must stay the same once a version with it was released.
+ * The upper bounds of the buckets. A bound is at most a tenth, or 1 ms, above the one before it, so every duration in a bucket
+ * is within 5% of its middle. The bounds of the metrics are among them, so a bucket of the metrics is a sum of whole buckets.
+ * Databases contain the indexes of buckets, so this list must never change.
  */
-const BOUNDS_MS = makeBounds();
-export const BUCKET_COUNT = BOUNDS_MS.length;
+function bounds(): readonly number[] {
+  knownBounds ??= makeBounds();
+  return knownBounds;
+}
+
+/** The bounds are made on first use, because most commands need none. */
+let knownBounds: readonly number[] | null = null;
+
+export const bucketCount = (): number => bounds().length;
 
 function makeBounds(): number[] {
   const bounds = [0];
@@ -23,16 +30,16 @@ function makeBounds(): number[] {
   return bounds;
 }
 
-/** The sum, the shortest and the longest of some times in milliseconds. */
+/** The sum, the shortest and the longest of some durations in milliseconds. */
 interface Summary {
   sumMs: number;
-  /** Null, like `most`, if there are no times. */
+  /** Null, like `most`, if there are no durations. */
   least: number | null;
   most: number | null;
 }
 
 export interface Histogram extends Summary {
-  /** The number of times by bucket. Empty buckets are missing. */
+  /** The number of durations by bucket. Empty buckets are missing. */
   counts: Map<number, number>;
 }
 
@@ -43,10 +50,11 @@ export function emptyHistogram(): Histogram {
 /** Returns the index of the bucket that a duration belongs to. */
 export function bucketOf(ms: number): number {
   let low = 0;
-  let high = BUCKET_COUNT - 1;
+  const limits = bounds();
+  let high = limits.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (ms <= BOUNDS_MS[middle]!) high = middle;
+    if (ms <= limits[middle]!) high = middle;
     else low = middle + 1;
   }
   return low;
@@ -58,10 +66,11 @@ export function sampleCount({ counts }: Histogram): number {
   return sum;
 }
 
-/** Returns the number of times that are at most `bound` ms, which must be one of METRIC_BOUNDS_MS. */
-export function countUpTo({ counts }: Histogram, bound: number): number {
+/** Returns the number of durations of at most `boundMs`, which must be one of METRIC_BOUNDS_MS. */
+export function countUpTo({ counts }: Histogram, boundMs: number): number {
+  const limits = bounds();
   let sum = 0;
-  for (const [bucket, count] of counts) if (BOUNDS_MS[bucket]! <= bound) sum += count;
+  for (const [bucket, count] of counts) if (limits[bucket]! <= boundMs) sum += count;
   return sum;
 }
 
@@ -81,9 +90,9 @@ export function percentilesOf(histogram: Histogram): Percentiles | null {
   return percentilesByRank(count, (rank) => {
     if (rank === 1) return least;
     if (rank === count) return most;
-    const bucket = bucketAt(buckets, rank);
-    const low = bucket === 0 ? 0 : BOUNDS_MS[bucket - 1]! + 1;
-    return harmonicMean(Math.max(least, low), Math.min(most, BOUNDS_MS[bucket]!));
+    const bucket = bucketOfRank(buckets, rank);
+    const low = bucket === 0 ? 0 : bounds()[bucket - 1]! + 1;
+    return harmonicMean(Math.max(least, low), Math.min(most, bounds()[bucket]!));
   });
 }
 
@@ -93,7 +102,7 @@ export function percentilesByRank(count: number, at: (rank: number) => number): 
   return { p50: percentile(50), p95: percentile(95), p99: percentile(99) };
 }
 
-function bucketAt(buckets: [bucket: number, count: number][], rank: number): number {
+function bucketOfRank(buckets: [bucket: number, count: number][], rank: number): number {
   let reached = 0;
   return buckets.find(([, count]) => {
     reached += count;

@@ -37,7 +37,7 @@ export function hooksAfter(
   return { hooks: hooks.filter((hook) => hook !== null), onIdle: hookJob('idle', cause, context) };
 }
 
-/** Returns the events of a job, except `idle`, that the end of an attempt causes. */
+/** Returns the events that the end of an attempt causes, except `idle`. */
 function eventsOf({ job, transition }: HookCause): HookEvent[] {
   // An attempt that was lost or stopped is not charged to the job, so it does not count as a failure.
   const isCharged = transition.attempts > job.attempts;
@@ -66,7 +66,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     priority: HOOK_PRIORITY,
     maxRetries: settings['max-retries'],
     timeoutMs: settings['job-timeout'],
-    // A hook must be able to report that the directory of the job is missing.
+    // If the directory of the job is missing, there is no exit code, and the hook must be able to report it.
     cwd: jobHook === undefined || cause.exitCode === null ? context.directory() : job.cwd,
     env: environmentOf(event, cause),
     tags: { job: job.id },
@@ -74,7 +74,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
   });
 }
 
-/** Returns the variables of a hook. Its command gets values of the job only from them, because inserted text could be run. */
+/** Returns the variables of a hook. Values of the job are not inserted into its command, because the shell could run them. */
 function environmentOf(
   event: HookEvent,
   { job, transition, exitCode, error }: HookCause,

@@ -3,9 +3,10 @@ import { QueueError } from './errors.ts';
 
 /** Crockford's base 32, which has no i, l, o or u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** The number of values that four characters can have. */
 const TAIL_VALUES = 2 ** 20;
 
-/** Returns a function that makes ids: nine characters of milliseconds, by which they sort, and four against collisions. */
+/** Returns a function that makes ids. Nine characters hold the time in milliseconds, by which ids sort, and four avoid collisions. */
 export function idMaker(random: Random): (now: number) => string {
   let lastMs = 0;
   let head = '';
@@ -37,10 +38,7 @@ function base32(value: number, width: number): string {
 }
 
 const INVISIBLE_PROBLEM = 'must not contain control or invisible characters';
-/**
- * Matches control characters, format characters that hide or reorder text, and characters that are drawn as nothing. The
- * variation selector U+FE0F is allowed after an emoji.
- */
+/** Matches control and format characters that hide or reorder text, and invisible characters. U+FE0F is allowed after an emoji. */
 const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{DI}\u2800\u{16fe4}\u{1d159}]/u;
 
@@ -76,7 +74,7 @@ function nameProblem(text: string, maxChars: number): string | null {
   return text === text.trim() ? null : 'must not begin or end with a space';
 }
 
-/** Checks the name of a queue. `--queue a,b` and `--queue '*'` are lists, so it cannot be `*` or contain a comma. */
+/** Checks the name of a queue. Because `--queue` accepts `*` and lists such as `a,b`, it cannot be `*` or contain a comma. */
 export function checkQueueName(text: string, what: string): string {
   if (text === '*' || text.includes(','))
     throw new QueueError('invalid-job', `${what} must not be '*' or contain a comma`);

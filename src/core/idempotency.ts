@@ -17,10 +17,7 @@ export function checkSameKey({ idempotencyKey }: JobInput, key: string | undefin
     throw new QueueError('invalid-job', 'jobs enqueued together must have the same idempotency_key');
 }
 
-/**
- * Returns a text that is equal for equal job inputs. Defaults are not part of it. A delay is kept instead of the time
- * at which it ends, so that the same command a minute later gives the same text.
- */
+/** Returns a text that is equal for equal job inputs without defaults. It has the delay instead of its end, so that a later repeat is equal. */
 export function canonicalText(input: JobInput): string {
   const { idempotencyKey: _, runAt, ...given } = input;
   return JSON.stringify(given.delayMs === undefined ? { ...given, runAt } : given, sortKeys);

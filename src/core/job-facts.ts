@@ -2,7 +2,7 @@ import { STATES } from './job.ts';
 import { integer, maybe, oneOf, text, time } from './schema.ts';
 import { WAITING_REASONS } from './waiting-reason.ts';
 
-/** The fields of a printed job that queuectl sets, and their types. */
+/** The fields of a printed job that queuectl sets, and their schemas. */
 export const JOB_FACTS = {
   state: oneOf(STATES),
   attempts: integer,
@@ -11,7 +11,7 @@ export const JOB_FACTS = {
   next_run_at: maybe(time),
   stdin_bytes: integer,
   worker_id: maybe(text),
-  /** The process group of the running attempt, if it runs on this machine. */
+  /** The process group of the running attempt. Null if none runs on this machine. */
   pid: maybe(integer),
   started_at: maybe(time),
   finished_at: maybe(time),

@@ -16,8 +16,8 @@ import * as read from './read-field.ts';
 import { readDelay } from './read-value.ts';
 import {
   anyOf,
+  boolean,
   duration,
-  flag,
   integer,
   listOf,
   maybe,
@@ -31,7 +31,7 @@ import {
 } from './schema.ts';
 import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
-import { LATEST_DATE_MS, toIso } from './time.ts';
+import { isRelativeTime, LATEST_DATE_MS, toIso } from './time.ts';
 
 /** Returns the field for a hook: a command that runs after an event of the job, instead of the one in the settings. */
 const hook = <const Event extends string>(event: Event, help: string) =>
@@ -103,13 +103,13 @@ export const JOB_FIELDS = {
       type: time,
       accepts: timeInput,
       read: read.time,
-      isRelative: (value) => String(value).trim().startsWith('+'),
+      isRelative: (value) => isRelativeTime(String(value)),
       print: toIso,
       range: { min: 0, max: LATEST_DATE_MS },
       default: null,
       edit: true,
       unscheduled: true,
-      flag: '--run-at TIME  earliest start time: 2030-01-31T09:00:00Z, 2030-01-31T09:00 (local time), +10m or epoch seconds',
+      flag: "--run-at TIME  earliest start time: 2030-01-31T09:00 (local time) or …09:00Z, 23:30, 2pm, 'tomorrow 09:00', 'friday 18:00', +10m or epoch seconds",
     },
     /** The delay before the first attempt: seconds, or a text such as `10m`. */
     delay: {
@@ -121,10 +121,10 @@ export const JOB_FIELDS = {
       unscheduled: true,
       flag: '--delay TIME  delay before the first attempt, such as 10m',
     },
-    /** Adds the job held. A printed job has no such field: it may have been released since. */
+    /** Adds the job on hold. A printed job does not have the field, because the job may have been released since. */
     hold: {
       spellings: ['held'],
-      accepts: flag,
+      accepts: boolean,
       read: read.switchedOn,
       unscheduled: true,
       flag: '--hold  add the job without starting it; to start it: queuectl release ID',
@@ -245,10 +245,10 @@ export const JOB_FIELDS = {
       flag: '--no-retry-on CODES  do not retry after these exit codes, such as 64-78',
       show: 'no retry on',
     },
-    /** Starts the job once: a failed, stopped or lost attempt makes it dead. `max_retries` is at most 1. */
+    /** Starts the command at most once: a failed, stopped or lost attempt makes the job dead. `max_retries` is at most 1. */
     at_most_once: {
       in: 'policy',
-      type: flag,
+      type: boolean,
       read: read.switchedOn,
       flag: '--at-most-once  start the job only once; it becomes dead if the attempt fails, is stopped or is lost in a crash',
       show: 'at most once',
@@ -285,7 +285,7 @@ export const JOB_FIELDS = {
     /** Inherits only basic variables such as PATH and HOME from the worker, and those in `secret_env`. */
     clean_env: {
       spellings: ['clean-env'],
-      type: flag,
+      type: boolean,
       read: read.switchedOn,
       default: false,
       column: 'start',
@@ -337,7 +337,7 @@ export const JOB_FIELDS = {
     on_dead: hook('dead', 'run this command when the job becomes dead (default: the on-dead setting)'),
   }),
   ...section('Uniqueness', {
-    /** Adds no second job while an unfinished job has this key. The enqueue returns that job with `existing: true`. */
+    /** Adds no job while another job reserves this key. The enqueue then returns that job with `existing: true`. */
     unique_key: {
       in: 'unique',
       key: 'key',
@@ -360,7 +360,7 @@ export const JOB_FIELDS = {
       read: read.uniqueWhile,
       flag: '--unique-while pending|active  with --unique: reserve the key until the job starts (pending) or finishes (active, the default)',
     },
-    /** Makes the enqueue idempotent. All jobs of one enqueue have the same key, or none. */
+    /** Makes the enqueue idempotent. All jobs of one enqueue must have the same key, or none. */
     idempotency_key: {
       spellings: ['idempotency-key'],
       accepts: text,
@@ -373,7 +373,7 @@ export const JOB_FIELDS = {
     /** Stores stdout and stderr separately. */
     split_output: {
       spellings: ['split-output'],
-      type: flag,
+      type: boolean,
       read: read.switchedOn,
       default: false,
       column: 'start',

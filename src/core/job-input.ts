@@ -23,11 +23,18 @@ interface Reader {
   isRelative: ((value: unknown) => boolean) | null;
 }
 
-const READERS_BY_NAME = new Map<string, Reader>();
-for (const { name, key, in: group, read, isRelative = null, spellings = [] } of FIELDS) {
-  const reader: Reader = { key, group, read, isRelative };
-  READERS_BY_NAME.set(name, reader).set(camelCase(name), reader);
-  for (const spelling of spellings) READERS_BY_NAME.set(spelling, reader);
+let knownReaders: Map<string, Reader> | null = null;
+
+/** Returns the readers by all names of their fields. They are made on first use, because a plain command needs none. */
+function readersByName(): Map<string, Reader> {
+  if (knownReaders !== null) return knownReaders;
+  knownReaders = new Map();
+  for (const { name, key, in: group, read, isRelative = null, spellings = [] } of FIELDS) {
+    const reader: Reader = { key, group, read, isRelative };
+    knownReaders.set(name, reader).set(camelCase(name), reader);
+    for (const spelling of spellings) knownReaders.set(spelling, reader);
+  }
+  return knownReaders;
 }
 
 /** The result of reading a job object. */
@@ -38,24 +45,28 @@ export interface ReadJob {
 
 const NO_WARNINGS: readonly string[] = [];
 
-/** Reads a job object, which may be a printed job. Throws at the first error. An unknown field is one only if `strict`. */
+/** Reads a job object, which may be a printed job. Throws at the first error. If `strict`, an unknown field is an error. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
   }
   const input: JobInput = {};
   let warnings: string[] | null = null;
+  /** The readers of fields that were given a value which means the same as an absent field. */
   const readersWithoutValue: Reader[] = [];
   let isPrinted = false;
-  /** The name under which the object gives the time of its next attempt. */
-  let nextRun: string | null = null;
-  for (const name of Object.keys(value)) {
+  /** The name that the object uses for `next_run_at`, if it has that field. */
+  let nextRunName: string | null = null;
+  const names = Object.keys(value);
+  if (names.length === 0) return { input, warnings: NO_WARNINGS };
+  const readers = readersByName();
+  for (const name of names) {
     const raw = (value as Record<string, unknown>)[name];
-    const reader = READERS_BY_NAME.get(name);
+    const reader = readers.get(name);
     if (reader === undefined) {
       if (isPrintedOnly(name)) {
         isPrinted = true;
-        if (raw !== null && factNamed(name) === 'next_run_at') nextRun = name;
+        if (raw !== null && factNamed(name) === 'next_run_at') nextRunName = name;
         continue;
       }
       if (asksForConfinement(name))
@@ -83,8 +94,8 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     else input[group!] = { [key]: read };
     if (reader.isRelative?.(raw)) input.delayMs = input.runAt! - now;
   }
-  if (nextRun !== null && input.runAt === undefined) {
-    const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRun], nextRun, now);
+  if (nextRunName !== null && input.runAt === undefined) {
+    const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRunName], nextRunName, now);
     if (at > now) input.runAt = at;
   }
   checkStdinIncluded(value as Record<string, unknown>, input);
@@ -94,7 +105,7 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   return { input, warnings: warnings ?? NO_WARNINGS };
 }
 
-/** Merges two inputs. The values in `given` win. In `hooks` and `policy`, each property is merged on its own. */
+/** Merges two inputs. The values in `given` win. In `hooks` and `policy`, each property is merged on its own. `unique` is replaced. */
 export function withChanges(base: JobInput, given: JobInput): JobInput {
   const merged = { ...base, ...given };
   if (given.hooks !== undefined) merged.hooks = { ...base.hooks, ...given.hooks };
@@ -102,7 +113,7 @@ export function withChanges(base: JobInput, given: JobInput): JobInput {
   return merged;
 }
 
-/** Lowers `maxRetries` of an at-most-once job to 1. Other jobs stay unchanged. */
+/** Lowers `maxRetries` of an at-most-once job to 1 if it is higher. Other jobs stay unchanged. */
 export function limitAttempts(input: JobInput): void {
   if (input.policy?.atMostOnce && input.maxRetries !== undefined)
     input.maxRetries = Math.min(1, input.maxRetries);
@@ -120,7 +131,7 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
 /** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */
 function givenTwiceError({ key, group }: Reader, name: string, value: object): Error {
   const isTwin = ([other, raw]: [string, unknown]): boolean => {
-    const reader = READERS_BY_NAME.get(other);
+    const reader = readersByName().get(other);
     return other !== name && raw != null && reader?.key === key && reader.group === group;
   };
   return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
@@ -138,6 +149,6 @@ function checkStdinIncluded({ stdin_bytes: bytes }: Record<string, unknown>, inp
 /** Only this many warnings suggest a similar field, because searching is slow and nobody reads thousands of warnings. */
 const MAX_GUESSES = 20;
 
-function unknownFieldText(name: string, what: string, withGuess: boolean): string {
-  return `unknown field '${name}'${what}${withGuess ? didYouMean(name, READERS_BY_NAME.keys()) : ''}`;
+function unknownFieldText(name: string, consequence: string, withGuess: boolean): string {
+  return `unknown field '${name}'${consequence}${withGuess ? didYouMean(name, readersByName().keys()) : ''}`;
 }

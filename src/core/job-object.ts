@@ -56,7 +56,7 @@ function makePrinters() {
 const GROUPS = ['hooks', 'policy', 'unique'] as const;
 let printers: ReturnType<typeof makePrinters> | undefined;
 
-/** Converts a job for users. It skips what the job does not set, because long lists convert many jobs. */
+/** Converts a job for users. It skips fields that the job does not set, because long lists convert many jobs. */
 export function toJobObject(job: JobWithReason): JobObject {
   printers ??= makePrinters();
   const object: Record<string, unknown> = { ...printers.blank };
@@ -69,12 +69,12 @@ export function toJobObject(job: JobWithReason): JobObject {
     if (values === unset || values === null) continue;
     for (const { name, key } of fields) if (values[key] !== undefined) object[name] = values[key];
   }
-  printFacts(job, object as unknown as Facts);
+  setFacts(job, object as unknown as Facts);
   if (job.existing) object.existing = true;
   return object as unknown as JobObject;
 }
 
-function printFacts(job: JobWithReason, object: Facts): void {
+function setFacts(job: JobWithReason, object: Facts): void {
   object.state = job.state;
   object.attempts = job.attempts;
   object.created_at = toIso(job.createdAt);

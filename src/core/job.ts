@@ -14,7 +14,7 @@ export interface JobSpec extends SpecOf<typeof JOB_FIELDS> {
   hooks: JobHooks;
   policy: JobPolicy;
   unique: Uniqueness | null;
-  /** Adds the job held. A stored job has `held` instead. */
+  /** Adds the job on hold. A stored job has `held` instead. */
   hold?: boolean;
 }
 
@@ -49,7 +49,7 @@ export const PARENT_FAILURES = ['cancel', 'hold', 'run'] as const;
 /** The properties of a job that replace the settings for retries, and a few others that most jobs do not set. */
 export interface JobPolicy extends GroupOf<typeof JOB_FIELDS, 'policy'> {}
 
-/** A job that an enqueue with the same idempotency key added and that has been removed since. Only its id is known. */
+/** A job that an earlier enqueue with the same idempotency key added, but that was removed since. Only its id is known. */
 export interface GoneJob {
   id: string;
   existing: true;
@@ -63,7 +63,7 @@ export interface Job extends JobSpec {
   /** The size of the stdin. Lists and claims do not read the stdin itself, so `stdin` may be null although this is not 0. */
   stdinBytes: number;
   state: State;
-  /** The number of attempts that were charged to the job. A lost, stopped or cancelled one is not. */
+  /** The number of attempts that were charged to the job. Attempts that were lost, stopped, cancelled or never started are not. */
   attempts: number;
   /** The number of attempts that were lost. */
   crashes: number;
@@ -73,6 +73,8 @@ export interface Job extends JobSpec {
   held: boolean;
   /** True if the job waits for another job to end. */
   blocked: boolean;
+  /** True if the job waits for its due time. A job that is ready stays so, even if the clock is set back. */
+  delayed: boolean;
   /** The earliest time of the next attempt. Null unless the job is waiting. */
   dueAt: number | null;
   workerId: string | null;
@@ -83,7 +85,7 @@ export interface Job extends JobSpec {
   durationMs: number | null;
 }
 
-/** The right to act on a running job. A claim with a higher token invalidates all earlier ones. */
+/** The right to act on a running job. A claim with a higher token invalidates all earlier claims of the job. */
 export interface Claim {
   /** The store's number of the job. */
   job: number;
@@ -92,7 +94,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** The value of the seal file. While the file has it, no `rm` has emptied the attempts directory since attempt `after`. */
+/** The seal as the store has it. While the seal file has this value, nobody has emptied the attempts directory since attempt `after`. */
 export interface Seal {
   value: string;
   after: number;
@@ -110,12 +112,11 @@ export interface ClaimedJob extends Job {
 /** The reasons for which queuectl ends a running attempt. */
 export type EndReason = 'timeout' | 'cancelled' | 'stopped';
 
-/** The priorities that have names. */
 const NAMED_PRIORITIES = { low: -10, normal: 0, high: 10, urgent: 20 };
 export type PriorityName = keyof typeof NAMED_PRIORITIES;
 export const PRIORITIES: ReadonlyMap<string, number> = new Map(Object.entries(NAMED_PRIORITIES));
 
-/** Other names of the states that filters accept. */
+/** Other names that filters accept for states. */
 export const STATE_ALIASES = new Map<string, State>([
   ['queued', 'pending'],
   ['waiting', 'pending'],

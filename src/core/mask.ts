@@ -1,8 +1,8 @@
 import { isLiteral, isSecretName, secretIn, URL_PASSWORDS } from './secrets.ts';
 
-/** Shown in place of a secret. */
+/** The text that is shown in place of a secret. */
 export const MASK = '•••';
-/** Occurs in every URL whose password was masked. */
+/** The part that every URL with a masked password contains. */
 const MASKED_URL = `:${MASK}@`;
 
 const URL_VARIABLE = /(^|_)UR[IL]S?$/i;
@@ -32,12 +32,13 @@ export function maskEnv(env: Record<string, string>): Record<string, string> {
 }
 
 /** The fields of jobs, schedules, settings and events that hold commands, or text that may come from commands. */
-const TEXTS = ['command', 'on_complete', 'on_failure', 'on_dead', 'last_error', 'error', 'value', 'text'];
+const TEXT_FIELDS = 'command on_complete on_failure on_dead last_error error value text'.split(' ');
 
 /** Returns a copy of a job, a schedule, a setting or an event with its secrets masked. */
 export function masked<T extends object>(object: T): T {
   const shown = { ...object } as Record<string, unknown>;
-  for (const field of TEXTS) if (typeof shown[field] === 'string') shown[field] = maskUrls(shown[field]);
+  for (const field of TEXT_FIELDS)
+    if (typeof shown[field] === 'string') shown[field] = maskUrls(shown[field]);
   const { env, job, argv } = shown as { env?: Record<string, string>; job?: unknown; argv?: unknown };
   if (env !== undefined) shown.env = maskEnv(env);
   if (Array.isArray(argv)) shown.argv = argv.map(maskUrls);

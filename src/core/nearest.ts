@@ -1,11 +1,13 @@
 /**
- * Returns the candidate with the fewest typing errors, or null if all have too many: more than `maxErrors`, which is at most 2,
- * or more than one in a word of up to four letters. Case is ignored.
+ * Returns the candidate that differs from the word by the fewest typing errors. Case is ignored. Returns null if all candidates
+ * differ by more than `maxErrors` errors, which is at most 2, or by more than one if the word has fewer than five letters. A word
+ * of up to three letters must begin like the candidate, because otherwise half of it is different.
  */
 export function nearest(word: string, candidates: Iterable<string>, maxErrors = 2): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(maxErrors, word.length < 5 ? 1 : 2) + 1;
   for (const candidate of candidates) {
+    if (word.length < 4 && word[0]?.toLowerCase() !== candidate[0]?.toLowerCase()) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
@@ -21,7 +23,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return guess === null ? '' : `; did you mean '${guess}'?`;
 }
 
-/** Counts typing errors: missing, extra, wrong or swapped letters. Returns `limit` if the lengths differ by that much. */
+/** Counts typing errors: missing, extra, wrong or swapped letters. Returns `limit` if the lengths differ by at least that much. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let rowBeforeLast: number[] = [];

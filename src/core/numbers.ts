@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 
 /** Parses a plain decimal number, not `1e3` or `0x10`. Throws if it is outside the range. Errors call the value `what`. */
 export function parseNumber(text: string, what: string, range: NumberRange): number {
@@ -22,7 +22,7 @@ export function checkNumber(value: number, what: string, range: NumberRange, sho
   if (!fits || value < range.min || value > range.max) {
     const kind = range.integer ? 'a whole number' : 'a number';
     const limits = range.max < UNLIMITED_MAX ? ` from ${range.min} to ${range.max}` : '';
-    throw new QueueError('invalid-value', `${what} must be ${kind}${limits}, not '${shown}'`);
+    throw invalidValue(`${what} must be ${kind}${limits}, not '${shown}'`);
   }
   return value;
 }
@@ -33,11 +33,7 @@ const SIZE_UNITS: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 10
 export function parseSize(text: string, what: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim());
   if (match === null)
-    throw new QueueError(
-      'invalid-value',
-      `${what}: invalid size '${text}'`,
-      'use a size such as 64k, 10M or 1G',
-    );
+    throw invalidValue(`${what}: invalid size '${text}'`, 'use a size such as 64k, 10M or 1G');
   return Math.round(Number(match[1]) * SIZE_UNITS[match[2]!.toLowerCase()]!);
 }
 

@@ -16,14 +16,14 @@ export type Outcome =
   | { why: 'spawn-error'; message: string }
   /** The command was not started: its worker died first, another process took the gate, or no process could be created. */
   | { why: 'never-started' }
-  /** The command may have been started, is proven to be gone, and left no exit code. */
+  /** The command may have been started. It is certain that it no longer runs, and it left no exit code. */
   | { why: 'lost' };
 
 const TIMEOUT_CODE = 124;
 const CANCELLED_CODE = 130;
 const MAX_ERROR_LENGTH = 512;
 
-/** Returns the exit code of an attempt, or null if it has none. A timeout has 124, as with the program `timeout`. */
+/** Returns the exit code of an attempt, or null if it has none. A timeout has 124, like that of the program `timeout`. */
 export function exitCodeOf(outcome: Outcome): number | null {
   if (outcome.why === 'exited') return outcome.code;
   return outcome.why === 'timeout' ? TIMEOUT_CODE : null;
@@ -42,20 +42,20 @@ export function signalOf(exitCode: number | null): string | null {
 
 /** Returns one line for `last_error`: what happened, and the line of the output that tells why. Null if there is no error. */
 export function describeOutcome(outcome: Outcome, timeoutMs: number | null, output: string): string | null {
-  const what = whatHappened(outcome, timeoutMs);
-  if (what === null) return null;
   // The output of a cancelled command does not explain why it was cancelled.
   const line = outcome.why === 'cancelled' ? '' : errorLine(output);
+  const what = whatHappened(outcome, timeoutMs, line);
+  if (what === null) return null;
   const text = maskUrls(withoutControls(line === '' ? what : `${what}: ${line}`).trim());
   if (text.length <= MAX_ERROR_LENGTH) return text;
   // The cut may split a surrogate pair, whose first half is then removed.
   return `${text.slice(0, MAX_ERROR_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-function whatHappened(outcome: Outcome, timeoutMs: number | null): string | null {
+function whatHappened(outcome: Outcome, timeoutMs: number | null, line: string): string | null {
   switch (outcome.why) {
     case 'exited':
-      return exitText(outcome.code);
+      return exitText(outcome.code, line);
     case 'timeout':
       return timeoutMs === null ? 'timed out' : `timed out after ${formatDuration(timeoutMs)}`;
     case 'spawn-error':
@@ -71,10 +71,15 @@ function whatHappened(outcome: Outcome, timeoutMs: number | null): string | null
   }
 }
 
-function exitText(code: number): string | null {
+/** A shell exits with 126 or 127 for other reasons, too. So the meaning is left out if the output gives another reason. */
+function exitText(code: number, line: string): string | null {
   if (code === 0) return null;
-  if (code === 126) return 'exit code 126 (not executable)';
-  if (code === 127) return 'exit code 127 (command not found)';
+  if (code === 126 && isReason(line, NOT_EXECUTABLE)) return 'exit code 126 (not executable)';
+  if (code === 127 && isReason(line, NOT_FOUND)) return 'exit code 127 (command not found)';
   const signal = signalOf(code);
   return signal === null ? `exit code ${code}` : `killed by ${signal} (exit code ${code})`;
 }
+
+const NOT_FOUND = /not found|no such file|unknown command/i;
+const NOT_EXECUTABLE = /permission denied|cannot execute|exec format|is a directory|not executable/i;
+const isReason = (line: string, reason: RegExp): boolean => line === '' || reason.test(line);

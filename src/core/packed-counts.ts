@@ -5,7 +5,7 @@
  */
 export type PackedCounts = Uint8Array;
 
-/** Adds 1 to the count of a bucket. May change `bytes`, so only the result may be used afterwards. Null has no counts. */
+/** Adds 1 to the count of a bucket. May change `bytes`, so use only the result afterwards. `bytes` is null if there are no counts. */
 export function addToPacked(bytes: PackedCounts | null, bucket: number): PackedCounts {
   if (bytes === null) return Uint8Array.from([...pack(bucket + 1), 1]);
   let last = -1;
@@ -22,7 +22,7 @@ export function addToPacked(bytes: PackedCounts | null, bucket: number): PackedC
   return splice(bytes, at, at, [...pack(bucket - last), 1]);
 }
 
-/** Adds packed counts to a map of counts by bucket. Stops at damaged bytes, and at a bucket that is not below `end`. */
+/** Adds packed counts to a map of counts by bucket. Stops at damaged bytes, and at a bucket from `end` up. */
 export function addPacked(to: Map<number, number>, bytes: PackedCounts, end: number): void {
   readCounts(bytes, end, (bucket, count) => to.set(bucket, (to.get(bucket) ?? 0) + count));
 }

@@ -8,11 +8,11 @@ export function isPlainCommand(text: string): boolean {
   return text.length <= MAX_LENGTH && SHAPE.test(text) && programsIn(text).every(isPlainProgram);
 }
 
-/** The maximum length, because the text becomes part of the frame's script. */
+/** The maximum length of a plain command, which becomes part of the frame's script. */
 const MAX_LENGTH = 4096;
 
 const SIMPLE_CHAR = '[A-Za-z0-9_./:=,@%+-]';
-/** Matches a word. Quotes contain printable ASCII, except characters that are special to some shell inside double quotes. */
+/** Matches a word. Quotes contain printable ASCII. Double quotes exclude the characters that some shell treats as special there. */
 const WORD = `(?:${SIMPLE_CHAR}|'[ -&(-~]*'|"[ #%-[\\]^_a-~]*")+`;
 const COMMAND = `${SIMPLE_CHAR}+(?: +${WORD})*`;
 const SHAPE = new RegExp(`^ *${COMMAND}(?: *(?:&&|\\|\\||;) *${COMMAND})* *$`);
@@ -34,7 +34,7 @@ function isProgramName(word: string): boolean {
   return /^[a-z][a-z0-9_+-]*$/i.test(word) && !SHELL_WORDS.has(word);
 }
 
-/** Not the name of a program in a plain command: the other reserved words and builtins of dash, bash, ksh, zsh and busybox. */
+/** The reserved words and other builtins of dash, bash, ksh, zsh and busybox. They are not allowed as the first word of a command. */
 const SHELL_WORDS = new Set(
   `alias autoload bg bind break builtin bye caller case cd chdir command compctl compgen complete compopt continue coproc
   declare dirs disable disown do done echotc elif else emulate enable end esac eval exec exit export fc fg fi float for

@@ -1,4 +1,4 @@
-/** Matches control and format characters, and characters that are drawn as nothing. */
+/** Matches control and format characters, and characters without a visible shape. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0\u{16fe4}\u{1d159}]/gu;
 
 /** Shows control, format and invisible characters as escapes, so that a job's text cannot control the terminal. */

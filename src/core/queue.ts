@@ -7,12 +7,12 @@ export interface Pause {
   by: string;
 }
 
-/** Changes of a queue. Null removes a limit or the pause. */
+/** Changes to a queue. A property that is missing stays unchanged. Null removes a limit or the pause. */
 export interface QueueChanges {
   paused?: Pause | null;
   concurrency?: number | null;
   rate?: Rate | null;
-  /** A waiting job gains one priority each time this has passed. */
+  /** The priority of a waiting job rises by one each time this many milliseconds have passed. */
   agingMs?: number | null;
 }
 

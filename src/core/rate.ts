@@ -1,14 +1,14 @@
 import { exactDuration } from './duration.ts';
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 import { isNone } from './words.ts';
 
-/** A rate limit: `jobs` starts per `perMs`, apart from the burst that BURST_MS allows. */
+/** A rate limit: at most `jobs` jobs start within `perMs` milliseconds, apart from a burst (see BURST_MS). */
 export interface Rate {
   jobs: number;
   perMs: number;
 }
 
-/** The state of the token bucket of a rate: the tokens that were `left` at the last claim, `at`. */
+/** The state of the token bucket of a rate: how many tokens were left after the last claim, and the time of that claim. */
 export interface Tokens {
   left: number;
   at: number;
@@ -27,11 +27,7 @@ export function parseRate(text: string, what: string): Rate | null {
   const match = /^\s*(\d+)\s*\/\s*([smh])\s*$/i.exec(text);
   const jobs = Number(match?.[1]);
   if (match === null || jobs < 1 || jobs > MAX_JOBS) {
-    throw new QueueError(
-      'invalid-value',
-      `${what}: invalid rate '${text}'`,
-      'use a rate such as 10/s, 100/m or 5/h, or none',
-    );
+    throw invalidValue(`${what}: invalid rate '${text}'`, 'use a rate such as 10/s, 100/m or 5/h, or none');
   }
   return { jobs, perMs: UNIT_MS.get(match[2]!.toLowerCase())! };
 }
@@ -41,7 +37,7 @@ export function formatRate({ jobs, perMs }: Rate): string {
   return `${jobs}/${unit}`;
 }
 
-/** Unused tokens of at most this time are saved up, so that a rate limit allows no large burst. */
+/** The bucket holds the tokens of this time, but at least one token, so that a rate limit allows no large burst. */
 const BURST_MS = 100;
 
 /**

@@ -9,9 +9,7 @@ import { RANGES } from './settings.ts';
 import { parseTime } from './time.ts';
 import { isNone } from './words.ts';
 
-/*
- * The readers of the table of job fields. Each checks a value and converts it, or throws an error with the field's name.
- */
+/* The readers of the table of job fields. Each checks and converts a value, or throws an error with the name of the field. */
 
 /** Returns a reader of text that passes a check. */
 export const checked =
@@ -25,17 +23,17 @@ export const inRange =
   (value: unknown, name: string): number =>
     checkNumber(readNumber(value, name), name, range);
 
-/** Returns a reader that converts a duration to milliseconds. A number without a unit is multiplied by `unit`. */
+/** Returns a reader that converts a duration to milliseconds. A number without a unit is multiplied by `unitMs`. */
 export const delay =
-  (unit: number, min = 0) =>
+  (unitMs: number, min = 0) =>
   (value: unknown, name: string): number =>
-    readDelay(value, name, unit, min);
+    readDelay(value, name, unitMs, min);
 
-/** Returns a reader like that of `delay`, which also reads `none` as null. */
+/** Returns a reader like that of `delay`. It reads `none` as null and refuses 0. */
 export const timeout =
-  (unit: number) =>
+  (unitMs: number) =>
   (value: unknown, name: string): number | null =>
-    typeof value === 'string' && isNone(value) ? null : readDelay(value, name, unit, 1);
+    typeof value === 'string' && isNone(value) ? null : readDelay(value, name, unitMs, 1);
 
 /** Reads a switch. False means the same as a field that is not set. */
 export function switchedOn(value: unknown, name: string): boolean | undefined {

@@ -4,12 +4,12 @@ import { RANGES } from './settings.ts';
 
 /* These functions check the values of a job object, which may be of any type. They throw an error that names the field. */
 
-/** Reads a duration of at least `min` ms. A number without a unit is multiplied by `unit`. */
-export function readDelay(value: unknown, name: string, unit = 1000, min = 0): number {
+/** Reads a duration of at least `min` ms. A number without a unit is multiplied by `unitMs`. */
+export function readDelay(value: unknown, name: string, unitMs = 1000, min = 0): number {
   const ms =
     typeof value === 'string'
-      ? parseDuration(value, name, unit === 1 ? 'ms' : 's')
-      : Math.round(readNumber(value, name) * unit);
+      ? parseDuration(value, name, unitMs === 1 ? 'ms' : 's')
+      : Math.round(readNumber(value, name) * unitMs);
   return checkDuration(ms, name, { ...RANGES.durationMs, min }, value);
 }
 
@@ -30,7 +30,7 @@ export function readTextMap(value: unknown, name: string): Record<string, string
     throw invalid(`${name} must be an object of strings, not ${kindOf(value)}`);
   }
   for (const [key, text] of Object.entries(value)) readString(text, `${name}.${key}`);
-  // The copy has own properties only, also for a key such as __proto__.
+  // Even a key such as __proto__ becomes an own property of the copy.
   return Object.fromEntries(Object.entries(value as Record<string, string>));
 }
 

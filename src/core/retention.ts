@@ -7,26 +7,25 @@ import { isNone } from './words.ts';
 export interface Retention {
   /** The maximum time that a job is kept after it finished. */
   ageMs: number | null;
-  /** The maximum number of jobs. */
   count: number | null;
   /** The maximum size in bytes of the jobs and their output. */
   bytes: number | null;
 }
 
-/** The limits for events. They are small, so they have no limit by size. */
+/** The limits for events. Events are small, so there is no limit for their size. */
 export type EventRetention = Omit<Retention, 'bytes'>;
 
 /** The states whose jobs are pruned. A job that waits, runs or will be retried is never removed. */
 export const PRUNED_STATES = ['completed', 'cancelled', 'dead'] as const;
 export type PrunedState = (typeof PRUNED_STATES)[number];
 
-/** The bytes of a job without output, with its attempt and index entries (measured: 268, averaged over a million jobs). */
+/** The estimated size of a job in the database without stdin and output. The measured average is 268 bytes. */
 const JOB_BYTES = 300;
 
 const AGE_RANGE_MS = { min: 1, max: 3650 * 86_400_000, integer: true };
 const COUNT_RANGE = { min: 0, max: 1e12, integer: true };
 const BYTES_RANGE = { min: 0, max: 2 ** 50, integer: true };
-export const RETENTION_RANGE =
+export const RETENTION_FORMAT =
   'an age (7d), a number of jobs (100000), a size (1G), a combination (7d,1G), or none';
 
 /** Parses `7d`, `100000`, `1G`, or a combination such as `7d,100000`. Returns null for `none`: everything is kept. */
@@ -62,7 +61,7 @@ function parseLimit(text: string, what: string): [keyof Retention, number] {
   }
 }
 
-function invalid(message: string, hint = `use ${RETENTION_RANGE}`): QueueError {
+function invalid(message: string, hint = `use ${RETENTION_FORMAT}`): QueueError {
   return new QueueError('invalid-value', message, hint);
 }
 
@@ -89,10 +88,7 @@ export interface EndedJob {
   bytes: number;
 }
 
-/**
- * Returns how many of `oldest`, the jobs that finished first, are beyond a limit. Counting stops at the first job within
- * all limits: each limit removes the oldest jobs first, so no later job can be beyond one.
- */
+/** Returns how many of `oldest` are beyond a limit. Stops at the first job within all limits, because each limit removes the oldest first. */
 export function countExcess(keep: Retention, all: JobTotals, oldest: EndedJob[], now: number): number {
   let { jobs, bytes } = all;
   let removed = 0;
@@ -119,8 +115,8 @@ export function parseEventRetention(text: string, what: string): Retention | nul
 }
 
 /**
- * Returns how many of the `oldest` events to remove: all up to the last one beyond a limit. `newest` is the number of the newest
- * event. If the clock was set back, events with a later time in front of an old one are removed with it.
+ * Returns how many of the `oldest` events to remove: all up to the last one beyond a limit. If the clock was set back, this
+ * includes events before that one that are not too old yet. `newest` is the number of the newest event.
  */
 export function countExcessEvents(
   { ageMs, count }: EventRetention,

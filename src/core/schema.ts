@@ -1,7 +1,7 @@
-/** Holds the type of a schema. No value has this property. */
+/** The key of a property that only the compiler uses, for the type of a schema. No value has this property. */
 declare const TYPE: unique symbol;
 
-/** A JSON schema as OpenAPI 3.1 takes it. `T` is the type of the values that fit it. */
+/** A JSON schema as OpenAPI 3.1 uses it. `T` is the type of the values that fit it. */
 export interface Schema<T = unknown> {
   readonly [TYPE]?: T;
   [keyword: string]: unknown;
@@ -12,7 +12,7 @@ export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 export const text: Schema<string> = { type: 'string' };
 export const integer: Schema<number> = { type: 'integer' };
 export const number: Schema<number> = { type: 'number' };
-export const flag: Schema<boolean> = { type: 'boolean' };
+export const boolean: Schema<boolean> = { type: 'boolean' };
 export const time: Schema<string> = { type: 'string', format: 'date-time' };
 /** The schema of an object whose values are strings. */
 export const textMap: Schema<Record<string, string>> = { type: 'object', additionalProperties: text };

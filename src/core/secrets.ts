@@ -5,12 +5,12 @@ export function isSecretName(name: string): boolean {
   return isSecret(name, (wordBefore) => !PLAIN_KEY_PREFIXES.has(wordBefore));
 }
 
-/** Does the same for a flag or a parameter in a command, where fewer kinds of keys count as secrets. */
+/** Tells by its name whether a flag or a parameter holds a secret. Fewer kinds of keys count as secrets than for variables. */
 function isSecretFlag(name: string): boolean {
   return isSecret(name, (wordBefore) => SECRET_KEY_PREFIXES.has(wordBefore));
 }
 
-/** `isSecretKey` decides by the word before it whether a name that ends in KEY is secret. */
+/** `isSecretKey` decides whether a name that ends in KEY is secret. It gets the word before KEY. */
 function isSecret(name: string, isSecretKey: (wordBefore: string) => boolean): boolean {
   const words = wordsOf(name);
   const last = words.at(-1);
@@ -33,7 +33,7 @@ function wordsOf(name: string): string[] {
     .filter(Boolean);
   const isIgnoredSuffix = (): boolean => IGNORED_SUFFIXES.has(words.at(-1)!) || /^V?\d+$/.test(words.at(-1)!);
   while (words.length > 1 && isIgnoredSuffix()) words.pop();
-  // The address of a webhook is its secret.
+  // The URL of a webhook is secret itself, so WEBHOOK_URL counts as WEBHOOK.
   if (/^WEBHOOKS?$/.test(words.at(-2) ?? '') && ADDRESS_WORDS.has(words.at(-1)!)) words.pop();
   return words;
 }
@@ -58,7 +58,7 @@ const PLAIN_KEY_PREFIXES = new Set(
   ARROW`.split(/\s+/),
 );
 
-/** Returns the name of a variable, flag or header with a literal secret in a command, or URL_PASSWORD, or null. Takes linear time. */
+/** Finds a literal secret in a command, in linear time. Returns the name of its variable, flag or header, URL_PASSWORD, or null. */
 export function secretIn(command: string): string | null {
   if (!POSSIBLE_SECRET.test(command)) return null;
   for (const [, flag, name, value] of command.matchAll(ASSIGNMENT))
@@ -72,7 +72,7 @@ export function secretIn(command: string): string | null {
 }
 
 const URL_PASSWORD = 'the password of a URL';
-/** Most commands contain none of these words and need no further search. */
+/** Matches every command that may contain a secret. Most commands do not match and need no further search. */
 const POSSIBLE_SECRET =
   /pass|pwd|secret|token|key|auth|jwt|cookie|cred|bearer|webhook|dsn|pat|conn|:\/\/[^\s/]*@/i;
 /**

@@ -2,6 +2,7 @@ import type { DurationUnit } from './duration.ts';
 import { entryOf } from './entry-of.ts';
 import { QueueError } from './errors.ts';
 import { nearest } from './nearest.ts';
+import { orNull } from './or-null.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
 /** Other names of the settings. A value means the same under every name. */
@@ -61,7 +62,7 @@ const PORT_HINT = 'to choose the port: queuectl serve --port N';
 const LOG_HINT = 'to write the log to a file: queuectl worker start 2>worker.log';
 const ZONE_HINT = 'to choose the time zone of a schedule: queuectl schedule add --tz ZONE';
 
-/** Names of settings of other queues that are no settings of queuectl, with the hint what to use instead. */
+/** Settings of other queues that queuectl does not have, each with a hint about what to use instead. */
 const FOREIGN_HINTS: Record<string, string> = {
   'worker-timeout':
     'to limit the time of a job: queuectl config set job-timeout 10m; for workers without a heartbeat: queuectl config set lease 1m',
@@ -82,43 +83,35 @@ const FOREIGN_HINTS: Record<string, string> = {
 const KEY_BY_NAME = new Map<string, SettingKey>();
 for (const key of SETTING_KEYS) for (const name of [key, ...ALIASES[key]]) KEY_BY_NAME.set(name, key);
 
-/** Returns the other names of a setting. */
 export const settingAliases = (key: SettingKey): readonly string[] => ALIASES[key];
 
 /**
  * Finds a setting by name, also as `max_retries`, `maxRetries` or `default-max-retries`. Throws if there is none. `bareUnit` is
- * the unit for a number without one: that at the end of the name, such as `-ms`, or else seconds.
+ * the unit of a number without a unit: milliseconds if the name ends in `-ms` or `-milliseconds`, or else seconds.
  */
 export function findSetting(name: string): { key: SettingKey; bareUnit: DurationUnit } {
-  const plain = kebab(name);
-  const general = plain.replace(/^default-|-default$/, '');
-  const key = KEY_BY_NAME.get(plain) ?? KEY_BY_NAME.get(general);
+  const kebabName = kebab(name);
+  const shortName = kebabName.replace(/^default-|-default$/, '');
+  const key = KEY_BY_NAME.get(kebabName) ?? KEY_BY_NAME.get(shortName);
   if (key !== undefined) return { key, bareUnit: 's' };
-  const suffix = /^(.+)-(ms|millis|milliseconds|s|secs?|seconds)$/.exec(general);
+  const suffix = /^(.+)-(ms|millis|milliseconds|s|secs?|seconds)$/.exec(shortName);
   const found = suffix === null ? undefined : KEY_BY_NAME.get(suffix[1]!);
   if (suffix !== null && found !== undefined && SETTINGS[found].timed)
     return { key: found, bareUnit: suffix[2]!.startsWith('m') ? 'ms' : 's' };
-  const foreignHint = entryOf(FOREIGN_HINTS, general);
+  const foreignHint = entryOf(FOREIGN_HINTS, shortName);
   if (foreignHint !== undefined)
     throw new QueueError('unknown-setting', `unknown setting '${name}'`, foreignHint);
-  const guess = nearest(plain, KEY_BY_NAME.keys()) ?? nearest(suffix?.[1] ?? '', KEY_BY_NAME.keys());
-  const hint =
-    guess === null ? undefined : `to print the setting: queuectl config get ${KEY_BY_NAME.get(guess)!}`;
-  throw new QueueError(
-    'unknown-setting',
-    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${KEY_BY_NAME.get(guess)!}?`}`,
-    hint,
-  );
+  const guess = nearest(kebabName, KEY_BY_NAME.keys()) ?? nearest(suffix?.[1] ?? '', KEY_BY_NAME.keys());
+  const unknown = `unknown setting '${name}'`;
+  if (guess === null) throw new QueueError('unknown-setting', unknown);
+  const guessed = KEY_BY_NAME.get(guess)!;
+  const hint = `to print the setting: queuectl config get ${guessed}`;
+  throw new QueueError('unknown-setting', `${unknown}; did you mean ${guessed}?`, hint);
 }
 
 /** True if `findSetting` accepts the name. */
 export function isSetting(name: string): boolean {
-  try {
-    findSetting(name);
-    return true;
-  } catch {
-    return false;
-  }
+  return orNull(() => findSetting(name)) !== null;
 }
 
 function kebab(name: string): string {

@@ -1,13 +1,13 @@
 import { checkCommand } from './command-text.ts';
 import { checkDuration, type DurationUnit, exactDuration, parseDuration } from './duration.ts';
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 import { BACKOFF_STRATEGIES } from './job.ts';
 import { formatSize, type NumberRange, parseNumber, parseSize } from './numbers.ts';
 import {
   formatRetention,
   parseEventRetention,
   parseRetention,
-  RETENTION_RANGE,
+  RETENTION_FORMAT,
   type Retention,
 } from './retention.ts';
 import { isNone, joinWithOr } from './words.ts';
@@ -18,7 +18,8 @@ export interface Setting<T> {
   /** True if the value is a duration, so that the name may end in a unit. */
   timed?: boolean;
   help: string;
-  range: string;
+  /** Describes the valid values. It is a function, because most commands do not need the text. */
+  range(): string;
   /** Throws if the value is invalid. `bareUnit` is the unit of a number without a unit. */
   parse(text: string, key: string, bareUnit: DurationUnit): T;
   format(value: T): string;
@@ -30,7 +31,7 @@ function number(fallback: number, range: NumberRange, help: string): Setting<num
   return {
     default: fallback,
     help,
-    range: `${range.min} to ${range.max}`,
+    range: () => `${range.min} to ${range.max}`,
     parse: (text, key) => parseNumber(text, key, range),
     format: String,
   };
@@ -43,13 +44,13 @@ const duration = (fallback: number, min: number, max: number, help: string): Set
   default: fallback,
   timed: true,
   help,
-  range: `${exactDuration(min)} to ${exactDuration(max)}`,
+  range: () => `${exactDuration(min)} to ${exactDuration(max)}`,
   parse: (text, key, bareUnit) => checkDuration(parseDuration(text, key, bareUnit), key, { min, max }, text),
   format: exactDuration,
 });
 
 function size(fallback: number, min: number, max: number, help: string): Setting<number> {
-  const range = `${formatSize(min)} to ${formatSize(max)}`;
+  const range = (): string => `${formatSize(min)} to ${formatSize(max)}`;
   return {
     default: fallback,
     help,
@@ -57,18 +58,18 @@ function size(fallback: number, min: number, max: number, help: string): Setting
     parse(text, key) {
       const bytes = parseSize(text, key);
       if (bytes >= min && bytes <= max) return bytes;
-      throw new QueueError('invalid-value', `${key} must be a size from ${range}, not '${text}'`);
+      throw invalidValue(`${key} must be a size from ${range()}, not '${text}'`);
     },
     format: formatSize,
   };
 }
 
-/** Makes a setting accept `none`, which is also its default. */
+/** Makes a setting accept `none`, which replaces its default. */
 function optional(row: Setting<number>): Setting<number | null> {
   return {
     ...row,
     default: null,
-    range: `${row.range}, or none`,
+    range: () => `${row.range()}, or none`,
     parse: (text, key, bareUnit) => (isNone(text) ? null : row.parse(text, key, bareUnit)),
     format: (value) => (value === null ? 'none' : row.format(value)),
   };
@@ -78,20 +79,20 @@ function choice<const T extends string>(fallback: T, choices: readonly T[], help
   return {
     default: fallback,
     help,
-    range: joinWithOr(choices),
+    range: () => joinWithOr(choices),
     format: String,
     parse(text, key) {
       const found = choices.find((name) => name === text.trim().toLowerCase());
       if (found !== undefined) return found;
-      throw new QueueError('invalid-value', `${key} must be one of ${choices.join(', ')}, not '${text}'`);
+      throw invalidValue(`${key} must be one of ${choices.join(', ')}, not '${text}'`);
     },
   };
 }
 
-const retention = (fallback: string, help: string): Setting<Retention | null> => ({
-  default: parseRetention(fallback, ''),
+const retention = (ageMs: number | null, help: string): Setting<Retention | null> => ({
+  default: ageMs === null ? null : { ageMs, count: null, bytes: null },
   help,
-  range: RETENTION_RANGE,
+  range: () => RETENTION_FORMAT,
   parse: parseRetention,
   format: formatRetention,
 });
@@ -99,10 +100,10 @@ const retention = (fallback: string, help: string): Setting<Retention | null> =>
 const hook = (help: string): Setting<string | null> => ({
   default: null,
   help,
-  range: 'a shell command, or none',
+  range: () => 'a shell command, or none',
   parse(text, key) {
     if (text.trim() === '' || text.includes('\0'))
-      throw new QueueError('invalid-value', `${key} must be a shell command or none, not '${text}'`);
+      throw invalidValue(`${key} must be a shell command or none, not '${text}'`);
     return isNone(text) ? null : checkCommand(text, key);
   },
   format: (value) => value ?? 'none',
@@ -177,12 +178,12 @@ export const SETTINGS = {
     1024 ** 4,
     'maximum stored output per attempt, or per stream with --split-output; the middle of longer output is dropped',
   ),
-  'keep-completed': retention('30d', 'retention limit for completed jobs'),
-  'keep-cancelled': retention('30d', 'retention limit for cancelled jobs'),
-  'keep-dead': retention('none', 'retention limit for dead jobs'),
+  'keep-completed': retention(30 * DAY_MS, 'retention limit for completed jobs'),
+  'keep-cancelled': retention(30 * DAY_MS, 'retention limit for cancelled jobs'),
+  'keep-dead': retention(null, 'retention limit for dead jobs'),
   'keep-events': {
-    ...retention('7d', 'retention limit for events'),
-    range: 'an age (7d), a number of events (100000), both (7d,100000), or none',
+    ...retention(7 * DAY_MS, 'retention limit for events'),
+    range: () => 'an age (7d), a number of events (100000), both (7d,100000), or none',
     parse: parseEventRetention,
   },
   'on-complete': hook('hook: command to run when a job completes'),

@@ -50,7 +50,7 @@ export function readEachSetting(stored: ReadonlyMap<string, string>): ReturnType
   return { settings: settings as Settings, invalid };
 }
 
-/** Throws if the settings contradict each other. */
+/** Throws if the lease is shorter than three heartbeat intervals. */
 export function refuseContradictorySettings(settings: Settings): void {
   if (settings.lease < 3 * settings['heartbeat-interval']) {
     throw new QueueError(

@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalidValue, type QueueError } from './errors.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** Makes a command from one line of input. */
@@ -6,7 +6,7 @@ export type CommandTemplate = (line: string) => string;
 
 const PLACEHOLDER = '{}';
 
-/** Constructs that a template cannot contain. In them a quoted word is not one word, or only a full parser finds their end. */
+/** Constructs that a template cannot contain: a quoted word inside them is not one word, or only a full parser finds their end. */
 const UNSUPPORTED: [RegExp, string][] = [
   [/<</, 'a here-document'],
   [/`/, 'backticks'],
@@ -25,7 +25,7 @@ export function compileTemplate(text: string): CommandTemplate {
     throw unsupportedError('case inside $(…)');
   const parts = splitAtPlaceholders(text);
   if (parts.length === 1)
-    throw templateError(
+    throw invalidValue(
       'the template does not contain {}',
       "for example: queuectl enqueue --template 'gzip -- {}' --file names.txt",
     );
@@ -50,7 +50,7 @@ function splitAtPlaceholders(text: string): string[] {
       start = at + PLACEHOLDER.length;
       at = start - 1;
     } else if (char === "'" && isUnquoted) at = skipTo(text, at, text.indexOf("'", at + 1));
-    else if (char === '#' && isUnquoted && startsWord(text[at - 1]))
+    else if (char === '#' && isUnquoted && isWordBoundary(text[at - 1]))
       at = skipTo(text, at, text.indexOf('\n', at));
     else if (char === '"') {
       if (isUnquoted) contexts.push('double quotes');
@@ -66,7 +66,7 @@ function splitAtPlaceholders(text: string): string[] {
   return parts;
 }
 
-function startsWord(before: string | undefined): boolean {
+function isWordBoundary(before: string | undefined): boolean {
   return before === undefined || /[\s;&|()]/.test(before);
 }
 
@@ -90,19 +90,15 @@ function skipTo(text: string, from: number, end: number): number {
 }
 
 function unsupportedError(what: string): QueueError {
-  return templateError(
+  return invalidValue(
     `a template cannot contain ${what}`,
     "put the command in a script and use --template 'sh script.sh {}'",
   );
 }
 
 function misplacedError(): QueueError {
-  return templateError(
+  return invalidValue(
     '{} in a template must be outside quotes, comments and expansions, because its value is quoted automatically',
     "for example: queuectl enqueue --template 'gzip -- {}' --file names.txt",
   );
-}
-
-function templateError(message: string, hint: string): QueueError {
-  return new QueueError('invalid-value', message, hint);
 }

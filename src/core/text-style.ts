@@ -20,6 +20,7 @@ const ON: Record<number, string> = {
   53: 'overline',
 };
 
+/** The codes that clear attributes. */
 const OFF: Record<number, string[]> = {
   22: ['bold', 'dim'],
   23: ['italic'],
@@ -32,16 +33,13 @@ const OFF: Record<number, string[]> = {
   55: ['overline'],
 };
 
-/** The codes that are followed by a color. The color of underlines is read but not used, because few terminals know it. */
+/** The codes that are followed by a color. The color of underlines is read but not used, because few terminals support it. */
 const EXTENDED: Record<number, string | null> = { 38: 'foreground', 48: 'background', 58: null };
 
 /** The number of values after the mode of an extended color: an index, or red, green and blue. */
-const VALUES: Record<number, number> = { 5: 1, 2: 3 };
+const COLOR_VALUE_COUNTS: Record<number, number> = { 5: 1, 2: 3 };
 
-/**
- * Returns the attributes after an SGR sequence with these parameters. Unknown codes are ignored. Some of them, such as
- * fonts, would outlast a reset on some terminals.
- */
+/** Returns the attributes after an SGR sequence. Ignores unknown codes, because some, such as fonts, outlast a reset on some terminals. */
 export function applySgr(before: Attributes, parameters: string): Attributes {
   const after = new Map(before);
   const list = parameters.split(';');
@@ -52,7 +50,7 @@ export function applySgr(before: Attributes, parameters: string): Attributes {
       // The color is in the same parameter (38:5:1) or in the following ones (38;5;1).
       const inside = parts.length > 0;
       const { color, taken } = readColor(
-        inside ? withoutSpace(parts) : list.slice(at + 1, at + 5).map(Number),
+        inside ? withoutColorSpace(parts) : list.slice(at + 1, at + 5).map(Number),
       );
       if (!inside) at += taken;
       if (target !== null && color !== null) after.set(target, `${code};${color}`);
@@ -79,13 +77,13 @@ function colorTarget(code: number): string | null {
 }
 
 /** Removes the color space from `2:SPACE:R:G:B`, which is usually empty. */
-function withoutSpace(parts: number[]): number[] {
+function withoutColorSpace(parts: number[]): number[] {
   return parts[0] === 2 && parts.length > 4 ? [2, ...parts.slice(2, 5)] : parts;
 }
 
 /** Reads a mode and its values. Returns the color, or null if it is not valid, and the number of parameters read. */
 function readColor([mode = 0, ...values]: number[]): { color: string | null; taken: number } {
-  const count = VALUES[mode];
+  const count = COLOR_VALUE_COUNTS[mode];
   if (count === undefined) return { color: null, taken: 0 };
   const used = values.slice(0, count);
   const valid = used.length === count && used.every((value) => value >= 0 && value <= 255);

@@ -14,7 +14,7 @@ export const WAITING_REASONS = [
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 
-/** The reasons that a job itself gives. The others depend on its queue and on the workers. */
+/** The reasons that depend on the job alone. The others depend on its queue and on the workers. */
 export type OwnReason = 'held' | 'blocked' | 'scheduled' | 'retrying';
 /** The reasons that all due jobs of a queue share. */
 export type QueueReason = Exclude<WaitingReason, OwnReason>;
@@ -25,11 +25,11 @@ export const reasonText = (reason: WaitingReason): string => reason.replaceAll('
 /** The conditions that decide whether the due jobs of a queue can be claimed. */
 export interface QueueObstacles {
   paused: boolean;
-  /** Tells whether a worker takes jobs of this queue. */
+  /** True if a worker takes jobs of this queue. */
   served: boolean;
-  /** Tells whether the concurrency limit of the queue, or the one of all queues, is reached. */
+  /** True if the concurrency limit of the queue, or the limit for all queues, is reached. */
   full: boolean;
-  /** Tells whether the rate limit allows no job now. */
+  /** True if the rate limit allows no job now. */
   rateReached: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Circumstances {
   now: number;
   /** Why the due jobs of each queue wait. */
   queues: ReadonlyMap<string, QueueReason>;
-  /** Why the due jobs of all other queues wait, such as one that was created after that moment. */
+  /** Why the due jobs of all other queues wait, such as a queue that was created after that moment. */
   otherQueues: QueueReason;
 }
 
@@ -62,13 +62,14 @@ export function queueReason({ paused, served, full, rateReached }: QueueObstacle
 
 /** Returns why a job is not running, or null if it does not wait. */
 export function waitingReason(
-  job: Pick<Job, 'state' | 'held' | 'blocked' | 'dueAt' | 'queue'>,
+  job: Pick<Job, 'state' | 'held' | 'blocked' | 'delayed' | 'dueAt' | 'queue'>,
   { now, queues, otherQueues }: Circumstances,
 ): WaitingReason | null {
   if (!isWaiting(job)) return null;
   if (job.held) return 'held';
   if (job.blocked) return 'blocked';
-  if (job.dueAt !== null && job.dueAt > now) return job.state === 'failed' ? 'retrying' : 'scheduled';
+  // A delayed job that is due counts as ready, even if no worker has made it ready yet.
+  if (job.delayed && job.dueAt! > now) return job.state === 'failed' ? 'retrying' : 'scheduled';
   return queues.get(job.queue) ?? otherQueues;
 }
 
@@ -95,9 +96,7 @@ export function selectWaiting(
   };
 }
 
-/** The number of jobs by reason. */
 export type ReasonCounts = Record<WaitingReason, number>;
 
-/** Returns a count of 0 for each reason. */
 export const zeroReasonCounts = (): ReasonCounts =>
   Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;

@@ -3,8 +3,8 @@ import { STATES } from './job.ts';
 import type { Outcome } from './outcome.ts';
 import { CATCH_UPS, OVERLAPS } from './schedule.ts';
 import {
+  boolean,
   each,
-  flag,
   integer,
   listOf,
   maybe,
@@ -24,15 +24,14 @@ import { SETTING_KEYS } from './settings.ts';
 
 const byState = record(each(STATES, integer));
 const percentiles = maybe(record(each(['p50', 'p95', 'p99'], number)));
-const PAUSED = { paused: flag, paused_at: maybe(time), paused_by: maybe(text) };
+const PAUSED = { paused: boolean, paused_at: maybe(time), paused_by: maybe(text) };
 
 const OUTCOMES = [
   ...(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost'] as const),
 ] satisfies Outcome['why'][];
 
-/** An attempt of a job. */
 export const ATTEMPT = record({
-  /** Counts the attempts of a job from 1. */
+  /** The number of the attempt, counted from 1 for each job. */
   attempt: integer,
   worker_id: text,
   started_at: time,
@@ -45,8 +44,8 @@ export const ATTEMPT = record({
   signal: maybe(text),
   error: maybe(text),
   output_bytes: integer,
-  output_truncated: flag,
-  /** The processes that a successful command left running. */
+  output_truncated: boolean,
+  /** The pids of processes that a successful command left running. */
   left_behind: listOf(integer),
 });
 export interface AttemptObject extends TypeOf<typeof ATTEMPT> {}
@@ -61,7 +60,7 @@ export const SCHEDULE = record({
   catch_up: oneOf(CATCH_UPS),
   ...PAUSED,
   next_run_at: maybe(time),
-  /** The next runs, at most five. Empty while the schedule is paused. */
+  /** The times of the next runs, at most five. Empty while the schedule is paused. */
   next_runs: listOf(time),
   last_run_at: maybe(time),
   last_job_id: maybe(text),
@@ -88,7 +87,7 @@ export interface ScheduleObject extends TypeOf<typeof SCHEDULE> {}
 export const TIMES = record({
   ...TIMING,
   next_runs: listOf(time),
-  /** The next clock change in its time zone. Null if there is none within about a year, or without a time zone. */
+  /** The next clock change in its time zone. Null if there is none within about a year, or for a fixed interval. */
   clock_change: maybe(record({ at: time, says: text })),
 });
 export interface TimesObject extends TypeOf<typeof TIMES> {}
@@ -117,7 +116,7 @@ export const WORKER = record({
   /** The maximum number of jobs that the worker runs at a time. */
   concurrency: integer,
   /** Whether the worker runs the same executable as the process that answers. Null if that cannot be determined. */
-  same_executable: maybe(flag),
+  same_executable: maybe(boolean),
 });
 export interface WorkerObject extends TypeOf<typeof WORKER> {}
 
@@ -128,13 +127,17 @@ export const OPERATION = record({
   ...each(['total', 'done', 'changed', 'unchanged'], integer),
   /** How many of the unchanged jobs are at-most-once jobs, which only a retry by id starts again. */
   skipped: integer,
-  /** Further jobs that were cancelled because they depended on the changed ones. */
+  /** Further jobs that were cancelled because they depended on the changed ones, or will be when those have been stopped. */
   also_cancelled: integer,
   started_at: time,
   finished_at: maybe(time),
   error: maybe(text),
 });
 export interface OperationObject extends TypeOf<typeof OPERATION> {}
+
+/** What a bulk action would do. `capped` is true if it would do more. */
+export const OPERATION_PREVIEW = record({ ...each(['total', 'also_cancelled'], integer), capped: boolean });
+export interface OperationPreview extends TypeOf<typeof OPERATION_PREVIEW> {}
 
 export const ERROR_GROUP = record({
   signature: text,
@@ -153,7 +156,7 @@ export interface ErrorGroupObject extends TypeOf<typeof ERROR_GROUP> {}
 export const ERROR_GROUPS = record({
   groups: listOf(ref<ErrorGroupObject>('ErrorGroup')),
   looked_at: integer,
-  capped: flag,
+  capped: boolean,
 });
 export interface ErrorGroups extends TypeOf<typeof ERROR_GROUPS> {}
 
@@ -164,7 +167,7 @@ export const STATS = record({
   sampled_attempts: integer,
   wait_ms: percentiles,
   run_ms: percentiles,
-  /** The attempts that finished per minute, over the last five minutes. */
+  /** The attempts that finished per minute, over the last five minutes or, if there were too many, a shorter time. */
   throughput_per_minute: number,
 });
 export interface Stats extends TypeOf<typeof STATS> {}
@@ -185,12 +188,12 @@ export const SERIES = record({
   name: maybe(text),
   /** The start of the first step that has data. Null if none has. */
   data_from: maybe(time),
-  /** Has every step of the range, including zeros, oldest first. The last one is not complete. */
+  /** All steps of the range, also those without data, oldest first. The last one is not complete. */
   points: listOf(
     record({
       at: time,
       ...FIGURES,
-      /** The longest wait of the oldest waiting job. Null if no job was seen waiting. It is not known by name. */
+      /** The longest wait of the oldest waiting job. Null if no job was seen waiting, or if `name` is set. */
       oldest_waiting_ms: maybe(integer),
     }),
   ),
@@ -208,7 +211,7 @@ export const SETTING = record({
   default: settingValue,
   /** The value as a user writes it, for `config set` and `config get`. */
   text,
-  is_default: flag,
+  is_default: boolean,
   range: text,
   help: text,
 });

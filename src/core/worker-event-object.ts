@@ -13,7 +13,7 @@ import { toIso } from './time.ts';
 /** The kinds of events that only a worker reports. All other kinds are also in the store's log. */
 type WorkerOnlyKind = 'worker-draining' | 'worker-error' | 'unseen' | 'claim-lost';
 
-/** An event of a worker, with the names that the same event has in the store's log. */
+/** An event of a worker in JSON. Its kind and fields have the same names as in the store's log. */
 export interface WorkerEventObject extends EventFields {
   /** Null, because only the events in the store's log have numbers. */
   number: null;
@@ -63,9 +63,9 @@ function describeEvent(event: WorkerEvent): Description {
   }
 }
 
-type EventOfWorker = Extract<WorkerEvent, { workerId: string }>;
+type EventWithWorkerId = Extract<WorkerEvent, { workerId: string }>;
 
-function workerEvent({ type, workerId }: EventOfWorker, detail: EventDetail): Description {
+function workerEvent({ type, workerId }: EventWithWorkerId, detail: EventDetail): Description {
   return { kind: type, detail: { worker_id: workerId, ...detail } };
 }
 

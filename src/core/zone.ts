@@ -1,34 +1,30 @@
-/* A wall time is the local time of a zone, represented as if it were UTC. The runtime provides the time zones. */
-import { QueueError } from './errors.ts';
+/* A wall time is the local time of a zone, in milliseconds as if it were UTC. The runtime provides the time zones. */
+import { invalidValue } from './errors.ts';
 
 const DAY_MS = 86_400_000;
 /** The global object. A browser has no `process`, and its zone is always known. */
 const GLOBAL = globalThis as { process?: { env: Record<string, string | undefined> } };
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Returns the name of a zone in the runtime's spelling, or null if it is unknown. */
+/** Returns the name of a zone with its upper and lower case corrected, or null if the runtime does not know the zone. */
 export function knownZone(name: string): string | null {
   try {
     const resolved = formatOf(name).resolvedOptions().timeZone;
-    // Only upper and lower case are corrected. Asia/Kolkata stays, even if the runtime calls it Asia/Calcutta.
+    // Nothing else is changed: Asia/Kolkata stays, even if the runtime calls it Asia/Calcutta.
     return resolved.toLowerCase() === name.toLowerCase() ? resolved : name;
   } catch {
     return null;
   }
 }
 
-/**
- * Returns the zone of this machine, or the one in the environment variable TZ. Throws if the runtime does not know that zone,
- * such as `EST5EDT,M3.2.0,M11.1.0`, because it would use UTC instead.
- */
+/** Returns the zone of this machine or of the variable TZ. Throws if the runtime does not know the zone, because it would use UTC instead. */
 export function localZone(tz = GLOBAL.process?.env.TZ): string {
   if (tz === '') return 'UTC';
   // POSIX allows a leading colon, and glibc has the zones also below posix/ and right/.
   const name = tz?.replace(/^:/, '').replace(/^(posix|right)\//, '');
   if (name === undefined || (/^[a-z]/i.test(name) && knownZone(name) !== null))
     return new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `the environment variable TZ is '${tz}', which is not a known time zone`,
     'set TZ to a time zone such as Europe/Berlin or UTC',
   );
@@ -37,9 +33,9 @@ export function localZone(tz = GLOBAL.process?.env.TZ): string {
 /** Returns the offset of a zone from UTC at an instant, in milliseconds. */
 export function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0;
-  const whole = Math.floor(instant / 1000) * 1000;
+  const wholeSecond = Math.floor(instant / 1000) * 1000;
   // The Swedish date format is the same as that of ISO.
-  return Date.parse(`${formatOf(zone).format(whole).replace(' ', 'T')}Z`) - whole;
+  return Date.parse(`${formatOf(zone).format(wholeSecond).replace(' ', 'T')}Z`) - wholeSecond;
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {
@@ -65,14 +61,13 @@ export function instantOf(zone: string, wall: number): { instant: number; skippe
     : { instant: wall - valid, skipped: 0 };
 }
 
-/** Returns the first instant with another offset than at `from`, or a later change if there are several. `to` must differ. */
-export function findOffsetChange(zone: string, from: number, to: number): number {
-  const offset = offsetAt(zone, from);
+/** Returns the instant of a change of an offset between `from` and `to`. The offset at `to` must differ from that at `from`. */
+export function findOffsetChange(offsetOf: (instant: number) => number, from: number, to: number): number {
   let low = from;
   let high = to;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (offsetAt(zone, middle) === offset) low = middle;
+    if (offsetOf(middle) === offsetOf(from)) low = middle;
     else high = middle;
   }
   return high;

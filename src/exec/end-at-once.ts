@@ -1,12 +1,8 @@
-/**
- * Ends this process at once, with the exit code if possible and by SIGKILL otherwise. A normal exit would close every open
- * store, which is wrong if the files of one were removed.
- */
+import { orNull } from '../core/or-null.ts';
+
+/** Ends this process with the exit code, or else by SIGKILL. A normal exit would close every store, which is wrong if its files were removed. */
 export function endAtOnce(code: number): void {
-  try {
-    process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {});
-  } catch {
-    // There is no shell, or the runtime cannot replace the process.
-  }
+  // This fails if there is no shell, or if the runtime cannot replace the process.
+  orNull(() => process.execve?.('/bin/sh', ['sh', '-c', `exit ${code}`], {}));
   process.kill(process.pid, 'SIGKILL');
 }

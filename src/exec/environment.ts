@@ -19,25 +19,18 @@ export function missingSecrets(workerEnvironment: NodeJS.ProcessEnv, { secretEnv
 /** Matches the worker's variables that jobs with a clean environment get. Such jobs have to name others, such as tokens. */
 const BASIC_VARIABLES = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR)$/;
 
-function basicVariables(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
-  const isKept = ([name]: [string, unknown]): boolean => BASIC_VARIABLES.test(name) || secrets.includes(name);
-  return Object.fromEntries(Object.entries(environment).filter(isKept));
-}
-
-function withoutTrace(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
-  const isKept = ([name]: [string, unknown]): boolean => !TRACE_CONTEXT.test(name) || secrets.includes(name);
-  return Object.fromEntries(Object.entries(environment).filter(isKept));
-}
-
-/** Returns the environment of a command: most of the worker's variables, the job's own, and those that identify the attempt. */
+/** Returns the environment of a command: variables of the worker, the job's own variables, and those that identify the attempt. */
 export function jobEnvironment(
   workerEnvironment: NodeJS.ProcessEnv,
   job: ClaimedJob,
   cookie: string,
 ): NodeJS.ProcessEnv {
   const { [CRASH_AT_VARIABLE]: _, ...inherited } = withoutRuntimeVariables(workerEnvironment);
+  const isInherited = (name: string): boolean =>
+    job.cleanEnv ? BASIC_VARIABLES.test(name) : !TRACE_CONTEXT.test(name);
+  const isKept = ([name]: [string, unknown]): boolean => isInherited(name) || job.secretEnv.includes(name);
   return {
-    ...(job.cleanEnv ? basicVariables(inherited, job.secretEnv) : withoutTrace(inherited, job.secretEnv)),
+    ...Object.fromEntries(Object.entries(inherited).filter(isKept)),
     PWD: job.cwd,
     ...job.env,
     QUEUECTL_JOB_ID: job.id,

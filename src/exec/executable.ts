@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { orNull } from '../core/or-null.ts';
 
 /** Tells whether a process runs the same executable as this one. Returns null if the system does not tell. */
 export function runsThisExecutable(pid: number): boolean | null {
@@ -7,11 +8,8 @@ export function runsThisExecutable(pid: number): boolean | null {
 
 /** Tells whether a path leads to the executable of this process. Returns null if the system does not tell. */
 export function isThisExecutable(path: string): boolean | null {
-  try {
-    const other = statSync(path);
-    const current = statSync('/proc/self/exe');
+  return orNull(() => {
+    const [other, current] = [statSync(path), statSync('/proc/self/exe')];
     return other.dev === current.dev && other.ino === current.ino;
-  } catch {
-    return null;
-  }
+  });
 }

@@ -1,9 +1,9 @@
 import { isPlainCommand } from '../core/plain-command.ts';
 
 /**
- * The shell lines before every command. With `FRAME_END`, they are the frame. It takes the gate (creates the record exclusively),
- * runs the command as a child, writes the exit code over the record in place (with a fixed width, so that a full disk cannot
- * prevent it), and exits with the same code.
+ * The shell lines before every command. Together with the command and `FRAME_END`, they are the frame. It takes the gate
+ * (creates the record exclusively), runs the command as a child, writes the exit code over the record in place (with a fixed
+ * width, so that a full disk cannot prevent it), and exits with the same code.
  *
  * - `trap :` lets the frame survive a signal to the group. With `trap ''`, its children would ignore the signal, too.
  * - HUP, INT and TERM are noted in the record as an `s` behind the exit code. A stop of the whole service signals the
@@ -38,20 +38,20 @@ trap - EXIT USR1 USR2
 case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
 exit $2`;
 
-/** Runs a command in a shell. Redirects stderr inside a subshell. Otherwise the frame's own "Terminated" would be redirected, too. */
+/** Runs a command in a shell. Redirects stderr inside a subshell, so that the frame's own "Terminated" is not in the output. */
 const SHELL_FRAME = `${FRAME_START}(exec /bin/sh -c "$5" 2>&4 3>&- 4>&-)${FRAME_END}`;
 /** Runs a program. Uses exec, because a plain "$@" would prefer the builtins of the shell to programs of the same name. */
 const ARGV_FRAME = `${FRAME_START}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${FRAME_END}`;
 
 /**
- * The script before a command that needs no shell of its own. The script is one line, and its $0 is /bin/sh, so that the message
+ * The script around a command that needs no shell of its own. The script is one line, and its $0 is /bin/sh, so that the message
  * about a missing program is the same as in `SHELL_FRAME`. The `exit` after the command keeps the last program from replacing
- * the subshell. The subshell prints a message when a signal has ended that program.
+ * the subshell, which prints a message if a signal ends that program.
  */
 const PLAIN_START = `${FRAME_START}(exec 2>&4 3>&- 4>&-; `.replaceAll('\n', '; ');
 const PLAIN_END = `; exit $?)${FRAME_END}`.replaceAll('\n', '; '); // fault-control: plain-end
 
-/** What a worker passes on to its commands. It is read once, because reading the umask sets it for a moment. */
+/** The settings that a worker passes on to its commands. They are read once, because reading the umask sets it for a moment. */
 export interface UserSettings {
   umask: number;
   /** The soft limit of open files. Null leaves it unchanged. */

@@ -4,7 +4,7 @@ import { processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
 const POLL_MS = 2;
-/** The maximum number of checks of a wait. A frame without a child is waited for, because its command is about to start or to end. */
+/** The maximum number of checks in a wait. While the frame has no child, its command is about to start or to end, so it is checked again. */
 const MAX_CHECKS = 500;
 /** A command that is still running after this time is left stopped without a further check, because checks can be expensive. */
 const FREEZE_LIMIT_MS = 2000;
@@ -18,7 +18,7 @@ const BUSY_CHECKS = 50;
 /**
  * Returns whether the attempt's command is still running, and if so leaves it stopped by SIGSTOP. A command that is stopped
  * cannot end by itself any more, so any signal that ends it afterwards is from the caller. If the frame was killed, or has no
- * child for a long time, nothing is stopped.
+ * child for a long time, the result may be true although nothing is stopped.
  *
  * The program that does the work may be a child or a grandchild of the frame's child, because a shell waits for it. All of
  * them are stopped, from the frame's child down to the last one. If that one is a shell whose program has just ended, the

@@ -9,7 +9,7 @@ const POLL_MS = 50;
 /** Only this many empty scans in a row prove that no process is left, because a process forked during a scan is only in the next one. */
 const EMPTY_SCANS = 2;
 
-/** Sends a signal to all processes of an attempt and, after the grace period, SIGKILL until none is left that we may signal. */
+/** Sends a signal to all processes of an attempt and, after the grace period, SIGKILL until none is left that we can signal. */
 export async function endProcesses(
   target: Target,
   graceMs: number,
@@ -37,7 +37,7 @@ export async function endProcesses(
 
 /**
  * Returns a function that finds the processes of an attempt that are left. A process that was found once belongs to the
- * attempt until it ends, even if the frame that identified it is gone. Processes that we may not signal, such as setuid
+ * attempt until it ends, even if the frame that identified it is gone. Processes that we cannot signal, such as setuid
  * programs of another user, are left out, because they could run for ever.
  */
 function watchProcesses(target: Target): () => Promise<FoundProcess[]> {
@@ -70,7 +70,7 @@ export function targetOf(place: Place): Target {
   return { group: record?.kind === 'running' ? record.pid : NO_GROUP, cookie: place.cookie };
 }
 
-/** Tells whether a process that we may signal is left in a group. This takes only one system call. */
+/** Tells whether a process that we can signal is left in a group. This takes only one system call. */
 export function groupExists(group: number): boolean {
   return signalErrorOf(-group) === null;
 }

@@ -9,9 +9,9 @@ import { type AttemptRecord, readRecord } from '../state/record.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { NO_GROUP, processes } from './processes.ts';
 
-/** A named pipe that a worker and its frames hold open. Other pid namespaces can see that, but not the processes. */
+/** A named pipe that a worker and its frames hold open. Workers in other pid namespaces can see that, but not those processes. */
 export interface Lifeline {
-  /** Consists of the pid namespace and the id of the worker. The record of every attempt that holds the lifeline contains it. */
+  /** Consists of the pid namespace and the id of the worker. The record of an attempt that holds the lifeline contains the name. */
   name: string;
   fd: number;
 }
@@ -20,7 +20,7 @@ export interface Lifeline {
 const MIN_AGE_MS = 60_000;
 const execute = promisify(execFile);
 
-/** Makes a lifeline. Returns null if that fails, or if there are no pid namespaces. Then others have only the process table. */
+/** Makes a lifeline. Returns null if that fails, or if there are no pid namespaces. Then other workers have only the process table. */
 export async function makeLifeline(state: StateDirectory, workerId: string): Promise<Lifeline | null> {
   const namespace = ownNamespace();
   if (namespace === null) return null;

@@ -49,10 +49,7 @@ function findByCookie({ cookie }: Place): Sighting | null {
   return one === undefined ? null : { kind: 'alive', pid: one.group };
 }
 
-/**
- * Tells whether an attempt has ended or never starts, according to its record. While the frame has a child, the command may
- * have forged the record, so it does not count.
- */
+/** Tells by the record whether an attempt has ended or never starts. While the frame has a child, the command may have forged the record. */
 export function hasEnded(place: Place, frame: number): boolean {
   const record = readRecord(place);
   if (record?.kind !== 'ended' && record?.kind !== 'gated') return false;
@@ -65,7 +62,7 @@ function fromRecord(record: AttemptRecord | null): Sighting {
   return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
 }
 
-/** Waits until an attempt that is not a child of this process is over. If it was seen before, it has started, even without a record. */
+/** Waits until an attempt that is not a child of this process is over. If it was seen alive, it has started, even if its record is gone. */
 export async function untilOver(place: Place): Promise<Sighting> {
   let seen: { pid: number | null } | null = null;
   for (;;) {

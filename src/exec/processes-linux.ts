@@ -83,7 +83,7 @@ export const linux: Processes = {
   },
   queuectlProcesses,
   inheritedOpenFileLimit() {
-    // The runtime has raised the limit of this process by earliestStart. The parent still has the limit that the user set.
+    // The runtime has already raised the limit of this process. The parent still has the limit that the user set.
     const limits = maybeRead(`/proc/${process.ppid}/limits`);
     return /^Max open files +(\S+)/m.exec(limits ?? '')?.[1] ?? null;
   },
@@ -99,7 +99,7 @@ function findAll(attempts: readonly Target[]): Map<string, FoundProcess[]> {
   const byFrame = new Map(attempts.filter(({ group }) => group > 0).map((one) => [one.group, one]));
   const since = Math.min(...attempts.map((one) => one.since ?? 0));
   const seen = new Set<number>();
-  for (let look = 0; look < MAX_READS; look++) {
+  for (let reads = 0; reads < MAX_READS; reads++) {
     const fresh = allPids().filter((pid) => !seen.has(pid));
     if (fresh.length === 0) break;
     const frameIsAlive = new Map<Target, boolean>();
@@ -167,8 +167,8 @@ function cookieOf(pid: number): string | undefined {
 }
 
 /**
- * Returns the attempt if a process in the session of its frame belongs to it. The process has cleared its environment, or we may
- * not read it. While the frame is alive, all processes of the session belong to the attempt. When the frame is gone, another
+ * Returns the attempt if a process in the session of its frame belongs to it. The process has cleared its environment, or we
+ * cannot read it. While the frame is alive, all processes of the session belong to the attempt. When the frame is gone, another
  * session may have its pid. Then the process belongs to the attempt only if it has a file of the attempt open.
  */
 function attemptOfSession(
@@ -203,7 +203,7 @@ function isPrivate(file: string): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
-/** Tells whether all user ids of a process are those of this user. That is not so for setuid queuectlProcesses of other users. */
+/** Tells whether all user ids of a process are those of this user. That is not so for setuid programs of other users. */
 function isOwn(pid: number): boolean {
   const ids = /^Uid:\s*(.*)$/m.exec(maybeRead(`/proc/${pid}/status`) ?? '')?.[1]?.split(/\s+/) ?? [];
   return ids.length > 0 && ids.every((id) => Number(id) === process.getuid?.());

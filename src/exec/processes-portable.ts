@@ -3,7 +3,7 @@ import { nameIn } from '../state/cookie.ts';
 import { pathsInState } from '../state/place.ts';
 import type { FoundProcess, Processes } from './processes.ts';
 
-/** Reads processes with `ps`, for systems without /proc. It shows no cookies, so an attempt's processes are those in its frame's group. */
+/** Reads processes with `ps`, for systems without /proc. `ps` shows no cookies, so an attempt's processes are those in its frame's group. */
 export const portable: Processes = {
   ...processIdentity,
   ageMs(pid) {

@@ -16,7 +16,7 @@ export interface Processes extends ProcessIdentity {
   earliestStart(): number;
   /** Returns the pid of the newest child of a process, not counting zombies, or null if there is none. */
   newestChildOf(pid: number): number | null;
-  /** Does the same for the children in the session of the process. Returns null if the system does not tell. */
+  /** Does the same for children in the same session as the process. Also returns null if the system does not tell. */
   newestChildInSession(pid: number): number | null;
   /** Returns the state of a process. It is over if it is gone or a zombie, or if `parent` is given and is not its parent. */
   stateOf(pid: number, parent?: number): 'running' | 'sleeping' | 'stopped' | 'over';

@@ -34,8 +34,8 @@ export function createScan(findAll: FindAll): (attempt: Target) => Promise<Found
     new Promise((resolve, reject) => {
       pending.push({ attempt, resolve, reject });
       if (pending.length > 1) return;
-      const rest = restUntil - performance.now();
-      if (rest > 0) setTimeout(runPass, rest);
+      const restMs = restUntil - performance.now();
+      if (restMs > 0) setTimeout(runPass, restMs);
       else setImmediate(runPass);
     });
 }

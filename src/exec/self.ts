@@ -15,7 +15,7 @@ const FEW_THREADS = {
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
-/** Restarts this process with fewer threads and more variables, unless it has few threads. Only the compiled program on Linux needs it. */
+/** Restarts the compiled program on Linux with few threads and additional variables, unless it has few threads already. */
 export function restartWithFewThreads(variables: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
   process.execve?.(namedSelf(), [PROGRAM_NAME, ...process.argv.slice(2)], {
@@ -25,7 +25,7 @@ export function restartWithFewThreads(variables: NodeJS.ProcessEnv): void {
   });
 }
 
-/** Starts this program as another process, with these arguments and with more variables. */
+/** Starts this program as another process, with these arguments and additional variables. */
 export function startSelf(
   args: string[],
   { variables, ...options }: { stdio: StdioOptions; detached?: boolean; variables?: NodeJS.ProcessEnv },

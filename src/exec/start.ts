@@ -33,7 +33,7 @@ export interface ExitCode {
 const WATCHDOG_MS = 5000; // fault-control: watchdog
 /** The exit code for a command that SIGKILL ended. */
 const KILLED_CODE = 137;
-/** The exit codes of a command that a frame reports by a signal, because as its own exit codes they have another meaning. */
+/** Maps the signal by which a frame ends to the exit code of its command. As exit codes of a frame, these have another meaning. */
 const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
 const NO_ROOM_ERRORS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
@@ -152,7 +152,7 @@ function untilExit(child: ChildProcess, pid: number, place: Place): Promise<Exit
 
 /**
  * Returns what the end of the frame means. If its exit code is 75 or 76, it ran nothing, and the code and the record show why. If
- * a command ends with such a code, the frame records it and ends by a signal. The signal counts only if the record is missing.
+ * a command ends with such a code, the frame records it and ends by a signal. That signal counts only if there is no record.
  */
 function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
   if (code === 0) return { code, signalled: false };
@@ -162,8 +162,8 @@ function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exi
     if (record?.kind === 'ended') return record;
     const reportedCode = record === null ? SIGNALLED_CODES[signal] : undefined;
     // A signal that arrives before the frame traps it ends the frame before the gate.
-    const gated = record !== null && record.kind !== 'empty';
-    if (!gated && reportedCode === undefined && existsSync(place.output)) return 'no-room';
+    const passedGate = record !== null && record.kind !== 'empty';
+    if (!passedGate && reportedCode === undefined && existsSync(place.output)) return 'no-room';
     return { code: reportedCode ?? 128 + signalNumber(signal), signalled };
   }
   if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { code, signalled };

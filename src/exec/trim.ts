@@ -17,10 +17,7 @@ export async function trimStreams(place: Place, limitBytes: number): Promise<voi
     await trimOutput(outputPlaceIn(place, stream), limitBytes);
 }
 
-/**
- * Records a gap in the middle of an output file that is far over its limit and, on Linux, punches a hole there. On other
- * systems the file is shortened when the attempt ends.
- */
+/** Records a gap in an output file far over its limit and, on Linux, punches a hole there. Elsewhere the file is shortened after the attempt. */
 export async function trimOutput(place: OutputPlace, limitBytes: number): Promise<void> {
   const { bytes, used } = outputSize(place);
   if (used <= limitBytes * SLACK_FACTOR) return;

@@ -58,7 +58,7 @@ export function removeDraft(draft: string): void {
   if (DRAFT_NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
-/** Returns where a draft may be if `path` has the name of one: in that directory or, from older versions, at `path` itself. */
+/** Returns where a draft may be if `path` has the name of one: `path` itself (older versions) or a file in it. Returns [] otherwise. */
 export function draftPaths(path: string): string[] {
   return DRAFT_NAME.test(basename(path)) ? [path, join(path, DRAFT_FILE)] : [];
 }

@@ -3,7 +3,7 @@ import { closeSync, linkSync, openSync, renameSync } from 'node:fs';
 export interface NamingOptions {
   /** True to replace an existing file. If false, the first of several writers wins. */
   replace: boolean;
-  /** Throws on a file system without hard links, because there others could see the new file empty for a moment. */
+  /** True to throw on a file system without hard links, because there others could see the new file empty for a moment. */
   needsLinks?: boolean;
 }
 

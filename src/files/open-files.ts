@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { orNull } from '../core/or-null.ts';
 import { namesIn } from './names-in.ts';
 
-/** Returns the pids of other processes that have one of these files open, as far as /proc shows. `PATH (deleted)` is a removed file. */
+/** Returns the pids of other processes that have one of these files open, as far as /proc shows. For a removed file, pass `PATH (deleted)`. */
 export function pidsWithOpen(...paths: string[]): number[] {
   const pids = namesIn('/proc')
     .map(Number)

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** Opens a regular file of this user, or of any user for root. Returns 'odd' for a link or anything else that a command may have made. */
+/** Opens a regular file of this user, or of any user for root. Returns 'odd' for anything else, such as a link, and if it cannot be opened. */
 export function openRegular(path: string, flags = constants.O_RDONLY): number | 'absent' | 'odd' {
   let file: number;
   try {

@@ -4,10 +4,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
-
 import { type DenialReason, type Grant, OPEN_GRANT } from './access.ts';
 import { dashboardFile, missingPage, wantsPage } from './assets.ts';
-
 import { REPEATABLE } from './filter.ts';
 import {
   bearerOf,
@@ -137,22 +135,19 @@ async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Con
   }
   checkQuery(route, new URL(c.req.url).searchParams);
   const body = await readBody(route, c.req.raw);
-  if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
+  if (grant.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
+  const changes = Array.isArray(body) ? body.length : 1;
   if (route.access === 'change')
-    refuseIfLimited(
-      guard.countChanges(Array.isArray(body) ? body.length : 1),
-      'too-many-changes',
-      'too many changes',
-    );
+    refuseIfLimited(guard.countChanges(changes), 'too-many-changes', 'too many changes');
   return body;
 }
 
-/** Throws if a client has to wait, which is if `seconds` is not 0. */
+/** Throws unless `seconds`, the time that the client has to wait, is 0. */
 function refuseIfLimited(seconds: number, code: ErrorCode, what: string): void {
   if (seconds > 0) refuse(code, `${what}; try again in ${seconds}s`, undefined, { retryAfterS: seconds });
 }
 
-/** Calls the handler of the route. Equal requests for JSON that arrive together share one answer. */
+/** Calls the handler of the route. Equal GET requests for JSON that arrive together share one answer. */
 async function callHandler(
   { serving }: Guard,
   route: Route,
@@ -181,7 +176,8 @@ async function callHandler(
     });
   };
   const { pathname, search } = new URL(c.req.url);
-  if (isShared(route)) return shared.answer(`${grant.role} ${pathname}${search}`, handle);
+  if (route.method === 'GET' && route.access === 'read' && route.answers[200]?.schema !== null)
+    return shared.answer(`${grant.role} ${pathname}${search}`, handle);
   return handle().finally(() => {
     if (route.access === 'change') shared.forget();
   });
@@ -205,11 +201,6 @@ function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
     ...(shownError.retryAfterS === null ? {} : { 'retry-after': String(shownError.retryAfterS) }),
   };
   return problemResponse(shownError, requestId, extra);
-}
-
-/** Tells whether all clients of one role get the same answer, as one JSON document. */
-function isShared({ method, access, answers }: Route): boolean {
-  return method === 'GET' && access === 'read' && answers[200]?.schema !== null;
 }
 
 function checkQuery(route: Route, given: URLSearchParams): void {

@@ -23,7 +23,7 @@ export function dashboardFile(path: string, acceptEncoding = ''): Response | nul
     'cache-control': asset.hashed ? CACHED_FOR_A_YEAR : 'no-cache',
     vary: 'accept-encoding',
   };
-  const pathToRoot = upFrom(path);
+  const pathToRoot = pathToRootFrom(path);
   const body = isPage ? documentAt(pathToRoot) : asset.body;
   if (!/\bgzip\b/.test(acceptEncoding)) return new Response(body, { headers });
   return new Response(zip(isPage ? pathToRoot : name, body), {
@@ -31,17 +31,15 @@ export function dashboardFile(path: string, acceptEncoding = ''): Response | nul
   });
 }
 
-/** Returns the way from a path up to the root of the dashboard. */
-const upFrom = (path: string): string => '../'.repeat(path.split('/').length - 2);
+/** Returns the relative path from a page to the root of the dashboard. */
+const pathToRootFrom = (path: string): string => '../'.repeat(path.split('/').length - 2);
 
-const documentAt = (up: string): string => ASSETS[DOCUMENT]!.body.replaceAll('"/assets/', `"${up}assets/`);
+const documentAt = (pathToRoot: string): string =>
+  ASSETS[DOCUMENT]!.body.replaceAll('"/assets/', `"${pathToRoot}assets/`);
 
-/**
- * Returns the document with status 404, for a path that belongs to no page. The dashboard then shows that there is no such
- * page. The document is the same for every client, so the answer reveals nothing about the store.
- */
+/** Returns the document with status 404, for a path of no page. It is the same for every client, so it reveals nothing about the store. */
 export function missingPage(path: string): Response {
-  return new Response(documentAt(upFrom(path)), {
+  return new Response(documentAt(pathToRootFrom(path)), {
     status: 404,
     headers: { 'content-type': ASSETS[DOCUMENT]!.type, vary: 'accept' },
   });
@@ -49,7 +47,7 @@ export function missingPage(path: string): Response {
 
 /**
  * Returns true if the client is a browser that opens a page: it asks for HTML and not for JSON. Programs such as curl accept
- * anything, and get the same errors as on all other paths. Paths of the API always answer with JSON.
+ * anything, and get the same errors as on all other paths. Paths of the API never answer with a page.
  */
 export function wantsPage(path: string, accept = ''): boolean {
   return !/^\/api(\/|$)/.test(path) && /\btext\/html\b/i.test(accept) && !/\bjson\b/i.test(accept);
@@ -57,7 +55,7 @@ export function wantsPage(path: string, accept = ''): boolean {
 
 /** Compresses a file on first use, and keeps the result in memory under `name`. */
 function zip(name: string, body: string): Uint8Array<ArrayBuffer> {
-  const known = zippedFiles.get(name) ?? gzipSync(body);
-  zippedFiles.set(name, known);
-  return known;
+  const zipped = zippedFiles.get(name) ?? gzipSync(body);
+  zippedFiles.set(name, zipped);
+  return zipped;
 }

@@ -14,7 +14,7 @@ const PACE = { afterWakeMs: 50, afterReadMs: 250 };
 /** The feed tries again after this time if the store is unavailable, and clients reconnect after it. */
 export const RETRY_MS = 1000;
 /** A batch contains at most this many events, and the count of the older events that it leaves out. */
-const MOST_IN_BATCH = 200;
+const MAX_IN_BATCH = 200;
 
 /** Holds the newest events of a store, which are read and serialized once for all streams of a server. */
 export interface EventFeed {
@@ -24,15 +24,15 @@ export interface EventFeed {
   onError(error: unknown): void;
   /** Is called before any stream gets new events. */
   onNewEvents(): void;
-  /** These functions are called when there are new events. */
+  /** Functions that wake the streams when there are new events or the server closes. */
   readonly listeners: Set<() => void>;
   /** About the last KEPT_EVENTS events, as they are sent to streams without batches. */
   readonly recent: EventChunk[];
-  /** The last MOST_IN_BATCH events, for streams with batches. */
+  /** The last MAX_IN_BATCH events, for streams with batches. */
   newest: SerializedEvent[];
   /** The number of the last event that was read. */
   position: number;
-  /** Resolves when the feed has started. Null if it was not started. */
+  /** Resolves when the feed has started. Null if it was not started, or if the start failed. */
   started: Promise<void> | null;
 }
 
@@ -82,7 +82,7 @@ function publish(feed: EventFeed, events: StoreEvent[]): void {
   const last = added.at(-1)!.number;
   recent.push({ after: feed.position, last, bytes: toMessages(added) });
   feed.position = last;
-  feed.newest = [...feed.newest, ...added].slice(-MOST_IN_BATCH);
+  feed.newest = [...feed.newest, ...added].slice(-MAX_IN_BATCH);
   while (feed.position - recent[0]!.after > KEPT_EVENTS && recent.length > 1) recent.shift();
   feed.onNewEvents();
   for (const wake of feed.listeners) wake();
@@ -101,15 +101,12 @@ export async function nextEvents(feed: EventFeed, after: number): Promise<EventC
   return { after, last: page.at(-1)?.number ?? last, bytes: toMessages(page) };
 }
 
-/**
- * Returns the events after number `after` as one message, or null if there are none yet. Waits `everyMs` for more. The
- * message contains the newest events and the count of those that it leaves out.
- */
+/** Waits `everyMs` and returns the newest events after `after` as one message, with the count of those left out, or null if there are none. */
 export async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<EventChunk | null> {
   if (after >= feed.position) return null;
   await pause(everyMs);
   const { app, newest, position: last } = feed;
-  const from = Math.max(after, last - MOST_IN_BATCH);
+  const from = Math.max(after, last - MAX_IN_BATCH);
   const events: SerializedEvent[] = [];
   if ((newest[0]?.number ?? last) <= from + 1)
     events.push(...newest.filter(({ number }) => number > from && number <= last));

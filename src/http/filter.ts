@@ -23,7 +23,7 @@ export const FILTER_QUERIES: Record<string, string> = {
 
 export function filterOfQuery({ one, all }: Pick<FilterSource, 'one' | 'all'>, now: number): JobFilter {
   return readJobFilter(
-    { one: (field) => one(nameOf(field)), all: (field) => all(nameOf(field)), called: nameOf },
+    { one: (field) => one(nameOf(field)), all: (field) => all(nameOf(field)), nameOf },
     now,
   );
 }

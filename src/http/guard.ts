@@ -1,5 +1,5 @@
 import { refuse } from './problem.ts';
-import type { Route } from './route.ts';
+import type { ApiRequest, Route } from './route.ts';
 
 /** Headers that keep a browser from loading anything from other sites, and other sites from embedding an answer. */
 export const SAFE_HEADERS: Record<string, string> = {
@@ -50,17 +50,14 @@ export function checkHost(host: string | undefined, names: ReadonlySet<string>):
     );
 }
 
-/** Returns the bearer token, or null. Two headers arrive as one text with a comma, which no token contains. */
+/** Returns the bearer token, or null if there is no valid one. Two headers arrive as one text with a comma, which no token contains. */
 export function bearerOf(authorization: string | undefined): string | null {
   if (authorization === undefined || authorization.length > MAX_AUTHORIZATION_LENGTH) return null;
   return /^Bearer ([\w-]+)$/i.exec(authorization)?.[1] ?? null;
 }
 
 /** Throws if a change was requested by a page of another site. */
-export function checkOrigin(
-  header: (name: string) => string | undefined,
-  origins: ReadonlySet<string>,
-): void {
+export function checkOrigin(header: ApiRequest['header'], origins: ReadonlySet<string>): void {
   const origin = header('origin')?.toLowerCase();
   const isOwnOrigin = origin === undefined || origins.has(origin);
   const site = header('sec-fetch-site');
@@ -77,7 +74,7 @@ export function checkBodyType(route: Route, type: string | undefined, hasBody: b
 
 /**
  * Creates a token bucket that holds up to `capacity` and is refilled by `perSecond`. A call takes `cost` from it and returns 0.
- * If less than 1 is left, it only returns the seconds to wait. A high cost may make the level negative.
+ * If less than 1 is left, the call takes nothing and returns the seconds to wait. A high cost may make the level negative.
  */
 export function tokenBucket(
   now: () => number,

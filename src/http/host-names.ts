@@ -27,7 +27,7 @@ export function hostNamesOf(host: string, port: number, url: URL | null): HostNa
   };
 }
 
-/** Returns the names by which clients can reach the host. If it is not a loopback name, all names of this machine. */
+/** Returns the names by which clients can reach the host. They include all names of this machine unless it is a loopback name. */
 function machineNames(host: string): string[] {
   const local = [...LOOPBACK, host].map(withBrackets);
   if (isLoopback(host)) return local;

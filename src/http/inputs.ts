@@ -4,9 +4,9 @@ import { isEditable } from '../core/job-changes.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
 import {
   anyOf,
+  boolean,
   duration,
   each,
-  flag,
   input,
   integer,
   listOf,
@@ -55,7 +55,7 @@ export const INPUTS: Record<string, Schema> = {
   NewSchedule: input({ name: text, ...scheduleFields, job: ref('NewJob') }, ['name', 'job']),
   ScheduleChanges: {
     ...input({
-      paused: flag,
+      paused: boolean,
       ...scheduleFields,
       job: { type: 'object', properties: nullable(NEW_JOB_FIELDS) },
     }),
@@ -63,7 +63,7 @@ export const INPUTS: Record<string, Schema> = {
   },
   QueueChanges: {
     ...input({
-      paused: flag,
+      paused: boolean,
       concurrency: maybe(positive),
       rate: maybe({ type: 'string', examples: ['10/s'] }),
       priority_aging: maybe(duration),
@@ -90,6 +90,7 @@ export const INPUTS: Record<string, Schema> = {
         changes: ref('JobChanges'),
         limit: positive,
         per_second: positive,
+        dry_run: boolean,
       },
       ['action'],
     ),

@@ -16,14 +16,14 @@ export interface LiveToken {
 }
 
 /**
- * Returns the token of a file, and follows changes of the file. If the file becomes missing or unusable, the old token stays
- * valid, because the store may be unavailable for a while.
+ * Returns the token in a file, which is created if there is none or if `rotate` is true. If the file becomes missing or unusable
+ * later, the old token stays valid, because the store may be unavailable for a while.
  */
 export function liveToken(file: string, rotate: boolean): LiveToken {
   const initial = readOrCreateToken(file, rotate);
   let digest = digestOf(initial);
   let stamp = '';
-  let current = new AbortController();
+  let replaced = new AbortController();
   const reload = (): void => {
     const newStamp = orNull(() => stampOf(file));
     if (newStamp === null || newStamp === stamp) return;
@@ -33,15 +33,15 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
     const newDigest = digestOf(found);
     if (newDigest.equals(digest)) return;
     digest = newDigest;
-    const old = current;
-    current = new AbortController();
+    const old = replaced;
+    replaced = new AbortController();
     old.abort();
   };
   return {
     initial,
     reload,
     matches: (given) => timingSafeEqual(digest, given),
-    replacedSignal: () => current.signal,
+    replacedSignal: () => replaced.signal,
   };
 }
 

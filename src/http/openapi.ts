@@ -1,4 +1,4 @@
-import { ref } from '../core/schema.ts';
+import { ref, text } from '../core/schema.ts';
 import { VERSION } from '../core/version.ts';
 import type { Route } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -68,18 +68,10 @@ function idOf({ method, path }: Route): string {
 }
 
 function parameters(route: Route): object[] {
-  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    return { name, in: 'path', required: true, schema: text };
+  });
   const parametersIn = (where: string, given: Record<string, string> = {}) =>
-    Object.entries(given).map(([name, description]) => ({
-      name,
-      in: where,
-      description,
-      schema: { type: 'string' },
-    }));
+    Object.entries(given).map(([name, description]) => ({ name, in: where, description, schema: text }));
   return [...inPath, ...parametersIn('query', route.query), ...parametersIn('header', route.headers)];
 }

@@ -39,7 +39,11 @@ const MAX_KEPT = 100;
 const MAX_RUNNING = 16;
 const CLOSE_TIMEOUT_MS = 3000;
 
-type Operation = OperationObject & { stopping: boolean };
+interface Operation extends OperationObject {
+  stopping: boolean;
+  /** The other jobs that were cancelled so far, because they depended on the changed ones. */
+  dependents: Set<string>;
+}
 
 export function createOperations(now: () => number): Operations {
   const operations = new Map<string, Operation>();
@@ -83,9 +87,8 @@ export function createOperations(now: () => number): Operations {
 }
 
 function newOperation(action: string, now: number): Operation {
-  const id = randomBytes(8).toString('hex');
   return {
-    id,
+    id: randomBytes(8).toString('hex'),
     action,
     state: 'running',
     total: 0,
@@ -98,10 +101,11 @@ function newOperation(action: string, now: number): Operation {
     finished_at: null,
     error: null,
     stopping: false,
+    dependents: new Set(),
   };
 }
 
-function toOperationObject({ stopping: _, ...operation }: Operation): OperationObject {
+function toOperationObject({ stopping: _, dependents: __, ...operation }: Operation): OperationObject {
   return operation;
 }
 
@@ -141,18 +145,26 @@ async function actOnAll(operation: Operation, { act, perSecond }: Work, ids: str
   for (let at = 0; at < ids.length && !operation.stopping; at += size) {
     const batch = ids.slice(at, at + size);
     const result = await act(batch);
-    operation.done += batch.length;
-    const changed = result.changed.length + (result.ending?.length ?? 0);
-    operation.changed += changed;
-    operation.unchanged += batch.length - changed;
-    operation.skipped += result.skippedAtMostOnce?.length ?? 0;
-    operation.also_cancelled += result.alsoCancelled?.length ?? 0;
+    countResult(operation, batch, result);
     await letOthersRun();
     if (perSecond !== null && operation.done < ids.length) await pause((size / perSecond) * 1000);
   }
 }
 
+/** Adds the result of a batch. A job that an earlier batch cancelled with its parent counts as changed. */
+function countResult(operation: Operation, batch: string[], result: JobActionResult): void {
+  const { dependents } = operation;
+  for (const id of result.alsoCancelled ?? []) dependents.add(id);
+  const changed = new Set([...result.changed, ...(result.ending ?? [])]);
+  for (const id of batch) if (dependents.delete(id)) changed.add(id);
+  operation.done += batch.length;
+  operation.changed += changed.size;
+  operation.unchanged += batch.length - changed.size;
+  operation.skipped += result.skippedAtMostOnce?.length ?? 0;
+  operation.also_cancelled = dependents.size;
+}
+
 /** Resolves after the server had a chance to handle other requests. */
-function letOthersRun(): Promise<void> {
+export function letOthersRun(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

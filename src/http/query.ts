@@ -2,7 +2,7 @@ import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { refuse } from './problem.ts';
 
 /** Returns the value of a query parameter, or undefined if it is missing. */
-export type QueryReader = (query: string) => string | undefined;
+export type QueryReader = (name: string) => string | undefined;
 
 /** Reads a query parameter that is true or false. Returns false if it is missing. */
 export function booleanOf(one: QueryReader, name: string): boolean {

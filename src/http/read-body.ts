@@ -4,13 +4,13 @@ import { checkBodyType } from './guard.ts';
 import { refuse } from './problem.ts';
 import type { Route } from './route.ts';
 
-const BODY_LIMIT = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 const BODY_TIMEOUT_MS = 15_000;
 
 /** Reads and parses the body of a request, or returns undefined if it has none. Throws if it is invalid, too large or too slow. */
 export async function readBody(route: Route, request: Request): Promise<unknown> {
   if (route.method === 'GET') return undefined;
-  if (Number(request.headers.get('content-length') ?? 0) > BODY_LIMIT) tooLarge();
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) refuseTooLarge();
   const body = await textOf(request.body);
   checkBodyType(route, request.headers.get('content-type') ?? undefined, body !== '');
   if (body === '') {
@@ -43,7 +43,7 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
       if (isLate) refuse('too-slow', `the body must arrive within ${formatDuration(BODY_TIMEOUT_MS)}`);
       if (done) break;
       size += value.length;
-      if (size > BODY_LIMIT) tooLarge();
+      if (size > MAX_BODY_BYTES) refuseTooLarge();
       pieces.push(value);
     }
   } finally {
@@ -56,6 +56,6 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
   }
 }
 
-function tooLarge(): never {
-  refuse('too-large', `the body is larger than ${formatBytes(BODY_LIMIT)}`);
+function refuseTooLarge(): never {
+  refuse('too-large', `the body is larger than ${formatBytes(MAX_BODY_BYTES)}`);
 }

@@ -29,9 +29,9 @@ export interface ApiRequest {
   actor: string;
   params: Record<string, string>;
   /** Returns the value of a query parameter, or undefined if it is missing. */
-  one(query: string): string | undefined;
+  one(name: string): string | undefined;
   /** Returns all values of a query parameter. */
-  all(query: string): string[];
+  all(name: string): string[];
   header(name: string): string | undefined;
   /** The parsed JSON of the body. Undefined if the route takes none. */
   body: unknown;
@@ -41,9 +41,9 @@ export interface ApiRequest {
 /** Describes a successful answer of a route. */
 interface AnswerSpec {
   description: string;
-  /** Null if the answer is not JSON. */
+  /** Null if the answer is not JSON, or has no body. */
   schema: Schema | null;
-  /** The content type, if the answer is not JSON. */
+  /** The content type of a body that is not JSON. */
   type?: string;
   /** Further headers of the answer, with their descriptions. */
   headers?: Record<string, string>;

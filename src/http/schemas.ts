@@ -5,8 +5,8 @@ import { DEPENDENCY_CONDITIONS, STATES } from '../core/job.ts';
 import { JOB_FACTS } from '../core/job-facts.ts';
 import { printedFieldNames } from '../core/job-object.ts';
 import {
+  boolean,
   each,
-  flag,
   integer,
   listOf,
   maybe,
@@ -31,8 +31,16 @@ const printed: Record<string, Schema> = {
 };
 const job = record(Object.fromEntries(printedFieldNames().map((name) => [name, printed[name]!])));
 
+const alsoCancelled: Schema = {
+  ...listOf(text),
+  description:
+    'the ids of the other jobs that were cancelled, because they depended on this one, or will be when it has been stopped',
+};
+
 export const SCHEMAS: Record<string, Schema> = {
   ...INPUTS,
+  CancelledJob: record({ ...(job.properties as Record<string, Schema>), also_cancelled: alsoCancelled }),
+  DeletedJob: record({ id: text, also_cancelled: alsoCancelled }),
   Job: {
     ...job,
     properties: {
@@ -46,7 +54,7 @@ export const SCHEMAS: Record<string, Schema> = {
   JobPage: record({
     jobs: listOf(ref('Job')),
     next_cursor: maybe(text),
-    count: record({ value: integer, capped: flag }),
+    count: record({ value: integer, capped: boolean }),
   }),
   Attempt: wire.ATTEMPT,
   Explanation: record({
@@ -57,7 +65,7 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Children: record({
     children: listOf(
-      record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS), state: oneOf(STATES), waiting: flag }),
+      record({ id: text, on: oneOf(DEPENDENCY_CONDITIONS), state: oneOf(STATES), waiting: boolean }),
     ),
     ...each(['total', 'cancelled_with_it', 'cancelled_if_deleted'], integer),
   }),
@@ -71,13 +79,14 @@ export const SCHEMAS: Record<string, Schema> = {
   Series: wire.SERIES,
   Doctor: record({
     version: text,
-    ok: flag,
+    ok: boolean,
     checks: listOf(
       record({ check: text, status: oneOf(['ok', 'warn', 'fail']), says: text, fix: maybe(text) }),
     ),
   }),
   Setting: wire.SETTING,
   Operation: wire.OPERATION,
+  OperationPreview: wire.OPERATION_PREVIEW,
   /** The details of each kind of event are further properties. */
   Event: {
     ...record({

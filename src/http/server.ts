@@ -97,7 +97,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Runn
   const server = createHttpServer(getRequestListener(api.fetch, { hostname: host }));
   markTrusted = limitConnections(server, maxConnections(openFileLimit()));
   const port = await listen(server, host, options.port);
-  const files = watchFiles(app);
+  const fileWatch = watchFiles(app);
   const role: Role = options.readOnly ? 'read-only' : 'full';
   names = hostNamesOf(host, port, options.url);
   return {
@@ -107,9 +107,9 @@ export async function startServer(app: App, options: ServeOptions): Promise<Runn
     warning: isTokenExposed(app.stateDirectory)
       ? 'other users can read a token of this store. To replace the tokens: queuectl serve --rotate-token'
       : null,
-    failed: files.failed,
+    failed: fileWatch.failed,
     async close() {
-      files.stop();
+      fileWatch.stop();
       // Bulk actions stop first, so that they can still record their end.
       await serving.operations.close();
       serving.stream.close();

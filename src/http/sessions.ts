@@ -16,10 +16,7 @@ export interface Session {
   end(): void;
 }
 
-/**
- * The sessions of this server process. Only digests of their secrets are kept, and only in memory. So a session is invalid
- * on every other server, and ends with this process.
- */
+/** The sessions of this process. Only digests of their secrets are kept, and only in memory, so a session is valid on no other server. */
 export interface Sessions {
   /** Starts a session and returns its secret. The session ends at the latest when `tokenReplaced` is aborted. */
   begin(role: Role, tokenReplaced: AbortSignal): string;

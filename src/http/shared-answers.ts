@@ -1,18 +1,18 @@
 /**
  * Shares answers between clients. Equal requests that arrive together get one answer, which is computed after the last of them
- * arrived. A later request computes a new one. If equal requests have used up their time (CPU_SHARE), a later request gets an
+ * arrived. A later request computes a new one. If equal requests have used up their time (TIME_SHARE), a later request gets an
  * answer that is at most MAX_AGE_MS old, so that many clients do not slow down the jobs.
  */
 export interface SharedAnswers {
   /** Returns the answer for a key, which contains everything that the answer depends on, including the role. */
   answer(key: string, make: () => Promise<Response>): Promise<Response>;
-  /** Drops all answers that are kept, for a change that they do not contain. */
+  /** Drops all cached answers. Is called after a change, because they do not contain it. */
   forget(): void;
 }
 
 /** The share of the time that the answers for one key may take. */
-const CPU_SHARE = 0.02;
-/** They may take this much at once after a pause. */
+const TIME_SHARE = 0.02;
+/** After a pause, these answers may take this much time at once. */
 const BURST_MS = 40;
 const MAX_AGE_MS = 250;
 const MAX_KEYS = 200;
@@ -32,7 +32,7 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
   /** Returns how many milliseconds a key may still use. */
   const budgetMs = (key: string): number => {
     const last = budgets.get(key);
-    return last === undefined ? BURST_MS : Math.min(BURST_MS, last.leftMs + (now() - last.at) * CPU_SHARE);
+    return last === undefined ? BURST_MS : Math.min(BURST_MS, last.leftMs + (now() - last.at) * TIME_SHARE);
   };
 
   const compute = async (key: string, make: () => Promise<Response>): Promise<Answer> => {
@@ -61,12 +61,12 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
       const known = cached.get(key);
       if (known !== undefined && now() - known.at < MAX_AGE_MS && budgetMs(key) <= 0)
         return toResponse(known);
-      let making = pending.get(key);
-      if (making === undefined) {
-        making = compute(key, make);
-        pending.set(key, making);
+      let answer = pending.get(key);
+      if (answer === undefined) {
+        answer = compute(key, make);
+        pending.set(key, answer);
       }
-      return toResponse(await making);
+      return toResponse(await answer);
     },
     forget() {
       cached = new Map();

@@ -6,7 +6,7 @@ import { type EventFeed, nextBatch, nextEvents, RETRY_MS, startFeed } from './ev
 /** The event streams of a server. One reader of the store serves all clients. */
 export interface EventStreams {
   /**
-   * Streams the events after number `after`, or only new ones (null), as server-sent events. With `everyMs` they come in
+   * Streams the events after number `after`, or only new events for null, as server-sent events. With `everyMs` they come in
    * batches, at most that often, and a large batch has only the newest events. So the cost of a dashboard does not grow with
    * the number of events. The stream ends when `clientGone` or `rightsEnded` is aborted.
    */
@@ -20,7 +20,7 @@ export interface EventStreams {
   close(): void;
 }
 
-const MOST_STREAMS = 256;
+const MAX_STREAMS = 256;
 /** An idle stream sends a comment this often, and ends if the store is unavailable. */
 const KEEP_ALIVE_MS = 5000;
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
@@ -47,7 +47,7 @@ export function createEventStreams(
   let openStreams = 0;
   return {
     async open(after, clientGone, everyMs, rightsEnded) {
-      if (openStreams >= MOST_STREAMS)
+      if (openStreams >= MAX_STREAMS)
         throw new QueueError('too-many-streams', 'too many event streams are open');
       openStreams++;
       try {

@@ -18,11 +18,11 @@ export function readOrCreateToken(file: string, rotate: boolean): string {
     // If two servers start at once, one creates the file and both use it.
     const text = `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`;
     writeAtomically(file, text, { replace: rotate, sync: true });
-    return tokenIn(file) ?? unusable(`${file} was removed`);
+    return tokenIn(file) ?? throwUnusable(`${file} was removed`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EISDIR' || code === 'ENOTDIR')
-      return unusable(`${file} is not a file`, `to remove it: rmdir '${file}'`);
+      return throwUnusable(`${file} is not a file`, `to remove it: rmdir '${file}'`);
     if (code === 'EACCES' || code === 'EPERM') throw new QueueError('not-permitted', `cannot read ${file}`);
     if (code === 'ENOSPC') throw new QueueError('disk-full', `cannot write ${file}: the disk is full`);
     throw error;
@@ -38,16 +38,16 @@ export function isTokenExposed({ tokens }: StateDirectory): boolean {
 export function tokenIn(file: string): string | null {
   try {
     const text = readFileSync(file, 'utf8').trim();
-    return /^[\w-]{43}$/.test(text) ? text : unusable(`${file} does not contain a token`);
+    return /^[\w-]{43}$/.test(text) ? text : throwUnusable(`${file} does not contain a token`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
 
-function unusable(message: string, hint = 'to create new tokens: queuectl serve --rotate-token'): never {
+function throwUnusable(message: string, hint = 'to create new tokens: queuectl serve --rotate-token'): never {
   throw new QueueError('store-unavailable', message, hint);
 }
 
-/** Returns a digest. All digests have the same length, so that comparing them reveals nothing about the secret. */
+/** Returns the digest of a secret. All digests have the same length, so that comparing them reveals nothing about the secret. */
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();

@@ -39,7 +39,7 @@ export async function list(queue: OpenQueue, options: ListOptions | undefined): 
     {
       one: (field) => filterTexts[optionName(field) as keyof typeof filterTexts],
       all: (field) => (field === 'state' ? state : field === 'waiting-for' ? waiting_for : []),
-      called: optionName,
+      nameOf: optionName,
     },
     app.clock.now(),
   );

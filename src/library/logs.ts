@@ -82,12 +82,8 @@ function readLogOptions(options: unknown): LogRequest {
   });
   if (given.signal !== undefined && given.follow !== true)
     throw new QueueError('usage', 'logs() takes a signal only with follow: true');
-  return {
-    ordinal: given.attempt ?? null,
-    only: given.stream ?? null,
-    lines: given.lines ?? null,
-    signal: given.signal,
-  };
+  const { attempt: ordinal = null, stream: only = null, lines = null, signal } = given;
+  return { ordinal, only, lines, signal };
 }
 
 function stream(value: unknown, name: string): Stream {

@@ -5,9 +5,9 @@ import { QueueError } from '../core/errors.ts';
 export interface OpenQueue {
   /** Returns the app. Throws if the queue is closed or being closed. */
   app(): App;
-  /** The author of changes, whom events and pauses name. */
+  /** The author of changes, who is named in events and pauses. */
   actor: string;
-  /** Is aborted as soon as the queue is being closed. */
+  /** Is aborted when the queue begins to close. */
   closing: AbortSignal;
   /** Is aborted when the workers have stopped, before the store is closed. */
   closed: AbortSignal;
@@ -19,7 +19,7 @@ export function closedError(): QueueError {
   return new QueueError('wrong-state', 'the queue is closed', 'open it again with openQueue()');
 }
 
-/** Returns a signal that is aborted as soon as one of these is. */
+/** Returns a signal that is aborted as soon as one of the two is aborted. */
 export function eitherSignal(queueSignal: AbortSignal, given: AbortSignal | undefined): AbortSignal {
   return given === undefined ? queueSignal : AbortSignal.any([queueSignal, given]);
 }

@@ -1,20 +1,17 @@
 import { checkDuration, parseDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
+import { invalidValue, QueueError } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { checkNumber, type NumberRange, parseNumber } from '../core/numbers.ts';
 import { kindOf } from '../core/read-value.ts';
 import { RANGES } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 
-/* Checks what a program passes to the library. A program in JavaScript may pass values of any type. */
+/* These functions check the values that a program passes to the library. In JavaScript, they may be of any type. */
 
 /** Checks a value and converts it, or throws an error that names it. */
 type Reader<T> = (value: unknown, name: string) => T;
 
-/**
- * Reads the options of a method with a reader for each of them. An option that is null or undefined counts as not given.
- * An unknown option is an error, because a misspelt one would be ignored.
- */
+/** Reads options. Null and undefined count as not given. An unknown option is an error, because a misspelt one would be ignored. */
 export function readOptions<R extends Record<string, Reader<unknown>>>(
   given: unknown,
   method: string,
@@ -65,7 +62,7 @@ export function texts(value: unknown, name: string): string[] {
   return values.map((one) => text(one, name));
 }
 
-/** Accepts a whole number, also as a text such as that of an environment variable. */
+/** Accepts a whole number, or a text that contains one, such as the value of an environment variable. */
 export const wholeNumber =
   (range: Omit<NumberRange, 'integer'>): Reader<number> =>
   (value, name) => {
@@ -122,7 +119,7 @@ export interface StopPlan {
   timeoutMs: number | null;
 }
 
-export function readStopOptions(given: unknown, method: string): StopPlan {
+export function readStopPlan(given: unknown, method: string): StopPlan {
   const options = readOptions(given, method, { force: flag, leave: flag, ...TIMEOUT_READERS });
   const { force = false, leave = false } = options;
   if (force && leave) throw new QueueError('usage', 'use force or leave, not both');
@@ -130,8 +127,4 @@ export function readStopOptions(given: unknown, method: string): StopPlan {
   // As with the setting stop-timeout, jobs that outlast the timeout are stopped.
   if (force || (timeoutMs !== null && !leave)) return { order: 'force', timeoutMs };
   return { order: leave ? 'leave' : 'drain', timeoutMs };
-}
-
-function invalidValue(message: string): QueueError {
-  return new QueueError('invalid-value', message);
 }

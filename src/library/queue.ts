@@ -1,6 +1,6 @@
 import { actorOf } from '../actions/actor.ts';
 import { type App, closeApp, openApp } from '../actions/app.ts';
-import { toAttemptObject, withLeftBehind } from '../actions/attempts.ts';
+import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
 import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject } from '../actions/jobs.ts';
@@ -9,7 +9,7 @@ import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
-import { storeLocation } from '../store/location.ts';
+import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { jobActions } from './job-actions.ts';
 import { list } from './list.ts';
 import { logsOf } from './logs.ts';
@@ -20,45 +20,39 @@ import {
   jobIds,
   nonBlankText,
   readOptions,
-  readStopOptions,
+  readStopPlan,
   type StopPlan,
   TIMEOUT_READERS,
   timeoutOf,
 } from './options.ts';
 import { queuesOf } from './queues.ts';
 import { schedulesOf } from './schedules.ts';
-import type {
-  EnqueueInput,
-  EnqueueOptions,
-  EventOptions,
-  OpenOptions,
-  Queue,
-  QueueWorker,
-  StopOptions,
-  WaitOptions,
-} from './types.ts';
+import type { EnqueueInput, EnqueueOptions, EventOptions, OpenOptions, Queue, WaitOptions } from './types.ts';
 import { type OwnWorker, startOwnWorker } from './worker.ts';
 
 /** Opens the queue, and creates it if there is none. */
 export async function openQueue(options?: OpenOptions): Promise<Queue> {
   const given = readOptions(options, 'openQueue()', { db: nonBlankText, actor: nonBlankText });
   const actor = given.actor ?? actorOf(process.env);
-  const app = await openApp(storeLocation(given.db, process.env), actor, { access: 'write' });
-  const { queue, startWorker, close } = lifecycleOf(app, actor);
+  const location = storeLocation(given.db, process.env);
+  if (given.db !== undefined) refuseMissingDirectory(location, 'db');
+  const openedApp = await openApp(location, actor, { access: 'write' });
+  const { queue, startWorker, close } = lifecycleOf(openedApp, actor);
 
   // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.
   const readJob = (job: EnqueueInput | string): JobInput =>
-    readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
+    readJobObject(typeof job === 'string' ? { command: job } : job, openedApp.clock.now(), true).input;
   const enqueueAll = async (
-    given: EnqueueInput | string | (EnqueueInput | string)[],
-    options: EnqueueOptions = {},
+    jobOrJobs: EnqueueInput | string | (EnqueueInput | string)[],
+    enqueueOptions: EnqueueOptions = {},
   ) => {
     const app = queue.app();
-    const idempotency = readJob(options);
-    const inputs = [given].flat().map((job) => ({ ...readJob(job), ...idempotency }));
+    // The options are read like a job, because the idempotency key is a field of jobs.
+    const idempotency = readJob(enqueueOptions);
+    const inputs = [jobOrJobs].flat().map((job) => ({ ...readJob(job), ...idempotency }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
     const objects = await enqueuedJobObjects(app, jobs);
-    return Array.isArray(given) ? objects : objects[0]!;
+    return Array.isArray(jobOrJobs) ? objects : objects[0]!;
   };
 
   return {
@@ -70,27 +64,25 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
       const app = queue.app();
       return jobObject(app, await getJob(app, jobIds([id])[0]!));
     },
-    list: (wanted) => list(queue, wanted),
+    list: (rawOptions) => list(queue, rawOptions),
     counts: async () => countStates(queue.app()),
     retry: async (...ids) =>
       (await retryJobs(queue.app(), [...new Set(jobIds(ids))], { strict: true })).changed,
-    wait: (id, wanted) => queue.holdOpen(wait(queue, id, wanted)),
+    wait: (id, rawOptions) => queue.holdOpen(wait(queue, id, rawOptions)),
     logs: logsOf(queue),
     async attempts(id) {
       const app = queue.app();
       const { attempts } = await getJobWithAttempts(app, jobIds([id])[0]!);
-      return withLeftBehind(app, attempts).map(toAttemptObject);
+      return withCurrentFacts(app, attempts).map(toAttemptObject);
     },
-    events: (wanted) => events(queue, wanted),
+    events: (rawOptions) => events(queue, rawOptions),
     startWorker,
     close,
     [Symbol.asyncDispose]: () => close(),
   };
 }
 
-interface Lifecycle extends Pick<Queue, 'startWorker' | 'close'> {
-  queue: OpenQueue;
-}
+type Lifecycle = Pick<Queue, 'startWorker' | 'close'> & { queue: OpenQueue };
 
 /** Manages the workers of an open queue. `close` refuses new calls, then stops the workers, then closes the store. */
 function lifecycleOf(app: App, actor: string): Lifecycle {
@@ -128,15 +120,15 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
         }
       },
     },
-    async startWorker(options): Promise<QueueWorker> {
+    async startWorker(options) {
       const worker = startOwnWorker(appUnlessClosing(), options);
       workers.add(worker);
       const forget = (): boolean => workers.delete(worker);
       worker.then(({ publicWorker }) => publicWorker.done.then(forget, forget), forget);
       return (await worker).publicWorker;
     },
-    async close(options?: StopOptions) {
-      const plan = readStopOptions(options, 'close()');
+    async close(options) {
+      const plan = readStopPlan(options, 'close()');
       closing.abort(closedError());
       // A second call may give a stronger order, as a second signal does.
       if (ending !== null) void stopAll(plan);

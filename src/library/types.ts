@@ -64,18 +64,18 @@ export interface WaitOptions extends TimeoutOptions {
 }
 
 export interface EventOptions {
-  /** Yields the events after this number, instead of those from now on. */
+  /** Yields the events after this number, instead of only new events. */
   after?: number | undefined;
   /** Ends the iteration when it is aborted. The loop then throws the reason of the signal. */
   signal?: AbortSignal | undefined;
 }
 
 export interface LogOptions {
-  /** The number of the attempt (default: the last one; with `follow` also all that come after it). */
+  /** The number of the attempt (default: the last one; with `follow` also all later attempts). */
   attempt?: number | undefined;
   /** Reads only this stream, for jobs with `split_output`. */
   stream?: Stream | undefined;
-  /** Reads only this many of the last lines. With `follow`, also all that come after them. */
+  /** Reads only this many of the last lines. With `follow`, also reads all later lines. */
   lines?: number | undefined;
 }
 
@@ -144,7 +144,7 @@ export interface Queues {
   /** Pauses a queue. Running jobs continue. Throws if there is no such queue. */
   pause(name: string, by?: string): Promise<QueueObject>;
   resume(name: string): Promise<QueueObject>;
-  /** Sets limits, which apply to all workers together and at once. */
+  /** Sets limits, which take effect immediately and apply to all workers together. */
   set(name: string, limits: QueueInput): Promise<QueueObject>;
 }
 
@@ -158,7 +158,7 @@ export interface NewSchedule extends ScheduleInput {
 
 /** Manages schedules. Running workers enqueue their jobs, one for each run. */
 export interface Schedules {
-  /** Throws if the name is already used. */
+  /** Creates a schedule. Throws if the name is already used. */
   add(schedule: NewSchedule): Promise<ScheduleObject>;
   /** Returns all schedules, ordered by name. */
   list(): Promise<ScheduleObject[]>;
@@ -181,11 +181,11 @@ export interface Queue extends JobActions, AsyncDisposable {
   /** Returns jobs, newest first. All matches are returned unless there is a limit. */
   list(options?: ListOptions): Promise<JobObject[]>;
   counts(): Promise<Record<State, number>>;
-  /** Returns dead, cancelled or failed jobs to their queues, including at-most-once jobs. Returns their ids. */
+  /** Returns dead, cancelled or failed jobs to their queues, even at-most-once jobs. Throws if one cannot be retried. Returns their ids. */
   retry(...ids: string[]): Promise<string[]>;
   queues: Queues;
   schedules: Schedules;
-  /** Resolves when the job is completed, dead or cancelled. */
+  /** Resolves when the job is completed, dead or cancelled. Rejects if the timeout passes first. */
   wait(id: string, options?: WaitOptions): Promise<JobObject>;
   /** Returns what the job has written so far. The text is empty if the job has not started. */
   logs(id: string, options?: LogOptions & { follow?: false | undefined }): Promise<string>;
@@ -194,7 +194,7 @@ export interface Queue extends JobActions, AsyncDisposable {
   /** Returns the attempts of a job, oldest first. */
   attempts(id: string): Promise<AttemptObject[]>;
   /**
-   * Yields each event of all processes once and in order, from the call on or after event number `after`. Ends when the
+   * Yields each event of all processes once and in order: only new events, or those after event number `after`. Ends when the
    * queue is closed or the loop is left.
    */
   events(options?: EventOptions): AsyncIterable<EventObject>;

@@ -5,15 +5,7 @@ import { RANGES } from '../core/settings.ts';
 import { toWorkerEventObject, type WorkerEventObject } from '../core/worker-event-object.ts';
 import { longTimeout } from '../worker/timer.ts';
 import { newWorkerId, startWorker, type WorkerHandle } from '../worker/worker.ts';
-import {
-  callback,
-  flag,
-  readOptions,
-  readStopOptions,
-  type StopPlan,
-  texts,
-  wholeNumber,
-} from './options.ts';
+import { callback, flag, readOptions, readStopPlan, type StopPlan, texts, wholeNumber } from './options.ts';
 import type { QueueWorker, WorkerStart } from './types.ts';
 
 /** A worker that runs in this process for an open queue. The program gets `publicWorker`, and the queue calls `stop`. */
@@ -48,13 +40,13 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
     publicWorker: {
       id,
       done: handle.done,
-      stop: async (options) => stop(readStopOptions(options, 'stop()'), 'stop()'),
+      stop: async (stopOptions) => stop(readStopPlan(stopOptions, 'stop()'), 'stop()'),
       [Symbol.asyncDispose]: () => stop({ order: 'drain', timeoutMs: null }, 'stop()'),
     },
   };
 }
 
-/** Gives the order at once, or after `timeoutMs` in which the jobs may still finish. Resolves when the worker has stopped. */
+/** Gives the order at once or, with `timeoutMs`, drains the worker for that time first. Resolves when the worker has stopped. */
 async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: StopPlan, why: string): Promise<void> {
   if (timeoutMs === null) {
     handle.stop(order, why);

@@ -1,4 +1,5 @@
-import { addFigures, type MetricsSnapshot, OTHER_LABEL } from '../core/figures.ts';
+import { addFigures, type MetricsSnapshot } from '../core/figures.ts';
+import { OTHER_LABEL } from '../core/tiers.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
 
 /** At most this many queues have labels of their own in the metrics. */
@@ -13,36 +14,28 @@ export function withFewQueues(snapshot: MetricsSnapshot): MetricsSnapshot {
   return {
     ...snapshot,
     jobs: relabelled(snapshot.jobs),
-    waiting: mergeRows(
-      relabelled(snapshot.waiting),
-      ({ queue }) => queue,
-      (to, from) => {
-        if (from.since !== null) to.since = Math.min(to.since ?? from.since, from.since);
-      },
-    ),
-    reasons: mergeRows(
-      relabelled(snapshot.reasons),
-      ({ queue }) => queue,
-      (to, from) => {
-        for (const reason of WAITING_REASONS) to.jobs[reason] += from.jobs[reason];
-      },
-    ),
-    totals: mergeRows(relabelled(snapshot.totals), ({ queue, name }) => `${queue},${name}`, addFigures),
+    waiting: mergeRows(relabelled(snapshot.waiting), (to, from) => {
+      if (from.since !== null) to.since = Math.min(to.since ?? from.since, from.since);
+    }),
+    reasons: mergeRows(relabelled(snapshot.reasons), (to, from) => {
+      for (const reason of WAITING_REASONS) to.jobs[reason] += from.jobs[reason];
+    }),
+    totals: mergeRows(relabelled(snapshot.totals), addFigures, ({ queue, name }) => `${queue},${name}`),
     // A slot may serve several of the merged queues, so a sum would count it more than once.
-    slots: mergeRows(
-      relabelled(snapshot.slots),
-      ({ queue }) => queue,
-      (to, from) => {
-        to.total = Math.max(to.total, from.total);
-        to.busy += from.busy;
-        to.limit = null;
-      },
-    ),
+    slots: mergeRows(relabelled(snapshot.slots), (to, from) => {
+      to.total = Math.max(to.total, from.total);
+      to.busy += from.busy;
+      to.limit = null;
+    }),
   };
 }
 
-/** Merges the rows with the same key. `add` adds a row to another. */
-function mergeRows<T>(rows: T[], keyOf: (row: T) => string, add: (to: T, from: T) => void): T[] {
+/** Merges the rows with the same key, which is the queue by default. `add` adds a row to another. */
+function mergeRows<T extends { queue: string }>(
+  rows: T[],
+  add: (to: T, from: T) => void,
+  keyOf = (row: T): string => row.queue,
+): T[] {
   const sums = new Map<string, T>();
   for (const row of rows) {
     const sum = sums.get(keyOf(row));

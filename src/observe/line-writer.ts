@@ -1,9 +1,9 @@
 import { stat, write, writeSync } from 'node:fs';
 
 /** Lines are dropped beyond this many unwritten characters, because a stalled reader of the log must not stop a worker. */
-const MAX_WAITING_LENGTH = 1024 * 1024;
+const MAX_UNWRITTEN_LENGTH = 1024 * 1024;
 const MAX_FLUSH_MS = 1000;
-/** A background write that takes longer than this is waiting for its reader or for a thread. */
+/** A background write that takes longer than this is waiting for its reader or for a thread. A `stat` shows which. */
 const STUCK_MS = 1000;
 
 /** Writes lines to a file descriptor, in order and in the background. `flushed` resolves when they are written, or after MAX_FLUSH_MS. */
@@ -70,7 +70,7 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
   };
   return {
     line(text) {
-      if (unwritten.length < MAX_WAITING_LENGTH) unwritten += `${text}\n`;
+      if (unwritten.length < MAX_UNWRITTEN_LENGTH) unwritten += `${text}\n`;
       if (!isWriting) {
         isWriting = true;
         setImmediate(writeNext);

@@ -10,10 +10,10 @@ import { countOf } from '../core/words.ts';
 
 /** Returns the log line for an event of a worker. Ids and names are quoted unless they are plain words. */
 export function logLine(event: WorkerEvent, now: number): string {
-  return `${toIso(now)} ${printable(text(event, now))}`;
+  return `${toIso(now)} ${printable(eventText(event, now))}`;
 }
 
-function text(event: WorkerEvent, now: number): string {
+function eventText(event: WorkerEvent, now: number): string {
   switch (event.type) {
     case 'worker-ready':
       return `worker=${event.workerId} ready pid=${event.pid} slots=${event.concurrency} queues=${pairValue(event.queues?.join(',') ?? '*')}`;

@@ -19,16 +19,13 @@ type Sample = [suffix: string, labels: Labels, value: number];
 
 interface Family {
   name: string;
-  /** Null omits the type, for a name that OpenMetrics would take for that of another family. */
+  /** Null omits the TYPE line. As a counter, `queuectl_jobs_total` would belong to the family `queuectl_jobs`, which is a gauge. */
   type: 'gauge' | 'counter' | 'histogram' | null;
   help: string;
   samples: Sample[];
 }
 
-/**
- * Returns the metrics as OpenMetrics text. It uses only features of the older Prometheus format, so that readers of that
- * format, such as the textfile collector of node_exporter, accept it.
- */
+/** Returns the metrics as OpenMetrics text. Readers of the older Prometheus format accept it too: `# UNIT` and `# EOF` are comments to them. */
 export function openMetrics(snapshot: MetricsSnapshot): string {
   return `${families(withFewQueues(snapshot)).map(familyText).join('')}# EOF\n`;
 }
@@ -49,7 +46,7 @@ export function metricObjects(snapshot: MetricsSnapshot): object[] {
 }
 
 function families(snapshot: MetricsSnapshot): Family[] {
-  return [...jobFamilies(snapshot), ...timeFamilies(snapshot), ...workerFamilies(snapshot)];
+  return [...jobFamilies(snapshot), ...timeFamilies(snapshot), ...workerAndSystemFamilies(snapshot)];
 }
 
 function jobFamilies({ jobs, waiting, reasons, totals, now }: MetricsSnapshot): Family[] {
@@ -135,14 +132,15 @@ function timeFamilies({ totals }: MetricsSnapshot): Family[] {
   ];
 }
 
-function workerFamilies({ workers, slots, schedules, walBytes, version }: MetricsSnapshot): Family[] {
-  const lastRuns = schedules.filter((one) => one.lastAt !== null).slice(0, MAX_SCHEDULES);
+function workerAndSystemFamilies(snapshot: MetricsSnapshot): Family[] {
+  const { workers, slots, schedules, walBytes, version } = snapshot;
+  const schedulesThatRan = schedules.filter((one) => one.lastAt !== null).slice(0, MAX_SCHEDULES);
   return [
     {
       name: 'queuectl_workers',
       type: 'gauge',
       help: 'Active workers, by state.',
-      samples: workers.map(({ state, workers }) => ['', labels({ state }), workers]),
+      samples: workers.map(({ state, count }) => ['', labels({ state }), count]),
     },
     {
       name: 'queuectl_slots',
@@ -158,7 +156,7 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Metric
       name: 'queuectl_schedule_last_run_timestamp_seconds',
       type: 'gauge',
       help: 'Time of the last tick at which a schedule enqueued a job.',
-      samples: lastRuns.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
+      samples: schedulesThatRan.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
     },
     {
       name: 'queuectl_db_wal_bytes',
@@ -175,14 +173,14 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Metric
   ];
 }
 
-function histogramSamples(labels: Labels, histogram: Histogram): Sample[] {
-  const bucket = (le: string, count: number): Sample => ['_bucket', [...labels, ['le', le]], count];
+function histogramSamples(pairs: Labels, histogram: Histogram): Sample[] {
+  const bucket = (le: string, count: number): Sample => ['_bucket', [...pairs, ['le', le]], count];
   const total = sampleCount(histogram);
   return [
     ...METRIC_BOUNDS_MS.map((bound) => bucket(formatFloat(bound / 1000), countUpTo(histogram, bound))),
     bucket('+Inf', total),
-    ['_count', labels, total],
-    ['_sum', labels, histogram.sumMs / 1000],
+    ['_count', pairs, total],
+    ['_sum', pairs, histogram.sumMs / 1000],
   ];
 }
 

@@ -42,7 +42,7 @@ export function copyOutput(from: Place, to: Place): void {
 
 /** Moves the files of the attempts of an epoch to another state directory, and removes its seal. */
 export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: string): void {
-  // If the store is moved back to `from` later, no seal may prove that nothing was removed.
+  // If the store is moved back to `from` later, an old seal would wrongly prove that no directory was removed.
   removeSeal(from, epoch);
   for (const name of namesIn(from.attempts)) {
     if (attemptOf(name)?.epoch !== epoch) continue;

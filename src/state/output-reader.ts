@@ -29,7 +29,7 @@ export function outputReader(place: OutputPlace): OutputReader {
         }
         const piece = readBytes(file, at, at + CHUNK_BYTES);
         if (piece.length === 0) return;
-        // A gap is recorded before its bytes are dropped. So the bytes of the piece outside the gap in `gap` are the original ones.
+        // A gap is recorded before its bytes are dropped. So the bytes of the piece outside the gap are the original ones.
         gap = readGap(place) ?? gap;
         const originalBytes = gap !== null && at < gap.to ? Math.max(0, gap.from - at) : piece.length;
         if (originalBytes === 0) continue;

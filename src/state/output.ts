@@ -224,7 +224,7 @@ function sweepShortDrafts(place: OutputPlace): void {
   for (const { path } of abandonedParts(dirname(place.output), name)) rmSync(path, { force: true });
 }
 
-/** Throws the error, unless its cause is that the attempt's files, or their directory, were moved, replaced or locked. No worker may fail for that. */
+/** Throws the error, unless its cause is that the attempt's files, or their directory, were moved, replaced or locked. A worker must not fail for that. */
 export function ignoreDirectoryError(error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EEXIST'].includes(code ?? ''))

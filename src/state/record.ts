@@ -16,7 +16,7 @@ export type AttemptRecord =
 
 const LONGEST_RECORD_BYTES = 64;
 
-/** The exit codes of a frame that did not run its command: the gate was taken, or no process could be started. */
+/** The exit codes of a frame that did not run its command: it could not create the record, or could not start a process. */
 export const GATE_LOST_CODE = 75;
 export const NO_ROOM_CODE = 76;
 
@@ -58,7 +58,7 @@ export function takeGate(place: Place): boolean {
   return true;
 }
 
-/** Returns the time at which the record was last written. For an attempt that has ended, that is its end. */
+/** Returns the time of the last write to the record, or undefined if there is none. For an ended attempt, that is its end. */
 export function recordedAt(place: Place): number | undefined {
   const stat = lstatSync(place.record, { throwIfNoEntry: false });
   return stat === undefined ? undefined : Math.floor(stat.mtimeMs);

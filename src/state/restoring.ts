@@ -7,7 +7,7 @@ import type { StateDirectory } from './state-directory.ts';
 
 const NOTE_NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 
-/** Creates a note that a restore copies outputs for a store that is not in place yet. Without it, they would seem to be in use. */
+/** Creates a note that a restore copies outputs for a store that is not in place yet. Without it, the outputs of a killed restore would stay. */
 export function noteRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-restoring');
   mkdirSync(state.path, { recursive: true, mode: 0o700 });

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 
@@ -12,13 +11,16 @@ export function storeLocation(flag: string | undefined, environment: NodeJS.Proc
 }
 
 const URL_SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-/** Other schemes are refused. Otherwise a URL would become the name of a file, and show the password in the URL. */
+/** Schemes other than these, `file:` and `sqlite:` are refused. A file named after a URL would show the password in it. */
 const STORE_SCHEMES = ['postgres', 'postgresql'];
+
+/** Matches the name of SQLite's database in memory, also as a URL such as `sqlite::memory:` or `sqlite:///:memory:`. */
+const IN_MEMORY = /^((file|sqlite):\/*)?:memory:/i;
 
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
 function resolveScheme(location: string): string {
   const scheme = URL_SCHEME.exec(location)?.[1]?.toLowerCase();
-  if (location === ':memory:')
+  if (IN_MEMORY.test(location))
     throw new QueueError(
       'store-unavailable',
       "':memory:' cannot be used, because commands, workers and jobs share the database through a file",
@@ -43,20 +45,21 @@ function resolveScheme(location: string): string {
   );
 }
 
-/** Throws if the directory of a location given with --db is missing, because that is probably a typing error. */
-export function refuseMissingDirectory(location: string): void {
+/** Throws if the directory of a location is missing that was given as `what`, because that is probably a typing error. */
+export function refuseMissingDirectory(location: string, what = '--db'): void {
   const directory = dirname(resolve(location));
   if (URL_SCHEME.test(location) || existsSync(directory)) return;
   throw new QueueError(
     'store-unavailable',
-    `--db: there is no directory ${directory}`,
+    `${what}: there is no directory ${directory}`,
     `check the path, or create the directory: mkdir -p ${directory}`,
   );
 }
 
 /** Returns the home directory. Throws if it is a relative path, which would mean another store in every directory. */
 function home(): string {
-  const found = homedir();
+  // node:os is loaded only here, because most commands are given the path or take the default of a queuectl home.
+  const found = process.getBuiltinModule('node:os').homedir();
   if (isAbsolute(found)) return found;
   throw new QueueError(
     'store-unavailable',

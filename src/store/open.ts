@@ -31,6 +31,8 @@ export interface OpenOptions {
   /** Also opens a store that belongs to another user, or that others can write. */
   anyOwner: boolean;
   ifOlder: IfOlder;
+  /** Loads each part of the store when it is first used. For a command that ends soon. */
+  partsOnDemand: boolean;
   /** Returns the current time, for events. */
   now(): number;
 }

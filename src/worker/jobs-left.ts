@@ -5,8 +5,8 @@ import { countOf } from '../core/words.ts';
 const MAX_LISTED_IDS = 5;
 
 /**
- * Describes the unfinished jobs of these queues (null: all queues), with '' for none. Returns null while one of them is ready,
- * running or waiting for a retry.
+ * Describes the unfinished jobs of these queues, or of all queues for null. Returns '' if there are none. Returns null while
+ * one of them is running or, in a queue that is not paused, due or waiting for a retry.
  */
 export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
   const busy = await app.store.busyQueues(app.clock.now());

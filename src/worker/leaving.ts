@@ -43,7 +43,7 @@ async function handOver(worker: WorkerState): Promise<boolean> {
   return ids.length > 0 && app.store.handOver(id, ids);
 }
 
-/** Unregisters and ends the worker. The last worker also removes the stop file. */
+/** Ends the worker, and unregisters it unless it still holds jobs. The last worker also removes the stop file. */
 async function unregister(worker: WorkerState, jobsLeft: string | null): Promise<void> {
   if (worker.over) return;
   close(worker);
@@ -60,13 +60,10 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   worker.end.resolve();
 }
 
-/**
- * Ends a worker without running attempts while the store cannot be written. The next worker settles the attempts that have
- * ended, because their exit codes are on disk.
- */
+/** Ends a worker without running attempts if the store cannot be written. The next worker settles its attempts by their exit codes on disk. */
 export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
   if (worker.over || worker.live.size > 0) return;
-  // The store may still be readable. With a drain order, no job may be left without a worker.
+  // The store may still be readable. With a drain order, a job must not be left without a worker.
   if (worker.order === 'drain' && (await hasOrphans(worker.app, worker.host).catch(() => false))) return;
   close(worker);
   worker.end.resolve();

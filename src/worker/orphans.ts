@@ -13,7 +13,7 @@ const POLL_MS = 50;
 
 /**
  * Waits until running jobs have ended after a cancel request. Takes over, ends and settles a job whose worker is gone, so that
- * a cancel works without a worker. Does not wait for a job without a worker whose processes are in another pid namespace.
+ * a cancel works without a worker. Does not wait for a job that has lost its worker and runs in another pid namespace.
  * Returns the ids of the jobs that are now cancelled.
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {

@@ -13,7 +13,7 @@ const SAMPLE_INTERVAL_MS = 60_000;
 export interface Pruning {
   /** Whether there may be more to remove. */
   mayHaveMore: boolean;
-  /** How many jobs, of how many bytes, were removed since the last report. */
+  /** The number of removed jobs that are not reported yet, and the bytes of their output. */
   unreported: { jobs: number; bytes: number };
   /** When this worker last sampled the oldest waiting jobs, by the wall clock. */
   sampledAt: number;
@@ -27,7 +27,7 @@ type PruningWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'settings' | 'pru
 
 /**
  * Removes one batch of jobs and events, idempotency keys, rollups and lifelines that are no longer needed, and samples the
- * oldest waiting jobs once a minute. Does nothing unless this worker was registered first.
+ * oldest waiting jobs once a minute. Only the worker that started first does this.
  */
 export async function prune(worker: PruningWorker): Promise<void> {
   const { app, id, pruning } = worker;

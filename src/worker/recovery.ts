@@ -48,15 +48,8 @@ export async function recover(worker: WorkerState): Promise<number> {
   return adopted;
 }
 
-/**
- * Takes over one job from its former worker, which is undefined if it is not registered any more. Returns false if another
- * worker has taken the job, or if the job is invisible from this pid namespace.
- */
-async function adopt(
-  worker: WorkerState,
-  job: ClaimedJob,
-  formerWorker: Worker | undefined,
-): Promise<boolean> {
+/** Takes over one job. Returns false if another worker has taken it, or if it is invisible from this pid namespace. */
+async function adopt(worker: WorkerState, job: ClaimedJob, former: Worker | undefined): Promise<boolean> {
   const { app, emit, host, recovery } = worker;
   const { attempt } = job.claim;
   // A job in a pid namespace that this worker cannot see is left to a worker of that namespace.
@@ -68,8 +61,8 @@ async function adopt(
   const adopted = await app.store.adopt(job.claim, worker.id);
   if (adopted === null) return false;
   const adoption: Adoption = {
-    rebooted: formerWorker?.host.id === host.id && formerWorker.host.boot !== host.boot,
-    stopping: formerWorker !== undefined && (formerWorker.draining || formerWorker.order !== null),
+    rebooted: former?.host.id === host.id && former.host.boot !== host.boot,
+    stopping: former !== undefined && (former.draining || former.order !== null),
     seal: await app.store.seal(),
   };
   emit({ type: 'attempt-adopted', job: adopted });

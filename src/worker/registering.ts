@@ -15,14 +15,10 @@ import { stopFileOf } from './stop-file.ts';
 import { withRetries } from './temporary-errors.ts';
 
 /** Registers a worker in the store and creates the files that it needs. Waits as long as temporary errors prevent that. */
-export async function register(
-  callerApp: App,
-  options: WorkerOptions,
-  emit: Emit,
-): Promise<RegisteredWorker> {
+export async function register(base: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
   const { id } = options;
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
-  const app = { ...callerApp, warn: withoutRepeats(tell) };
+  const app = { ...base, warn: withoutRepeats(tell) };
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);

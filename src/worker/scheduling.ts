@@ -84,8 +84,8 @@ async function fireSchedule(
   now: number,
 ): Promise<number> {
   try {
-    const firing = await decide();
-    const fired = firing === null ? [] : await fire(app, firing, now);
+    const plan = await decide();
+    const fired = plan === null ? [] : await fire(app, plan, now);
     for (const { at, job, waits } of fired) {
       emit({ type: 'tick', schedule: schedule.name, at, jobId: job?.id ?? null, waits });
     }
@@ -111,7 +111,7 @@ async function fire(app: App, plan: FiringPlan, now: number): Promise<FiredTick[
   const newId = (): string => app.newId(now);
   for (let tries = 1; ; tries++) {
     const ticks = plan.ticks.map((tick) => ({ ...tick, jobId: newId() }));
-    // The stored number may be damaged, so it does not decide how much memory this takes.
+    // The stored number may be damaged and very high, so it is limited.
     const waitingJobIds = Array.from({ length: Math.min(schedule.waiting, MAX_WAITING_TICKS) }, newId);
     try {
       return (await app.store.fire({ ...plan, ticks, waitingJobIds, job }, now)) ?? [];

@@ -13,12 +13,12 @@ export interface StopFile {
   remove(): void;
 }
 
-/** Returns the stop file of a store. It is in the state directory or, for the default store, in the directory of the database. */
+/** Returns the stop file of a store. It may be in the state directory or, for the default store, beside the database. */
 export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv): StopFile {
   const { QUEUECTL_HOME } = environment;
   const defaultDatabase = storeLocation(undefined, QUEUECTL_HOME ? { QUEUECTL_HOME } : {});
-  const homes = isStateOf(state, defaultDatabase) ? [dirname(defaultDatabase)] : [];
-  const files = [state.path, ...homes].map((directory) => join(directory, FILE_NAME));
+  const databaseDirectories = isStateOf(state, defaultDatabase) ? [dirname(defaultDatabase)] : [];
+  const files = [state.path, ...databaseDirectories].map((directory) => join(directory, FILE_NAME));
   return {
     isNewerThan: (startedAt) =>
       files.some((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > startedAt),

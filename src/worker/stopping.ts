@@ -13,10 +13,7 @@ export async function obeyOrders(worker: WorkerState): Promise<void> {
     stop(worker, 'drain', '.stop_workers');
 }
 
-/**
- * Follows a stop order, unless one at least as strong was given before. `siblingsStopToo` tells that the other workers of its
- * supervisor are being stopped, too.
- */
+/** Follows a stop order, unless one at least as strong was given before. `siblingsStopToo` is true if the whole supervisor is stopped. */
 export function stop(worker: WorkerState, order: StopOrder, why: string, siblingsStopToo = false): void {
   worker.siblingsStop ||= siblingsStopToo;
   const { order: current } = worker;

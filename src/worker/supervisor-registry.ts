@@ -21,10 +21,7 @@ export async function untilRegistrable(app: App, id: string, freeSpace: () => Pr
   }
 }
 
-/**
- * Removes the supervisors of this machine that have died, and registers this one. Returns the mark of the last `worker stop`
- * of all workers, or null if there was none.
- */
+/** Removes the dead supervisors of this machine and registers this one. Returns the mark of the last `worker stop` of all workers, or null. */
 export async function registerSupervisor(app: App, id: string): Promise<StopMark | null> {
   const host = thisHost(app.stateDirectory);
   for (const other of await app.store.supervisors()) {

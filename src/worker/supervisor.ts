@@ -30,7 +30,7 @@ export type WorkerOrder = 'drain' | 'force';
 /** A worker prints this on its standard output once it looks for jobs. */
 export const READY_LINE = 'ready';
 
-/** The first replacement of a worker starts at once. The delays of the next ones double between these two. */
+/** The first replacement of a worker starts at once. The next delays double, from the first to the longest. */
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
 /** A worker that ran for longer than this is replaced at once. */
@@ -201,10 +201,7 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   launch(supervisor, 0);
 }
 
-/**
- * Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. If so, stores the order of
- * this supervisor.
- */
+/** Tells whether a stop would leave a job without a worker, as only `worker stop --leave` may. If so, stores this supervisor's order. */
 async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   const { app, options } = supervisor;
   try {

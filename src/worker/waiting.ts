@@ -21,32 +21,33 @@ export async function waitForExit(attempt: Attempt, command: StartedCommand): Pr
   const { target } = command;
   let exitNoticed = false;
   const isOver = (): boolean => exitNoticed || hasEnded(place, target.group);
-  const request: { ending?: Promise<Ending> } = {};
-  // If a reason cannot be committed, the worker has to fail at once and not only when the command ends.
-  const commitError = Promise.withResolvers<never>();
-  commitError.promise.catch(() => {});
+  let ending: Promise<Ending> | undefined;
+  // If the command cannot be ended, for example because the store failed, the worker fails without waiting for the command.
+  const endingError = Promise.withResolvers<never>();
+  endingError.promise.catch(() => {});
   const giveUp = (error: unknown): Ending => {
-    commitError.reject(error);
+    endingError.reject(error);
+    // If the command has ended by then, this worker does not settle the attempt, as after a lost claim.
     return 'claim-lost';
   };
   attempt.onRequest = () => {
     const reason = requests[0];
     if (reason !== undefined && !exitNoticed)
-      request.ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
+      ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
   };
   attempt.onRequest();
   const cancelTimeout = startTimeout(job, command.ageMs, () => {
     requests.push('timeout');
     attempt.onRequest();
   });
-  const exit = await Promise.race([command.exit, commitError.promise]);
+  const exit = await Promise.race([command.exit, endingError.promise]);
   const exitedAt = context.app.clock.monotonic();
   exitNoticed = true;
   cancelTimeout();
-  return { exit, exitedAt, ending: request.ending };
+  return { exit, exitedAt, ending };
 }
 
-/** Calls back when the job's timeout has passed. Returns a function that prevents it. */
+/** Calls `callback` when the job's timeout, if it has one, has passed. Returns a function that cancels this. */
 function startTimeout(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
   if (job.timeoutMs === null) return () => {};
   return longTimeout(callback, Math.max(0, job.timeoutMs - ageMs));

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
+import { orNull } from '../core/or-null.ts';
 import type { WorkerOptions } from './state.ts';
 import { READY_LINE } from './supervisor.ts';
 import { startWorker } from './worker.ts';
@@ -34,11 +35,7 @@ export async function runWorkerProcess(
   // End of file means that the supervisor has died. Nobody would replace this worker, so it drains.
   process.stdin.on('end', () => drain('supervisor is gone'));
   process.stdin.on('error', () => drain('supervisor is gone'));
-  try {
-    writeSync(1, `${READY_LINE}\n`);
-  } catch {
-    drain('supervisor is gone');
-  }
+  if (orNull(() => writeSync(1, `${READY_LINE}\n`)) === null) drain('supervisor is gone');
   try {
     await worker.done;
   } finally {

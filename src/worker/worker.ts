@@ -26,7 +26,7 @@ export interface WorkerHandle {
   stop(order: StopOrder, why: string, siblingsStopToo?: boolean): void;
   /** Drains because this process got a stop signal, which may have been sent to its jobs as well. */
   drainOnSignal(name: string): void;
-  /** Resolves when the worker has stopped. Rejects if it failed. Running jobs continue in both cases. */
+  /** Resolves when the worker has stopped, and rejects if it failed. Jobs that still run then (after `leave`, a handover or a failure) continue. */
   done: Promise<void>;
 }
 

@@ -24,7 +24,7 @@ const FIELD_ROWS: Patch = {
       show: 'mood',
     },
     polite: {
-      type: flag,
+      type: boolean,
       read: read.switchedOn,
       default: false,
       column: 'start',
@@ -48,7 +48,7 @@ interface PrintedJob {
   polite: boolean;
 }
 
-test('one row of the table and a migration are enough to add a job field', () =>
+test('one row in the table of job fields and a migration are enough to add a field', () =>
   inTempDir(async (directory) => {
     const program = patchedProgram(directory, [FIELD_ROWS]);
     const source = join(directory, 'patched');
@@ -66,7 +66,7 @@ test('one row of the table and a migration are enough to add a job field', () =>
     checkTypes(source);
   }));
 
-/** Creates a store without the fields, and then adds the column as a migration would. */
+/** Creates a store with the built executable, and then adds the new column and views as a migration would. */
 async function createMigratedStore(box: Sandbox, source: string): Promise<void> {
   const old = spawnSync(join(ROOT, 'dist/queuectl'), ['config', 'set', 'max-retries', '3'], {
     env: { ...process.env, QUEUECTL_HOME: box.home },
@@ -100,7 +100,7 @@ async function checkEnqueue(box: Sandbox): Promise<void> {
   expect(await show(box, 'by-flag')).toMatchObject({ mood: 'good', polite: true });
   await box.run(['enqueue', '{"id":"by-json","command":"true","temper":"bad"}']);
   expect(await show(box, 'by-json')).toMatchObject({ mood: 'bad', polite: false });
-  // Many jobs are inserted by one statement, unless one of them sets a field that the statement leaves out.
+  // A batch is inserted by a shorter statement, unless one of its jobs sets a field that this statement leaves out.
   for (const fields of [{ mood: 'fine' }, { polite: true }]) {
     const [name] = Object.keys(fields);
     const lines = Array.from({ length: 60 }, (_, i) => ({

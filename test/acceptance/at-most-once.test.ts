@@ -174,7 +174,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retry by id starts an at-most-once job again and reports it, but bulk retries skip and count it',
+  'a retry by id starts an at-most-once job again with a warning, but bulk retries skip and count it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', `${LOG_START}; exit 1`, AT_MOST_ONCE);
     await enqueue(box, 'plain', 'false', { max_retries: 1 });
@@ -230,7 +230,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'max_retries above 1 is refused with at_most_once, at enqueue, in a schedule and in an edit',
+  'an at-most-once job with max_retries above 1 is refused at enqueue, in a schedule and in an edit',
   inSandbox(async (box) => {
     const refusal = /max.retries is 3, but an at-most-once job has only one attempt/;
     const jobObject = { command: 'true', max_retries: 3, at_most_once: true };
@@ -276,7 +276,7 @@ function changeStore(box: Sandbox, sql: string): void {
 }
 
 test.concurrent(
-  'an at-most-once job of an older version with three attempts runs once, and its JSON can be enqueued again',
+  'an at-most-once job that an older version stored with max_retries 3 runs once, and its JSON can be enqueued',
   inSandbox(async (box) => {
     await enqueue(box, 'job', `${LOG_START}; exit 1`, AT_MOST_ONCE);
     changeStore(box, 'UPDATE job SET max_retries = 3');
@@ -308,7 +308,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an at-most-once schedule of an older version with three attempts continues with one attempt',
+  'an at-most-once schedule that an older version stored with max_retries 3 adds jobs with one attempt',
   inSandbox(async (box) => {
     await box.run(['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', `${LOG_START}; exit 1`]);
     changeStore(box, "UPDATE schedule SET job = json_set(job, '$.maxRetries', 3)");

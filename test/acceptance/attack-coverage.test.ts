@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The name of each attack with the files that test it, or the reason why there is no test. */
-const ATTACKS: Record<string, [attack: string, files: string[] | string]> = {
+const ATTACKS: Record<string, [attack: string, filesOrReason: string[] | string]> = {
   S1: ['hostile ids', ['acceptance/attacks']],
   S2: ['hostile queue names and tags', ['acceptance/attacks', 'acceptance/root-and-environment']],
   S3: ['unusable commands', ['acceptance/attacks']],
@@ -41,17 +41,17 @@ const testFiles = readdirSync(TEST_ROOT, { recursive: true, encoding: 'utf8' }).
 );
 
 for (let n = 1; n <= 25; n++) {
-  const [attack, files] = ATTACKS[`S${n}`]!;
-  const ending =
-    typeof files === 'string' ? `has no test: ${files}` : 'is tested in exactly the listed files';
-  test(`S${n} (${attack}) ${ending}`, () => {
+  const [attack, filesOrReason] = ATTACKS[`S${n}`]!;
+  const isTested = typeof filesOrReason !== 'string';
+  const claim = isTested ? 'is tested in exactly the listed files' : `has no test: ${filesOrReason}`;
+  test(`S${n} (${attack}) ${claim}`, () => {
     // The title of a test or a row of a table starts with the numbers of the attacks that it covers.
     const actual = testFiles.filter((name) =>
       new RegExp(`(['"\`]|test\\(.*)(S\\d+, )*S${n}\\b`, 'm').test(
         readFileSync(join(TEST_ROOT, name), 'utf8'),
       ),
     );
-    const expected = typeof files === 'string' ? [] : files.map((name) => `${name}.test.ts`);
+    const expected = isTested ? filesOrReason.map((name) => `${name}.test.ts`) : [];
     expect(actual.sort()).toEqual(expected.sort());
   });
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 
+/** A command whose output is too long for the database, so that its attempt directory is kept. */
 const LONG_OUTPUT = 'seq 1 20000';
 
 async function runAll(box: Sandbox): Promise<void> {
@@ -51,7 +52,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a failing job in an older copy of the store does not kill a process that a later attempt left running',
+  'after the store is replaced by an older copy, a failing job does not kill a process that a newer job left running',
   inSandbox(async (box) => {
     const [db, copy, pidFile] = [
       join(box.home, 'queue.db'),

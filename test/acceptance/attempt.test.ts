@@ -1,21 +1,16 @@
-/** Tests what surrounds a command: environment, directory, limits, timeout and output. */
+/** Tests how a job's command runs: environment, directory, limits, timeout, output and processes left behind. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execute, untilEnded } from '../support/execute.ts';
-import { placeNames } from '../support/places.ts';
+import { execute, type JobDetails, untilEnded } from '../support/execute.ts';
+import { placeNames } from '../support/place.ts';
 import { isAlive } from '../support/processes.ts';
-import { inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
+import { configure, inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
 
 const box = sandbox();
 
 beforeAll(async () => {
-  for (const [key, value] of [
-    ['output-limit', '64k'],
-    ['kill-grace', '1s'],
-  ]) {
-    expect((await box.run(['config', 'set', key!, value!])).code).toBe(0);
-  }
+  await configure(box, { 'output-limit': '64k', 'kill-grace': '1s' });
   await box.startWorkers('--count', '2', '--concurrency', '4');
 });
 afterAll(() => box.cleanup());
@@ -30,7 +25,7 @@ test.concurrent('a job that leaves a child in the background completes, and the 
   process.kill(child, 'SIGKILL');
 });
 
-test.concurrent('a child that left the process group of a successful job is reported while it lives', async () => {
+test.concurrent('a child that left the process group of a completed job is in left_behind while it lives', async () => {
   const leave = "setsid sh -c 'echo $$ >left; exec sleep 600' & until test -s left; do sleep 0.02; done";
   const { job, output } = await execute(box, { command: `${leave}; cat left` });
   const child = Number(output);
@@ -70,10 +65,10 @@ test.concurrent('each attempt gets its job id, number, queue, fence and cookie i
 test.concurrent('a job runs in the directory where it was enqueued or in --cwd, and fails if that directory is gone', async () => {
   const [here, there, gone] = ['here', 'there', 'gone'].map((name) => join(box.directory, name));
   for (const directory of [here!, there!, gone!]) mkdirSync(directory);
-  const recorded = await box.run(['enqueue', 'pwd; echo $PWD'], { cwd: here! });
-  expect((await untilEnded(box, recorded.stdout.trim())).output).toBe(`${here}\n${here}\n`);
-  const chosen = await box.run(['enqueue', '--cwd', '../there', 'pwd -P'], { cwd: here! });
-  expect((await untilEnded(box, chosen.stdout.trim())).output).toBe(`${there}\n`);
+  const withoutCwd = await box.run(['enqueue', 'pwd; echo $PWD'], { cwd: here! });
+  expect((await untilEnded(box, withoutCwd.stdout.trim())).output).toBe(`${here}\n${here}\n`);
+  const withCwd = await box.run(['enqueue', '--cwd', '../there', 'pwd -P'], { cwd: here! });
+  expect((await untilEnded(box, withCwd.stdout.trim())).output).toBe(`${there}\n`);
   const delayed = await box.run(['enqueue', '-r', '1', '--delay', '500ms', 'echo never'], { cwd: gone! });
   rmdirSync(gone!);
   const { job, output } = await untilEnded(box, delayed.stdout.trim());
@@ -84,10 +79,10 @@ test.concurrent('a job runs in the directory where it was enqueued or in --cwd, 
 });
 
 test.concurrent(
-  'the umask and the limits of the user are kept',
+  'a job has the umask and the resource limits of the user',
   inSandbox(async (ownBox) => {
-    // The limits are set by a parent shell without exec. The runtime raises its own soft limit, so queuectl reads the
-    // user's limit from its parent.
+    // The runtime raises its own soft limit, so queuectl reads the user's limit from its parent process. That is this
+    // shell, which does not use exec.
     const withLimits = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
     ownBox.start(['worker', 'start'], { through: withLimits });
     const { output } = await execute(ownBox, {
@@ -112,6 +107,27 @@ test.concurrent('a timeout ends grandchildren, processes in other sessions and p
   expect(job).toMatchObject({ state: 'dead', exit_code: 124, last_error: 'timed out after 5s: started' });
   expect(job.history[0]!.outcome).toBe('timeout');
   expect(output).toStartWith('started\n');
+});
+
+test.concurrent('the size of the output of a running attempt is what it has written so far, in both streams', async () => {
+  for (const [id, split, bytes] of [
+    ['writes', false, 20_006],
+    ['writes-both', true, 20_006],
+  ] as const) {
+    const job = {
+      id,
+      split_output: split,
+      command: 'seq -w 1 20000 | head -c 20000; echo later >&2; sleep 600',
+    };
+    expect((await box.run(['enqueue', JSON.stringify(job)])).code).toBe(0);
+    const { history } = await until(async () => {
+      const seen = await box.json<JobDetails>(['show', id]);
+      return seen.history[0]?.output_bytes === bytes ? seen : false;
+    }, 'all bytes are counted');
+    expect(history[0]).toMatchObject({ outcome: null, output_bytes: bytes, output_truncated: false });
+    expect((await box.run(['show', id])).stdout).toContain('19 KiB');
+    await box.json(['cancel', id]);
+  }
 });
 
 test.concurrent('output of more than 16 KiB is kept whole up to output-limit, and longer output keeps its head and its tail', async () => {

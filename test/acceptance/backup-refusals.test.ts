@@ -6,7 +6,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 test.concurrent(
-  'a backup to stdout or into a missing directory is refused, and no backup or export names or leaves a draft',
+  'a backup to stdout or into a missing directory is refused, and neither backup nor export mentions or leaves a draft',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     writeFileSync(join(box.directory, 'file'), '');

@@ -145,7 +145,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a broken symbolic link as the database is refused, and works when its target exists',
+  'a broken symbolic link as the database is refused until its target exists',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     await box.json(['backup', pathIn(box)]);
@@ -193,9 +193,9 @@ test.concurrent(
   }),
 );
 
-// attack-coverage.test.ts explains the number S16.
 const testAsRoot = test.skipIf(process.getuid!() !== 0);
 
+// attack-coverage.test.ts explains the number S16.
 testAsRoot.concurrent(
   'S16: a backup does not write long output into a directory that another user can write',
   inSandbox(async (box) => {

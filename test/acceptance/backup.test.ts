@@ -58,11 +58,11 @@ test.concurrent(
     expect(summary.jobs).toBe(jobCount);
     await workers.exit;
     expect(statSync(pathIn(box)).mode & 0o777).toBe(0o600);
-    const elsewhere = join(box.directory, 'other.db');
-    await box.json(['restore', pathIn(box), '--db', elsewhere]);
-    expect(epochOf(elsewhere)).not.toBe(epochOf(join(box.home, 'queue.db')));
-    expect((await box.run(['worker', 'start', '--drain', '--quiet', '--db', elsewhere])).code).toBe(0);
-    const status = await box.json<{ counts: Record<string, number> }>(['status', '--db', elsewhere]);
+    const restoredDb = join(box.directory, 'other.db');
+    await box.json(['restore', pathIn(box), '--db', restoredDb]);
+    expect(epochOf(restoredDb)).not.toBe(epochOf(join(box.home, 'queue.db')));
+    expect((await box.run(['worker', 'start', '--drain', '--quiet', '--db', restoredDb])).code).toBe(0);
+    const status = await box.json<{ counts: Record<string, number> }>(['status', '--db', restoredDb]);
     expect(JSON.stringify(status)).toContain(`"completed":${jobCount}`);
     expect(new Set(lines(pathIn(box, 'traces'))).size).toBe(jobCount);
     expect(readdirSync(box.directory).filter((name) => name.includes('.draft'))).toEqual([]);
@@ -70,7 +70,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an attempt that runs during a backup is lost in it: its job is pending, or dead if it is at-most-once',
+  'a backup stores a running attempt as lost, and its job as pending, or as dead if it is at-most-once',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'job');
@@ -87,7 +87,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'restore refuses while workers or commands run, and requires --yes to replace jobs',
+  'restore is refused while workers or commands run, and requires --yes to replace jobs',
   inSandbox(async (box) => {
     await enqueue(box, 'first', 'true', { delay: 3600 });
     await box.json(['backup', pathIn(box)]);
@@ -120,9 +120,9 @@ test.concurrent(
     const { kept } = await box.json<{ kept: string }>(['restore', '--yes', pathIn(box)]);
     expect((await box.run(['logs', 'loud'])).stdout).toBe(output);
     expect((await box.run(['logs', 'loud', '--db', kept])).stdout).toBe(output);
-    const elsewhere = join(box.directory, 'new.db');
-    await box.json(['restore', pathIn(box, 'all.db'), '--db', elsewhere]);
-    expect((await box.run(['logs', 'loud', '--db', elsewhere])).stdout).toBe(output);
+    const restoredDb = join(box.directory, 'new.db');
+    await box.json(['restore', pathIn(box, 'all.db'), '--db', restoredDb]);
+    expect((await box.run(['logs', 'loud', '--db', restoredDb])).stdout).toBe(output);
   }),
 );
 
@@ -134,15 +134,15 @@ test.concurrent(
     await enqueue(box, 'quiet', 'seq 300000 >&2', { split_output: true });
     await box.run(['worker', 'start', '--drain', '--quiet']);
     await box.json(['backup', '--with-output', pathIn(box)]);
-    const elsewhere = join(box.directory, 'new.db');
-    await box.json(['restore', pathIn(box), '--db', elsewhere]);
+    const restoredDb = join(box.directory, 'new.db');
+    await box.json(['restore', pathIn(box), '--db', restoredDb]);
     for (const id of ['split', 'quiet']) {
       for (const stream of ['--stdout', '--stderr']) {
         const logs = async (...db: string[]) => (await box.run(['logs', id, stream, ...db])).stdout;
         const output = await logs();
         expect(output === '').toBe(id === 'quiet' && stream === '--stdout');
         expect(await logs('--db', pathIn(box))).toBe(output);
-        expect(await logs('--db', elsewhere)).toBe(output);
+        expect(await logs('--db', restoredDb)).toBe(output);
       }
     }
   }),
@@ -218,7 +218,7 @@ function runSql(path: string, sql: string): void {
   db.close();
 }
 
-/** The path of a complete backup. */
+/** The path of a complete backup, which the test below makes. */
 let goodBackup = '';
 function copyBackupTo(path: string): string {
   writeFileSync(path, readFileSync(goodBackup));

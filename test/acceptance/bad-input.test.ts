@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** The state after the previous test. Undefined before the first test and after one that failed. */
+/** The state after the previous test. It is undefined before the first test and after a failed one. */
 let lastState: unknown;
 
 /** Reads the counts, the jobs and the settings of the store. */
@@ -83,7 +83,7 @@ const JOB_ROWS: Row[] = [
   ['a negative delay', asJson({ delay: -1 }), 2, /delay/],
   ['run_at that is not a time', asJson({ run_at: 'soon' }), 2, /run_at/],
   ['run_at on a day that does not exist', asJson({ run_at: '2030-02-30T00:00:00Z' }), 2, /run_at/],
-  ['run_at and delay', asJson({ run_at: '+1m', delay: 5 }), 2, /cannot be used together/],
+  ['run_at together with delay', asJson({ run_at: '+1m', delay: 5 }), 2, /cannot be used together/],
   ['two spellings of one field', asJson({ retries: 1, max_retries: 2 }), 2, /retries/],
   ['backoff_base below 1', asJson({ backoff_base: 0.5 }), 2, /backoff_base/],
   ['env as array', asJson({ env: ['A=1'] }), 2, /env/],
@@ -98,14 +98,14 @@ const JOB_ROWS: Row[] = [
     /job 2: command/,
   ],
   [
-    'one bad line of three',
+    'one bad job in a file',
     ['enqueue', '--file', '-'],
     2,
     /line 3/,
     { stdin: 'true\n\n{"command":5}\ntrue\n' },
   ],
   [
-    'one malformed line',
+    'one malformed line in a file',
     ['enqueue', '--file', '-'],
     2,
     /line 2/,
@@ -131,19 +131,19 @@ const JOB_ROWS: Row[] = [
   ['a job from show without its stdin', asJson({ stdin: null, stdin_bytes: 7 }), 2, /stdin is missing/],
   ['split_output as text', asJson({ split_output: 'yes' }), 2, /split_output must be true or false/],
   [
-    'secrets with values',
+    'secret_env with values',
     asJson({ secret_env: { A: 'b' } }),
     2,
     /secret_env must be an array of variable names/,
   ],
-  ['a secret in env', asJson({ secret_env: ['A'], env: { A: 'b' } }), 2, /A is in both env and secret_env/],
+  ['a variable in env and secret_env', asJson({ secret_env: ['A'], env: { A: 'b' } }), 2, /A is in both env/],
   ['a number as backoff', asJson({ backoff: 2 }), 2, /backoff must be one of exponential, linear, fixed/],
   ['jitter above 1', asJson({ jitter: 2 }), 2, /jitter must be a number from 0 to 1/],
-  ['backoff_max twice', asJson({ backoff_max: 5, backoff_max_ms: 5000 }), 2, /cannot be used together/],
+  ['backoff_max in two units', asJson({ backoff_max: 5, backoff_max_ms: 5000 }), 2, /used together/],
 ];
 
 const COMMAND_LINE_ROWS: Row[] = [
-  ['nothing to enqueue', ['enqueue'], 2, /requires a command/],
+  ['enqueue without a command', ['enqueue'], 2, /requires a command/],
   ['an empty command', ['enqueue', ''], 2, /must not be empty/],
   ['a blank command', ['enqueue', '--command', '  '], 2, /must not be empty/],
   ['an empty argv', ['enqueue', '--'], 2, /./],
@@ -165,7 +165,7 @@ const COMMAND_LINE_ROWS: Row[] = [
   ['--env without =', asFlags('--env', 'A'), 2, /--env/],
   ['--stdin with a missing file', asFlags('--stdin', '@nowhere'), 2, /nowhere does not exist/],
   ['--stdin with a directory', asFlags('--stdin', '@/'), 2, /directory/],
-  ['--stdin without a name', asFlags('--stdin', '@'), 2, /the file name after @ is missing/],
+  ['--stdin with an empty file name', asFlags('--stdin', '@'), 2, /the file name after @ is missing/],
   ['--stdin with an endless file', asFlags('--stdin', '@/dev/zero'), 2, /longer than 1 MiB/],
   ['--stdin with a binary file', asFlags('--stdin', '@/bin/sh'), 2, /not valid UTF-8/],
   ['--stdin - and --file -', ['enqueue', '--file', '-', '--stdin', '-'], 2, /both/, { stdin: 'true\n' }],
@@ -176,7 +176,7 @@ const COMMAND_LINE_ROWS: Row[] = [
     /both set stdin/,
   ],
   ['--secret-env with a value', asFlags('--secret-env', 'A=b'), 2, /variable names only/],
-  ['--secret-env and --env', asFlags('--secret-env', 'A', '--env', 'A=b'), 2, /secret_env/],
+  ['a variable in --secret-env and --env', asFlags('--secret-env', 'A', '--env', 'A=b'), 2, /secret_env/],
   ['an unknown --backoff', asFlags('--backoff', 'cubic'), 2, /exponential, linear, fixed/],
   [
     '--backoff-max 0',
@@ -195,7 +195,7 @@ const COMMAND_LINE_ROWS: Row[] = [
   ['logs with --stderr and --stdout', ['logs', 'taken', '--stderr', '--stdout'], 2, /--stdout and --stderr/],
   ['a flag without its value', ['enqueue', 'true', '--id'], 2, /--id requires a value/],
   ['an unknown command', ['enqueu', 'true'], 2, /unknown command 'enqueu'.*enqueue/],
-  ['an unknown nested command', ['dlq', 'lst'], 2, /dlq lst.*dlq list/],
+  ['an unknown command of a group', ['dlq', 'lst'], 2, /dlq lst.*dlq list/],
   ...['enqueue', 'status', 'list', 'show', 'logs', 'stats', 'version'].map(
     (command): Row => [
       `an unknown flag of ${command}`,
@@ -247,17 +247,17 @@ const COMMAND_LINE_ROWS: Row[] = [
   ['--after itself', asFlags('--id', 'self', '--after', 'self'), 2, /job 'self' cannot depend on itself/],
   ['depends_on itself', asJson({ id: 'self', depends_on: 'self' }), 2, /job 'self' cannot depend on itself/],
   ...['queue', 'name', 'error', 'tag', 'state'].flatMap((filter): Row[] => [
-    [`an empty --${filter} to list`, ['list', `--${filter}=`], 2, /state|KEY=VALUE|must not be empty/],
+    [`an empty --${filter} of list`, ['list', `--${filter}=`], 2, /state|KEY=VALUE|must not be empty/],
     [
-      `an empty --${filter} to act on`,
+      `an empty --${filter} of delete`,
       ['delete', '--yes', `--${filter}=`],
       2,
       /state|KEY=VALUE|must not be empty/,
     ],
   ]),
-  ['an exit code in both lists', asFlags('--retry-on', '1-5', '--no-retry-on', '5'), 2, /exit code 5 is in/],
+  ['an exit code in both retry flags', asFlags('--retry-on', '1-5', '--no-retry-on', '5'), 2, /exit code 5/],
   [
-    'a base with fixed backoff',
+    '--backoff-base with fixed backoff',
     asFlags('--backoff', 'fixed', '--backoff-base', '3'),
     2,
     /backoff_base only works with/,
@@ -268,8 +268,8 @@ const COMMAND_LINE_ROWS: Row[] = [
     2,
     /--unique-for must be a duration from 1ms/,
   ],
-  ['--unique-for alone', asFlags('--unique-for', '1m'), 2, /--unique-for requires --unique/],
-  ['--unique-while alone', asFlags('--unique-while', 'pending'), 2, /--unique-while requires --unique/],
+  ['--unique-for without --unique', asFlags('--unique-for', '1m'), 2, /--unique-for requires --unique/],
+  ['--unique-while without --unique', asFlags('--unique-while', 'pending'), 2, /while requires --unique/],
   [
     'a timeout of 100 years',
     asFlags('--timeout', '36500d'),

@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  'a newer schema is refused and left unchanged',
+  'a database with a newer schema is refused and left unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--db', 'queue.db', 'true']);
     const path = join(box.directory, 'queue.db');
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'a path through a file and a path that is too long are refused',
+  'a database path below a regular file or with too long a name is refused',
   inSandbox(async (box) => {
     writeFileSync(join(box.directory, 'file'), '');
     await expectAllRefused(box, 'file/queue.db', 5, /^error: /);

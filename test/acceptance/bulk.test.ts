@@ -6,7 +6,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const JOB_COUNT = 100_000;
 
-/** Writes a file of JSON lines and returns its path. The line with the number `badLine` is invalid. */
+/** Writes a file of JSON lines and returns its path. If `badLine` is given, the line with that number is invalid. */
 function writeJobFile(box: Sandbox, badLine?: number): string {
   const file = join(box.directory, 'jobs.jsonl');
   const line = (i: number) =>
@@ -119,9 +119,9 @@ test(
       const ids = [1, 2].map((n) => `${'abcd'[i]}${n}`);
       // The JSON lines are read from a process substitution, and the other texts from stdin.
       const script = ['bash', '-c', `"$0" "$@" --file <(cat)`];
-      const through = i === 1 ? { through: script } : {};
+      const options = i === 1 ? { stdin: text, through: script } : { stdin: text };
       const args = i === 1 ? ['enqueue', '--json'] : ['enqueue', '--json', '--file', '-'];
-      const added = await box.run(args, { stdin: text, ...through });
+      const added = await box.run(args, options);
       expect(added).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(added.stdout).map((job: { id: string }) => job.id)).toEqual(ids);
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inSandbox, lines, type Sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** Starts a job that writes the signals it gets to a file, and returns the path. A `stubborn` job goes on after a signal. */
+/** Starts a job that logs each signal to a file, and returns the file's path. A `stubborn` job does not exit on a signal. */
 async function startTrappingJob(box: Sandbox, id: string, stubborn = false): Promise<string> {
   const file = join(box.directory, id);
   const trap = (name: string): string =>
@@ -16,7 +16,7 @@ async function startTrappingJob(box: Sandbox, id: string, stubborn = false): Pro
 }
 
 test(
-  'cancel sends the chosen signal first, also as a number, and TERM by default',
+  'cancel first sends the signal given by name or number, or TERM by default',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '4');
     for (const [flags, signal] of [
@@ -35,7 +35,7 @@ test(
 );
 
 test(
-  'a job that ignores the chosen signal is killed after kill-grace',
+  'a job that does not exit on the signal is killed after kill-grace',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'kill-grace', '300ms']);
     await box.startWorkers();
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  'cancel refuses a signal that does not end a job, and accepts the other signals for a waiting job',
+  'cancel refuses unknown signals and signals that do not end a job, and accepts INT for a waiting job',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'waiting', 'true']);
     for (const signal of ['STOP', 'CONT', '0', 'nonsense', ''])

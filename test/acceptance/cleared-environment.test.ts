@@ -7,7 +7,7 @@ import { inSandbox, lines, type Sandbox, until, untilState } from '../support/qu
 /** A command that clears its environment, appends its pid to the file `pids` and sleeps. */
 const WITHOUT_ENVIRONMENT = `env -i /bin/sh -c 'echo $$ >>pids; exec sleep 300'`;
 
-/** Waits until this many commands have written their pids, and returns them. */
+/** Waits until `count` commands have written their pids, and returns the pids. */
 async function untilPids(box: Sandbox, count: number): Promise<number[]> {
   const file = join(box.directory, 'pids');
   await until(() => lines(file).length >= count, `${count} processes`);

@@ -39,10 +39,10 @@ const COMMANDS: Record<string, string> = {
   'exit 255': 'exit 255',
   'false at the end': 'echo out; echo err >&2; false',
   exec: 'echo before; exec /bin/echo replaced; echo never',
-  'exec of nothing': 'exec /no/such/program',
+  'exec of a missing program': 'exec /no/such/program',
   'trap on exit': "trap 'echo leaving' EXIT; echo working; exit 4",
   'trap of a signal': "trap 'echo caught; exit 5' TERM; kill -TERM $$; echo never",
-  'traps inherited': 'trap',
+  'inherited traps': 'trap',
   'a signal without a trap': 'kill -TERM $$; echo never',
   'SIGINT to itself': 'kill -INT $$; echo never',
   'set -e': 'set -e; echo one; false; echo never',
@@ -105,7 +105,7 @@ test.concurrent('a job with argv runs without a shell', async () => {
 });
 
 for (const program of ['exit', 'set', 'eval', 'trap', 'echo hello; exit 0', 'nosuchprogram-x1']) {
-  test.concurrent(`argv looks for a program '${program}' and runs no shell builtin`, async () => {
+  test.concurrent(`a job with the argv '${program}' exits with 127, because no program has that name`, async () => {
     const { job } = await execute(box, { argv: [program, '0'] });
     expect(job).toMatchObject({ state: 'dead', exit_code: 127 });
   });

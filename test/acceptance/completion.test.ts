@@ -40,7 +40,7 @@ test('completion offers commands, their subcommands and help topics', async () =
   expect(await complete()).toContain('enqueue');
 });
 
-test("completion offers the command's own flags and the global flags, and repeats only repeatable ones", async () => {
+test('completion offers the flags of the command and the global flags, and repeats a flag only if it is repeatable', async () => {
   expect(await complete('list', '--')).toEqual(
     expect.arrayContaining(['--state', '--queue', '--json', '--db']),
   );

@@ -137,7 +137,7 @@ test.concurrent(
       ['max-retries', 'NaN', 'max-retries'],
       ['max-retries', '1e309', 'max-retries'],
       ['backoff-base', '0.5', 'backoff-base'],
-      ['poll-interval', '5 minutes', 'duration'],
+      ['poll-interval', '5 moons', 'duration'],
       ['backoff-strategy', 'random', 'exponential'],
       // The lease must be at least three heartbeat intervals, whichever of the two is changed.
       ['lease', '10s', 'heartbeat-interval'],

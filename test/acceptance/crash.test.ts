@@ -21,7 +21,7 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Kills the supervisor and then its workers, which it would replace. Their jobs go on. */
+/** Kills the supervisor and then its workers, which it would otherwise replace. Their jobs keep running. */
 async function killWorkers(box: Sandbox, supervisor: Running): Promise<void> {
   const workers = await workersOf(box);
   await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
@@ -50,7 +50,7 @@ for (const exitCode of [0, 3]) {
   );
 
   test.concurrent(
-    `after SIGKILL of supervisor and workers, a new start adopts the job, which ends with exit code ${exitCode}`,
+    `after the supervisor and its workers are killed, new workers adopt the job, which ends with exit code ${exitCode}`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
@@ -80,7 +80,7 @@ for (const exitCode of [0, 3]) {
 }
 
 test.concurrent(
-  'a timeout ends an adopted job and its grandchildren',
+  'a timeout ends all processes of an adopted job',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const supervisor = await box.startWorkers();
@@ -98,7 +98,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retry that waits when all workers are killed is started by the next worker, and not before its time',
+  'a retry that waits when all workers are killed is started by the next worker, and not before it is due',
   inSandbox(async (box) => {
     const supervisor = await box.startWorkers();
     await enqueue(box, 'job', 'date +%s%3N >> job.log; exit 1', { max_retries: 2, backoff_base: 3 });
@@ -130,7 +130,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a command that kills itself is an ordinary failure',
+  'a command that kills itself fails its attempt and leaves its worker running',
   inSandbox(async (box) => {
     await box.startWorkers();
     const [worker] = await workersOf(box);
@@ -151,7 +151,7 @@ async function framePid(box: Sandbox): Promise<number> {
 }
 
 test.concurrent(
-  'when only the frame is killed, the rest of the job is ended before it is settled',
+  'when only the frame is killed, the other processes of the job are ended before the job is settled',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
@@ -169,7 +169,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'when the frame is killed with all workers, the job is retried only after the rest of it is gone',
+  'when the frame is killed with all workers, the job is retried only after its other processes are gone',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const supervisor = await box.startWorkers();

@@ -13,9 +13,9 @@ test(
     await enqueue(box, 'saved', 'true');
     await box.json(['backup', backup]);
     copyFileSync(dbPathOf(box), intactCopy);
-    const pages = statSync(intactCopy).size / PAGE_SIZE;
+    const pageCount = statSync(intactCopy).size / PAGE_SIZE;
     const rubbish = Buffer.alloc(PAGE_SIZE, 0xa5);
-    for (let page = 0; page < pages; page++) {
+    for (let page = 0; page < pageCount; page++) {
       copyFileSync(intactCopy, dbPathOf(box));
       const file = openSync(dbPathOf(box), 'r+');
       writeSync(file, rubbish, 0, PAGE_SIZE, page * PAGE_SIZE);
@@ -30,7 +30,7 @@ test(
 for (const bytes of [0, 1])
   for (const killed of [false, true])
     test.concurrent(
-      `a store of which ${bytes} bytes are left is repaired from its WAL${killed ? ', also after a repair that was killed' : ''}`,
+      `a database file truncated to ${bytes} bytes is repaired from its WAL${killed ? ', also after a repair that was killed' : ''}`,
       inSandbox(async (box) => {
         // The process is killed before the checkpoint, so the whole new store is in its WAL.
         await box.run(['enqueue', '--id', 'acked', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startGatedJob } from '../support/gated-job.ts';
@@ -114,7 +114,7 @@ test.concurrent(
   inSandbox(async (box) => {
     for (let i = 0; i < 30; i++) await enqueue(box, `job${i}`, `echo ${'x'.repeat(1000)}`, { delay: 60 });
     const db = dbPath(box);
-    for (const size of [0, 100, 20_480]) {
+    for (const size of [20_480, 100, 0]) {
       truncateSync(db, size);
       for (const command of [
         ['list'],
@@ -127,7 +127,6 @@ test.concurrent(
         expectRefusal(result, 5, /is damaged/);
         expect(result.stderr).toContain('queuectl db repair');
       }
-      if (size === 0) writeFileSync(db, '');
     }
     expect(readdirSync(box.home).filter((name) => !name.startsWith('queue.db'))).toEqual([]);
     rmSync(db);

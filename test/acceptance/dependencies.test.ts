@@ -11,10 +11,10 @@ const writeJobFile = (box: Sandbox, jobs: object[]): string => {
   return file;
 };
 
-const tracingJob = (id: string, more = {}): object => ({ id, command: `echo ${id} >>traces`, ...more });
+const tracingJob = (id: string, fields = {}): object => ({ id, command: `echo ${id} >>traces`, ...fields });
 
 test.concurrent(
-  'four workers respect dependencies that form a diamond and are listed in reverse order in a file',
+  'four workers run a diamond of dependencies in order, although the file lists the jobs in reverse',
   inSandbox(async (box) => {
     const file = writeJobFile(box, [
       tracingJob('d', { depends_on: ['b', 'c'] }),
@@ -113,7 +113,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'deleting a parent cancels its children, whichever end of the parent they wait for',
+  'deleting a parent cancels its children, whatever result of the parent they wait for',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'parent', '--delay', '1h', 'true']);
     for (const on of ['ok', 'any', 'notok'])
@@ -126,7 +126,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that is killed while the parent runs does not affect the children',
+  'a child runs after its parent although the worker of the parent was killed',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await box.run([

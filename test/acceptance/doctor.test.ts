@@ -1,5 +1,14 @@
 import { expect, test } from 'bun:test';
-import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startGatedJob } from '../support/gated-job.ts';
@@ -29,6 +38,23 @@ test.concurrent(
     expect(find('store').says).toContain('none yet');
     expect(find('sqlite').status).toBe('ok');
     expect(existsSync(box.home)).toBe(false);
+  }),
+);
+
+test.concurrent(
+  'doctor reports a missing store that cannot be created',
+  inSandbox(async (box) => {
+    const directory = mkdtempSync(join(tmpdir(), 'read-only-'));
+    chmodSync(directory, 0o555);
+    const db = join(directory, 'new', 'queue.db');
+    // Root may write everywhere.
+    const through =
+      process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+    const { code, stdout } = await box.run(['doctor', '--json'], { env: { QUEUECTL_DB: db }, through });
+    rmSync(directory, { recursive: true });
+    const store = (JSON.parse(stdout).checks as Finding[]).find(({ check }) => check === 'store')!;
+    expect([code, store.status]).toEqual([1, 'fail']);
+    expect(store.says).toContain(`the directory ${directory} is not writable`);
   }),
 );
 

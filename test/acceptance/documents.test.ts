@@ -86,7 +86,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-test('every block that is not run has a reason', () => {
+test('every code block in the documents that is not run has a reason', () => {
   const notRun = handwrittenPages().flatMap((page) =>
     readPage(readPageText(page)).notRun.map(({ line, reason }) => `${page}:${line}: ${reason}`),
   );
@@ -94,12 +94,12 @@ test('every block that is not run has a reason', () => {
   expect(notRun.every((text) => /: \w+/.test(text))).toBe(true);
 });
 
-test('the steps of a page have expected exit codes, and a block of an unknown language is refused', () => {
-  const [ok, failing, coded, script] = readPage(
+test('readPage returns commands with expected exit codes, and refuses a block of an unknown language', () => {
+  const [ok, failing, withCode, script] = readPage(
     '```console\n$ echo a \\\n  b\na b\n$ false\nerror: no\n$ x # exit code 4\n```\n\n```sh\ntrue\n```\n',
   ).steps;
   expect(ok).toMatchObject({ line: 2, command: 'echo a \\\n  b', shown: ['a b'], exit: 0 });
-  expect([failing!.exit, coded!.exit, script!.shown]).toEqual(['error', 4, null]);
+  expect([failing!.exit, withCode!.exit, script!.shown]).toEqual(['error', 4, null]);
   expect(() => readPage('```bash\ntrue\n```\n')).toThrow('neither run nor marked');
   expect(readPage('<!-- not run: needs sudo -->\n```sh\nsudo true\n```\n')).toMatchObject({
     steps: [],

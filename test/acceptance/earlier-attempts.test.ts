@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { namesIn } from '../../src/files/names-in.ts';
 import { cookieFor } from '../../src/state/key.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
-import { fileNames, placeNames } from '../support/places.ts';
+import { fileNames, placeNames } from '../support/place.ts';
 import { enqueue, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
 /** The shell lines that earlier versions of queuectl ran around a command. */

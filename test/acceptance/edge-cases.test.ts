@@ -14,7 +14,7 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Runs a line of shell with `$q` as the executable. */
+/** Runs a line of bash in which `$q` is the executable. */
 function shell(home: string, line: string, cwd = '/') {
   const env = { ...process.env, QUEUECTL_HOME: home, q: EXECUTABLE };
   return spawnSync('bash', ['-c', line], { encoding: 'utf8', env, cwd });
@@ -53,7 +53,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a list shows every job once, even while jobs change',
+  'a list shows every job once, even while jobs change their states',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--file', '-'], { stdin: 'true\n'.repeat(300) });
     const workers = box.start(['worker', 'start', '--concurrency', '2', '--drain', '--quiet']);
@@ -116,7 +116,7 @@ test.concurrent(
 test.concurrent(
   'output that ends while it is being trimmed keeps its tail',
   inSandbox(async (box) => {
-    // The worker trims output with fallocate, which is slowed down.
+    // The worker trims output with fallocate. This script makes it slow.
     const bin = join(box.directory, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'fallocate'), '#!/bin/sh\nsleep 0.4\nexec /usr/bin/fallocate "$@"\n');

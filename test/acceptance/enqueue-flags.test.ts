@@ -9,13 +9,13 @@ type Job = Record<string, unknown>;
 test(
   'enqueue --hold adds a job that runs only after release, also with a dependency',
   inSandbox(async (box) => {
-    const held = ['enqueue', '--hold', '--json'];
+    const holdArgs = ['enqueue', '--hold', '--json'];
     for (const flags of [
       ['--id', 'a'],
       ['--id', 'b', '--after', 'a'],
       ['--id', 'c', '--unique', 'k'],
     ])
-      expect((await box.run([...held, ...flags, 'true'])).code).toBe(0);
+      expect((await box.run([...holdArgs, ...flags, 'true'])).code).toBe(0);
     await box.json(['enqueue', '{"id":"d","command":"true","held":true}']);
     await box.run(['enqueue', '--id', 'free', 'true']);
     await box.start(['worker', 'start', '--drain']).exit;
@@ -40,7 +40,7 @@ test(
 );
 
 test(
-  'enqueue --again adds a new job with the same definition, changed by flags',
+  'enqueue --again adds a new job with the definition of an earlier one, and flags override its fields',
   inSandbox(async (box) => {
     const definition = {
       command: 'cat; exit 3',
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'enqueue --again keeps the arguments of a program, but not the delay and the dependencies of a job',
+  'enqueue --again keeps the argv of a job, but not its delay and its dependencies',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'argv', '--', 'printf', '%s', 'a b']);
     await box.run(['enqueue', '--id', 'late', '--delay', '1h', '--after', 'argv', 'true']);
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  'enqueue @FILE reads the file, and a JSON file is refused as a command unless it is executable',
+  'enqueue @FILE reads the file, and the name of a JSON file is refused as a command unless it is executable',
   inSandbox(async (box) => {
     const file = join(box.directory, 'job.json');
     writeFileSync(file, '{"id":"from-file","command":"true"}');
@@ -118,7 +118,7 @@ test(
     expectRefusal(await box.run(['enqueue', '@']), 2, /file name after @ is missing/);
     expectRefusal(await box.run(['enqueue', '@job.json', '--file', 'job.json']), 2, /only once/);
     expect(await box.json(['list'])).toEqual(jobsBefore);
-    // A script may have such a name, and a command may start with the name of a file that does not exist.
+    // The name is accepted as a command if the file is executable or does not exist.
     chmodSync(file, 0o755);
     expect((await box.run(['enqueue', './job.json'])).code).toBe(0);
     expect((await box.run(['enqueue', 'other.json'])).code).toBe(0);

@@ -116,7 +116,7 @@ test.concurrent(
     first.child.kill('SIGKILL');
     await first.exit;
     await box.run(['enqueue', JSON.stringify(['b', 'c', 'd'].map((id) => ({ id, command: 'true' })))]);
-    // --since starts after this number, which is that of job b.
+    // --since prints the events after this one, which is the event of job b.
     const numberOfB = String(seenBefore.at(-1)!.number + 1);
     const second = box.start(['events', '-f', '--since', numberOfB]);
     await box.run(['hold', 'd']);

@@ -32,7 +32,7 @@ async function fillQueue(box: Sandbox): Promise<void> {
 }
 
 test.concurrent(
-  'an export of an imported export is the same except for its header, including long and binary output',
+  'exporting an imported queue gives the same lines except for the header, including long and binary output',
   inSandbox(async (box) => {
     await fillQueue(box);
     const exported = (await box.run(['export'])).stdout;
@@ -127,12 +127,12 @@ test.concurrent(
   inSandbox(async (box) => {
     await fillQueue(box);
     const lines = (await box.run(['export'])).stdout.trimEnd().split('\n');
-    const firstLineOf = (kind: string): number => lines.findIndex((line) => line.startsWith(`{"${kind}"`));
+    const firstIndexOf = (kind: string): number => lines.findIndex((line) => line.startsWith(`{"${kind}"`));
     const withChangedRow = (kind: string, change: (row: Record<string, unknown>) => void): string => {
       const copy = [...lines];
-      const object = JSON.parse(copy[firstLineOf(kind)]!);
+      const object = JSON.parse(copy[firstIndexOf(kind)]!);
       change(object[kind]);
-      copy[firstLineOf(kind)] = JSON.stringify(object);
+      copy[firstIndexOf(kind)] = JSON.stringify(object);
       return copy.join('\n');
     };
     const badFiles: [string, RegExp][] = [
@@ -141,7 +141,7 @@ test.concurrent(
       ['{"id":"x","command":"true"}', /line 1: /],
       ['[]', /line 1: /],
       [lines.slice(0, -1).join('\n'), /the file is incomplete/],
-      [lines.filter((_, i) => i !== firstLineOf('output')).join('\n'), /expected \d+ rows/],
+      [lines.filter((_, i) => i !== firstIndexOf('output')).join('\n'), /expected \d+ rows/],
       [[...lines, '{"job":{}}'].join('\n'), /after the end marker/],
       [lines.join('\n').replace('"version":1', '"version":99'), /format 99/],
       [

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** Releases a command that waits at the gate of this name, which is a file. */
+/** Creates the file that a command with waitAtGate() waits for. */
 function openGate(name: string): void {
   writeFileSync(join(box.directory, name), '');
 }
@@ -33,7 +33,7 @@ describe('logs -f', () => {
     inSandbox(async (ownBox) => {
       await enqueue(ownBox, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
       const following = ownBox.start(['logs', '-f', 'early']);
-      await until(() => following.output().includes('no worker is running'), 'the command reports it');
+      await until(() => following.output().includes('no worker is running'), 'the reason is shown');
       expect(following.stdout()).toBe('');
       await ownBox.startWorkers();
       await until(() => following.stdout() === 'one\n', 'the first line is there while the job runs');
@@ -101,7 +101,7 @@ describe('logs -f', () => {
     expect((await box.run(['logs', '-f', '-n', '1', 'lines'])).stdout).toBe('new\n');
   });
 
-  test('prints JSON lines of output with their attempt, in whole characters, and then the job', async () => {
+  test('prints the output as JSON in whole characters with --json, and then the job', async () => {
     await enqueue(box, 'json', `printf 'a\\303'; ${waitAtGate('json')}; printf '\\274\\n'`);
     const following = box.start(['logs', '-f', 'json', '--json']);
     await until(() => following.stdout().includes('"a"'), 'the first piece is there');
@@ -139,10 +139,10 @@ test('run neither loses nor repeats output that is moved into the store at the e
 });
 
 describe('on a terminal', () => {
-  const escapes = `printf '\\033]0;title\\007\\033[31mred\\r\\nok\\tfine\\r'; ${waitAtGate('nasty')}; printf '\\ndone'`;
+  const commandWithEscapes = `printf '\\033]0;title\\007\\033[31mred\\r\\nok\\tfine\\r'; ${waitAtGate('nasty')}; printf '\\ndone'`;
 
-  test('job output never reaches the terminal unescaped, unless --raw is given', async () => {
-    await enqueue(box, 'nasty', escapes);
+  test('escape sequences in job output have no effect unless --raw is given', async () => {
+    await enqueue(box, 'nasty', commandWithEscapes);
     const safe = onTerminal(box, ['logs', '-f', 'nasty']);
     const raw = onTerminal(box, ['logs', '-f', '--raw', 'nasty']);
     await until(

@@ -5,21 +5,21 @@ import { configure, inSandbox, until, untilState } from '../support/queuectl.ts'
 
 const LEASE_MS = 3000;
 
-test('workers that were all stopped for longer than a lease do not consider each other dead', () =>
+test('workers that were all frozen by SIGSTOP for longer than a lease do not consider each other dead', () =>
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '3s' });
     const supervisor = await box.startWorkers('--count', '3');
     const jobs = await Promise.all(['a', 'b', 'c'].map((id) => startGatedJob(box, id)));
     const workers = await workersOf(box);
     const pids = workers.map((worker) => worker.pid);
-    // At least one heartbeat is sent before the workers are stopped.
     const heartbeats = async (): Promise<string> =>
       (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
+    // At least one heartbeat is sent before the workers are frozen.
     const firstHeartbeats = await heartbeats();
     await until(async () => (await heartbeats()) !== firstHeartbeats, 'a heartbeat');
     sendSignal(pids, 'SIGSTOP');
-    const stoppedAt = performance.now();
-    await until(() => performance.now() - stoppedAt > 1.5 * LEASE_MS, 'more than a lease passes');
+    const frozenAt = performance.now();
+    await until(() => performance.now() - frozenAt > 1.5 * LEASE_MS, 'more than a lease passes');
     const lastHeartbeats = await heartbeats();
     sendSignal(pids, 'SIGCONT');
     await until(async () => {

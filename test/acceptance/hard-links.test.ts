@@ -119,10 +119,10 @@ test.skipIf(cannotMount).concurrent(
 
     const directory = join(box.directory, 'mounted');
     mkdirSync(directory);
-    const through = withMount(box.home, directory);
+    const options = withMount(box.home, directory);
     const added = await box.run(
       ['enqueue', '--id', 'b', 'true', '--db', join(directory, 'queue.db')],
-      through,
+      options,
     );
     expect(added.code).toBe(0);
     expect(await idsIn(box)).toEqual(['a', 'b']);

@@ -18,13 +18,13 @@ const visibleFlags = (flags: Record<string, Flag>) =>
 let commands: [name: string, command: Command][];
 
 beforeAll(async () => {
-  const loads = Object.entries(COMMANDS).flatMap(([name, entry]) =>
+  const loaders = Object.entries(COMMANDS).flatMap(([name, entry]) =>
     isGroup(entry)
       ? Object.entries(entry.commands).map(([verb, load]) => [`${name} ${verb}`, load] as const)
       : [[name, entry] as const],
   );
   commands = await Promise.all(
-    loads.map(async ([name, load]) => [name, (await load()).default] as [string, Command]),
+    loaders.map(async ([name, load]) => [name, (await load()).default] as [string, Command]),
   );
 });
 afterAll(() => box.cleanup());
@@ -102,7 +102,7 @@ for (const [program, args] of [
   });
 }
 
-test('help topics list every error, setting and variable, and are at most 80 columns wide', async () => {
+test('help topics list every error, setting and environment variable, and are at most 80 columns wide', async () => {
   const codes = await outputOf('help', 'exit-codes');
   for (const [code, { exit }] of Object.entries(ERRORS)) {
     const block = codes.split(/\n {2}(?=\d {2})/).find((text) => text.startsWith(`${exit}  `));
@@ -117,9 +117,9 @@ test('help topics list every error, setting and variable, and are at most 80 col
   );
   for (const name of sources) {
     const text = readFileSync(join(ROOT, 'src', name), 'utf8');
-    const readVariables = text.matchAll(/\b(?:environment|env)\.([A-Z][A-Z_]+)\b/g);
-    const setVariables = text.matchAll(/^\s+(QUEUECTL_[A-Z_]+):/gm);
-    for (const [, variable] of [...readVariables, ...setVariables]) {
+    const variablesRead = text.matchAll(/\b(?:environment|env)\.([A-Z][A-Z_]+)\b/g);
+    const variablesSet = text.matchAll(/^\s+(QUEUECTL_[A-Z_]+):/gm);
+    for (const [, variable] of [...variablesRead, ...variablesSet]) {
       if (variable !== 'HOME') expect(variables).toContain(variable!);
     }
   }

@@ -7,9 +7,9 @@ import { onTerminal } from '../support/terminal.ts';
 const box = sandbox();
 afterAll(() => box.cleanup());
 
-const pagedText = join(box.directory, 'paged');
+const pagedTextFile = join(box.directory, 'paged');
 const pager = join(box.directory, 'pager');
-writeFileSync(pager, `#!/bin/sh\ncat >'${pagedText}'\necho in the pager\n`);
+writeFileSync(pager, `#!/bin/sh\ncat >'${pagedTextFile}'\necho in the pager\n`);
 chmodSync(pager, 0o755);
 
 async function shownOnTerminal(args: string[], env: Record<string, string>, rows = 24, columns = 80) {
@@ -18,9 +18,9 @@ async function shownOnTerminal(args: string[], env: Record<string, string>, rows
   return terminal.output().replaceAll('\r\n', '\n');
 }
 
-test('help longer than the screen opens in the pager; shorter help does not', async () => {
+test('help longer than the screen opens in the pager, and shorter help is printed directly', async () => {
   expect(await shownOnTerminal(['help'], { QUEUECTL_PAGER: pager, PAGER: 'cat' })).toBe('in the pager\n');
-  expect(readFileSync(pagedText, 'utf8')).toContain('\n  enqueue');
+  expect(readFileSync(pagedTextFile, 'utf8')).toContain('\n  enqueue');
   expect(await shownOnTerminal(['enqueue', '--help'], { PAGER: pager })).toBe('in the pager\n');
   expect(await shownOnTerminal(['help', 'version'], { PAGER: pager })).toContain('Print the version\n');
 });

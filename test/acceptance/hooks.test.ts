@@ -17,7 +17,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const HOOK_EVENTS = ['complete', 'failure', 'dead', 'idle'];
 
-/** Sets hooks that each append a line to a file: event, job, state, exit code, queue, attempts, error. */
+/** Sets hooks that append event, job id, state, exit code, queue, attempts and error as one line to a file. */
 async function setHooks(box: Sandbox, events = HOOK_EVENTS): Promise<void> {
   const variables = 'EVENT JOB_ID STATE EXIT_CODE QUEUE ATTEMPTS ERROR'.split(' ');
   const values = variables.map((name) => `"$QUEUECTL_HOOK_${name}"`).join(' ');

@@ -19,7 +19,7 @@ test.concurrent(
     expect(answers.map((answer) => answer.code)).toEqual(Array(20).fill(0));
     expect(new Set(answers.map((answer) => answer.stdout)).size).toBe(1);
     await box.run(['worker', 'start', '--drain']);
-    // The key stays valid after the job has ended.
+    // A repetition prints the same id even after the job has ended.
     expect((await box.run(['enqueue', ...KEY_FLAGS, '--delay', '0s', 'echo ran >>traces'])).stdout).toBe(
       answers[0]!.stdout,
     );
@@ -34,7 +34,6 @@ test.concurrent(
     const random = seededRandom('idempotency');
     const jobs = Array.from({ length: 3 }, (_, i) => `echo {}-${i} >>traces`).join('\n');
     await box.run(['enqueue', 'true']);
-    // The kills are spread evenly over 1.3 times the duration of one enqueue.
     const startedAt = performance.now();
     await box.run(['enqueue', 'true']);
     const enqueueMs = performance.now() - startedAt;
@@ -43,6 +42,7 @@ test.concurrent(
       const args = ['enqueue', '--idempotency-key', `round ${round}`, '--delay', '1h', '--file', '-'];
       const stdin = jobs.replaceAll('{}', String(round));
       const first = box.start(args, { stdin });
+      // The kills are spread evenly over 1.3 times the duration of one enqueue.
       await new Promise((done) => setTimeout(done, ((round + random()) / 30) * enqueueMs * 1.3));
       first.child.kill('SIGKILL');
       if ((await first.exit) !== 0) killCount++;
@@ -64,7 +64,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'repeating an enqueue later returns the same job, and a different enqueue with the key is refused',
+  'repeating an enqueue with its key returns the same job, and a different enqueue with that key is refused',
   inSandbox(async (box) => {
     const first = await box.json<JobJson>(['enqueue', ...KEY_FLAGS, '--delay', '1h', '--tag', 'a=b', 'true']);
     expect(first).not.toHaveProperty('existing');

@@ -53,7 +53,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a lease in the database that is too short for the heartbeat is not used, and can be set again',
+  'a lease in the database that is too short for heartbeat-interval is not used, and can be set again',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '2s' });
     writeSettings(box, { lease: '1s' });

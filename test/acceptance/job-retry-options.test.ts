@@ -6,7 +6,7 @@ interface JobDetails extends JobJson {
 }
 
 test(
-  "a job's own backoff overrides the settings, field by field",
+  'each backoff option of a job overrides its setting',
   inSandbox(async (box) => {
     await configure(box, { 'backoff-strategy': 'linear', 'retry-delay': '100s', 'backoff-max': '50s' });
     const jobs: [id: string, flags: string[], delayMs: number][] = [
@@ -30,7 +30,7 @@ test(
 );
 
 test(
-  '--retry-on and --no-retry-on decide by the exit code whether a job is retried',
+  'a job is not retried if --retry-on or --no-retry-on excludes its exit code',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['enqueue', '--id', 'usage', '--no-retry-on', '64-78', 'exit 65']);

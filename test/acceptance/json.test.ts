@@ -4,7 +4,7 @@ import { inSandbox, type Sandbox, sandbox, untilState } from '../support/queuect
 type Job = Record<string, unknown>;
 interface Status {
   jobs: Record<string, number>;
-  workers: Job[];
+  workers: Record<string, unknown>[];
 }
 
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'];
@@ -23,7 +23,7 @@ async function printedJson<T = Job[]>(box: Sandbox, ...args: string[]): Promise<
   return value;
 }
 
-/** A store that beforeAll fills with a job in every state but cancelled. It has a busy worker. */
+/** A sandbox that beforeAll fills with one job in each state except cancelled. Its worker runs the processing job. */
 const box = sandbox();
 const JOBS = {
   pending: {
@@ -45,11 +45,11 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('list --state --json prints an array of the jobs in that state, written in upper or lower case', async () => {
+test('list --json filters jobs by queue and by state, written in upper or lower case', async () => {
   for (const state of STATES) {
     const expected = state === 'cancelled' ? [] : [state];
-    for (const flag of [state, state.toUpperCase()]) {
-      const jobs = await printedJson(box, 'list', '--state', flag);
+    for (const spelling of [state, state.toUpperCase()]) {
+      const jobs = await printedJson(box, 'list', '--state', spelling);
       expect(jobs.map((job) => [job.id, job.state])).toEqual(expected.map((id) => [id, id]));
     }
   }
@@ -58,7 +58,7 @@ test('list --state --json prints an array of the jobs in that state, written in 
   expect((await printedJson(box, 'list', '--queue', 'mail')).map((job) => job.id)).toEqual(['dead']);
 });
 
-test('a job object has every documented field in every state, with null instead of absence', async () => {
+test('a job object has every documented field in every state, with null where there is no value', async () => {
   for (const job of await printedJson(box, 'list')) {
     for (const field of JOB_FIELDS) expect(job).toHaveProperty(field);
     for (const [field, value] of Object.entries(job)) {
@@ -108,7 +108,7 @@ test('status counts every state, including zeros, and shows each worker', async 
   for (const state of STATES) expect(shown).toContain(`${state}\t${state === 'cancelled' ? 0 : 1}`);
 });
 
-test('a printed job object with another id can be enqueued again, without a warning', async () => {
+test('a printed job object can be enqueued again under another id, without a warning', async () => {
   for (const printed of await printedJson(box, 'list')) {
     const again = { ...printed, id: `again-${printed.id}`, queue: 'nobody' };
     const added = await box.run(['enqueue', '--json', JSON.stringify(again)]);
@@ -152,7 +152,7 @@ test('errors with --json are one JSON object on stderr', async () => {
 });
 
 test(
-  'lists of an empty store and of 5,000 jobs are complete arrays',
+  'list --json prints an empty array for an empty store, and all of 10,000 jobs',
   inSandbox(async (ownBox) => {
     for (const state of STATES) expect(await printedJson(ownBox, 'list', '--state', state)).toEqual([]);
     expect(await printedJson(ownBox, 'dlq', 'list')).toEqual([]);

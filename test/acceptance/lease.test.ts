@@ -15,10 +15,10 @@ import {
 
 const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
 
-/** Stops the worker's process with SIGSTOP and waits until the other workers have removed its registration. */
+/** Freezes a worker with SIGSTOP and waits until the other workers have removed its registration. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
   sendSignal([pid], 'SIGSTOP');
-  // A process that is stopped during a write keeps the database locked. It continues briefly and is stopped again.
+  // A worker that is frozen during a write keeps the database locked, so the loop lets it run briefly.
   while (!canWrite(box)) {
     sendSignal([pid], 'SIGCONT');
     sendSignal([pid], 'SIGSTOP');
@@ -39,7 +39,7 @@ function canWrite(box: Sandbox): boolean {
   }
 }
 
-/** Continues a frozen worker. Waits until it has ended and its supervisor has replaced it, so that there are `count` workers. */
+/** Continues a frozen worker. Waits until it has ended and `count` workers are registered, including its replacement. */
 async function thawUntilReplaced(box: Sandbox, pid: number, count: number): Promise<void> {
   sendSignal([pid], 'SIGCONT');
   await until(() => !isAlive(pid), 'the thawed worker has ended');
@@ -99,7 +99,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an idle worker that was considered dead loses no job when it continues',
+  'no job is lost or run twice when an idle worker continues after it was considered dead',
   inSandbox(async (box) => {
     // The worker polls far more often than it sends heartbeats, so it polls first when it continues.
     await configure(box, { ...SHORT_LEASE, 'poll-interval': '10ms' });
@@ -123,7 +123,7 @@ test.concurrent(
     const supervisor = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const killed = await untilWorkerOf(box, 'job');
-    // The stopped supervisor cannot reap the worker, which stays a zombie.
+    // The frozen supervisor cannot reap the killed worker, which stays a zombie.
     sendSignal([supervisor.pid], 'SIGSTOP');
     try {
       await killAll([killed.pid]);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { placeNames } from '../support/places.ts';
+import { placeNames } from '../support/place.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -106,7 +106,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'output that a killed restore copied is removed, and output of a kept store stays',
+  'the output that a killed restore copied is removed only if no store uses it',
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '1M' });
     await enqueue(box, 'loud', 'seq 100000');
@@ -136,7 +136,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the output of a restored store stays while another database has its file name',
+  'the output of a restored store is kept while another database has its file name',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);
@@ -158,7 +158,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a restore that fails removes its copied output, and doctor does not report the files of a running restore',
+  'a failed restore removes the output it copied, and doctor ignores the files of a running restore',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);

@@ -161,7 +161,7 @@ await queue.close();
 console.log(JSON.stringify({ reported, log, worker: worker.id }));
 `;
 
-onEachRuntime('onEvent and events() agree in their common fields', (runtime, directory) => {
+onEachRuntime('onEvent reports the same events as events(), but without numbers', (runtime, directory) => {
   const { reported, log, worker } = printedBy(runtime, REPORTING_PROGRAM, join(directory, 'queue.db')) as {
     reported: Record<string, unknown>[];
     log: Record<string, unknown>[];
@@ -173,7 +173,7 @@ onEachRuntime('onEvent and events() agree in their common fields', (runtime, dir
     const { number, at, actor, ...rest } = event;
     expect({ number, actor }).toEqual({ number: null, actor: worker });
     expect(Math.abs(Date.parse(at as string) - Date.parse(logged.at as string))).toBeLessThan(10_000);
-    // The log has no duration_ms, no left, and no pid of a started job.
+    // events() returns no `duration_ms`, no `left`, and no `pid` of a started job.
     const { duration_ms: _, pid: __, left: ___, ...common } = rest;
     expect(logged).toMatchObject(common);
   }

@@ -5,6 +5,7 @@ import { onEachRuntime, printedBy } from '../support/library.ts';
 
 /** Calls that are refused, each with the code of its error and a part of the message. */
 const REFUSED_CALLS: [call: string, code: string, message: string][] = [
+  ["openQueue({ db: 'sqlite::memory:' })", 'store-unavailable', "':memory:' cannot be used"],
   ["openQueue({ db: ':memory:' })", 'store-unavailable', "':memory:' cannot be used"],
   ["openQueue({ db: '' })", 'invalid-value', 'db must not be empty'],
   ['openQueue({ db: 5 })', 'invalid-value', 'db must be a string, not a number'],
@@ -38,6 +39,11 @@ const REFUSED_CALLS: [call: string, code: string, message: string][] = [
   ['queue.get()', 'invalid-value', 'the job id must be a string, not undefined'],
   ['queue.get(job)', 'invalid-value', 'the job id must be a string, not an object'],
   ['queue.cancel([job.id])', 'invalid-value', 'the job id must be a string, not an array'],
+  [
+    "openQueue({ db: process.argv.at(-1) + '.missing/x.db' })",
+    'store-unavailable',
+    'db: there is no directory',
+  ],
   ['queue.retry(5)', 'invalid-value', 'the job id must be a string, not a number'],
   ['queue.wait(job)', 'invalid-value', 'the job id must be a string, not an object'],
   ["queue.wait(job.id, { timeout: '5x' })", 'invalid-duration', "timeout: invalid duration '5x'"],
@@ -104,7 +110,7 @@ onEachRuntime('wrong input is refused with a QueueError and adds nothing', (runt
     remaining: unknown[];
   };
   for (const [i, [call, code, message]] of REFUSED_CALLS.entries())
-    expect({ call, errors: errors[i] }).toEqual({ call, errors: [code, expect.stringContaining(message)] });
+    expect({ call, error: errors[i] }).toEqual({ call, error: [code, expect.stringContaining(message)] });
   const none = { processing: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 };
   expect(remaining).toEqual([{ pending: 1, ...none }, 0, ['default']]);
 });
@@ -131,7 +137,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-onEachRuntime('undefined counts as absent, and run_at accepts a Date', (runtime, directory) => {
+onEachRuntime('undefined options, Dates and list filters are accepted', (runtime, directory) => {
   expect(printedBy(runtime, ACCEPTED_PROGRAM, join(directory, 'queue.db'))).toEqual({
     run_at: true,
     timeout: null,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
 /**
- * The second attempt pauses in the middle of a character, until the program has read `two ` and created `gate`, or until
- * `db` is gone.
+ * The second attempt of `flaky` pauses in the middle of a character, until the program has read `two ` and created
+ * `gate`, or until `db` is gone.
  */
 const READING_PROGRAM = `
 import { existsSync, writeFileSync } from 'node:fs';
@@ -65,8 +65,8 @@ const ABORTING_PROGRAM = `
 import { openQueue } from 'queuectl';
 const queue = await openQueue({ db: process.argv.at(-1) });
 await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
-const reasons = [];
-const record = (promise) => promise.then((value) => reasons.push(value), (error) => reasons.push(error.name + ': ' + error.message));
+const results = [];
+const record = (promise) => promise.then((value) => results.push(value), (error) => results.push(error.name + ': ' + error.message));
 const collect = async (iterable) => {
   const seen = [];
   try {
@@ -92,20 +92,20 @@ await record(queue.wait('job', { timeout: '10ms' }));
 await record(queue.wait('job', { timeoutMs: 0 }));
 const counts = await queue.counts();
 await queue.close();
-console.log(JSON.stringify({ reasons, pending: counts.pending }));
+console.log(JSON.stringify({ results, pending: counts.pending }));
 `;
 
 onEachRuntime('abort signals end wait(), events() and logs(); timeouts end wait()', (runtime, directory) => {
-  const { reasons, pending } = printedBy(runtime, ABORTING_PROGRAM, join(directory, 'queue.db')) as {
-    reasons: unknown[];
+  const { results, pending } = printedBy(runtime, ABORTING_PROGRAM, join(directory, 'queue.db')) as {
+    results: unknown[];
     pending: number;
   };
   const timedOut = "QueueError: the wait timed out: job 'job' is still pending";
-  expect(reasons[0]).toStartWith('TimeoutError: ');
-  expect(reasons.slice(1, 4)).toContainEqual('Error: enough');
-  expect(reasons.slice(1, 4)).toContainEqual(['enqueued', 'Error: enough']);
-  expect(reasons.slice(1, 4)).toContainEqual(['Error: enough']);
-  expect(reasons.slice(4)).toEqual([
+  expect(results[0]).toStartWith('TimeoutError: ');
+  expect(results.slice(1, 4)).toContainEqual('Error: enough');
+  expect(results.slice(1, 4)).toContainEqual(['enqueued', 'Error: enough']);
+  expect(results.slice(1, 4)).toContainEqual(['Error: enough']);
+  expect(results.slice(4)).toEqual([
     'Error: enough',
     ['Error: enough'],
     ['Error: enough'],

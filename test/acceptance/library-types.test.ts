@@ -32,7 +32,7 @@ test.each([
   }),
 );
 
-test('the package has declarations of actions, core, library and its entry point only', () => {
+test('the package has declarations only of actions, core, library and its entry point', () => {
   const topLevelNames = readdirSync(join(ROOT, 'dist/types'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.d.ts'))
     .map((name) => name.split('/')[0]);

@@ -15,37 +15,37 @@ const watching = (async () => {
 const good = await queue.enqueue({ command: \`echo line >> \${file}\`, priority: 'high', tags: { a: 'b' } });
 const [bad, later] = await queue.enqueue([{ command: 'exit 3', max_retries: 1 }, { command: 'true', delay: '1h' }]);
 const worker = await queue.startWorker({ concurrency: 2 });
-const states = [];
-for (const job of [good, bad]) states.push(await queue.wait(job.id, { timeoutMs: 60_000 }));
+const ended = [];
+for (const job of [good, bad]) ended.push(await queue.wait(job.id, { timeoutMs: 60_000 }));
 const refused = await queue.enqueue({ command: 'true', comand: 'x' }).catch((error) => error instanceof QueueError && error.code);
 const retried = await queue.retry(bad.id);
 const again = await queue.wait(bad.id, { timeoutMs: 60_000 });
 const dead = (await queue.list({ state: 'dead' })).map((job) => job.id);
 const missing = await queue.get('nope').catch((error) => error.code);
 await worker.stop();
-const watched = await (async () => {
-  const last = [];
+const replayed = await (async () => {
+  const kinds = [];
   for await (const event of queue.events({ after: 1 })) {
-    last.push(event.kind + (event.kind === 'enqueued' ? ' by ' + event.actor : ''));
-    if (event.kind === 'worker-stopped') return last;
+    kinds.push(event.kind + (event.kind === 'enqueued' ? ' by ' + event.actor : ''));
+    if (event.kind === 'worker-stopped') return kinds;
   }
 })();
-while (seen.length < watched.length + 1) await new Promise((resolve) => setTimeout(resolve, 10));
+while (seen.length < replayed.length + 1) await new Promise((resolve) => setTimeout(resolve, 10));
 console.log(JSON.stringify({
-  watched: watched.slice(0, 2), deadEvents: watched.filter((kind) => kind === 'dead').length,
+  replayed: replayed.slice(0, 2), deadEvents: replayed.filter((kind) => kind === 'dead').length,
   inOrder: seen.every(([number], i) => number === i + 1),
-  states: states.map((job) => [job.state, job.exit_code]), refused, retried: retried[0] === bad.id, again: again.state,
+  states: ended.map((job) => [job.state, job.exit_code]), refused, retried: retried[0] === bad.id, again: again.state,
   dead: dead.length, missing, counts: await queue.counts(), later: (await queue.get(later.id)).state,
   reasons: [good.waiting_for, again.waiting_for, later.waiting_for],
   scheduled: (await queue.list({ waiting_for: ['scheduled', 'held'] })).length,
-  unknown: await queue.list({ waiting_for: 'helt' }).catch((error) => error.message),
+  unknownReason: await queue.list({ waiting_for: 'helt' }).catch((error) => error.message),
 }));
 await queue.close();
 await watching;
 `;
 
 const JOBS_RESULT = {
-  watched: ['enqueued by me', 'enqueued by me'],
+  replayed: ['enqueued by me', 'enqueued by me'],
   deadEvents: 2,
   inOrder: true,
   states: [
@@ -58,7 +58,7 @@ const JOBS_RESULT = {
   dead: 1,
   reasons: ['no_worker', null, 'scheduled'],
   scheduled: 1,
-  unknown: "waiting_for: unknown reason 'helt'; did you mean held?",
+  unknownReason: "waiting_for: unknown reason 'helt'; did you mean held?",
   missing: 'job-not-found',
   counts: { pending: 1, processing: 0, completed: 1, failed: 0, dead: 1, cancelled: 0 },
   later: 'pending',
@@ -79,7 +79,7 @@ const same = await queue.enqueue(['a', 'b'], { idempotency_key: 'two' });
 const held = await queue.hold('one');
 const heldTwice = await queue.hold('one', 'one');
 const released = await queue.release('one');
-const unknown = await errorCode(queue.cancel('one', 'nobody'));
+const unknownJob = await errorCode(queue.cancel('one', 'nobody'));
 const cancelled = await queue.cancel('one');
 const deleted = await queue.delete('one');
 
@@ -87,14 +87,14 @@ const set = await queue.queues.set('mail', { concurrency: 2, rate: '10/s', prior
 const unset = await queue.queues.set('mail', { concurrency: null, rate: 'none' });
 const paused = await queue.queues.pause('mail', 'me');
 const resumed = await queue.queues.resume('mail');
-const bad = [];
-for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: 0 }]) bad.push(await errorCode(queue.queues.set('mail', limits)));
+const badLimits = [];
+for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: 0 }]) badLimits.push(await errorCode(queue.queues.set('mail', limits)));
 
 const added = await queue.schedules.add({ name: 'nightly', cron: '30 2 * * *', timezone: 'UTC', job: { command: 'true', queue: 'mail' } });
 const nameTaken = await errorCode(queue.schedules.add({ name: 'nightly', every: 90, job: 'true' }));
-const refused = [];
+const badSchedules = [];
 for (const wrong of [{}, { cron: '*/0 * * * *' }, { every: 90, timezone: 'UTC' }, { every: 90, overlap: 'sometimes' }, { cron: 5 }, { every: 90, catch_up: 1 },
-  { every: 90, job: { command: 'true', id: 'x' } }]) refused.push(await errorCode(queue.schedules.add({ name: 'wrong', job: 'true', ...wrong })));
+  { every: 90, job: { command: 'true', id: 'x' } }]) badSchedules.push(await errorCode(queue.schedules.add({ name: 'wrong', job: 'true', ...wrong })));
 const run = await queue.schedules.run('nightly');
 const pausedSchedule = await queue.schedules.pause('nightly', 'me');
 const resumedSchedule = await queue.schedules.resume('nightly');
@@ -109,10 +109,10 @@ const state = (await queue.get('running')).state;
 await worker.stop({ force: true });
 console.log(JSON.stringify({
   again: [again.id, again.existing], keyReused, unknownOption, same: same.map((job, i) => job.existing && job.id === two[i].id), held, heldTwice,
-  released, unknown, cancelled, deleted, set: [set.concurrency, set.rate, set.priority_aging_ms],
-  unset: [unset.concurrency, unset.rate, unset.priority_aging_ms], paused: paused.paused_by, resumed: resumed.paused, bad,
-  added: [added.timezone, added.queue], nameTaken, refused, run: [run.name, run.queue], pausedSchedule: pausedSchedule.paused_by,
-  resumedSchedule: resumedSchedule.paused, listed, left: (await queue.schedules.list()).length, cancelledWhileRunning, state,
+  released, unknownJob, cancelled, deleted, set: [set.concurrency, set.rate, set.priority_aging_ms],
+  unset: [unset.concurrency, unset.rate, unset.priority_aging_ms], paused: paused.paused_by, resumed: resumed.paused, badLimits,
+  added: [added.timezone, added.queue], nameTaken, badSchedules, run: [run.name, run.queue], pausedSchedule: pausedSchedule.paused_by,
+  resumedSchedule: resumedSchedule.paused, listed, schedulesLeft: (await queue.schedules.list()).length, cancelledWhileRunning, state,
 }));
 await queue.close();
 `;
@@ -125,17 +125,17 @@ const CONTROL_RESULT = {
   held: { changed: ['one'], unchanged: [] },
   heldTwice: { changed: [], unchanged: ['one'] },
   released: { changed: ['one'], unchanged: [] },
-  unknown: 'job-not-found',
+  unknownJob: 'job-not-found',
   cancelled: { changed: ['one'], unchanged: [] },
   deleted: { changed: ['one'], unchanged: [] },
   set: [2, '10/s', 60_000],
   unset: [null, null, 60_000],
   paused: 'me',
   resumed: false,
-  bad: ['invalid-value', 'invalid-value', 'invalid-value'],
+  badLimits: ['invalid-value', 'invalid-value', 'invalid-value'],
   added: ['UTC', 'mail'],
   nameTaken: 'schedule-exists',
-  refused: [
+  badSchedules: [
     'usage',
     'invalid-cron',
     'usage',
@@ -148,7 +148,7 @@ const CONTROL_RESULT = {
   pausedSchedule: 'me',
   resumedSchedule: false,
   listed: [['nightly', true]],
-  left: 0,
+  schedulesLeft: 0,
   cancelledWhileRunning: { changed: ['running'], unchanged: [] },
   state: 'cancelled',
 };

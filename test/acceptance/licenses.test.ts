@@ -11,7 +11,7 @@ interface Notice {
 
 const PACKAGE_NAME = /^((?:@[\w.-]+\/)?[\w.-]+)/;
 
-/** Returns the names of the packages in the bundle, by its comments, and of those that `src/` and `ui/` import. */
+/** Returns the packages that comments in the bundle name, and those that `src/` and `ui/` import. */
 function bundledPackages(): Set<string> {
   const packages = new Set<string>();
   const texts = (directory: string, ending: RegExp): string[] =>
@@ -28,14 +28,14 @@ function bundledPackages(): Set<string> {
 }
 
 test(
-  'version --licenses prints the license of every package that is built in',
+  'version --licenses prints the license of every package in the executable',
   inSandbox(async (box) => {
     const { licenses } = await box.json<{ licenses: Notice[] }>(['version', '--licenses']);
     const packages = [...bundledPackages()].sort();
     for (const name of ['hono', '@hono/node-server', 'croner', 'preact', 'uplot'])
       expect(packages).toContain(name);
-    const named = licenses.map(({ name }) => name);
-    expect(packages.filter((name) => !named.includes(name))).toEqual([]);
+    const licensed = licenses.map(({ name }) => name);
+    expect(packages.filter((name) => !licensed.includes(name))).toEqual([]);
     for (const { name, version, license, text } of licenses) {
       const installed = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
       expect({ name, version }).toEqual({ name, version: installed.version });

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { startGatedJob } from '../support/gated-job.ts';
+import { killAll, untilNoProcessOf, workersOf } from '../support/processes.ts';
 import { inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-interface RunningJob {
+interface JobWithPid {
   pid: number | null;
   state: string;
 }
@@ -14,7 +15,7 @@ test(
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'gated');
-    const { pid } = await box.json<RunningJob>(['show', 'gated']);
+    const { pid } = await box.json<JobWithPid>(['show', 'gated']);
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('QUEUECTL_JOB_ID=gated');
     expect(Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[4])).toBe(pid!);
     expect((await box.run(['show', 'gated'])).stdout).toContain(`\npid\t${pid}\n`);
@@ -22,13 +23,30 @@ test(
     expect((await box.run(['list', '--format', '{pid}'])).stdout).toBe(`${pid}\n`);
     job.release();
     await box.run(['wait', 'gated']);
-    expect(await box.json<RunningJob>(['show', 'gated'])).toMatchObject({ state: 'completed', pid: null });
+    expect(await box.json<JobWithPid>(['show', 'gated'])).toMatchObject({ state: 'completed', pid: null });
     expect((await box.run(['show', 'gated'])).stdout).not.toContain('\npid\t');
   }),
 );
 
 test(
-  'logs --path prints the output files of a running job and of one with long output, and refuses others',
+  'a job has no pid when its process was killed and no worker has noticed it yet',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await startGatedJob(box, 'gated');
+    const { pid } = await box.json<JobWithPid>(['show', 'gated']);
+    // The supervisor is killed first, because it would replace its workers.
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    expect(await box.json<JobWithPid>(['show', 'gated'])).toMatchObject({ state: 'processing', pid });
+    process.kill(-pid!, 'SIGKILL');
+    await untilNoProcessOf(box, 'gated');
+    expect(await box.json<JobWithPid>(['show', 'gated'])).toMatchObject({ state: 'processing', pid: null });
+    expect((await box.run(['show', 'gated'])).stdout).not.toContain('\npid\t');
+    expect(await box.json(['list', '--json=id,pid'])).toEqual([{ id: 'gated', pid: null }]);
+  }),
+);
+
+test(
+  'logs --path prints the paths of output files, and is refused if there are none',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'gated');

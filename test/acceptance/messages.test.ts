@@ -116,6 +116,36 @@ test.concurrent(
 );
 
 test.concurrent(
+  'explain does not count the slots of a worker that is stopping',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const job = await startGatedJob(box, 'runs');
+    await enqueue(box, 'waits', 'true');
+    expect((await box.run(['explain', 'waits'])).stdout).toContain('are busy');
+    await box.run(['worker', 'stop', '--timeout', '1s']);
+    const { stdout } = await box.run(['explain', 'waits']);
+    expect(stdout).toContain('all workers are stopping');
+    expect(stdout).not.toContain('busy');
+    job.release();
+  }),
+);
+
+test.concurrent(
+  'a list in a pipe has no due time for a held job',
+  inSandbox(async (box) => {
+    await enqueue(box, 'held', 'true');
+    await enqueue(box, 'later', 'true', { delay: 3600 });
+    await box.run(['hold', 'held']);
+    const rows = (await box.run(['list'])).stdout.trim().split('\n');
+    const due = rows.map((row) => [row.split('\t')[0], row.split('\t')[6] !== '']);
+    expect(due).toEqual([
+      ['later', true],
+      ['held', false],
+    ]);
+  }),
+);
+
+test.concurrent(
   'explain and show report that a job is suspended, and explain reports that its worker is gone',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
@@ -148,7 +178,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'on a terminal list counts the matches, --name adds names, and a bulk action lists jobs in its question',
+  'on a terminal, list counts the matches, list --name shows names, and cancel names the jobs it asks about',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 15 }, (_, i) => ({
       ...{ id: `j${i}`, command: `echo ${i}` },
@@ -175,7 +205,7 @@ test.concurrent(
     const show = (await box.run(['show', 'j3'])).stdout;
     expect(show).toContain('name\timport\n');
     expect(show).toContain('unique key\tk3\n');
-    // The name is not a column of the piped list, because scripts count its columns. New columns come after the command.
+    // Scripts rely on the column numbers of a piped list, so it has no name column, and new columns come after the command.
     const cells = (await box.run(['list', '-n', '1', '--name', 'import'])).stdout.split('\t');
     expect(cells.slice(7)).toEqual([expect.any(String), 'no_worker\n']);
   }),

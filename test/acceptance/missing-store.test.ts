@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const COMMANDS_WITHOUT_EFFECT = [
+const COMMANDS_THAT_ADD_NOTHING = [
   ...[['status'], ['list'], ['dlq', 'list'], ['queue', 'list'], ['schedule', 'list'], ['worker', 'list']],
   ...[
     ['stats'],
@@ -24,14 +24,29 @@ const COMMANDS_WITHOUT_EFFECT = [
     ['cancel', '--state', 'pending', '--yes'],
     ['dlq', 'retry', '--all'],
     ['__complete', 'show', ''],
+    ['worker', 'stop'],
+    ['worker', 'stop', '--force'],
+    ['export'],
   ],
 ];
 
+const IN_MEMORY_URLS = [
+  ...[
+    ':memory:',
+    ':MEMORY:',
+    'sqlite::memory:',
+    'SQLite::memory:',
+    'sqlite://:memory:',
+    'sqlite:///:memory:',
+  ],
+  ...['file::memory:', 'file::memory:?cache=shared', ':memory:?cache=shared'],
+];
+
 test(
-  'without a store, commands that would add nothing exit with 0 and create none',
+  'without a store, commands that add nothing exit with 0 and create no store',
   inSandbox(async (box) => {
     const db = join(box.home, 'new', 'queue.db');
-    for (const command of COMMANDS_WITHOUT_EFFECT) {
+    for (const command of COMMANDS_THAT_ADD_NOTHING) {
       const result = await box.run(command, { env: { QUEUECTL_DB: db } });
       expect({ command, ...result }).toMatchObject({ command, code: 0 });
       expect(result.stderr).toBe(
@@ -42,6 +57,24 @@ test(
     }
     expect(existsSync(box.home)).toBe(false);
     expect((await box.run(['list', '--json'])).stdout).toBe('[]\n');
+  }),
+);
+
+test(
+  'without a store, worker stop says that nothing runs, and an export is empty and can be imported',
+  inSandbox(async (box) => {
+    expect((await box.run(['worker', 'stop'])).stdout).toBe('no workers were running\n');
+    expectRefusal(await box.run(['worker', 'stop', 'x']), 3, /there is no worker 'x'/);
+    const file = join(box.directory, 'empty.jsonl');
+    expect(await box.run(['export', file])).toMatchObject({ code: 0 });
+    expect(existsSync(box.home)).toBe(false);
+    const exported = await box.run(['export', '-']);
+    const lines = exported.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([lines[0].queuectl, lines.at(-1).end.jobs]).toEqual(['export', 0]);
+    expect(await box.run(['import', file])).toMatchObject({ code: 0 });
   }),
 );
 
@@ -89,9 +122,16 @@ test(
 );
 
 test(
-  'unknown kinds of databases are refused without printing the password, and file: and sqlite: URLs work',
+  'unusable database URLs are refused without printing the password, and file: and sqlite: URLs work',
   inSandbox(async (box) => {
-    for (const url of ['mysql://me:hush@h/d', 'redis://', 'foo:x', 'file://host/x.db', 'sqlite:', ':memory:'])
+    for (const url of [
+      'mysql://me:hush@h/d',
+      'redis://',
+      'foo:x',
+      'file://host/x.db',
+      'sqlite:',
+      ...IN_MEMORY_URLS,
+    ])
       for (const command of [['enqueue', 'true'], ['list']]) {
         const refused = await box.run(['--db', url, ...command]);
         expectRefusal(refused, 5, /database/);

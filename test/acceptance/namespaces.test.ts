@@ -6,7 +6,7 @@ import { killAll, processesOfJob, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 const OTHER_PID_NAMESPACE = ['unshare', '-pf', '--mount-proc'];
-// A test is skipped if this user may not create the namespace that it needs.
+// A test is skipped if this user cannot create the namespace that it needs.
 const cannotUnshare = cannotRun(OTHER_PID_NAMESPACE);
 const OTHER_PID_NAMESPACE_HOST_PROC = ['unshare', '-pf'];
 /** Gives queuectl a boot clock that differs from the machine's by days. */
@@ -17,7 +17,7 @@ function cannotRun([program, ...args]: string[]): boolean {
 }
 
 test.skipIf(cannotUnshare)(
-  'explain and the log report a job in another pid namespace, and cancel leaves it to a worker that sees it',
+  'a job in another pid namespace is reported by explain and the log, and cancelled by a worker in its namespace',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
     const supervisor = await box.startWorkers();
@@ -46,7 +46,7 @@ test.skipIf(cannotUnshare)(
 );
 
 test.skipIf(cannotUnshare)(
-  'workers that run as PID 1 warn that nothing reaps processes and suggest an init, and others do not',
+  'only workers that run as PID 1 warn about it and suggest an init process',
   inSandbox(async (box) => {
     const asPid1 = await box.run(['worker', 'start', '--drain'], { through: OTHER_PID_NAMESPACE });
     expect(asPid1.code).toBe(0);
@@ -56,7 +56,7 @@ test.skipIf(cannotUnshare)(
 );
 
 test.skipIf(cannotRun(OTHER_PID_NAMESPACE_HOST_PROC))(
-  'under the /proc of another pid namespace no worker starts and no job is signalled',
+  'if /proc belongs to another pid namespace, no worker starts and no job is signalled',
   inSandbox(async (box) => {
     const expectRefused = async (...args: string[]) => {
       const { code, stderr } = await box.run(args, { through: OTHER_PID_NAMESPACE_HOST_PROC });
@@ -79,7 +79,7 @@ test.skipIf(cannotRun(OTHER_PID_NAMESPACE_HOST_PROC))(
 );
 
 test.skipIf(cannotRun(OTHER_TIME_NAMESPACE))(
-  'workers in two time namespaces consider each other alive, and one adopts the job of the other after its death',
+  'workers in two time namespaces consider each other alive until one dies and the other adopts its job',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms', lease: '2s' });
     const other = box.start(['worker', 'start'], { through: OTHER_TIME_NAMESPACE });
@@ -91,7 +91,7 @@ test.skipIf(cannotRun(OTHER_TIME_NAMESPACE))(
       const workers = await workersOf(box);
       return workers.length === 2 && workers.every((one) => Date.parse(one.last_heartbeat) > start + 1000);
     };
-    await until(bothSentHeartbeats, 'both workers have checked each other many times');
+    await until(bothSentHeartbeats, 'both workers have sent heartbeats for a second');
     for (const one of [other, here]) expect(one.output()).not.toContain('no longer registered');
     expect(here.output()).not.toContain('adopted');
 

@@ -33,7 +33,7 @@ function innerJob(box: Sandbox): Promise<{ state: string }> {
   return box.json(['--db', innerDb(box), 'show', 'in']);
 }
 
-async function innerWorkerPids(box: Sandbox): Promise<number[]> {
+async function liveInnerWorkerPids(box: Sandbox): Promise<number[]> {
   const workers = await box.json<{ pid: number }[]>(['--db', innerDb(box), 'worker', 'list']);
   return workers.map((one) => one.pid).filter(isAlive);
 }
@@ -46,7 +46,7 @@ test.concurrent(
     const job = await enqueueInnerJob(box);
     await enqueue(box, 'outer', innerCommand(box, 'worker start'));
     await until(() => job.traces().length > 0, 'the inner job runs');
-    const workers = await innerWorkerPids(box);
+    const workers = await liveInnerWorkerPids(box);
     expect(workers).toHaveLength(1);
     await box.run(['cancel', 'outer']);
     await untilState(box, 'outer', 'cancelled');
@@ -72,7 +72,7 @@ test.concurrent(
     );
     await until(() => lines(join(box.directory, 'ready')).length > 0, 'the workers are ready');
     await until(() => job.traces().length > 0, 'the inner job runs');
-    const workers = await innerWorkerPids(box);
+    const workers = await liveInnerWorkerPids(box);
     await box.run(['cancel', 'outer']);
     await untilState(box, 'outer', 'cancelled');
     expect(workers.filter(isAlive)).toEqual(workers);
@@ -84,7 +84,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a script that a job runs in another session, with queuectl as its Bun, is ended when the job is cancelled',
+  'cancelling a job ends a script that it runs in another session with the Bun inside queuectl',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();

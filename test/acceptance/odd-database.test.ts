@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { inSandbox } from '../support/queuectl.ts';
 
-/** What is in place of the database, a function that puts it there, and the message about it. */
-const REPLACEMENTS: [what: string, replace: (db: string) => void, says: RegExp][] = [
+/** An unusable database, a function that creates it, and the message about it. */
+const UNUSABLE_DATABASES: [what: string, makeUnusable: (db: string) => void, says: RegExp][] = [
   ['an empty database with a state directory', (db) => truncateSync(db), /is damaged: the file is truncated/],
   [
     'an empty database without a state directory',
@@ -38,7 +38,7 @@ const REPLACEMENTS: [what: string, replace: (db: string) => void, says: RegExp][
   ],
 ];
 
-for (const [what, replace, says] of REPLACEMENTS) {
+for (const [what, makeUnusable, says] of UNUSABLE_DATABASES) {
   test.concurrent(
     `doctor, db check and db repair report ${what}, suggest a fix, and create or remove no files`,
     inSandbox(async (box) => {
@@ -46,7 +46,7 @@ for (const [what, replace, says] of REPLACEMENTS) {
       const backup = join(box.directory, 'backup.db');
       await box.run(['backup', backup]);
       const db = join(box.home, 'queue.db');
-      replace(db);
+      makeUnusable(db);
       const namesBefore = readdirSync(box.home, { recursive: true });
 
       const { code, stdout } = await box.run(['doctor', '--json']);

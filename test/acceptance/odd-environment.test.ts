@@ -22,7 +22,7 @@ describe.concurrent('a TZ that is not a time zone', () => {
 });
 
 test.concurrent(
-  'TZ may be a zone name, with or without a colon or posix/, or empty for UTC',
+  'TZ may be a zone name, also after a colon or posix/, or empty for UTC',
   inSandbox(async (box) => {
     const zoneFor = async (TZ: string): Promise<string> => {
       await box.run(['schedule', 'remove', 'nightly']);
@@ -45,7 +45,7 @@ function makeOddDirectory(box: Sandbox): void {
 }
 
 test.concurrent(
-  'enqueue and schedule add are refused in a directory whose name is not UTF-8, unless --cwd is absolute',
+  'in a directory whose name is not UTF-8, enqueue and schedule add refuse relative paths and the default --cwd',
   inSandbox(async (box) => {
     makeOddDirectory(box);
     const run = (...args: string[]) => box.run(args, { through: IN_ODD_DIRECTORY });

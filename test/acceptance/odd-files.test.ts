@@ -125,7 +125,7 @@ const UNSAFE: [what: string, makeUnsafe: (db: string) => void, says: RegExp][] =
     new RegExp(`${end} belongs to user 65534`),
   ]),
   [
-    'a home that is a link of another user',
+    "a home that is another user's link",
     (db) => {
       renameSync(dirname(db), `${dirname(db)}.real`);
       symlinkSync(`${dirname(db)}.real`, dirname(db));

@@ -20,7 +20,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a device in place of the database is reported as one, without advice to change its mode',
+  'a device in place of the database is reported as a device, without advice to change its mode',
   inSandbox(async (box) => {
     for (const command of [['list'], ['enqueue', 'true'], ['db', 'repair']]) {
       const refused = await box.run([...command, '--db', '/dev/zero']);
@@ -30,9 +30,9 @@ test.concurrent(
   }),
 );
 
-/** A shell script that makes the directory $HOME_OF read-only in its mount namespace and executes queuectl. */
+/** A shell script that makes the directory $STORE_HOME read-only in its mount namespace and executes queuectl. */
 const RUN_READ_ONLY =
-  'mount --bind "$HOME_OF" "$HOME_OF" && mount -o remount,bind,ro "$HOME_OF" && exec "$0" "$@"';
+  'mount --bind "$STORE_HOME" "$STORE_HOME" && mount -o remount,bind,ro "$STORE_HOME" && exec "$0" "$@"';
 const canMount = Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0;
 
 test.skipIf(!canMount).concurrent(
@@ -48,7 +48,7 @@ test.skipIf(!canMount).concurrent(
       ['db', 'repair'],
       ['enqueue', 'true'],
     ]) {
-      const refused = await box.run(command, { through, env: { HOME_OF: box.home } });
+      const refused = await box.run(command, { through, env: { STORE_HOME: box.home } });
       expectRefusal(refused, 6, /read-only file system/);
       expect(refused.stderr).not.toContain('.draft');
     }

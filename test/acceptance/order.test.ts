@@ -9,9 +9,8 @@ interface JobWithRunAt extends JobJson {
 const LOG_ID = 'echo $QUEUECTL_JOB_ID >>ran';
 const LOG_TIME = 'date +%s%N >>$QUEUECTL_JOB_ID';
 
-const ranIds = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
-const ranAtMs = (box: Sandbox, id: string): number =>
-  Number(lines(join(box.directory, id))[0] ?? 'never') / 1_000_000;
+const ranLines = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
+const ranAtMs = (box: Sandbox, id: string): number => Number(lines(join(box.directory, id))[0]) / 1_000_000;
 
 /** Makes polling so rare that only a wake-up or an exact timer can start a job. */
 async function disablePolling(box: Sandbox): Promise<void> {
@@ -31,7 +30,7 @@ async function drain(box: Sandbox): Promise<string> {
 }
 
 test.concurrent(
-  'jobs run by priority, then in the order in which they were enqueued, even within a millisecond',
+  'jobs run by priority, then in the order in which they were enqueued, even in one batch',
   inSandbox(async (box) => {
     const batch = ['low', 'normal', 'high', 'urgent', 5, -3].flatMap((priority) =>
       [1, 2, 3].map((i) => ({ id: `p${priority}-${i}`, command: LOG_ID, priority })),
@@ -41,7 +40,7 @@ test.concurrent(
       await box.run(['enqueue', '--id', `flag${flag}`, '-p', flag, LOG_ID]);
     await drain(box);
     const threeOf = (name: string): string[] => [1, 2, 3].map((i) => `p${name}-${i}`);
-    expect(ranIds(box)).toEqual([
+    expect(ranLines(box)).toEqual([
       ...[...threeOf('urgent'), ...threeOf('high'), 'flaghigh', 'flag9', ...threeOf('5')],
       ...[...threeOf('normal'), ...threeOf('-3'), ...threeOf('low'), 'flag-11'],
     ]);
@@ -60,7 +59,7 @@ test.concurrent(
     const batch = Array.from({ length: 40 }, (_, i) => ({ id: `batch-${99 - i}`, command: LOG_ID }));
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(batch) });
     await drain(box);
-    expect(ranIds(box)).toEqual([...ids, ...batch.map((job) => job.id)]);
+    expect(ranLines(box)).toEqual([...ids, ...batch.map((job) => job.id)]);
   }),
 );
 
@@ -71,13 +70,13 @@ test.concurrent(
     await box.startWorkers('--concurrency', '8');
     const at = new Date(Date.now() + 3000).toISOString();
     const before = Date.now();
-    const added = [
+    const cases = [
       { id: 'run-at', args: ['--run-at', at] },
       { id: 'delay', args: ['--delay', '2s'] },
       { id: 'half', args: ['--delay', '1500ms'] },
       { id: 'plus', args: ['--run-at', '+3s'] },
     ];
-    for (const { id, args } of added) await box.run(['enqueue', '--id', id, ...args, LOG_TIME]);
+    for (const { id, args } of cases) await box.run(['enqueue', '--id', id, ...args, LOG_TIME]);
     const object = { id: 'object', command: LOG_TIME, delay: 2.5 };
     const array = [{ id: 'epoch', command: LOG_TIME, scheduled_at: Math.ceil(Date.now() / 1000) + 3 }];
     for (const json of [object, array]) await box.run(['enqueue', JSON.stringify(json)]);
@@ -100,12 +99,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a due job does not wait for an urgent one that is due later, which --drain leaves and reports',
+  'a due job does not wait for an urgent job that is due later, and --drain reports the later job',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'future', '-p', 'urgent', '--delay', '1h', LOG_ID]);
     await box.run(['enqueue', '--id', 'ready', '-p', 'low', LOG_ID]);
     const log = await drain(box);
-    expect(ranIds(box)).toEqual(['ready']);
+    expect(ranLines(box)).toEqual(['ready']);
     expect(log).toContain('due later');
     const future = await box.json<JobWithRunAt>(['show', 'future']);
     expect(future).toMatchObject({ state: 'pending', attempts: 0, next_run_at: future.run_at! });
@@ -118,20 +117,20 @@ test.concurrent(
     for (const queue of ['mail', 'other', 'reports', 'mail'])
       await box.run(['enqueue', '--queue', queue, 'echo $QUEUECTL_QUEUE >>ran']);
     const workers = await box.startWorkers('--queue', 'mail,reports');
-    await until(() => ranIds(box).length === 3, 'the three jobs of its queues have run');
+    await until(() => ranLines(box).length === 3, 'the three jobs of its queues have run');
     const [worker] = await box.json<{ queues: string[] }[]>(['worker', 'list']);
     expect(worker!.queues.sort()).toEqual(['mail', 'reports']);
     await box.run(['worker', 'stop']);
     expect(await workers.exit).toBe(0);
-    expect(ranIds(box)).toEqual(['mail', 'reports', 'mail']);
+    expect(ranLines(box)).toEqual(['mail', 'reports', 'mail']);
     expect((await box.json<JobJson[]>(['list', '--state', 'pending'])).length).toBe(1);
     await drain(box);
-    expect(ranIds(box).at(-1)).toBe('other');
+    expect(ranLines(box).at(-1)).toBe('other');
   }),
 );
 
 test.concurrent(
-  'an idle worker starts new jobs, retried jobs and retries without polling',
+  'an idle worker starts new jobs, automatic retries and manually retried jobs without polling',
   inSandbox(async (box) => {
     await disablePolling(box);
     await box.startWorkers();
@@ -142,8 +141,8 @@ test.concurrent(
     await box.run(['enqueue', '--id', 'dies', '-r', '2', '--backoff-base', '1', `${LOG_ID}; false`]);
     await untilState(box, 'dies', 'dead', 30_000);
     await box.run(['dlq', 'retry', 'dies']);
-    await until(() => ranIds(box).length === 7, 'the retried job has run twice more', 30_000);
-    expect(ranIds(box)).toEqual(['first', 'second', 'third', 'dies', 'dies', 'dies', 'dies']);
+    await until(() => ranLines(box).length === 7, 'the retried job has run twice more', 30_000);
+    expect(ranLines(box)).toEqual(['first', 'second', 'third', 'dies', 'dies', 'dies', 'dies']);
     // A stop does not wait for a poll either.
     const stopped = await box.run(['worker', 'stop', '--timeout', '30s']);
     expect(stopped).toMatchObject({ code: 0, stdout: 'stopped 1 worker\n' });

@@ -28,42 +28,42 @@ const openGate = (name: string): void => writeFileSync(join(box.directory, name)
 const gate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
 
 /** Runs a command on a terminal with colors. Returns the text it prints, without the carriage returns of newlines. */
-async function shown(args: string[], env: Record<string, string> = COLORS.env): Promise<string> {
+async function terminalText(args: string[], env: Record<string, string> = COLORS.env): Promise<string> {
   const terminal = onTerminal(box, args, 24, 80, { env });
   await terminal.closed;
   return terminal.stdout().replaceAll('\r\n', '\n');
 }
 
-/** Returns what is left on the screen of a terminal. */
+/** Returns the lines on the screen of a terminal after `text` was printed, without empty lines. */
 const screenOf = (text: string): string[] => renderScreen(text, 24, 80).lines.filter((line) => line !== '');
 
 test('logs shows colors and resets them at the end, between jobs and between streams', async () => {
   const split = "printf '\\033[31mout'; printf '\\033[32merr' >&2";
   await runJob('split', split, { split_output: true });
-  expect(await shown(['logs', 'blue'])).toBe(`\x1b[1;34mblue${RESET}\n`);
-  expect(await shown(['logs', 'red', 'blue'])).toBe(
+  expect(await terminalText(['logs', 'blue'])).toBe(`\x1b[1;34mblue${RESET}\n`);
+  expect(await terminalText(['logs', 'red', 'blue'])).toBe(
     `==> red <==\na${RED}red\n${RESET}\n==> blue <==\n\x1b[1;34mblue${RESET}\n`,
   );
-  expect(await shown(['logs', 'split'])).toBe(
+  expect(await terminalText(['logs', 'split'])).toBe(
     `--- stdout ---\n${RED}out${RESET}\n--- stderr ---\n\x1b[32merr${RESET}\n`,
   );
 });
 
 test('NO_COLOR, --color never and TERM=dumb drop the colors, and a pipe gets them unchanged', async () => {
   await runJob('bar', "printf '\\033[32m10%%\\r\\033[8m20%%\\033[2K\\n'");
-  const plain = '10%\r20%\\x1b[2K\n';
-  expect(await shown(['logs', 'bar'], { NO_COLOR: '1' })).toBe(plain);
-  expect(await shown(['logs', 'bar'], { NO_COLOR: '', TERM: 'dumb' })).toBe(plain);
-  expect(await shown(['logs', 'bar', '--color', 'never'])).toBe(plain);
-  expect(await shown(['logs', 'bar', '--color', 'always'], { NO_COLOR: '1' })).toBe(
-    `\x1b[32m10%\r20%\\x1b[2K\n${RESET}`,
+  const plain = '10%\r20%\x1b[2K\n';
+  expect(await terminalText(['logs', 'bar'], { NO_COLOR: '1' })).toBe(plain);
+  expect(await terminalText(['logs', 'bar'], { NO_COLOR: '', TERM: 'dumb' })).toBe('10%\r20%\n');
+  expect(await terminalText(['logs', 'bar', '--color', 'never'])).toBe(plain);
+  expect(await terminalText(['logs', 'bar', '--color', 'always'], { NO_COLOR: '1' })).toBe(
+    `\x1b[32m10%\r20%${RESET}\x1b[2K\x1b[32m\n${RESET}`,
   );
   const bytes = '\x1b[32m10%\r\x1b[8m20%\x1b[2K\n';
   expect((await box.run(['logs', 'bar'])).stdout).toBe(bytes);
   expect((await box.run(['logs', 'bar', '--color', 'never'], { env: { NO_COLOR: '1' } })).stdout).toBe(bytes);
 });
 
-test('logs -f joins a split sequence, and an unfinished one at the end is shown as text', async () => {
+test('logs -f joins a color sequence that arrives in two parts, and shows an unfinished one as text', async () => {
   await enqueue(box, 'halves', `printf 'begun\\n\\033[3'; ${gate('halves')}; printf '1mred\\033[3'`);
   const following = onTerminal(box, ['logs', '-f', 'halves'], 24, 80, COLORS);
   await until(() => following.stdout().includes('begun'), 'it shows the first part');
@@ -75,7 +75,7 @@ test('logs -f joins a split sequence, and an unfinished one at the end is shown 
 test('logs -f resets the colors before its own lines, also between attempts', async () => {
   const command = `printf '\\033[31mtry'; [ -e again ] || { touch again; exit 1; }`;
   await enqueue(box, 'twice', command, { max_retries: 2 });
-  const text = await shown(['logs', '-f', 'twice']);
+  const text = await terminalText(['logs', '-f', 'twice']);
   expect(text).toContain(`${RED}try${RESET}\nnote: attempt`);
   expect(text.lastIndexOf(RESET)).toBeGreaterThan(text.lastIndexOf(RED));
 });
@@ -87,7 +87,7 @@ test('Ctrl-C in logs -f leaves the terminal without colors', async () => {
   expect(following.stdout()).toEndWith(`${RED}red${RESET}`);
   following.interrupt();
   expect(await following.closed).toBe(130);
-  // Typing Ctrl-C makes a terminal discard text, so the colors are reset once more.
+  // Typing Ctrl-C makes a terminal discard text, so queuectl resets the colors again.
   expect(following.stdout()).toMatch(/red\x1b\[0m\^C\x1b\[0m\r\njob endless keeps running/);
   openGate('endless');
   await untilState(box, 'endless', 'completed');
@@ -113,7 +113,7 @@ test('run and enqueue --follow show colors and progress bars', async () => {
     ['run', '--split-output', command],
     ['enqueue', '--follow', command],
   ]) {
-    const text = await shown(args);
+    const text = await terminalText(args);
     expect(text).toContain('\x1b[32m10%\r');
     expect(text).toMatch(/\x1b\[(0;)?31m red/);
     expect(screenOf(text.replaceAll('\n', '\r\n'))).toContain('100%');

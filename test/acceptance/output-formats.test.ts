@@ -95,12 +95,12 @@ test('list supports every format', async () => {
   ]);
   expect(await stdoutOf('list', '--format', 'tsv')).toBe(await stdoutOf('list'));
   const [titles, , row] = lines(await stdoutOf('list', '--format', 'table'));
-  expect(titles).toMatch(/^ID {3}STATE {4}WAITING +QUEUE/);
+  expect(titles).toMatch(/^ID {3}STATE {4}WAITING FOR +QUEUE/);
   expect(row).toMatch(/(ago|now) {2}.*…$/);
 });
 
-test('queue, schedule, setting, worker, dead job and event lists support formats, too', async () => {
-  expect(await stdoutOf('queue', 'list', '-q')).toBe('default\nmail\n');
+test('the lists of queues, schedules, settings, workers, dead jobs and events support --format', async () => {
+  expect(await stdoutOf('queue', 'list', '--format', 'ids')).toBe('default\nmail\n');
   expect(await stdoutOf('schedule', 'list', '--format', '{name} {cron}')).toBe('nightly 0 3 * * *\n');
   expect(await stdoutOf('config', 'list', '--format', 'ids')).toStartWith('max-retries\n');
   expect(await stdoutOf('worker', 'list', '--format', '{status} {queues}')).toBe('idle ["*"]\n');
@@ -179,7 +179,7 @@ test('with --json an invalid flag is reported as JSON before anything is done', 
   expect(await stdoutOf('list', '-q')).toBe('two\none\n');
 });
 
-test('a watched list keeps its format', async () => {
+test('list --watch prints jobs in the given format', async () => {
   const watching = box.start(['list', '--watch=100ms', '--format', '{id}={state}']);
   await until(() => watching.stdout() === 'one=dead\ntwo=pending\n', 'the list is printed');
   await stdoutOf('cancel', 'two');

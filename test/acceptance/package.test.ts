@@ -20,7 +20,7 @@ const prefix = join(temp.path, 'prefix');
 const project = join(temp.path, 'project');
 
 function npm(cwd: string, ...args: string[]): string {
-  // Nothing is downloaded: the package has no dependencies.
+  // npm works offline here because the package has no dependencies.
   const flags = ['--offline', '--no-audit', '--no-fund', '--engine-strict=false'];
   return execFileSync('npm', [...args, ...flags], {
     cwd,
@@ -92,9 +92,9 @@ test('a program uses the installed library, and on an older Node it reports the 
   expect(run(process.execPath)).toBe('hello\n\n');
   const version = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim().slice(1);
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const old = major < 24 || (major === 24 && minor < 15);
+  const isOld = major < 24 || (major === 24 && minor < 15);
   expect(run('node')).toBe(
-    old
+    isOld
       ? `unsupported-platform queuectl needs Node 24.15 or later, and this is Node ${version}\n`
       : 'hello\n\n',
   );

@@ -8,7 +8,7 @@ import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { seededRandom } from '../support/random.ts';
 import { DISTRIBUTIONS, deviations, type Percentiles, storeAttempts } from '../support/samples.ts';
 
-const SAMPLES_PER_SHAPE = 2500;
+const SAMPLES_PER_DISTRIBUTION = 2500;
 
 interface Times {
   wait_ms: Percentiles | null;
@@ -22,20 +22,20 @@ interface SeriesJson {
 }
 
 test(
-  'percentiles of 10,001 samples of five shapes are within 5% in stats and the API, and the metrics are exact',
+  'percentiles of five distributions are within 5% in stats and the API, and the metrics are exact',
   inSandbox(async (box) => {
     mkdirSync(box.home);
     const random = seededRandom('percentiles');
     const allTimes: number[] = [];
     const site = await serve(box);
-    for (const [shape, make] of Object.entries(DISTRIBUTIONS)) {
-      const times = make(random, SAMPLES_PER_SHAPE);
+    for (const [distribution, make] of Object.entries(DISTRIBUTIONS)) {
+      const times = make(random, SAMPLES_PER_DISTRIBUTION);
       allTimes.push(...times);
-      await storeAttempts(join(box.home, 'queue.db'), shape, times);
+      await storeAttempts(join(box.home, 'queue.db'), distribution, times);
       const { names } = await box.json<SeriesJson>(['stats', '--range', '24h']);
-      const series = names.find(({ name }) => name === shape)!;
-      expect([shape, deviations(series.run_ms, times), deviations(series.wait_ms, times)]).toEqual([
-        shape,
+      const series = names.find(({ name }) => name === distribution)!;
+      expect([distribution, deviations(series.run_ms, times), deviations(series.wait_ms, times)]).toEqual([
+        distribution,
         [],
         [],
       ]);

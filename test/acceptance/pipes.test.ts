@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('commands exit with 0 and print no error if their reader ends early', async () => {
+test('commands exit with 0 and print no error if the reader of their pipe exits early', async () => {
   const commands = [
     ...[
       '',

@@ -41,8 +41,8 @@ function canLimit(): boolean {
 }
 
 /**
- * Returns a command that leaves the user only `free` processes, until it reads a line from `pipe` and kills those that
- * it started. Neither `read` nor `kill` needs a process. The subshell ends when no process is left, which frees one.
+ * Returns a command that starts processes until its user can start only `free` more. It kills them when it reads a line
+ * from `pipe`. `read` and `kill` need no process. The subshell exits when it cannot fork, which frees one process.
  */
 function hogCommand(free: 0 | 1): string {
   const fill = '(while :; do sleep 600 & done) 2>/dev/null';
@@ -50,8 +50,8 @@ function hogCommand(free: 0 | 1): string {
   return `mkfifo pipe; ${fill}; ${last}echo full >> hog.log; read line < pipe; trap '' TERM; kill 0; exit 0`;
 }
 
-/** Runs `body` while a job leaves its user only `free` processes. `release` ends that job. */
-async function withFullUser(
+/** Runs `body` while a job lets its user start only `free` more processes. `release` ends that job. */
+async function withFreeProcesses(
   free: 0 | 1,
   body: (box: Sandbox, workers: Running, release: () => void) => Promise<void>,
 ): Promise<void> {
@@ -80,9 +80,9 @@ async function enqueueJobs(box: Sandbox): Promise<void> {
 /** Expects that each job ran once, by its trace on disk, and that the workers still stop. */
 async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> {
   await untilState(box, 'hog', 'completed');
-  const waiting = ['pending', 'processing', 'failed'];
+  const ongoing = ['pending', 'processing', 'failed'];
   const states = async () => (await box.json<JobJson[]>(['list'])).map((job) => job.state);
-  await until(async () => !(await states()).some((state) => waiting.includes(state)), 'all jobs have ended');
+  await until(async () => !(await states()).some((state) => ongoing.includes(state)), 'all jobs have ended');
   const jobs = await Promise.all(JOB_IDS.map((id) => box.json<JobJson>(['show', id])));
   const ranOnce = { state: 'completed', attempts: 1, crashes: 0, traces: ['run'] };
   expect(
@@ -96,7 +96,7 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
 
 for (const free of [0, 1] as const) {
   test.skipIf(!canLimit())(`no job is lost while the user has ${free} free processes`, () =>
-    withFullUser(free, async (box, workers, release) => {
+    withFreeProcesses(free, async (box, workers, release) => {
       await enqueueJobs(box);
       await untilHeartbeats(box, 5);
       release();
@@ -106,7 +106,7 @@ for (const free of [0, 1] as const) {
 }
 
 test.skipIf(!canLimit())('a worker that dies while no process is free is replaced, and no job is lost', () =>
-  withFullUser(0, async (box, workers, release) => {
+  withFreeProcesses(0, async (box, workers, release) => {
     const holder = (await workersOf(box)).find((worker) => worker.current_jobs.includes('hog'))!;
     await killAll([holder.pid]);
     await enqueueJobs(box);
@@ -147,7 +147,7 @@ test.skipIf(Bun.which('prlimit') === null)(
       expect(await workers.closed).toBe(0);
       const jobs = await box.json<JobJson[]>(['list']);
       expect(jobs.filter((job) => job.state === 'completed' && job.attempts === 1)).toHaveLength(200);
-      // The worker tries all slots at the start, so most jobs are requeued then, but not again and again.
+      // The worker fills all slots at the start, which requeues most jobs. It must not requeue them again and again.
       expect(workers.output().split('requeued').length - 1).toBeLessThan(600);
     } finally {
       await box.cleanup();

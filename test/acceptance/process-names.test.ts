@@ -11,7 +11,7 @@ function processName(pid: number): string {
   return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
 }
 
-function firstArgument(pid: number): string {
+function argv0(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')[0]!;
 }
 
@@ -26,7 +26,7 @@ test.concurrent(
     expect(workers).toHaveLength(3);
     for (const pid of [foreground.pid, detached.pid, ...workers]) {
       expect(processName(pid)).toBe('queuectl');
-      expect(firstArgument(pid)).toBe('queuectl');
+      expect(argv0(pid)).toBe('queuectl');
     }
     expect(processName(server.pid)).toBe('queuectl');
     if (hasPgrep) {
@@ -56,7 +56,7 @@ test.concurrent(
         'another worker',
       );
       for (const pid of [supervisor.pid, replacement.pid]) expect(processName(pid)).toBe('queuectl');
-      expect(firstArgument(replacement.pid)).toBe('queuectl');
+      expect(argv0(replacement.pid)).toBe('queuectl');
       await box.run(['worker', 'stop']);
     }
   }),

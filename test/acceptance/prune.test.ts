@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startGatedJob } from '../support/gated-job.ts';
-import { placeNames } from '../support/places.ts';
+import { placeNames } from '../support/place.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -79,7 +79,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker prunes jobs from before its start by itself, and leaves a running job',
+  'a worker prunes jobs that ended before it started, and keeps a running job',
   inSandbox(async (box) => {
     await addJobs(box);
     await configure(box, { 'keep-completed': '0', 'keep-dead': '0' });
@@ -95,7 +95,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'keep-events may be a number, so that prune removes older events and a dry run counts them',
+  'if keep-events is a number, prune removes older events and a dry run counts them',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await enqueue(box, 'b', 'true');

@@ -4,7 +4,7 @@ import { enqueue, inSandbox, lines, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-/** Returns the highest number of jobs that had started but not ended, by the order of the lines. */
+/** Returns the highest number of jobs that ran at the same time, from the order of the start and end lines. */
 function mostAtOnce(log: string[]): number {
   let running = 0;
   let most = 0;
@@ -16,7 +16,7 @@ function mostAtOnce(log: string[]): number {
 }
 
 test(
-  'a limit of 2 holds over four worker processes, and a new limit of 4 takes effect while they run',
+  'a concurrency limit holds across four worker processes, and a new limit takes effect while they run',
   inSandbox(async (box) => {
     await box.run(['queue', 'set', 'mail', '--concurrency', '2']);
     // The end is written before the slot is free, so the file never shows more running jobs than there were.
@@ -50,7 +50,7 @@ test(
 );
 
 test(
-  'queue pause and resume with --all change every queue, and take no queue name beside it',
+  'queue pause --all and queue resume --all change every queue and accept no queue name',
   inSandbox(async (box) => {
     for (const queue of ['mail', 'web']) await box.run(['enqueue', '--queue', queue, 'true']);
     const listPaused = async (): Promise<unknown> =>

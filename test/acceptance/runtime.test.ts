@@ -44,7 +44,7 @@ test(
       mkdirSync(join(hostile, path, '..'), { recursive: true });
       writeFileSync(join(hostile, path), text);
     };
-    const evilCode = `require('node:fs').appendFileSync(${JSON.stringify(join(box.directory, 'sprung'))}, 'x');`;
+    const evilCode = `require('node:fs').appendFileSync(${JSON.stringify(join(box.directory, 'evil.log'))}, 'x');`;
     addFile('evil.js', evilCode);
     addFile('evil.ts', evilCode);
     addFile(
@@ -64,7 +64,7 @@ test(
     expect(job.code).toBe(0);
     await box.run(['worker', 'start', '--drain'], { cwd: hostile });
     expect((await box.run(['logs', 'env'], { cwd: hostile })).stdout).toBe('[]\n');
-    for (const name of [join(box.directory, 'sprung'), join(hostile, 'stolen.db'), join(hostile, 'stolen')])
+    for (const name of [join(box.directory, 'evil.log'), join(hostile, 'stolen.db'), join(hostile, 'stolen')])
       expect([name, existsSync(name)]).toEqual([name, false]);
     expect(existsSync(join(box.home, 'queue.db'))).toBe(true);
   }),
@@ -85,9 +85,9 @@ test(
       const alone = await box.run(command.split(' '));
       const script = `("$0" ${command}; cat big.txt) 2>&1 | (sleep 1; wc -c)`;
       const { stdout } = await box.run([], { through: ['sh', '-c', script] });
-      const base = Buffer.byteLength(alone.stdout + alone.stderr);
+      const ownBytes = Buffer.byteLength(alone.stdout + alone.stderr);
       // show prints the age of the job, which may be longer in the second run.
-      expect(Math.abs(Number(stdout) - base - 3_000_000)).toBeLessThan(command === 'show job-1' ? 8 : 1);
+      expect(Math.abs(Number(stdout) - ownBytes - 3_000_000)).toBeLessThan(command === 'show job-1' ? 8 : 1);
     }
   }),
 );
@@ -101,7 +101,7 @@ test.skipIf(!existsSync(NODE))(
       (await box.run(['version', '--json'], { through: ['sh', '-c', script] })).stdout,
     );
     expect(version.runtime).toStartWith('node ');
-    // Both runtimes share one store.
+    // The executable reads the store that queuectl on Node created.
     expect((await box.json<JobJson[]>(['list'])).map((job) => job.state)).toEqual(['completed']);
   }),
 );

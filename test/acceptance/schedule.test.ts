@@ -25,7 +25,7 @@ interface ScheduleJson {
   timezone: string | null;
 }
 
-/** Adds a schedule that appends its nominal time to a file every second. Returns the path of the file. */
+/** Adds a schedule whose jobs append their scheduled time to a file, one per second. Returns the path of the file. */
 async function addTickingSchedule(box: Sandbox, ...flags: string[]): Promise<string> {
   const log = join(box.directory, 'ticks');
   const command = `echo $QUEUECTL_SCHEDULED_AT >> ${log}`;
@@ -33,7 +33,7 @@ async function addTickingSchedule(box: Sandbox, ...flags: string[]): Promise<str
   return log;
 }
 
-/** Returns the nominal times on disk in seconds. Expects that none of them is there twice. */
+/** Returns the scheduled times in the file, in seconds. Expects that none of them occurs twice. */
 function readTicks(log: string): number[] {
   const ticks = lines(log).map((line) => Date.parse(line) / 1000);
   expect(ticks.every(Number.isInteger)).toBe(true);
@@ -61,7 +61,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a tick runs within 1.5 s, even if the worker that enqueued it does not serve its queue',
+  'the job of a tick starts within 1.5 s, even if the worker that enqueued it does not serve its queue',
   inSandbox(async (box) => {
     await configure(box, { 'poll-interval': '1m' });
     await box.startWorkers('--queue', 'other', '--count', '3');
@@ -105,7 +105,7 @@ for (const [catchUp, runsMissedTick] of [
   ['one', true],
 ] as const) {
   test.concurrent(
-    `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice, and only ticks without a worker are missing`,
+    `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice, and only ticks while no worker ran are missing`,
     inSandbox(async (box) => {
       const log = await addTickingSchedule(box, '--overlap', 'allow', '--catch-up', catchUp);
       const supervisor = await box.startWorkers('--count', '2');
@@ -134,7 +134,7 @@ for (const [catchUp, runsMissedTick] of [
 }
 
 test.concurrent(
-  'with overlap queue, ticks during a run are run one after another',
+  'with overlap queue, ticks that come during a run wait and then run one after another',
   inSandbox(async (box) => {
     const log = join(box.directory, 'log');
     const gate = join(box.directory, 'gate');
@@ -178,7 +178,7 @@ test.concurrent(
       next_run_at: null,
       next_runs: [],
     });
-    // The time of two ticks passes, so that only `schedule run` can cause the next job.
+    // After the time of two ticks, all jobs of earlier ticks have run, so the next job comes from `schedule run`.
     const pausedAtMs = Date.now();
     await until(() => Date.now() > pausedAtMs + 2500, 'two ticks could have come');
     const runsBefore = lines(log).length;
@@ -196,20 +196,20 @@ test.concurrent(
 test.concurrent(
   'a schedule shows its next five runs and gives its jobs the options of schedule add',
   inSandbox(async (box) => {
-    const add = ['schedule', 'add', 'nightly', '--cron', '30 2 * * *', '--tz', 'europe/berlin'];
-    const job = ['--queue', 'q', '--priority', 'high', '--max-retries', '2', '--env', 'A=b', '--tag', 'k=v'];
-    expect((await box.run([...add, ...job, '--', 'printf', '%s', 'a b'])).stdout).toBe('nightly\n');
+    const addArgs = ['schedule', 'add', 'nightly', '--cron', '30 2 * * *', '--tz', 'europe/berlin'];
+    const jobFlags = ['--queue=q', '--priority=high', '--max-retries=2', '--env', 'A=b', '--tag', 'k=v'];
+    expect((await box.run([...addArgs, ...jobFlags, '--', 'printf', '%s', 'a b'])).stdout).toBe('nightly\n');
     const shown = await box.json<ScheduleJson>(['schedule', 'show', 'nightly']);
     expect(shown.timezone).toBe('Europe/Berlin');
     expect(shown.next_runs).toHaveLength(5);
     expect(shown.next_runs[0]!).toBe(shown.next_run_at!);
     for (const at of shown.next_runs) expect(at).toMatch(/T0[01]:30:00\.000Z$/);
-    const ran = await box.json<JobJson>(['schedule', 'run', 'nightly']);
-    expect(ran).toMatchObject({
+    const job = await box.json<JobJson>(['schedule', 'run', 'nightly']);
+    expect(job).toMatchObject({
       ...{ argv: ['printf', '%s', 'a b'], queue: 'q', priority: 10, max_retries: 2, tags: { k: 'v' } },
       ...{ env: { A: 'b', QUEUECTL_SCHEDULE: 'nightly' }, name: 'nightly', cwd: box.directory },
     });
-    const again = await box.run(['enqueue', JSON.stringify({ ...ran, id: 'again' })]);
+    const again = await box.run(['enqueue', JSON.stringify({ ...job, id: 'again' })]);
     expect(again).toMatchObject({ code: 0, stdout: 'again\n' });
   }),
 );

@@ -23,12 +23,12 @@ test(
     const job = {
       ...{ id: 'a', cwd: box.home, secret_env: ['TOKEN', 'KEY'], max_retries: 2 },
       // The command writes the value to a file outside the home, which proves that it arrives.
-      command: 'echo "$TOKEN $KEY" >>../told; echo done; seq 1 9000; exit 3',
+      command: 'echo "$TOKEN $KEY" >>../values; echo done; seq 1 9000; exit 3',
       ...{ on_failure: 'true', stdin: 'x', split_output: true, backoff: 'fixed', retry_delay: 0 },
     };
     await box.run(['enqueue', JSON.stringify(job)], { env });
     await untilEnded(box, 'a');
-    expect(lines(join(box.directory, 'told'))).toEqual([`${SECRET} k`, `${SECRET} k`]);
+    expect(lines(join(box.directory, 'values'))).toEqual([`${SECRET} k`, `${SECRET} k`]);
     for (const args of [
       ['show', 'a'],
       ['list'],
@@ -56,7 +56,7 @@ test(
   'a job whose worker lacks a secret fails with the name of the secret, and runs on a worker that has it',
   inSandbox(async (box) => {
     const first = box.start(['worker', 'start'], { env: { TOKEN: '' } });
-    const more = [
+    const flags = [
       '--secret-env',
       'TOKEN,MISSING_ONE',
       '--secret-env',
@@ -66,7 +66,7 @@ test(
       '--backoff-base',
       '1000',
     ];
-    await box.run(['enqueue', '--id', 'a', ...more, 'echo "[$TOKEN]" $MISSING_ONE $MISSING_TWO']);
+    await box.run(['enqueue', '--id', 'a', ...flags, 'echo "[$TOKEN]" $MISSING_ONE $MISSING_TWO']);
     expect(await untilState(box, 'a', 'failed')).toMatchObject({
       ...{ attempts: 1, exit_code: null },
       last_error: "secret variable MISSING_ONE is not in the worker's environment",

@@ -97,7 +97,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'under nohup SIGHUP is ignored, also by the workers',
+  'under nohup, the supervisor and its workers ignore SIGHUP',
   inSandbox(async (box) => {
     const workers = box.start(['worker', 'start', '--count', '2'], { through: ['nohup'] });
     await until(async () => (await workersOf(box)).length === 2, 'the workers are ready');
@@ -110,7 +110,7 @@ test.concurrent(
     await untilState(box, 'job', 'completed');
     expect(await workersOf(box)).toMatchObject(workerIds.map((id) => ({ id, status: 'idle' })));
     expect(workers.output()).not.toContain('stopping');
-    // Other signals still stop them.
+    // Other signals still stop the workers.
     signalGroup(workers.pid, 'SIGTERM');
     expect(await workers.exit).toBe(0);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -118,13 +118,13 @@ test.concurrent(
 );
 
 test.concurrent(
-  "a job that another process's signal ends during a stop is requeued without charging an attempt",
+  'a job that is ended by a signal from elsewhere during a stop is requeued without charging an attempt',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     signalGroup(workers.pid, 'SIGTERM');
     await untilDraining(box);
-    // The frame ignores the signal and the command dies of it, as in a shutdown of the machine.
+    // The frame ignores the signal and the command dies of it, as when the machine shuts down.
     sendSignal(processesOfJob(box, 'job'), 'SIGTERM');
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject(NOT_CHARGED);
@@ -134,7 +134,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the setting stop-timeout forces a stop that takes longer',
+  'a stop that takes longer than stop-timeout ends the running job and requeues it',
   inSandbox(async (box) => {
     await configure(box, { 'stop-timeout': '1s', 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -193,7 +193,7 @@ test.concurrent(
       { max_retries: 1 },
     );
     await until(() => lines(`${box.directory}/left`).length > 0, 'the command has left a process behind');
-    // A failure just before a stop may be caused by it, so the test waits 600 ms. The kill-grace is far longer.
+    // The worker attributes a failure just before a stop to the stop, so the test waits 600 ms, less than the kill-grace.
     const start = performance.now();
     await until(() => performance.now() - start > 600, 'the command has failed');
     signalGroup(workers.pid, 'SIGTERM');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, untilEnded } from '../support/execute.ts';
-import { fileNames, placeNames } from '../support/places.ts';
+import { fileNames, placeNames } from '../support/place.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
@@ -24,7 +24,7 @@ async function readStreams(ownBox: Sandbox, id: string, ...flags: string[]): Pro
 const SPLIT = { split_output: true };
 const numbersTo = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
 
-test.concurrent('short split output is printed by stream, or stdout first and then stderr', async () => {
+test.concurrent('logs prints short split output with stdout first, or one stream alone', async () => {
   const command = 'echo e1 >&2; echo o1; echo e2 >&2; echo o2; exit 3';
   const { job, output } = await execute(box, { id: 'short', command, ...SPLIT });
   expect(job).toMatchObject({ exit_code: 3, last_error: 'exit code 3: e2', split_output: true });
@@ -120,11 +120,12 @@ test(
 
 test(
   'logs prints stderr on a new line when stdout ends in the middle of one',
-  inSandbox(async (box) => {
-    await box.startWorkers();
-    await box.run(['run', '--id', 'job', '--split-output', 'printf out; printf err >&2']);
-    expect((await box.run(['logs', 'job'])).stdout).toBe('out\nerr');
-    expect((await box.run(['logs', 'job', '--stdout'])).stdout).toBe('out');
-    expect(await box.json(['logs', 'job'])).toMatchObject({ output: 'outerr', stdout: 'out', stderr: 'err' });
+  inSandbox(async (ownBox) => {
+    await ownBox.startWorkers();
+    await ownBox.run(['run', '--id', 'job', '--split-output', 'printf out; printf err >&2']);
+    expect((await ownBox.run(['logs', 'job'])).stdout).toBe('out\nerr');
+    expect((await ownBox.run(['logs', 'job', '--stdout'])).stdout).toBe('out');
+    const json = await ownBox.json(['logs', 'job']);
+    expect(json).toMatchObject({ output: 'outerr', stdout: 'out', stderr: 'err' });
   }),
 );

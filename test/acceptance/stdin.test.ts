@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, untilEnded } from '../support/execute.ts';
-import { fileNames } from '../support/places.ts';
+import { fileNames } from '../support/place.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -26,7 +26,7 @@ test.concurrent('a job reads stdin from text, a file or a pipe, for shell comman
   writeFileSync(file, '\ufeffgröße\0\r\n\n');
   expect(await outputOf(['--stdin', 'a text ', 'cat'])).toBe('a text ');
   expect(await outputOf(['--stdin', 'a text', '--', 'cat'])).toBe('a text');
-  // The file was read at enqueue, so a later change has no effect.
+  // The file is read when the job is enqueued, so a later change has no effect.
   const delayed = await box.run(['enqueue', '--stdin', '@input', '--delay', '1s', 'cat']);
   writeFileSync(file, 'changed');
   expect((await untilEnded(box, delayed.stdout.trim())).output).toBe('\ufeffgröße\0\r\n\n');
@@ -35,7 +35,7 @@ test.concurrent('a job reads stdin from text, a file or a pipe, for shell comman
   expect(json.output).toBe('from JSONfrom JSON');
 });
 
-test.concurrent('without --stdin or with an empty one the stdin of the job is /dev/null', async () => {
+test.concurrent('without --stdin or with an empty text, the stdin of a job is /dev/null', async () => {
   expect(await outputOf(['readlink /proc/self/fd/0; cat'], 'not for the job')).toBe('/dev/null\n');
   expect(await outputOf(['--stdin', '', 'readlink /proc/self/fd/0; cat'])).toBe('/dev/null\n');
 });

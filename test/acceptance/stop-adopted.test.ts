@@ -38,15 +38,15 @@ for (const [name, stop] of Object.entries(STOPS)) {
     `after ${name} a worker waits for its adopted job and settles it with the exit code of the command`,
     inSandbox(async (box) => {
       const job = await startOrphanedJob(box);
-      const second = await box.startWorkers('--count', '3');
+      const secondSupervisor = await box.startWorkers('--count', '3');
       await untilWorkerOf(box, 'job');
-      await stop(box, second);
+      await stop(box, secondSupervisor);
       await untilDraining(box);
       await until(async () => (await workersOf(box)).length === 1, 'one worker waits for the job');
       job.release();
       expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
       expect(job.traces()).toEqual(ONE_RUN);
-      await second.exit;
+      await secondSupervisor.exit;
       await until(async () => (await workersOf(box)).length === 0, 'no worker is left');
     }),
   );
@@ -56,11 +56,11 @@ test.concurrent(
   'workers that are stopped right after their start still adopt an orphaned job',
   inSandbox(async (box) => {
     const job = await startOrphanedJob(box);
-    const second = await box.startWorkers('--count', '2');
-    process.kill(second.pid, 'SIGTERM');
+    const secondSupervisor = await box.startWorkers('--count', '2');
+    process.kill(secondSupervisor.pid, 'SIGTERM');
     await untilWorkerOf(box, 'job');
     job.release();
-    expect(await second.exit).toBe(0);
+    expect(await secondSupervisor.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(ONE_RUN);
   }),
@@ -70,17 +70,17 @@ test.concurrent(
   'when workers are stopped, a worker of another queue takes over their adopted job',
   inSandbox(async (box) => {
     const job = await startOrphanedJob(box);
-    const second = await box.startWorkers('--count', '2');
+    const secondSupervisor = await box.startWorkers('--count', '2');
     await untilWorkerOf(box, 'job');
-    const third = await box.startWorkers('--queue', 'other');
-    process.kill(second.pid, 'SIGTERM');
-    expect(await second.exit).toBe(0);
+    const thirdSupervisor = await box.startWorkers('--queue', 'other');
+    process.kill(secondSupervisor.pid, 'SIGTERM');
+    expect(await secondSupervisor.exit).toBe(0);
     expect(job.traces()).toEqual(['start']);
     await untilWorkerOf(box, 'job');
-    process.kill(third.pid, 'SIGTERM');
+    process.kill(thirdSupervisor.pid, 'SIGTERM');
     await untilDraining(box);
     job.release();
-    expect(await third.exit).toBe(0);
+    expect(await thirdSupervisor.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(ONE_RUN);
   }),
@@ -94,7 +94,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     await box.json(['enqueue', '--id', 'next', 'true']);
     const { pid } = await untilWorkerOf(box, 'job');
-    // The supervisor is stopped, so it notices the death of the worker and the SIGTERM at the same moment.
+    // The supervisor is frozen, so it notices the death of the worker and the SIGTERM at the same moment.
     process.kill(workers.pid, 'SIGSTOP');
     process.kill(pid, 'SIGKILL');
     process.kill(workers.pid, 'SIGTERM');

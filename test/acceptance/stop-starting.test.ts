@@ -16,7 +16,7 @@ test.concurrent(
     for (const flags of [[], ['--force'], ['--leave']]) {
       const env = { QUEUECTL_CRASH_AT: 'before-registerSupervisor:1:stop' };
       const workers = box.start(['worker', 'start', '--count', '4'], { env });
-      await until(() => isStopped(workers.pid), 'the supervisor is suspended before it registers');
+      await until(() => isStopped(workers.pid), 'the supervisor is frozen before it registers');
       const stop = await box.run(['worker', 'stop', ...flags]);
       expect(stop.stdout).toBe('no workers were running\n');
       process.kill(workers.pid, 'SIGCONT');
@@ -29,12 +29,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a supervisor that was suspended while it started, and continues over a second after a worker stop, obeys the stop',
+  'a supervisor that is frozen while it starts, and continues over a second after a worker stop, obeys the stop',
   inSandbox(async (box) => {
     await box.create();
     const workers = box.start(['worker', 'start']);
     process.kill(workers.pid, 'SIGSTOP');
-    // The stop also applies if the supervisor had registered before it was suspended.
+    // The stop also applies if the supervisor had registered before it was frozen.
     await box.run(['worker', 'stop', '--timeout', '2s']);
     const stoppedAtMs = processes.clock();
     await until(() => processes.clock() > stoppedAtMs + 1100, 'more than a second passes');

@@ -140,9 +140,9 @@ test.concurrent(
   'a .stop_workers file older than the workers is ignored, and a newer one is obeyed and removed by the last worker',
   inSandbox(async (box) => {
     await box.create();
-    const state = join(box.home, 'queue.db.d');
-    const file = join(state, '.stop_workers');
-    mkdirSync(state, { recursive: true });
+    const stateDirectory = join(box.home, 'queue.db.d');
+    const file = join(stateDirectory, '.stop_workers');
+    mkdirSync(stateDirectory, { recursive: true });
     writeFileSync(file, '');
     const past = new Date(Date.now() - 60_000);
     utimesSync(file, past, past);

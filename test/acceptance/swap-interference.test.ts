@@ -36,13 +36,13 @@ async function startCrashingEnqueue(box: Sandbox, id: string): Promise<() => Pro
 }
 
 test.concurrent(
-  'a restore that waited for another one replaces the new store, not the one that was kept aside',
+  'a restore that waited for another restore replaces the new store, not the old store that was kept',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupPathOf(box)]);
     const restore = (point: string) =>
       box.start(['restore', '--yes', backupPathOf(box)], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
-    // The second restore has already checked that no other process uses the store. The check would find the first.
+    // `second` starts before `first`, because its check that no other process uses the store would find `first`.
     const second = restore('after-renew');
     await until(() => processState(second.pid) === 'T', 'the second has made its draft');
     const first = restore('swap-cleared');

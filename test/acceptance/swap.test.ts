@@ -16,10 +16,10 @@ import {
 
 const swapSource = readFileSync('src/store/sqlite/care/swap.ts', 'utf8');
 const ALL_POINTS = [...swapSource.matchAll(/crashPoint\('(swap-\w+)'\)/g)].map(([, name]) => name!);
-/** The crash points of a restore where no store exists. */
+/** The crash points that only a restore without an old store reaches. */
 const POINTS_WITHOUT_OLD_STORE = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];
 const REPLACING_POINTS = new Set(ALL_POINTS.filter((point) => !POINTS_WITHOUT_OLD_STORE.includes(point)));
-// Without this, a renamed crash point would remove the tests below without a failure.
+// Without this check, renaming a crash point would silently remove tests below.
 if (REPLACING_POINTS.size !== 5)
   throw new Error('swap.ts must have five crash points for a store that exists');
 const OLD_IDS = ['a', 'acked', 'b', 'c'];
@@ -30,7 +30,7 @@ function damageCounter(box: Sandbox): void {
   db.close();
 }
 
-/** Truncates the database. What is left of the store is in the WAL, which SQLite would remove. */
+/** Truncates the database. The rest of the store is in the WAL, which SQLite would remove. */
 const truncateDatabase = (box: Sandbox): void => truncateSync(dbPathOf(box), 0);
 
 interface SwapCase {
@@ -64,11 +64,11 @@ for (const [what, { command, damageBeforeWal, damageAfterWal }] of Object.entrie
         expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
 
         // Either the old store or the new one is complete, and an unreadable old file is still reported.
-        const restored = command === 'restore' ? ['a', 'b', 'c'] : OLD_IDS;
+        const newIds = command === 'restore' ? ['a', 'b', 'c'] : OLD_IDS;
         const replaced = ['swap-replaced', 'swap-kept'].includes(point);
         if (replaced) {
           expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
-          expect(await idsIn(box)).toEqual(restored);
+          expect(await idsIn(box)).toEqual(newIds);
         } else if (damageAfterWal !== undefined)
           expect((await box.run(['list'])).stderr).toContain('damaged');
         else expect(await idsIn(box)).toEqual(OLD_IDS);
@@ -78,7 +78,7 @@ for (const [what, { command, damageBeforeWal, damageAfterWal }] of Object.entrie
 
         expect((await box.run(args)).stderr).not.toContain('error');
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
-        expect(await idsIn(box)).toEqual(restored);
+        expect(await idsIn(box)).toEqual(newIds);
         expect(readdirSync(box.home).filter((name) => name.startsWith('.queue.db'))).toEqual([]);
         if (damageAfterWal === truncateDatabase) {
           const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));

@@ -9,7 +9,7 @@ const CLEAR_SCREEN = '\x1b[2J';
 const CONTROL_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/;
 
 test(
-  'S13: no path in notes, warnings, questions or results controls the terminal',
+  'S13: on a terminal, control characters in paths and settings are escaped',
   inSandbox(async (box) => {
     const oddPath = join(box.directory, `x${CLEAR_SCREEN}\u202e`);
     const db = `${oddPath}.db`;
@@ -39,7 +39,7 @@ test(
 );
 
 test(
-  'S14: JSON on a terminal is the same JSON with escapes, and in a pipe it is unchanged',
+  'S14: JSON has escapes for control characters on a terminal, and is unchanged in a pipe',
   inSandbox(async (box) => {
     const command = 'echo \u202e\u009b31m\u2028\u{e0041}';
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify({ id: 'job', command }) });

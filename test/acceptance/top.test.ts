@@ -7,10 +7,10 @@ import { onTerminal } from '../support/terminal.ts';
 
 const TAB = '\t';
 const ENTER = '\r';
-/** Matches `stty -a` when lines are edited and typed characters are shown. */
+/** Matches the output of `stty -a` when line editing and echo are on. */
 const NORMAL_MODE = /[^-]icanon[\s\S]*[^-]echo /;
 
-/** Opens `top` on a terminal and reads its screen. */
+/** Opens `top` on a terminal. `shows` waits until all given texts are on the screen. */
 function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof onTerminal>[4] = {}) {
   const top = onTerminal(box, ['top'], rows, columns, more);
   const screen = () => renderScreen(top.stdout(), rows, columns);
@@ -24,14 +24,14 @@ function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof 
   return { ...top, screen, line, shows };
 }
 
-const state = async (box: Sandbox, id: string) => (await box.json<JobJson>(['show', id])).state;
+const stateOf = async (box: Sandbox, id: string) => (await box.json<JobJson>(['show', id])).state;
 
 test(
   'top shows running, failed and waiting jobs and obeys keys',
   inSandbox(async (box) => {
     await enqueue(box, 'broken', 'test -e fixed || { echo no such bucket; exit 3; }', { max_retries: 1 });
     const workers = await box.startWorkers('--concurrency', '2');
-    await until(async () => (await state(box, 'broken')) === 'dead', 'the job is dead');
+    await until(async () => (await stateOf(box, 'broken')) === 'dead', 'the job is dead');
     const top = openTop(box, 30, 100);
     await top.shows('RUNNING 0', 'FAILURES 1', 'exit code 3: no such bucket', 'WORKERS 1');
     expect(top.screen()).toMatchObject({ alternate: true, cursor: false });
@@ -54,10 +54,10 @@ test(
     await top.shows('cancel job long? y/n');
     top.type('n');
     await top.shows('no changes made');
-    expect(await state(box, 'long')).toBe('processing');
+    expect(await stateOf(box, 'long')).toBe('processing');
     top.type('cy');
     await top.shows('cancelled job long', 'RUNNING 0');
-    expect(await state(box, 'long')).toBe('cancelled');
+    expect(await stateOf(box, 'long')).toBe('cancelled');
 
     // Selects the dead job, two lists below.
     await box.run(['enqueue', 'touch fixed', '--wait']);
@@ -65,7 +65,7 @@ test(
     await top.shows('> broken');
     top.type('r');
     await top.shows('retried job broken', 'FAILURES 0');
-    await until(async () => (await state(box, 'broken')) === 'completed', 'the retried job has completed');
+    await until(async () => (await stateOf(box, 'broken')) === 'completed', 'the retried job has completed');
 
     // Selects the queue of the job, in the first list.
     top.type(`${TAB}${TAB}`);
@@ -84,7 +84,7 @@ test(
     await top.shows('released job stays');
     top.type('p');
     await top.shows('resumed queue default', 'WAITING 0');
-    await until(async () => (await state(box, 'stays')) === 'completed', 'the job runs');
+    await until(async () => (await stateOf(box, 'stays')) === 'completed', 'the job runs');
 
     top.type('?');
     await top.shows('press any key to go back');
@@ -114,7 +114,7 @@ test(
 );
 
 test(
-  'top draws the whole screen anew after each resize of the terminal',
+  'top redraws the whole screen after each resize of the terminal',
   inSandbox(async (box) => {
     for (let i = 0; i < 40; i++)
       await enqueue(box, `job-${i}`, `echo 漢字 ${'long '.repeat(40)}`, { queue: `q${i % 7}` });
@@ -127,18 +127,18 @@ test(
     ] as const) {
       const before = top.stdout().length;
       top.resize(rows, columns);
-      // The screen is drawn anew after a resize, and nothing may reach beyond it.
-      const now = () =>
+      // Renders the text since the screen was last cleared. renderScreen throws if a line is below the screen.
+      const screen = () =>
         renderScreen(
           `\x1b[H${top.stdout().slice(before).split('\x1b[2J').slice(1).at(-1) ?? ''}`,
           rows,
           columns,
         );
       await until(
-        () => top.stdout().slice(before).includes('\x1b[2J') && now().lines.at(-1)!.startsWith('q quit'),
+        () => top.stdout().slice(before).includes('\x1b[2J') && screen().lines.at(-1)!.startsWith('q quit'),
         'the screen is redrawn',
       );
-      expect(now().lines[0]).toStartWith('queuectl top');
+      expect(screen().lines[0]).toStartWith('queuectl top');
     }
     process.kill(top.pid, 'SIGTERM');
   }),

@@ -6,11 +6,11 @@ import { expectRefusal } from '../support/refusal.ts';
 test.concurrent(
   'twenty parallel enqueues with one unique key add one job, and all print its id',
   inSandbox(async (box) => {
-    const answers = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 20 }, () => box.run(['enqueue', '--unique', 'report', 'echo ran >>traces'])),
     );
-    expect(answers.every((answer) => answer.code === 0)).toBe(true);
-    expect(new Set(answers.map((answer) => answer.stdout)).size).toBe(1);
+    expect(results.every((result) => result.code === 0)).toBe(true);
+    expect(new Set(results.map((result) => result.stdout)).size).toBe(1);
     await box.run(['worker', 'start', '--drain']);
     expect(lines(join(box.directory, 'traces'))).toEqual(['ran']);
     expect(await box.json(['list'])).toHaveLength(1);
@@ -18,7 +18,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'JSON marks a job that existed before, and the key of a job is free again when the job has ended',
+  'enqueue --json marks an existing job, and a unique key is free again when its job has ended',
   inSandbox(async (box) => {
     const first = await box.json<JobJson>(['enqueue', '--unique', 'k', '--id', 'one', 'exit 0']);
     expect(first).toMatchObject({ id: 'one', unique_key: 'k' });

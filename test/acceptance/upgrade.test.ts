@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { buildNextVersion, throughProgram } from '../support/next-version.ts';
 import { untilWorkerOf } from '../support/processes.ts';
@@ -11,14 +11,14 @@ import { expectRefusal } from '../support/refusal.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const NEXT_SCHEMA_VERSION = SCHEMA_VERSION + 1;
-const temporary = makeTempDir();
+const tempDir = makeTempDir();
 /** A value of RunOptions.through that runs the next version of queuectl. */
 let throughNext: string[] = [];
 
 beforeAll(() => {
-  throughNext = throughProgram(buildNextVersion(temporary.path));
+  throughNext = throughProgram(buildNextVersion(tempDir.path));
 }, 100_000);
-afterAll(() => temporary.remove());
+afterAll(() => tempDir.remove());
 
 const runNext = (box: Sandbox, ...args: string[]): Promise<Result> => box.run(args, { through: throughNext });
 
@@ -60,7 +60,7 @@ const READING_COMMANDS = [
 ];
 
 test(
-  'commands that read refuse an older store and leave it as it is; doctor, db check and completion work',
+  'commands that read refuse an older store and do not change it, but doctor, db check and completion work',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', 'true']);
     for (const command of READING_COMMANDS) {
@@ -106,7 +106,7 @@ test(
 );
 
 test(
-  'while an older worker runs, a write and db migrate are refused; after worker stop --leave they migrate',
+  'enqueue and db migrate are refused while an older worker runs, and db migrate works after worker stop --leave',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job', 3);
@@ -163,7 +163,7 @@ test(
 );
 
 test(
-  'workers exit when the schema becomes newer, and take over their job when it is supported again',
+  'workers exit when the schema becomes newer, and new workers adopt their job when it is supported again',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
     const workers = await box.startWorkers();
@@ -211,7 +211,7 @@ test(
     const file = join(import.meta.dir, '../support/exports/schema-18.jsonl');
     expect(await box.run(['import', file])).toMatchObject({ code: 0 });
     expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stdout: 'ok\n' });
-    // The import ignores the histograms of that version, so the columns of rollups about times are not compared.
+    // The import ignores the histograms of that version, so the time columns of rollups are not compared.
     const timeColumn = /^([wr]\d+|wait.*|run.*|oldest_ms)$/;
     const comparable = (row: Record<string, object>): unknown =>
       row.rollup === undefined

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => box.cleanup());
 
 describe('wait', () => {
-  const exitCodes: [string, string, Record<string, unknown>, number][] = [
+  const exitCodes: [job: string, command: string, fields: Record<string, unknown>, code: number][] = [
     ['a job that completes', 'true', {}, 0],
     ['a job that fails', 'exit 42', {}, 42],
     ['a job that is killed by a signal', 'kill -TERM $$', {}, 143],
@@ -24,9 +24,9 @@ describe('wait', () => {
     ['a job whose program does not exist', 'nosuchprogram-x1', {}, 127],
     ['a job whose directory does not exist', 'true', { cwd: '/no/such/directory' }, 125],
   ];
-  for (const [name, command, more, code] of exitCodes) {
-    test(`exits with ${code} for ${name}`, async () => {
-      const { id } = await enqueue(box, name.replaceAll(' ', '-'), command, more);
+  for (const [job, command, fields, code] of exitCodes) {
+    test(`exits with ${code} for ${job}`, async () => {
+      const { id } = await enqueue(box, job.replaceAll(' ', '-'), command, fields);
       expect((await box.run(['wait', id])).code).toBe(code);
     });
   }
@@ -74,31 +74,11 @@ describe('wait', () => {
     expect(stderr).toContain("job 'never' is still pending");
     expect(stderr).toContain('no worker serves queue nobody');
   });
-
-  test.each([
-    ['an unknown job', ['wait', 'good', 'nosuch']],
-    ['no job', ['wait']],
-    ['an invalid duration', ['wait', 'good', '--timeout', 'soon']],
-    ['an unknown flag', ['wait', 'good', '--tiemout', '1s']],
-    ['invalid JSON that run gets', ['run', '{"command":']],
-    ['an invalid priority that enqueue --wait gets', ['enqueue', '--wait', '--priority', 'x', 'true']],
-  ])('exits with 125 for %s', async (_, args) => {
-    const { code, stderr } = await box.run(args);
-    expect(code).toBe(125);
-    expect(stderr).toStartWith('error: ');
-  });
-
-  test('is woken by the end of a job instead of polling', async () => {
-    const start = performance.now();
-    for (let i = 0; i < 10; i++) expect((await box.run(['enqueue', '--wait', 'true'])).code).toBe(0);
-    // By polling alone each job would take half a second on average.
-    expect(performance.now() - start).toBeLessThan(4000);
-  });
 });
 
 describe('enqueue', () => {
   test('leaves flags after -- to the program', async () => {
-    // The id exists. If enqueue obeyed --wait, the code would be 125.
+    // The id is taken, so enqueue exits with 4. If it obeyed --wait, it would exit with 125.
     expect((await box.run(['enqueue', '--id', 'good', '--', 'rm', '-f', '--wait', 'x'])).code).toBe(4);
   });
 
@@ -109,7 +89,14 @@ describe('enqueue', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ state: 'dead', exit_code: 6 });
   });
 
-  test('waits for a whole file with --wait', async () => {
+  test('is woken with --wait by the end of a job instead of polling', async () => {
+    const start = performance.now();
+    for (let i = 0; i < 10; i++) expect((await box.run(['enqueue', '--wait', 'true'])).code).toBe(0);
+    // By polling alone each job would take half a second on average.
+    expect(performance.now() - start).toBeLessThan(4000);
+  });
+
+  test('waits for all jobs of a file with --wait', async () => {
     const { code, stdout } = await box.run(['enqueue', '--wait', '--file', '-', '--json'], {
       stdin: 'true\nexit 5\nexit 4\n',
     });
@@ -168,6 +155,19 @@ describe('enqueue', () => {
       expect((await ownBox.json<JobJson>(['show', 'alone'])).state).toBe('pending');
     }),
   );
+});
+
+test.each([
+  ['wait for an unknown job', ['wait', 'good', 'nosuch']],
+  ['wait without a job', ['wait']],
+  ['wait with an invalid duration', ['wait', 'good', '--timeout', 'soon']],
+  ['wait with an unknown flag', ['wait', 'good', '--tiemout', '1s']],
+  ['run with invalid JSON', ['run', '{"command":']],
+  ['enqueue --wait with an invalid priority', ['enqueue', '--wait', '--priority', 'x', 'true']],
+])('%s exits with 125', async (_, args) => {
+  const { code, stderr } = await box.run(args);
+  expect(code).toBe(125);
+  expect(stderr).toStartWith('error: ');
 });
 
 test('a hundred waiting processes all see one job end', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-/** Expects that a command that waits for a job of queue gpu prints `warning` once, and ends when the queue is resumed. */
+/** Expects that a command prints `warning` once and exits when queue gpu is resumed. Then pauses the queue again. */
 async function expectOneWarning(box: Sandbox, args: string[], warning: string): Promise<void> {
   const running = box.start(args);
   await until(() => running.output().includes(warning), `${args[0]} prints ${warning}`);
@@ -18,13 +18,13 @@ test.concurrent(
     await box.startWorkers();
     await box.run(['queue', 'set', 'gpu', '--concurrency', '1']);
     await box.run(['queue', 'pause', 'gpu']);
-    const paused = 'warning: queue gpu was paused at ';
+    const warning = 'warning: queue gpu was paused at ';
     await enqueue(box, 'a', 'true', { queue: 'gpu' });
-    await expectOneWarning(box, ['wait', 'a'], paused);
+    await expectOneWarning(box, ['wait', 'a'], warning);
     await enqueue(box, 'b', 'true', { queue: 'gpu' });
-    await expectOneWarning(box, ['logs', '-f', 'b'], paused);
-    await expectOneWarning(box, ['run', '--queue', 'gpu', 'true'], paused);
-    await expectOneWarning(box, ['enqueue', '--wait', '--queue', 'gpu', 'true'], paused);
+    await expectOneWarning(box, ['logs', '-f', 'b'], warning);
+    await expectOneWarning(box, ['run', '--queue', 'gpu', 'true'], warning);
+    await expectOneWarning(box, ['enqueue', '--wait', '--queue', 'gpu', 'true'], warning);
   }),
 );
 
@@ -42,7 +42,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'run and enqueue print why an attempt could not start, also in a pipe',
+  'run and enqueue print in a pipe why an attempt could not start',
   inSandbox(async (box) => {
     await box.startWorkers();
     const why = "secret variable NOBODY_HAS_THIS is not in the worker's environment";

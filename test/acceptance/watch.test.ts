@@ -15,7 +15,7 @@ function lastScreen(text: string): string[] {
 }
 
 test(
-  '--watch on a terminal follows changes and resizes, and restores the screen at its end',
+  '--watch on a terminal follows changes and resizes, and restores the screen at the end',
   inSandbox(async (box) => {
     await enqueue(box, 'first', 'echo a rather long command that does not fit into a narrow window at all');
     for (const command of ['list', 'status']) {
@@ -50,7 +50,7 @@ test(
     await until(() => watching.stdout() === `${wholeStatus}pending\t1\n`, 'the change is printed');
     const json = box.start(['status', '--watch=100ms', '--json']);
     await until(() => json.stdout().endsWith('}\n'), 'the whole status is printed');
-    // Heartbeats are not printed, and there are some before the job is settled.
+    // Several heartbeats happen before the job is settled, but they are not printed.
     await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
     await box.startWorkers('--queue', 'default');
     await enqueue(box, 'two', 'sleep 1');
@@ -87,7 +87,7 @@ test(
     expect(await box.start(['worker', 'start', '--queue', 'default', '--drain']).exit).toBe(0);
     await until(
       () => states().some(([id, state]) => id === 'old' && state !== 'pending'),
-      'the removed job is printed',
+      'the job that left the list is printed',
     );
     expect(states().slice(0, 2)).toEqual([
       ['old', 'pending'],
@@ -103,7 +103,7 @@ test(
 test(
   'an invalid interval of --watch is refused',
   inSandbox(async (box) => {
-    for (const time of ['0', 'soon', '10ms', '2d'])
-      expect((await box.run(['status', `--watch=${time}`])).code).toBe(2);
+    for (const interval of ['0', 'soon', '10ms', '2d'])
+      expect((await box.run(['status', `--watch=${interval}`])).code).toBe(2);
   }),
 );

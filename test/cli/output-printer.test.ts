@@ -19,7 +19,7 @@ test('each write to a terminal starts and ends plain, and colors continue with t
   expect(written).toEqual(['\x1b[31mred\x1b[0m', '\x1b[31m more\x1b[0m', '\x1b[31;1mbold\x1b[0m\n']);
 });
 
-test('colors change without the attributes of the previous ones', () => {
+test('each change of style resets the previous one', () => {
   const { print, written } = printer();
   print('\x1b[1;31ma\x1b[0;32mb\x1b[4mc\x1b[m\n');
   expect(written.join('')).toBe('\x1b[1;31ma\x1b[0;32mb\x1b[0;32;4mc\x1b[0m\n');
@@ -32,6 +32,10 @@ test.each([
   ['text\n\r', 'text\n\r'],
   ['', ''],
   ['a\x1b[3', 'a\\x1b[3\n'],
+  ['10%\r\x1b[K', '10%\r\x1b[K'],
+  ['10%\x1b[2K\r', '10%\x1b[2K\r'],
+  ['10%\r\x1b[K20%', '10%\r\x1b[K20%\n'],
+  ['a\n\x1b[K', 'a\n\x1b[K'],
 ])('a terminal is left at the start of an empty line after %j', (text, expected) => {
   const { print, end, written } = printer();
   for (const char of text) print(char);
@@ -57,7 +61,7 @@ test('a pipe and --raw get the bytes unchanged', () => {
   }
 });
 
-test('stderr has rules of its own', () => {
+test('stderr follows its own terminal and color settings', () => {
   const on = (options: Partial<Io>): string => {
     const { print, written } = printer(options, false, 'stderr');
     print('\x1b[31mx\x07');
@@ -77,9 +81,26 @@ test('after an interruption, colors are reset again if there were any', () => {
   expect(written).toEqual(['plain', '\x1b[31mred\x1b[0m', '\x1b[0m']);
 });
 
-test('any bytes in any pieces write no control characters to a terminal except colors', () => {
+test('any bytes in any pieces write no control characters to a terminal except colors and erasures of a line', () => {
   const random = seededRandom('output printer');
-  const alphabet = ['\x1b', '[', '3', '1', ';', '8', 'm', '\r', '\n', 'a', '\x07', '\u009b', '\u202e'];
+  const alphabet = [
+    '\x1b',
+    '[',
+    '3',
+    '1',
+    ';',
+    '8',
+    'm',
+    'K',
+    '2',
+    'J',
+    '\r',
+    '\n',
+    'a',
+    '\x07',
+    '\u009b',
+    '\u202e',
+  ];
   for (let round = 0; round < 1000; round++) {
     const { print, end, written } = printer();
     for (let i = below(random, 20); i > 0; i--)
@@ -88,7 +109,7 @@ test('any bytes in any pieces write no control characters to a terminal except c
       );
     end();
     for (const text of written) {
-      expect(text.replace(/\x1b\[[0-9;]*m/g, '')).not.toMatch(/(?![\n\r\t])[\p{Cc}\p{Cf}]/u);
+      expect(text.replace(/\x1b\[([0-9;]*m|[12]?K)/g, '')).not.toMatch(/(?![\n\r\t])[\p{Cc}\p{Cf}]/u);
       expect(text).not.toMatch(/\x1b\[([0-9;]*;)?8(;[0-9;]*)?m/);
       // The last sequence of each write is a reset.
       expect(text.match(/\x1b\[[0-9;]*m/g)?.at(-1) ?? '\x1b[0m').toBe('\x1b[0m');

@@ -22,7 +22,7 @@ test('every example and every shorthand in `queuectl help cron` is valid', async
 
 test('`queuectl help filters` lists every filter, and every field of --where', () => {
   const rows = rowsOf('filters', 'Filters');
-  const named = rows.map(([term]) => term.split(' ')[0]!.slice(2));
-  expect(named.sort()).toEqual(Object.keys(FILTER_FLAGS).sort());
+  const filterNames = rows.map(([term]) => term.split(' ')[0]!.slice(2));
+  expect(filterNames.sort()).toEqual(Object.keys(FILTER_FLAGS).sort());
   for (const field of CONDITION_FIELDS) expect(JSON.stringify(rows)).toContain(field);
 });

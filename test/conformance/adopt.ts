@@ -13,7 +13,7 @@ import {
 import type { Case } from './topic.ts';
 
 export const adopt: Record<string, Case> = {
-  'the adopter holds the job with a higher token on the same attempt': async ({ store }) => {
+  'an adopter gets a higher token for the same attempt': async ({ store }) => {
     const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(adopted).toMatchObject({
@@ -107,24 +107,24 @@ export const adopt: Record<string, Case> = {
     expect((await store.runningJobs())[0]?.endReason).toBeNull();
   },
 
-  'the next attempt has no reason to end it': async ({ store }) => {
+  'the next attempt starts without a reason to end it': async ({ store }) => {
     const job = await startJob(store, 'a');
     await store.mark(job.claim, 'stopped');
     await store.settle(ending(job, { why: 'stopped' }));
     expect((await claimOne(store)).endReason).toBeNull();
   },
 
-  'running returns every running job with its holder, and no other': async ({ store }) => {
+  'runningJobs returns every running job with its worker, and no other job': async ({ store }) => {
     const waiting = jobSpec('waiting', { runAt: NOW + 60_000, priority: 20 });
     await store.insert(
       [jobSpec('a'), jobSpec('b', { queue: 'x' }), jobSpec('c'), jobSpec('ready'), waiting],
       NOW,
     );
     const [a] = await claim(store, { workerId: 'w1' });
-    const held = await claim(store, { workerId: 'w2', limit: 2 });
+    const running = await claim(store, { workerId: 'w2', limit: 2 });
     await store.settle(ending(a!, succeeded));
     const found = await store.runningJobs();
     expect(ids(found).sort()).toEqual(['b', 'c']);
-    for (const job of held) expect(found).toContainEqual(job);
+    for (const job of running) expect(found).toContainEqual(job);
   },
 };

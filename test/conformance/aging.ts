@@ -27,9 +27,7 @@ export const aging: Record<string, Case> = {
     expect(claimedIds.indexOf('lower')).toBeGreaterThan(13);
   },
 
-  'a low-priority job is never claimed before the others without aging, nor after aging is removed': async ({
-    store,
-  }) => {
+  'a low-priority job is claimed last without aging, and after aging is removed': async ({ store }) => {
     await store.insert([jobSpec('low')], NOW);
     expect(await claimEachMinute(store, 20)).not.toContain('low');
     await enableAging(store);
@@ -38,9 +36,7 @@ export const aging: Record<string, Case> = {
     expect((await claimOne(store, 'w1', NOW + 60 * MINUTE_MS)).id).toBe('last');
   },
 
-  'a job gains one priority per whole interval, and a clock that is set back does not reduce it': async ({
-    store,
-  }) => {
+  'a job gains one priority per whole interval and keeps it if the clock is set back': async ({ store }) => {
     await enableAging(store);
     await store.insert([jobSpec('low'), jobSpec('also', { priority: -100 })], NOW);
     await store.insert(
@@ -52,9 +48,7 @@ export const aging: Record<string, Case> = {
     expect((await claimOne(store, 'w1', NOW - 600 * MINUTE_MS)).id).toBe('low');
   },
 
-  'within one priority jobs are claimed in the order of their enqueue, whenever they became due': async ({
-    store,
-  }) => {
+  'jobs of one priority are claimed in the order of enqueue, whenever they became due': async ({ store }) => {
     await enableAging(store);
     const first = jobSpec('first', { runAt: NOW + 50 * MINUTE_MS });
     await store.insert([first, jobSpec('second'), jobSpec('third')], NOW);
@@ -67,7 +61,7 @@ export const aging: Record<string, Case> = {
     ]);
   },
 
-  'a job gains priority only while it exists and is due, also before a retry': async ({ store }) => {
+  'a job gains no priority before it is added or due, nor while it waits for a retry': async ({ store }) => {
     await enableAging(store);
     const job = await startJob(store, 'retried');
     await store.settle(ending(job, failedWith(1), NOW + 30 * MINUTE_MS));

@@ -125,7 +125,7 @@ export const dependencies: Record<string, Case> = {
     expect(await store.cancelledDueTo('a')).toEqual(['b', 'c']);
   },
 
-  'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
+  'a job whose parent failed can be held or run instead of being cancelled': async ({ store }) => {
     const parent = await startJob(store, 'parent', oneAttempt);
     await store.insert(
       [childOf('held', ['parent'], onFailure('hold')), childOf('run', ['parent'], onFailure('run'))],
@@ -182,7 +182,7 @@ export const dependencies: Record<string, Case> = {
     ).toBe("invalid-job: circular dependency: 'a' -> 'b' -> 'c' -> 'a'");
   },
 
-  'an unblocked job still waits for its own time': async ({ store }) => {
+  'an unblocked job still waits until it is due': async ({ store }) => {
     const parent = await startJob(store, 'parent');
     await store.insert([childOf('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
     await store.settle(ending(parent, succeeded));
@@ -247,9 +247,7 @@ export const dependencies: Record<string, Case> = {
     expect(await runAll(store)).toEqual(['parent', 'child', 'last']);
   },
 
-  'a job that accepts any end of its parent waits for the next end when both are retried': async ({
-    store,
-  }) => {
+  'a job that accepts a failed parent waits again if both are retried': async ({ store }) => {
     await store.insert(
       [
         jobSpec('parent', oneAttempt),
@@ -262,6 +260,22 @@ export const dependencies: Record<string, Case> = {
       await store.settle(ending(job, failedWith(1), NOW));
     await store.retry(['any', 'parent', 'run'], ['dead'], NOW);
     expect(await statesOf(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
+  },
+
+  'cancelledDueTo tells which jobs the last end of a job has cancelled, and which an earlier one': async ({
+    store,
+  }) => {
+    const first = await startJob(store, 'parent', oneAttempt);
+    await store.insert([childOf('old', ['parent']), childOf('old-child', ['old'])], NOW);
+    await store.settle(ending(first, failedWith(1), NOW + 1000));
+    await store.retry(['parent'], ['dead'], NOW + 2000);
+    const [again] = await claim(store, {}, NOW + 2000);
+    expect(await store.cancelledDueTo('parent', 'last')).toEqual([]);
+    await store.insert([childOf('new', ['parent']), childOf('new-child', ['new'])], NOW + 2000);
+    await store.cancel(['parent'], NOW + 3000);
+    await store.settle(ending(again!, { why: 'cancelled' }, NOW + 4000));
+    expect(await store.cancelledDueTo('parent', 'last')).toEqual(['new', 'new-child']);
+    expect(await store.cancelledDueTo('parent')).toEqual(['old', 'old-child', 'new', 'new-child']);
   },
 
   'cancelledDueTo omits a job that a user cancelled before its parent failed': async ({ store }) => {
@@ -290,9 +304,7 @@ export const dependencies: Record<string, Case> = {
       expect((await store.get('a'))?.lastError).toBeNull();
     },
 
-  'a job whose unique key is taken is replaced by the existing job as a parent in its batch': async ({
-    store,
-  }) => {
+  'a child whose parent has a taken unique key depends on the existing job instead': async ({ store }) => {
     const unique = { key: 'k', while: 'active' as const, forMs: null };
     const first = await startJob(store, 'first', { unique });
     const added = await store.insert([jobSpec('a', { unique }), childOf('b', ['a'])], NOW);
@@ -311,9 +323,7 @@ export const dependencies: Record<string, Case> = {
     expect(await store.remove(['d', 'e'], ['pending'], NOW)).toMatchObject({ ids: ['d', 'e'] });
   },
 
-  'dependencies returns each parent with its state, which is null if the parent was removed': async ({
-    store,
-  }) => {
+  'dependencies returns each parent with its state, or null for a removed parent': async ({ store }) => {
     const a = await startJob(store, 'a');
     await store.insert([jobSpec('b'), childOf('child', ['notok:b', 'a'], onFailure('run'))], NOW);
     await store.settle(ending(a, succeeded));
@@ -339,10 +349,33 @@ export const dependencies: Record<string, Case> = {
     ]);
   },
 
+  'children, countChildren and cancelledWith stop at a limit': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b', oneAttempt)], NOW);
+    const children = Array.from({ length: 9 }, (_, i) =>
+      childOf(`c${i}`, ['a', ...(i % 3 ? [] : ['any:b'])]),
+    );
+    await store.insert([...children, childOf('grandchild', ['c8'])], NOW);
+    // Some dependencies are met, others failed or are open. The children are still in the order of enqueueing.
+    for (const id of ['c5', 'c2']) await store.cancel([id], NOW);
+    const names = children.map((child) => child.id);
+    for (const limit of [0, 1, 4, 9, 20]) {
+      expect(ids(await store.children('a', limit))).toEqual(names.slice(0, limit));
+      expect(await store.countChildren('a', limit)).toBe(Math.min(limit, 9));
+      const cancelled = await store.cancelledWith(['a'], 'cancelled', limit);
+      expect(cancelled).toHaveLength(Math.min(limit, 8));
+      expect(await store.cancelledWith(['a'], 'cancelled')).toEqual(expect.arrayContaining(cancelled));
+    }
+    await store.cancel(['a', 'b'], NOW);
+    expect(ids(await store.children('a', 7))).toEqual(names.slice(0, 7));
+    expect(await store.countChildren('b', 9)).toBe(3);
+    expect(await store.countChildren('nobody', 9)).toBe(0);
+    expect(await store.children('nobody', 9)).toEqual([]);
+  },
+
   'cancelledWith returns exactly the jobs that a cancel or a removal then cancels': async ({ store }) => {
     for (const end of ['cancelled', 'deleted'] as const) {
-      const named = (...names: string[]): string[] => names.map((name) => `${end}-${name}`);
-      const [a, other] = named('a', 'other') as [string, string];
+      const prefixed = (...names: string[]): string[] => names.map((name) => `${end}-${name}`);
+      const [a, other] = prefixed('a', 'other') as [string, string];
       await store.insert(
         [
           ...[jobSpec(a), jobSpec(other), childOf(`${end}-ok`, [a]), childOf(`${end}-any`, [`any:${a}`])],
@@ -358,7 +391,7 @@ export const dependencies: Record<string, Case> = {
       await store.hold([`${end}-held`], NOW);
       const predicted = await store.cancelledWith([a, `${end}-held`], end);
       expect(predicted).toEqual(
-        end === 'cancelled' ? named('ok', 'grandchild') : named('ok', 'any', 'notok', 'grandchild'),
+        end === 'cancelled' ? prefixed('ok', 'grandchild') : prefixed('ok', 'any', 'notok', 'grandchild'),
       );
       const { dependents } =
         end === 'cancelled'

@@ -30,21 +30,21 @@ export const due: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBe(NOW + 60_000);
   },
 
-  'a job that was requeued by a stop counts as ready': async ({ store }) => {
+  'nextDue treats a job that was requeued by a stop as ready': async ({ store }) => {
     const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'stopped' }, NOW + 500));
     expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW + 500);
     expect(await claim(store, {}, NOW + 500)).toHaveLength(1);
   },
 
-  'a ready job of another queue does not count': async ({ store }) => {
+  'nextDue ignores ready jobs of other queues': async ({ store }) => {
     await store.insert([jobSpec('a', { queue: 'x' }), jobSpec('b', { queue: 'y', runAt: NOW + 5000 })], NOW);
     expect(await store.nextDue(['y'], NOW)).toBe(NOW + 5000);
     expect(await store.nextDue(['x', 'y'], NOW)).toBeLessThanOrEqual(NOW);
     expect(await store.nextDue(['x'], NOW)).toBeLessThanOrEqual(NOW);
   },
 
-  'a waiting job of another queue does not count': async ({ store }) => {
+  'nextDue ignores delayed jobs of other queues': async ({ store }) => {
     await store.insert(
       [jobSpec('a', { queue: 'x', runAt: NOW + 1000 }), jobSpec('b', { queue: 'y', runAt: NOW + 5000 })],
       NOW,

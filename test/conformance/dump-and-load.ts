@@ -45,7 +45,7 @@ export const dumpAndLoad: Record<string, Case> = {
     expect((await claimOne(store)).id).toBe('waits');
   },
 
-  async 'a load is refused if a job exists, or skips that job with all its rows'({ store }) {
+  async 'a load with an existing job is refused, or skips the job with all its rows'({ store }) {
     const rows = await rowsOfEveryKind(store);
     await store.insert([jobSpec('done', { command: 'mine' })], NOW);
     await expect(loadRows(store, rows)).rejects.toMatchObject({ code: 'import-conflict' });
@@ -66,7 +66,7 @@ export const dumpAndLoad: Record<string, Case> = {
     expect(await store.attempts('runs')).toMatchObject([{ why: 'lost' }]);
   },
 
-  'an output file gets the new number of its attempt, and is skipped with it': async ({ store }) => {
+  'an output file gets the new number of its attempt, and is skipped with its job': async ({ store }) => {
     await startJob(store, 'runs');
     const rows = await dumpRows(store);
     const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
@@ -116,7 +116,7 @@ export const dumpAndLoad: Record<string, Case> = {
     expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
   },
 
-  async 'histograms are loaded as dumped, invalid ones are refused, and those from before the first release are dropped'({
+  async 'histograms are loaded unchanged, invalid ones are refused, and unreleased formats are dropped'({
     store,
   }) {
     await store.settle(ending(await startJob(store, 'a', { name: 'n' }), succeeded, NOW + 700));

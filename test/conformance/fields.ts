@@ -4,7 +4,7 @@ import { fieldValue, JOB_DEFAULTS, KEPT_FIELDS } from '../../src/core/field-list
 import type { JobSpec } from '../../src/core/job.ts';
 import { isEditable } from '../../src/core/job-changes.ts';
 import type { Schema } from '../../src/core/schema.ts';
-import { jobSpec, NOW } from '../support/jobs.ts';
+import { ids, jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const SAMPLE_WORD = 'sample';
@@ -46,8 +46,6 @@ function jobWith(id: string, field: NamedField): JobSpec {
   return jobSpec(id, { [group]: { [key]: value } });
 }
 
-const idOf = ({ id }: { id: string }): string => id;
-
 function insertCase(field: NamedField): Case {
   return async ({ store }) => {
     // The sample of depends_on names this job.
@@ -62,7 +60,7 @@ function insertCase(field: NamedField): Case {
         expect(await store.get(job.id)).toMatchObject({ ...job, stdin: null });
         expect(await store.stdin(job.id)).toBe(job.stdin);
       }
-      await store.remove(jobs.map(idOf), ['pending'], NOW);
+      await store.remove(ids(jobs), ['pending'], NOW);
     }
   };
 }

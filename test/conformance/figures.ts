@@ -1,18 +1,10 @@
 import { expect } from 'bun:test';
 import type { Random } from '../../src/core/clock.ts';
-import {
-  addFigures,
-  attemptOutcome,
-  emptyFigures,
-  type Figures,
-  MAX_NAMES,
-  OTHER_LABEL,
-  TIERS,
-  type Tier,
-} from '../../src/core/figures.ts';
+import { addFigures, attemptOutcome, emptyFigures, type Figures } from '../../src/core/figures.ts';
 import { percentilesOf, sampleCount } from '../../src/core/histogram.ts';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import { MAX_NAMES, OTHER_LABEL, TIERS, type Tier } from '../../src/core/tiers.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -64,7 +56,7 @@ class RandomChanges {
   claims: ClaimedJob[] = [];
   added = 0;
   readonly expected = new Map<string, Figures>();
-  /** When jobs were requeued because their command never started. Their wait begins again then. */
+  /** The time at which a job was requeued because its command never started. Its wait begins again then. */
   private readonly releasedAt = new Map<string, number>();
   private readonly store: Store;
   private readonly random: Random;
@@ -102,10 +94,10 @@ class RandomChanges {
     if (this.claims.length === 0) return;
     const job = pick(this.random, this.claims);
     const settlement = ending(job, pick(this.random, OUTCOMES), this.now);
-    const isCancelled = await this.isCancelRequested(job);
+    const cancelRequested = await this.isCancelRequested(job);
     const [answer] = (await this.store.claim(claimRequest({ limit: 0, settlements: [settlement] }), this.now))
       .settled;
-    if (answer === 'applied') this.count(job, settlement, isCancelled);
+    if (answer === 'applied') this.count(job, settlement, cancelRequested);
   }
 
   async cancel(): Promise<void> {
@@ -117,26 +109,30 @@ class RandomChanges {
   }
 
   private async isCancelRequested({ claim }: ClaimedJob): Promise<boolean> {
-    const held = await this.store.runningJobs();
-    return held.some((one) => one.claim.attempt === claim.attempt && one.endReason === 'cancelled');
+    const running = await this.store.runningJobs();
+    return running.some((one) => one.claim.attempt === claim.attempt && one.endReason === 'cancelled');
   }
 
-  private count(job: ClaimedJob, { transition, why, finishedAt }: Settlement, cancelled: boolean): void {
+  private count(
+    job: ClaimedJob,
+    { transition, why, finishedAt }: Settlement,
+    cancelRequested: boolean,
+  ): void {
     const sum = this.figuresOf(job.queue, job.name);
     if (why === 'never-started') {
-      if (cancelled) sum.dropped++;
+      if (cancelRequested) sum.dropped++;
       this.releasedAt.set(job.id, finishedAt);
       return;
     }
     const runsAgain = transition.to === 'failed' || transition.to === 'released';
-    sum[cancelled && runsAgain ? 'cancelled' : attemptOutcome(transition.to, why)]++;
+    sum[cancelRequested && runsAgain ? 'cancelled' : attemptOutcome(transition.to, why)]++;
     const startedAt = job.startedAt!;
     if (job.ordinal === 1) {
       const due = this.releasedAt.get(job.id) ?? Math.max(job.runAt ?? 0, job.createdAt);
       addFigures(sum, figures({}, [startedAt - due]));
     }
     const ended = transition.to === 'completed' || transition.to === 'dead' || transition.to === 'failed';
-    if (ended && why !== 'lost' && !(cancelled && runsAgain))
+    if (ended && why !== 'lost' && !(cancelRequested && runsAgain))
       addFigures(sum, figures({}, [], [finishedAt - startedAt]));
   }
 }
@@ -174,12 +170,12 @@ export const figuresOverTime: Record<string, Case> = {
       for (const { queue, name, ...row } of await store.breakdown({ tier, ...ALL_TIME }))
         addFigures(parts, row);
       expect(parts).toEqual(all);
-      const [x] = await store.breakdown({ tier, ...ALL_TIME, queue: 'x', name: 'mail' });
-      const summed = emptyFigures();
+      const [mailRow] = await store.breakdown({ tier, ...ALL_TIME, queue: 'x', name: 'mail' });
+      const mailSum = emptyFigures();
       for (const { at, ...row } of await store.series({ tier, ...ALL_TIME, queue: 'x', name: 'mail' }))
-        addFigures(summed, row);
-      expect(x).toMatchObject({ queue: 'x', name: 'mail', ...summed });
-      expect(summed).toEqual(changes.expected.get('x/mail') ?? emptyFigures());
+        addFigures(mailSum, row);
+      expect(mailRow).toMatchObject({ queue: 'x', name: 'mail', ...mailSum });
+      expect(mailSum).toEqual(changes.expected.get('x/mail') ?? emptyFigures());
     }
   },
 
@@ -240,12 +236,14 @@ export const figuresOverTime: Record<string, Case> = {
     expect(await totalFigures(store)).toEqual(figures({ enqueued: 1, dropped: 1 }));
   },
 
-  'an existing unique job counts once, and a job cancelled with its parent counts as dropped': async ({
-    store,
-  }) => {
+  'an existing unique job counts once': async ({ store }) => {
     const unique = { key: 'k', while: 'active', forMs: null } as const;
     await store.insert([jobSpec('a', { unique }), jobSpec('b', { unique })], NOW);
-    await store.insert([jobSpec('child', { dependsOn: [{ id: 'a', on: 'ok' }] })], NOW);
+    expect(await totalFigures(store)).toEqual(figures({ enqueued: 1 }));
+  },
+
+  'a job that is cancelled with its parent counts as dropped': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('child', { dependsOn: [{ id: 'a', on: 'ok' }] })], NOW);
     await store.cancel(['a'], NOW);
     expect(await totalFigures(store)).toEqual(figures({ enqueued: 2, dropped: 2 }));
   },
@@ -320,6 +318,54 @@ export const figuresOverTime: Record<string, Case> = {
       { queue: 'e', since: null },
       { queue: 'f', since: null },
     ]);
+  },
+
+  'the time on hold, and the time until a job is scheduled for now, do not count as waiting': async ({
+    store,
+  }) => {
+    const dependsOn = [{ id: 'a-parent', on: 'ok' as const }];
+    const changes: Record<string, (id: string) => Promise<unknown>> = {
+      held: (id) => store.release([id], NOW + 6000),
+      'held-later': async (id) => {
+        await store.hold([id], NOW + 10);
+        await store.release([id], NOW + 6000);
+      },
+      rescheduled: (id) => store.edit([id], { runAt: NOW + 500 }, NOW + 6000),
+      child: async (id) => {
+        await store.release([id], NOW + 10);
+        const [parent] = await claim(store, { queues: ['parent'] }, NOW + 20);
+        await store.settle(ending(parent!, succeeded, NOW + 6000));
+      },
+      retried: async (id) => {
+        await store.cancel([id], NOW + 10);
+        await store.retry([id], ['cancelled'], NOW + 6000);
+      },
+    };
+    const specOf: Record<string, Partial<JobSpec>> = {
+      held: { hold: true },
+      rescheduled: { runAt: NOW + 1e6 },
+      child: { hold: true, dependsOn },
+    };
+    await store.insert([jobSpec('a-parent', { queue: 'parent' })], NOW);
+    for (const [id, change] of Object.entries(changes)) {
+      await store.insert([jobSpec(id, { queue: id, ...specOf[id] })], NOW);
+      await change(id);
+      const { since } = (await store.oldestWaiting(NOW + 7000)).find((one) => one.queue === id)!;
+      expect({ id, since }).toEqual({ id, since: NOW + 6000 });
+      const [job] = await claim(store, { queues: [id] }, NOW + 7000);
+      await store.settle(ending(job!, succeeded, NOW + 7001));
+      const { waitMs } = (await store.finishedAttempts(1))[0]!;
+      expect({ id, waitMs }).toEqual({ id, waitMs: 1000 });
+      const { wait } = (await store.totals()).find((one) => one.queue === id)!;
+      expect({ id, waitMs: wait.sumMs }).toEqual({ id, waitMs: 1000 });
+    }
+  },
+
+  'a job released before it is due waits from its due time': async ({ store }) => {
+    await store.insert([jobSpec('a', { hold: true, runAt: NOW + 5000 })], NOW);
+    await store.release(['a'], NOW + 1000);
+    expect(await store.oldestWaiting(NOW + 4000)).toEqual([{ queue: 'default', since: null }]);
+    expect(await store.oldestWaiting(NOW + 6000)).toEqual([{ queue: 'default', since: NOW + 5000 }]);
   },
 
   'percentiles of stored times are within 5% of the real ones, in every tier': async ({ store }) => {

@@ -36,7 +36,7 @@ export const insert: Record<string, Case> = {
     }
   },
 
-  'a new job is pending, uncharged and due at its time': async ({ store }) => {
+  'a new job is pending, has no attempts and is due at its time': async ({ store }) => {
     const [now, later] = await store.insert([jobSpec('now'), jobSpec('later', { runAt: NOW + 5000 })], NOW);
     expect(now).toMatchObject({ state: 'pending', attempts: 0, crashes: 0, createdAt: NOW, updatedAt: NOW });
     expect(now).toMatchObject({
@@ -78,7 +78,7 @@ export const insert: Record<string, Case> = {
     expect(ids(await store.list({}, { limit: 10 }))).toEqual(['after']);
   },
 
-  'a taken id deep in a long batch is named in the error': async ({ store }) => {
+  'an id that occurs twice in a long batch is named in the error': async ({ store }) => {
     const specs = Array.from({ length: 130 }, (_, i) => jobSpec(`job-${i}`));
     for (const taken of ['job-0', 'job-49', 'job-50', 'job-77', 'job-129']) {
       const rejected = store.insert([...specs, jobSpec(taken)], NOW);

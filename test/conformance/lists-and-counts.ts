@@ -134,7 +134,7 @@ export const lists: Record<string, Case> = {
     expect(counts.size).toBe(12);
   },
 
-  'finished returns the newest attempts that have ended, up to the limit': async ({ store }) => {
+  'finishedAttempts returns the newest attempts that have ended, up to the limit': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b', { runAt: NOW + 500 }), jobSpec('c')], NOW);
     const a = await claimOne(store, 'w1', NOW + 100);
     const c = await claimOne(store, 'w1', NOW + 200);

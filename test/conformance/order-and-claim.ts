@@ -11,7 +11,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(seen).toEqual(['c', 'a', 'd', 'b']);
   },
 
-  'higher priority is claimed first within a queue': async ({ store }) => {
+  'jobs of higher priority are claimed first within a queue': async ({ store }) => {
     const priorities = [0, -5, 20, 0, 3, 20];
     await store.insert(
       priorities.map((priority, i) => jobSpec(`job-${i}`, { priority })),
@@ -22,7 +22,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(seen).toEqual(['job-2', 'job-5', 'job-4', 'job-0', 'job-3', 'job-1']);
   },
 
-  'higher priority is claimed first across queues': async ({ store }) => {
+  'jobs of higher priority are claimed first across queues': async ({ store }) => {
     await store.insert(
       [
         jobSpec('low', { queue: 'x', priority: -10 }),
@@ -89,7 +89,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(ids(await claim(store))).toEqual(['a']);
   },
 
-  'all due jobs are claimed, even if there are more than one promotion moves': async ({ store }) => {
+  'all due jobs are claimed, even if one promotion cannot move them all': async ({ store }) => {
     const many = Array.from({ length: 1100 }, (_, i) => jobSpec(`job-${i}`, { runAt: NOW + 1 }));
     await store.insert(many, NOW);
     const taken = new Set<string>();
@@ -129,7 +129,7 @@ export const orderAndClaim: Record<string, Case> = {
     ]);
   },
 
-  'every claim of a job has a higher token and an attempt of its own': async ({ store }) => {
+  'every claim of a job has a higher token and attempt number': async ({ store }) => {
     await store.insert([jobSpec('a', { maxRetries: 9 })], NOW);
     let now = NOW;
     let last = { token: 0, attempt: 0 };

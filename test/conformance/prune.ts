@@ -8,12 +8,12 @@ import type { Case } from './topic.ts';
 
 const keep = (over: Partial<Retention>): Retention => ({ ageMs: null, count: null, bytes: null, ...over });
 
-/** Adds a job that ended at that time with `bytes` of output, in a file or in the store. Returns the attempt's number. */
+/** Adds a job that ended at time `at` with `bytes` of output, in a file or in the store. Returns the attempt's number. */
 async function addEnded(
   store: Store,
   id: string,
   at: number,
-  { bytes = 0, inFile = false, outcome = succeeded, ...over }: Options = {},
+  { bytes = 0, inFile = false, outcome = succeeded, ...over }: EndedJobOptions = {},
 ): Promise<number> {
   const { claim } = await startJob(store, id, { maxRetries: 1, ...over });
   const output = { bytes, truncated: false, kept: inFile ? null : Buffer.alloc(bytes) };
@@ -22,7 +22,7 @@ async function addEnded(
   return claim.attempt;
 }
 
-interface Options extends Partial<JobSpec> {
+interface EndedJobOptions extends Partial<JobSpec> {
   bytes?: number;
   inFile?: boolean;
   outcome?: Outcome;
@@ -81,9 +81,11 @@ export const prune: Record<string, Case> = {
   },
 
   'the size of a job includes every attempt, whichever state the job ended in': async ({ store }) => {
-    const five = { output: { bytes: 5000, truncated: false, kept: null } };
-    await store.settle(ending(await startJob(store, 'a', { maxRetries: 2 }), failedWith(1), NOW, five));
-    await store.settle(ending(await claimOne(store, 'w1', NOW + 9000), failedWith(1), NOW + 9000, five));
+    const withOutput = { output: { bytes: 5000, truncated: false, kept: null } };
+    await store.settle(ending(await startJob(store, 'a', { maxRetries: 2 }), failedWith(1), NOW, withOutput));
+    await store.settle(
+      ending(await claimOne(store, 'w1', NOW + 9000), failedWith(1), NOW + 9000, withOutput),
+    );
     expect(await store.prunable('dead', keep({ count: 0 }), NOW)).toEqual({ jobs: 1, bytes: 10_000 });
     await store.retry(['a'], ['dead'], NOW);
     expect(await store.prunable('dead', keep({ count: 0 }), NOW)).toEqual({ jobs: 0, bytes: 0 });
@@ -110,9 +112,7 @@ export const prune: Record<string, Case> = {
     expect(await remaining(store)).toEqual(all.filter((id) => !gone.includes(id)));
   },
 
-  'a pruned job is removed with its attempts and output, and attempts with files are returned': async ({
-    store,
-  }) => {
+  'pruning removes attempts and output, and returns the attempts with files': async ({ store }) => {
     const kept = await addEnded(store, 'kept', NOW, { bytes: 10 });
     const filed = await addEnded(store, 'filed', NOW, { bytes: 20_000, inFile: true });
     await addEnded(store, 'silent', NOW);

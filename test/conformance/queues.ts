@@ -87,7 +87,7 @@ export const queues: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000 + 1000))).toEqual(['api3']);
   },
 
-  'busy returns queues with jobs that are ready or wait for a retry, but ignores held and delayed jobs':
+  'busyQueues returns queues with jobs that are ready or wait for a retry, but ignores held and delayed jobs':
     async ({ store }) => {
       await store.insert([jobSpec('later', { queue: 'later', runAt: NOW + 1000 }), ...jobsOf('rate')], NOW);
       await store.setQueue('rate', { rate: { jobs: 1, perMs: 1000 } });

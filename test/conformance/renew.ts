@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import { ending, jobSpec, NOW, newWorker, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-/** Tests that `renew` makes a copy a store of its own. */
+/** Cases for `renew`, which turns the copy of a store into a separate store. */
 export const renew: Record<string, Case> = {
   async 'renew sets a new epoch and keeps the old one as the origin'({ store, another }) {
     const before = store.epoch;

@@ -23,7 +23,7 @@ async function addDead(store: Store, id: string): Promise<ClaimedJob> {
 }
 
 export const retryAndRemove: Record<string, Case> = {
-  'a retried job is pending, uncharged and due now': async ({ store }) => {
+  'a retried job is pending and due now, and its counts are reset': async ({ store }) => {
     await addDead(store, 'a');
     expect(await store.retry(['a'], ['dead'], NOW + 5000)).toEqual(['a']);
     expect(await store.get('a')).toMatchObject({
@@ -120,7 +120,7 @@ export const retryAndRemove: Record<string, Case> = {
     expect(await store.retry(['a'], ['cancelled'], NOW + 3000, true)).toEqual(['a']);
   },
 
-  'an old claim cannot act on a retried job': async ({ store }) => {
+  'an old claim cannot settle a retried job': async ({ store }) => {
     const old = await addDead(store, 'a');
     await store.retry(['a'], ['dead'], NOW + 5000);
     expect(await store.settle(ending(old, succeeded))).not.toBe('applied');

@@ -22,7 +22,7 @@ const add = (store: Store, over: Partial<ScheduleSpec> = {}): Promise<Schedule> 
 
 const current = async (store: Store): Promise<Schedule> => (await store.schedules())[0]!;
 
-/** Numbers the jobs of waiting ticks, because `fire` does not know the times of these ticks. */
+/** Numbers the jobs of waiting ticks, because the times of these ticks are not available in `fire`. */
 let waitedJobCount = 0;
 
 interface FireOptions {
@@ -119,8 +119,8 @@ export const schedules: Record<string, Case> = {
 
   'with overlap queue, ticks run one after another': async ({ store }) => {
     await add(store, { overlap: 'queue' });
-    const all = { mayWait: true };
-    expect(results(await fire(store, [1, 2, 3], all))).toEqual(['tick1', 'waits', 'waits']);
+    const canWait = { mayWait: true };
+    expect(results(await fire(store, [1, 2, 3], canWait))).toEqual(['tick1', 'waits', 'waits']);
     expect(await current(store)).toMatchObject({ waiting: 2 });
     expect(await store.nextTick()).toBe(NOW + 4 * SECOND_MS);
     await completeNext(store);
@@ -132,7 +132,7 @@ export const schedules: Record<string, Case> = {
     expect(await completeNext(store)).toMatchObject({
       env: { QUEUECTL_SCHEDULED_AT: toIso(NOW + 2 * SECOND_MS) },
     });
-    expect(results(await fire(store, [4], all))).toEqual(['tick3', 'waits']);
+    expect(results(await fire(store, [4], canWait))).toEqual(['tick3', 'waits']);
     await completeNext(store);
     expect(results(await fire(store, []))).toEqual(['tick4']);
     expect(await current(store)).toMatchObject({ waiting: 0 });
@@ -156,7 +156,7 @@ export const schedules: Record<string, Case> = {
     expect(await store.get('of every tick')).toBeNull();
   },
 
-  'all waiting ticks fire once jobs may overlap': async ({ store }) => {
+  'all waiting ticks fire after an edit that allows jobs to overlap': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2, 3], { mayWait: true });
     await store.editSchedule(spec({ overlap: 'allow' }), null);

@@ -25,7 +25,7 @@ export const settings: Record<string, Case> = {
     expect(await next.settings()).toEqual(new Map([['lease', '30s']]));
   },
 
-  'check gets all settings as they would be after the change': async ({ store }) => {
+  'the check of a change gets all settings as they would be after it': async ({ store }) => {
     const seen: Map<string, string>[] = [];
     const record = (stored: Map<string, string>): void => void seen.push(new Map(stored));
     await store.set('a', '1', record);
@@ -41,7 +41,7 @@ export const settings: Record<string, Case> = {
     ]);
   },
 
-  'nothing changes when check throws': async ({ store, another }) => {
+  'nothing changes when the check throws': async ({ store, another }) => {
     await store.set('a', '1', accept);
     const problem = new Error('out of range');
     const refuse = (): void => {

@@ -78,13 +78,13 @@ export const settle: Record<string, Case> = {
     expect((await claimOne(store, 'w1', NOW + 2000)).id).toBe('a');
   },
 
-  'a cancelled attempt ends the job uncharged': async ({ store }) => {
+  'a cancelled attempt ends the job and is not counted': async ({ store }) => {
     const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'cancelled' }));
     expect(await store.get('a')).toMatchObject({ state: 'cancelled', attempts: 0, finishedAt: NOW + 1000 });
   },
 
-  'a stopped job is pending again, uncharged, in its old position': async ({ store }) => {
+  'a stopped job is pending again in its old position, and its attempt is not counted': async ({ store }) => {
     const job = await startJob(store, 'a');
     await store.insert([jobSpec('b')], NOW);
     await store.settle(ending(job, { why: 'stopped' }));

@@ -13,15 +13,15 @@ export const startOptions: Record<string, Case> = {
   }) => {
     const [added] = await store.insert([jobSpec('a', { stdin: STDIN_TEXT })], NOW);
     expect(added).toMatchObject({ stdin: STDIN_TEXT, stdinBytes: STDIN_BYTES });
-    const unread = { stdin: null, stdinBytes: STDIN_BYTES };
-    expect(await store.get('a')).toMatchObject(unread);
-    expect(await store.list({}, { limit: 5 })).toMatchObject([unread]);
-    expect(await claimOne(store)).toMatchObject(unread);
+    const sizeOnly = { stdin: null, stdinBytes: STDIN_BYTES };
+    expect(await store.get('a')).toMatchObject(sizeOnly);
+    expect(await store.list({}, { limit: 5 })).toMatchObject([sizeOnly]);
+    expect(await claimOne(store)).toMatchObject(sizeOnly);
     await close(store);
     expect(await (await another()).stdin('a')).toBe(STDIN_TEXT);
   },
 
-  'a job without stdin and an unknown job return null': async ({ store }) => {
+  'stdin returns null for a job without stdin and for an unknown job': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     expect(await store.get('a')).toMatchObject({ stdin: null, stdinBytes: 0 });
     expect(await store.stdin('a')).toBeNull();

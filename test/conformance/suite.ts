@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/store/store.ts';
-import { acting } from './acting.ts';
 import { adopt } from './adopt.ts';
 import { aging } from './aging.ts';
+import { cancelHoldEdit } from './cancel-hold-edit.ts';
 import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
@@ -53,7 +53,7 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
     counters,
     output,
   },
-  acting: { 'retry and remove': retryAndRemove, acting },
+  'job actions': { 'retry and remove': retryAndRemove, 'cancel, hold and edit': cancelHoldEdit },
   claims: {
     'order and claim': orderAndClaim,
     aging,

@@ -15,9 +15,7 @@ export const unique: Record<string, Case> = {
     expect(ids(await store.list({}, { limit: 5 }))).toEqual(['other', 'first']);
   },
 
-  'a key is taken while its job waits, runs or waits for a retry, and free when the job has ended': async ({
-    store,
-  }) => {
+  'a key is taken until its job has ended, also while the job waits for a retry': async ({ store }) => {
     const job = await startJob(store, 'first', { unique: activeKey });
     expect((await store.insert([sameKeyJob], NOW))[0]).toMatchObject({ id: 'first', existing: true });
     await store.settle(ending(job, failedWith(1)));
@@ -30,7 +28,7 @@ export const unique: Record<string, Case> = {
     });
   },
 
-  'a pending-only key is free as soon as the job runs, and its retries do not take it': async ({ store }) => {
+  'a pending-only key is free when its job runs, and the job can still be retried': async ({ store }) => {
     const pending: Uniqueness = { ...activeKey, while: 'pending' };
     const job = await startJob(store, 'first', { unique: pending });
     expect((await store.insert([jobSpec('next', { unique: pending })], NOW))[0]).toMatchObject({
@@ -41,13 +39,13 @@ export const unique: Record<string, Case> = {
   },
 
   'a timed key is taken for its time, whatever happens to the job': async ({ store }) => {
-    const hour: Uniqueness = { ...activeKey, forMs: 3_600_000 };
-    const job = await startJob(store, 'first', { unique: hour });
+    const hourKey: Uniqueness = { ...activeKey, forMs: 3_600_000 };
+    const job = await startJob(store, 'first', { unique: hourKey });
     await store.settle(ending(job, succeeded));
-    const later = jobSpec('later', { unique: hour });
+    const later = jobSpec('later', { unique: hourKey });
     expect((await store.insert([later], NOW + 3_599_999))[0]).toMatchObject({ id: 'first', existing: true });
     expect((await store.insert([later], NOW + 3_600_000))[0]).toMatchObject({ id: 'later' });
-    expect((await store.get('later'))?.unique).toEqual(hour);
+    expect((await store.get('later'))?.unique).toEqual(hourKey);
   },
 
   'a cancelled or removed job frees its key': async ({ store }) => {
@@ -97,17 +95,15 @@ export const unique: Record<string, Case> = {
     expect(await store.retry(['first'], ['cancelled'], NOW)).toEqual(['first']);
   },
 
-  'a job that is retried after the time of its key has no key and does not block another holder': async ({
-    store,
-  }) => {
-    const hour: Uniqueness = { ...activeKey, forMs: 3_600_000 };
-    await store.insert([jobSpec('first', { unique: hour })], NOW);
+  'a job that is retried after its key expired does not take the key': async ({ store }) => {
+    const hourKey: Uniqueness = { ...activeKey, forMs: 3_600_000 };
+    await store.insert([jobSpec('first', { unique: hourKey })], NOW);
     await store.cancel(['first'], NOW);
     expect((await store.insert([sameKeyJob], NOW + 3_600_000))[0]).toMatchObject({ id: 'again' });
     expect(await store.retry(['first'], ['cancelled'], NOW + 3_600_000)).toEqual(['first']);
     await store.cancel(['again', 'first'], NOW);
     // A key whose time is over belongs to no job, even if nothing has used it since.
-    await store.insert([jobSpec('third', { unique: hour })], NOW);
+    await store.insert([jobSpec('third', { unique: hourKey })], NOW);
     expect(await store.keyHolder('again', ['cancelled'], NOW + 1)).toBe('third');
     expect(await store.retry(['again'], ['cancelled'], NOW + 1)).toEqual([]);
     expect(await store.keyHolder('again', ['cancelled'], NOW + 3_600_000)).toBeNull();

@@ -7,7 +7,7 @@ const PROGRAMS = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:1
 const STOP_MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'], programs: PROGRAMS };
 
 export const workers: Record<string, Case> = {
-  'new attempts have higher numbers than the one given to register, even if the store does not know it':
+  'new attempts have higher numbers than the one given to register, even if no attempt in the store has it':
     async ({ store }) => {
       for (const [id, used] of [
         ['a', 70],
@@ -93,7 +93,7 @@ export const workers: Record<string, Case> = {
     expect(await current()).toEqual([["b'"], ['c']]);
   },
 
-  'beat and ordered return a stop order to the workers that it names': async ({ store, another }) => {
+  'beat and stopOrderOf return a stop order for the workers that it names': async ({ store, another }) => {
     for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
     expect(await store.stopOrderOf('w1')).toBeNull();
     await (await another()).order(['w1', 'w3', 'nobody'], 'leave');
@@ -115,10 +115,7 @@ export const workers: Record<string, Case> = {
     expect(await store.stopOrderOf('other')).toBeNull();
   },
 
-  'a stop order to all reaches workers and supervisors, including workers that register later': async ({
-    store,
-    another,
-  }) => {
+  'a stop order to all reaches supervisors and workers, also later workers': async ({ store, another }) => {
     const { host, pid, startTime } = newWorker('w');
     await store.registerSupervisor({ id: 's', host, pid, startTime });
     await store.register(newWorker('mine', { supervisor: 's' }));

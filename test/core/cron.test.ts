@@ -83,7 +83,7 @@ describe('cron expressions', () => {
     });
   }
 
-  test('isEveryHour distinguishes every hour from some hours', () => {
+  test('isEveryHour is false for an expression that omits an hour', () => {
     for (const yes of ['* * * * *', '*/5 * * * *', '0 */1 * * *', '0 0-23 * * *', '@hourly'])
       expect(isEveryHour(yes)).toBe(true);
     for (const no of ['0 2 * * *', '0 */2 * * *', '0 0-22 * * *', '@daily'])

@@ -80,7 +80,7 @@ describe('max_retries is the maximum number of attempts', () => {
 });
 
 describe('the backoff base', () => {
-  const wait = (base: number | null, attempts: number) => {
+  const delayOf = (base: number | null, attempts: number) => {
     const next = decideOn({ attempts, maxRetries: 9, backoffBase: base }, { why: 'exited', code: 1 });
     return next.to === 'failed' ? next.nextRunAt - NOW : next.to;
   };
@@ -95,7 +95,7 @@ describe('the backoff base', () => {
   ] as const)(
     'a job with the base %p that fails after %d earlier attempts waits %d ms',
     (base, attempts, ms) => {
-      expect(wait(base, attempts)).toBe(ms);
+      expect(delayOf(base, attempts)).toBe(ms);
     },
   );
 
@@ -107,7 +107,7 @@ describe('the backoff base', () => {
 });
 
 describe("a job's own backoff", () => {
-  const settings = { strategy: 'exponential', base: 2, retryDelayMs: 5000, maxMs: 3000, jitter: 1 } as const;
+  const backoff = { strategy: 'exponential', base: 2, retryDelayMs: 5000, maxMs: 3000, jitter: 1 } as const;
   test.each([
     [{ jitter: 0 }, 3000],
     [{ jitter: 0, backoffMaxMs: 60_000 }, 8000],
@@ -117,7 +117,7 @@ describe("a job's own backoff", () => {
     [{ jitter: 0, backoff: 'fixed', retryDelayMs: 0 }, 0],
     [{}, 1500],
   ] as [JobPolicy, number][])('%j, completed by the settings, gives a third delay of %d ms', (given, ms) => {
-    const rules: Policy = { ...policy, backoff: settings };
+    const rules: Policy = { ...policy, backoff };
     const next = decideOn({ attempts: 2, maxRetries: 9, policy: given }, { why: 'exited', code: 1 }, rules);
     expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + ms });
   });
@@ -230,7 +230,7 @@ describe('an at-most-once job', () => {
     });
   });
 
-  test('may not start after a failure, unlike other jobs', () => {
+  test('cannot start after a failure, unlike other jobs', () => {
     expect(mayStart({ ...freshJob, ...atMostOnce })).toBe(true);
     expect(mayStart({ ...freshJob, ...atMostOnce, attempts: 1 })).toBe(false);
     expect(mayStart({ ...freshJob, attempts: 1 })).toBe(true);

@@ -54,7 +54,7 @@ describe('the message of an error report', () => {
     ],
     [
       'Python',
-      'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n    ~^^\nValueError: one\ntwo\n',
+      'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n    ~^^\nValueError: one\n  two\n[SQL: x]\n',
       'ValueError: one',
     ],
     [
@@ -107,14 +107,97 @@ describe('the message of an error report', () => {
       'npm error Missing script: "x"\nnpm error\nnpm error A complete log of this run can be found in: /l/a.log\n',
       'npm error Missing script: "x"',
     ],
+    [
+      'Python, the fields of a validation error',
+      'Traceback (most recent call last):\n  File "a"\nval.Error: 1 error for M\nuser.age\n  Input should be a number\n',
+      'val.Error: 1 error for M',
+    ],
+    [
+      'Go, several goroutines',
+      'panic: boom [recovered]\n\tpanic: again\n\ngoroutine 1 [running]:\nmain.(*T).f(0xc0, {0x1, 0x2})\n\t/app/a.go:4 +0x25\ncreated by main.main in goroutine 1\n\t/app/a.go:9 +0x1\n',
+      'panic: boom [recovered]',
+    ],
+    [
+      'Rust, with a backtrace',
+      "thread 'main' panicked at src/main.rs:2:5:\nboom\n  left: 1\nstack backtrace:\n   0: std::panicking\nnote: Some details are omitted\n",
+      'boom',
+    ],
+    [
+      'npm, a missing file',
+      'npm error code ENOENT\nnpm error syscall open\nnpm error path /a\nnpm error errno -2\nnpm error enoent Could not read package.json: Error: ENOENT: no such file\nnpm error enoent This is related to npm not being able to find a file.\nnpm error enoent\nnpm error A complete log of this run can be found in: /l/a.log\n',
+      'npm error enoent Could not read package.json: Error: ENOENT: no such file',
+    ],
+    [
+      'npm, a missing script with advice',
+      'npm error Missing script: "x"\nnpm error\nnpm error To see a list of scripts, run:\nnpm error   npm run\n',
+      'npm error Missing script: "x"',
+    ],
+    [
+      'npm, a failed script of Node',
+      `> b\n> node y\n\na.js:1\nf()\n^\n\nError: cannot find y\n${STACK}\n\nNode.js v24.21.0\nnpm error code 1\nnpm error path /a\nnpm error command failed\nnpm error command sh -c node y\n`,
+      'Error: cannot find y',
+    ],
+    [
+      'npm 6, a failed script',
+      'disk full\nnpm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nnpm ERR! x@1.0.0 b: `sh y`\nnpm ERR! Exit status 1\n',
+      'disk full',
+    ],
+    [
+      'npm, a failed script that printed nothing',
+      '> b\n> false\n\nnpm error code 1\nnpm error command failed\n',
+      'npm error command failed',
+    ],
+    [
+      'make',
+      'cc a.c\na.c:1: error: no\nmake[1]: *** [Makefile:2: a.o] Error 1\nmake: *** [all] Error 2\n',
+      'a.c:1: error: no',
+    ],
+    [
+      'make, no rule',
+      "make: *** No rule to make target 'x'.  Stop.\n",
+      "make: *** No rule to make target 'x'.  Stop.",
+    ],
+    [
+      'yarn',
+      'boom\nerror Command failed with exit code 1.\ninfo Visit https://yarnpkg.com/en/docs/cli/run\n',
+      'boom',
+    ],
+    ['pnpm', 'boom\n ELIFECYCLE  Command failed with exit code 1.\n', 'boom'],
+    ['bun run', 'boom\nerror: script "b" exited with code 1\n', 'boom'],
     ['Perl', 'boom at -e line 1.\n', 'boom at -e line 1.'],
   ] as const)('is found: %s', (_language, output, line) => {
     expect(errorLine(output)).toBe(line);
   });
 
-  test('is found within five seconds in 16 KiB of repeated text', () => {
+  test.each([
+    ['Node', `a.js:1\nf()\n^\n\nError: retrying\n${STACK}\n\nNode.js v24.21.0`],
+    ['Node, a printed error', `Error: retrying\n${STACK}`],
+    ['Python', 'Traceback (most recent call last):\n  File "a"\nConnectionError: retrying'],
+    ['Go', 'panic: retrying\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/a.go:4 +0x25'],
+    ['Rust', "thread 'main' panicked at src/main.rs:2:5:\nretrying\nnote: run with `RUST_BACKTRACE=1`"],
+    ['Ruby', "a.rb:1:in 'foo': retrying (RuntimeError)\n\tfrom a.rb:3:in '<main>'"],
+    ['PHP', 'PHP Fatal error:  Uncaught retrying\nStack trace:\n#0 {main}\n  thrown in /a.php on line 3'],
+    ['Elixir', '** (RuntimeError) retrying\n    a.ex:1: A.b/0'],
+    ['Java', 'java.lang.Exception: retrying\n\tat M.main(M.java:1)'],
+    ['npm', 'npm error code 1\nnpm error retrying'],
+    ['make', 'make: *** [Makefile:2: retrying] Error 1'],
+  ] as const)('is the last line if the command went on after an error: %s', (_language, report) => {
+    expect(errorLine(`${report}\nretry ok\nfatal: disk full\n`)).toBe('fatal: disk full');
+  });
+
+  test('is searched for in 16 KiB of repeated text within five seconds', () => {
     const start = performance.now();
-    for (const piece of ['    at x\n', '^\n', 'a.b.c', 'Caused by: ', '\n', 'goroutine 1 [\n', '}\n'])
+    for (const piece of [
+      '    at x\n',
+      '^\n',
+      'a.b.c',
+      'Caused by: ',
+      '\n',
+      'goroutine 1 [\n',
+      '}\n',
+      'panic: a\ngoroutine 1 [\n',
+      'npm error\n',
+    ])
       errorLine(piece.repeat(16_384 / piece.length));
     expect(performance.now() - start).toBeLessThan(5000);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { errorSignature } from '../../src/core/error-signature.ts';
 
-test('errors with one cause have one signature', () => {
+test('errors with the same cause have the same signature', () => {
   const same: string[][] = [
     ['exit code 1: no route to host 10.0.0.1 port 5432', 'exit code 1: no route to host 10.0.0.77 port 1'],
     ["job 'a1' not found", "job 'b2' not found"],

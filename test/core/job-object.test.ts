@@ -34,6 +34,7 @@ const minimal: JobWithReason = {
     state: 'pending',
     held: false,
     blocked: false,
+    delayed: false,
     attempts: 0,
     crashes: 0,
     waitingFor: 'ready',
@@ -155,9 +156,9 @@ describe('a printed job can be enqueued again', () => {
     });
   });
 
-  test('but not without its stdin, which the new job would lack', () => {
-    const unread = toJobObject({ ...full, stdin: null });
-    expect(() => readJobObject(JSON.parse(JSON.stringify(unread)), NOW)).toThrow(
+  test('unless its stdin is missing', () => {
+    const withoutStdin = toJobObject({ ...full, stdin: null });
+    expect(() => readJobObject(JSON.parse(JSON.stringify(withoutStdin)), NOW)).toThrow(
       /stdin is missing.* 7 bytes/,
     );
   });

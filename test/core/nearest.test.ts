@@ -18,6 +18,13 @@ describe('nearest', () => {
     expect(nearest(word, COMMANDS)).toBe(meant);
   });
 
+  test('short words suggest only candidates that begin alike', () => {
+    expect(nearest('p', ['a', 'b'])).toBeNull();
+    expect(nearest('p', ['a', 'P'])).toBe('P');
+    expect(nearest('pop', ['top'])).toBeNull();
+    expect(nearest('tpo', ['top'])).toBe('top');
+  });
+
   test.each([['xyzzy'], ['frobnicate'], [''], ['q'.repeat(10_000)]] as const)(
     "'%s' suggests nothing",
     (word) => {
@@ -26,7 +33,7 @@ describe('nearest', () => {
   );
 
   test('a transposition is one error and is closer than two substitutions', () => {
-    expect(nearest('ab', ['ac', 'ba'])).toBe('ac');
+    expect(nearest('ab', ['ba', 'ac'])).toBe('ac');
     expect(nearest('abcd', ['axxd', 'acbd'])).toBe('acbd');
   });
 

@@ -20,7 +20,7 @@ describe('the version of Node', () => {
     expect(() => refuseOldNode({ node: '22.0.0', bun: '1.4.4' })).not.toThrow();
   });
 
-  test('that is needed is in package.json', () => {
+  test('that package.json requires is 24.15 or later', () => {
     expect(engines).toEqual({ node: '>=24.15' });
   });
 });

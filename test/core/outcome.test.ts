@@ -32,6 +32,15 @@ describe('describeOutcome', () => {
     },
   );
 
+  test.each([
+    [127, 'sh: 1: nope: not found', 'exit code 127 (command not found): sh: 1: nope: not found'],
+    [127, 'bash: line 1: nope: unbound variable', 'exit code 127: bash: line 1: nope: unbound variable'],
+    [126, 'sh: 1: ./a: Permission denied', 'exit code 126 (not executable): sh: 1: ./a: Permission denied'],
+    [126, 'the job gave up', 'exit code 126: the job gave up'],
+  ])('exit code %p after %p is described as %p', (code, output, text) => {
+    expect(describeOutcome({ why: 'exited', code }, null, output)).toBe(text);
+  });
+
   test('a lost attempt and a timeout without a known limit have a description', () => {
     expect(describeOutcome({ why: 'lost' }, null, '')).toStartWith('lost: ');
     expect(describeOutcome({ why: 'timeout' }, null, '')).toBe('timed out');

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { outputText, type StyledText } from '../../src/core/output-text.ts';
+import { outputParser, type StyledText } from '../../src/core/output-text.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 
 /** Reads pieces of output to the end. */
 function read(...pieces: (string | Uint8Array)[]): StyledText[] {
-  const reader = outputText();
+  const reader = outputParser();
   return [...pieces.flatMap((piece) => reader.read(Buffer.from(piece))), ...reader.end()];
 }
 
@@ -38,7 +38,8 @@ test.each([
 
 test.each([
   ['a cursor movement', '\x1b[2A', '\\x1b[2A'],
-  ['erasing the screen or a line', '\x1b[2J\x1b[K', '\\x1b[2J\\x1b[K'],
+  ['erasing the screen', '\x1b[2J\x1b[J', '\\x1b[2J\\x1b[J'],
+  ['other ways to erase a line', '\x1b[3K\x1b[?K\x1b[1;2K\x1b[02K', '\\x1b[3K\\x1b[?K\\x1b[1;2K\\x1b[02K'],
   ['a title', '\x1b]0;title\x07', '\\x1b]0;title\\x07'],
   ['the clipboard', '\x1b]52;c;aGk=\x1b\\', '\\x1b]52;c;aGk=\\x1b\\'],
   ['a link', '\x1b]8;;http://x\x1b\\a', '\\x1b]8;;http://x\\x1b\\a'],
@@ -59,6 +60,16 @@ test.each([
   }
 });
 
+test('erasing a part of the line passes, in a plain style', () => {
+  const output = '\x1b[41ma\r\x1b[Kb\x1b[0K\x1b[1K\x1b[2K';
+  const expected = '[41|a\r][|\x1b[K][41|b][|\x1b[K][|\x1b[1K][|\x1b[2K]';
+  expect(marked(read(output))).toBe(expected);
+  expect(read(output).map(({ erases }) => erases)).toEqual([
+    ...[undefined, 'end', undefined, 'end', 'start', 'line'],
+  ] as never);
+  expect(read(...output).flatMap(({ erases }) => erases ?? [])).toEqual(['end', 'end', 'start', 'line']);
+});
+
 test('a sequence or a character that is split between pieces is read as a whole', () => {
   expect(marked(read('a\x1b', '[', '3', '1', 'mb', '\x1b[0', 'm'))).toBe('[|a][31|b]');
   const euro = Buffer.from('€');
@@ -66,7 +77,7 @@ test('a sequence or a character that is split between pieces is read as a whole'
 });
 
 test('the end of an attempt ends its colors', () => {
-  const reader = outputText();
+  const reader = outputParser();
   reader.read(Buffer.from('\x1b[31ma\x1b[4'));
   expect(marked(reader.end())).toBe('[31|\\x1b[4]');
   expect(marked(reader.read(Buffer.from('2mb')))).toBe('[|2mb]');
@@ -77,6 +88,9 @@ const UNITS = [
   ...['\x1b', '[', ';', ':', 'm', '3', '31', '38;5;', '8', '0', '\x1b[', '\x1b[31m', '\x1b[38:2::1:2:3m'],
   ...[
     '\x1b[2J',
+    '\x1b[K',
+    '\x1b[2K',
+    'K',
     '\x1b]52;c;x\x07',
     '\u009b',
     '\r',
@@ -108,7 +122,8 @@ test('any bytes in any pieces give safe text, and the same text as in one piece'
     }
     const text = read(...pieces);
     for (const piece of text) {
-      expect(piece.text).not.toMatch(/(?![\n\r\t])[\p{Cc}\p{Cf}]/u);
+      if (piece.erases === undefined) expect(piece.text).not.toMatch(/(?![\n\r\t])[\p{Cc}\p{Cf}]/u);
+      else expect(`${piece.style}${piece.text}`).toMatch(/^\x1b\[[12]?K$/);
       expect(piece.style).toMatch(/^([1-79]|[0-9]{2,3}|[34]8;(5;[0-9]+|2;[0-9]+;[0-9]+;[0-9]+)|;)*$/);
     }
     expect(characters(text)).toEqual(characters(read(whole)));

@@ -32,7 +32,7 @@ describe('retention limits', () => {
     ',',
     '7d,',
     'forever',
-    '7 days',
+    '7 daze',
     '-1',
     '1.5',
     '0s',

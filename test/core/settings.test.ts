@@ -9,7 +9,6 @@ import {
 } from '../../src/core/stored-settings.ts';
 import { errorOf } from '../support/error-of.ts';
 
-const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
 const storedAs = (name: string, text: string) => {
   const { key, text: stored } = parseSetting(name, text);
   return `${key}=${stored}`;
@@ -19,7 +18,7 @@ describe('every setting', () => {
   test.each(SETTING_KEYS.map((key) => [key] as const))(
     '%s has a default that can be parsed, a help text and a range',
     (key) => {
-      const { default: value, format, parse, help, range } = row(key);
+      const { default: value, format, parse, help, range } = SETTINGS[key] as Setting<unknown>;
       expect(parse(format(value), key, 's')).toEqual(value);
       expect(help).not.toBe('');
       expect(range).not.toBe('');
@@ -177,7 +176,7 @@ describe('a value out of range or of the wrong type is refused', () => {
 });
 
 describe('a lease is at least three heartbeat intervals', () => {
-  const together = (lease: string, beat: string) => () =>
+  const checkLease = (lease: string, beat: string) => () =>
     refuseContradictorySettings(
       readEachSetting(
         new Map([
@@ -187,9 +186,9 @@ describe('a lease is at least three heartbeat intervals', () => {
       ).settings,
     );
 
-  test('exactly three heartbeat intervals are accepted', () => expect(together('15s', '5s')).not.toThrow());
+  test('exactly three heartbeat intervals are accepted', () => expect(checkLease('15s', '5s')).not.toThrow());
   test('less is refused with both names', () => {
-    const error = errorOf(together('14999ms', '5s'));
+    const error = errorOf(checkLease('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe('lease (14999ms) must be at least 3 times heartbeat-interval (5s)');
   });
@@ -211,7 +210,7 @@ describe('invalid stored values', () => {
     ]);
   });
 
-  test('of lease and heartbeat that do not fit together are both replaced by the default', () => {
+  test('of lease and heartbeat-interval are both replaced if they contradict each other', () => {
     const { settings, invalid } = readSettings(new Map([['heartbeat-interval', '1m']]));
     expect(settings).toMatchObject({ lease: 30_000, 'heartbeat-interval': 5000 });
     expect(invalid).toMatchObject([{ key: 'lease', problem: expect.stringContaining('1m') }]);

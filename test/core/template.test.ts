@@ -90,8 +90,8 @@ test.each([
   ['cat <<X\n{}\nX', 'cannot contain a here-document'],
   ["echo $'a\\'{}'", "cannot contain $'"],
   ['echo "$(case a in a) echo "{}";; esac)"', 'cannot contain case'],
-])('the template %s is refused: %s', (template, says) => {
+])('the template %s is refused: %s', (template, problem) => {
   const error = errorOf(() => compileTemplate(template));
-  expect(error.message).toContain(says);
+  expect(error.message).toContain(problem);
   expect(error.exitCode).toBe(2);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parseTime, toIso } from '../../src/core/time.ts';
+import { isRelativeTime, parseTime, toIso } from '../../src/core/time.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
@@ -69,7 +69,7 @@ describe('local and relative times', () => {
     ['12am', '2030-01-16T05:00:00.000Z'],
     ['2:30 PM', '2030-01-15T19:30:00.000Z'],
     ['noon', '2030-01-15T17:00:00.000Z'],
-    ['today 06:00', '2030-01-15T11:00:00.000Z'],
+    ['today 08:00', '2030-01-15T13:00:00.000Z'],
     ['tomorrow 09:00', '2030-01-16T14:00:00.000Z'],
     ['9am tomorrow', '2030-01-16T14:00:00.000Z'],
     ['friday 18:00', '2030-01-18T23:00:00.000Z'],
@@ -79,6 +79,19 @@ describe('local and relative times', () => {
     ['now', '2030-01-15T12:00:00.000Z'],
     ['3h 20m', '2030-01-15T15:20:00.000Z'],
     ['in 10m', '2030-01-15T12:10:00.000Z'],
+    ['now + 10 minutes', '2030-01-15T12:10:00.000Z'],
+    ['now+10min', '2030-01-15T12:10:00.000Z'],
+    ['in  10 minutes', '2030-01-15T12:10:00.000Z'],
+    ['10 minutes', '2030-01-15T12:10:00.000Z'],
+    ['5mins', '2030-01-15T12:05:00.000Z'],
+    ['1 h', '2030-01-15T13:00:00.000Z'],
+    ['2w', '2030-01-29T12:00:00.000Z'],
+    ['2:30 p.m.', '2030-01-15T19:30:00.000Z'],
+    ['9 a.m. tomorrow', '2030-01-16T14:00:00.000Z'],
+    ['tomorrow at 18', '2030-01-16T23:00:00.000Z'],
+    ['18:00Z', '2030-01-15T18:00:00.000Z'],
+    ['11:00Z', '2030-01-16T11:00:00.000Z'],
+    ['01:00+02:00', '2030-01-15T23:00:00.000Z'],
   ] as const)('looking forward, %s means %s', (text, iso) => {
     expect(inZone('America/New_York', () => parsedIso(text))).toBe(iso);
   });
@@ -89,28 +102,91 @@ describe('local and relative times', () => {
     ['friday 18:00', '2030-01-11T23:00:00.000Z'],
     ['yesterday 08:00', '2030-01-14T13:00:00.000Z'],
     ['10m', '2030-01-15T11:50:00.000Z'],
+    ['10 minutes ago', '2030-01-15T11:50:00.000Z'],
+    ['now - 10m', '2030-01-15T11:50:00.000Z'],
+    ['18:00Z', '2030-01-14T18:00:00.000Z'],
   ] as const)('looking back, %s means %s', (text, iso) => {
     expect(inZone('America/New_York', () => toIso(parseTime(text, '--since', NOW, -1)))).toBe(iso);
   });
 
+  const SKIPPED = 'does not exist, because the clocks are set forward on 2030-03-31';
+  const TWICE = 'occurs twice, because the clocks are set back on 2030-10-27';
   test.each([
-    ['2030-03-30T12:00Z', 'tomorrow 02:30'],
-    ['2030-03-30T12:00Z', '02:30'],
-    ['2030-10-26T12:00Z', 'sunday 2:30am'],
-  ] as const)('at %s in Berlin, %s is refused, because it is skipped or occurs twice', (now, text) => {
+    ['2030-03-30T12:00Z', 'tomorrow 02:30', SKIPPED, 'use 2030-03-31T01:59 or 2030-03-31T03:00,'],
+    ['2030-03-30T12:00Z', '02:30', SKIPPED, 'use 2030-03-31T01:59 or 2030-03-31T03:00,'],
+    ['2030-03-01T12:00Z', '2030-03-31T02:30', SKIPPED, 'use 2030-03-31T01:59 or 2030-03-31T03:00,'],
+    ['2030-10-26T12:00Z', 'sunday 2:30am', TWICE, '2030-10-27T02:30+02:00 or 2030-10-27T02:30+01:00'],
+    ['2030-10-26T12:00Z', '02:30:15', TWICE, '2030-10-27T02:30:15+02:00 or 2030-10-27T02:30:15+01:00'],
+  ] as const)('at %s in Berlin, %s is refused: it %s', (now, text, problem, hint) => {
     const refused = inZone('Europe/Berlin', () => errorOf(() => parseTime(text, 'run_at', Date.parse(now))));
-    expect(refused.message).toContain('because the clocks change');
+    expect(refused.message).toBe(`run_at: '${text}' ${problem}`);
+    expect(refused.hint).toContain(hint);
   });
 
   test.each([
-    ['Australia/Lord_Howe', '2030-04-07T01:45'],
-    ['Antarctica/Troll', '2030-10-27T02:00'],
-  ] as const)('in %s, %s is refused, because it occurs twice', (zone, text) => {
-    const refused = inZone(zone, () => errorOf(() => parseTime(text, 'run_at', NOW)));
-    expect(refused.message).toContain('because the clocks change');
+    // Clocks are set forward at 01:00Z on 31 March, and back at 01:00Z on 27 October. Both are Sundays.
+    ['2030-03-31T08:00Z', '02:30', 1, '2030-04-01T00:30:00.000Z'],
+    ['2030-03-31T08:00Z', 'sunday 02:30', 1, '2030-04-07T00:30:00.000Z'],
+    ['2030-10-27T10:00Z', '02:30', 1, '2030-10-28T01:30:00.000Z'],
+    ['2030-10-27T10:00Z', 'sunday 02:30', 1, '2030-11-03T01:30:00.000Z'],
+    // The first 02:30 is over, and the second one is still to come.
+    ['2030-10-27T00:45Z', '02:30', 1, '2030-10-27T01:30:00.000Z'],
+    ['2030-10-27T00:45Z', '02:30', -1, '2030-10-27T00:30:00.000Z'],
+    // The skipped or repeated time is still to come.
+    ['2030-03-31T00:15Z', '02:30', -1, '2030-03-30T01:30:00.000Z'],
+    ['2030-10-27T00:15Z', '02:30', -1, '2030-10-26T00:30:00.000Z'],
+  ] as const)('at %s in Berlin, %s in the direction %d is %s', (now, text, direction, iso) => {
+    const parsed = (): number => parseTime(text, 'run_at', Date.parse(now), direction);
+    expect(inZone('Europe/Berlin', () => toIso(parsed()))).toBe(iso);
   });
 
-  test('a clock change between now and then does not move a time of day', () => {
+  test.each([
+    ['Australia/Lord_Howe', '2030-04-07T01:45', '2030-04-07T01:45+11:00 or 2030-04-07T01:45+10:30'],
+    ['Antarctica/Troll', '2030-10-27T02:00', '2030-10-27T02:00+02:00 or 2030-10-27T02:00+00:00'],
+    ['America/New_York', '2030-11-03T01:30', '2030-11-03T01:30-04:00 or 2030-11-03T01:30-05:00'],
+  ] as const)('in %s, %s is refused, because it occurs twice', (zone, text, hint) => {
+    const refused = inZone(zone, () => errorOf(() => parseTime(text, 'run_at', NOW)));
+    expect(refused.message).toContain('occurs twice');
+    expect(refused.hint).toContain(hint);
+    for (const reading of hint.split(' or ')) parseTime(reading, 'run_at', NOW);
+  });
+
+  test.each([['yesterday 09:00'], ['today 06:00'], ['10m ago'], ['now - 1h']] as const)(
+    '%s is refused for a start time, because it is in the past',
+    (text) => {
+      const refused = inZone('America/New_York', () => errorOf(() => parsedIso(text)));
+      expect(refused.message).toBe(`run_at: '${text}' is in the past`);
+    },
+  );
+
+  test('an ISO time in the past is accepted', () => {
+    expect(parsedIso('2020-01-31T09:00Z')).toBe('2020-01-31T09:00:00.000Z');
+  });
+
+  test.each([
+    ['friday', 'the time of day is missing', "'friday 18:00'"],
+    ['tomorrow', 'the time of day is missing', "'tomorrow 18:00'"],
+    ['tomorrow at 9', '9 may be in the morning or in the evening', 'use 9am or 9pm'],
+    ['next friday 18:00', "'next' may mean this week or the week after", "'friday 18:00'"],
+    ['tomorrow 18:00Z', 'the day may be that of another time zone', '2030-01-31T18:00Z'],
+  ])('%s is refused: %s', (text, problem, hint) => {
+    const refused = errorOf(() => parsedIso(text));
+    expect(refused.message).toBe(`run_at: invalid time '${text}': ${problem}`);
+    expect(refused.hint).toContain(hint);
+  });
+
+  test.each([
+    ...['now', '+10m', 'in 10m', '10m', '3h 20m', '10 minutes', 'now + 1h'].map(
+      (text) => [text, true] as const,
+    ),
+    ...['2pm', '2 p.m.', '23:30', 'friday 18:00', '2030-01-31T09:00Z', '1893456000'].map(
+      (text) => [text, false] as const,
+    ),
+  ])('%s is a distance from now: %p', (text, expected) => {
+    expect(isRelativeTime(text)).toBe(expected);
+  });
+
+  test('a clock change before the given time does not move it', () => {
     const now = Date.parse('2030-03-30T12:00Z');
     const found = inZone('Europe/Berlin', () => toIso(parseTime('tomorrow 09:00', 'run_at', now)));
     expect(found).toBe('2030-03-31T07:00:00.000Z');
@@ -148,6 +224,8 @@ describe('an invalid time', () => {
         'tomorrow 9',
         'friday monday 9:00',
         'soon 9:00',
+        'teatime',
+        'next 18:00',
         '-10m',
         '60',
         '01/02/2030',

@@ -22,18 +22,30 @@ const CIRCUMSTANCES: Circumstances = {
 };
 
 const job = (over: Partial<Job>) =>
-  ({ state: 'pending', held: false, blocked: false, dueAt: NOW, queue: 'open', ...over }) as Job;
+  ({
+    state: 'pending',
+    held: false,
+    blocked: false,
+    delayed: false,
+    dueAt: NOW,
+    queue: 'open',
+    ...over,
+  }) as Job;
 
 describe('waitingReason', () => {
   test.each([
     [{}, 'ready'],
-    [{ dueAt: NOW + 1 }, 'scheduled'],
-    [{ dueAt: NOW + 1, state: 'failed' }, 'retrying'],
+    [{ delayed: true, dueAt: NOW + 1 }, 'scheduled'],
+    [{ delayed: true, dueAt: NOW + 1, state: 'failed' }, 'retrying'],
+    [{ delayed: true, dueAt: NOW }, 'ready'],
+    // The clock was set back after the job had become ready.
+    [{ dueAt: NOW + 1 }, 'ready'],
+    [{ dueAt: NOW + 1, state: 'failed' }, 'ready'],
     [{ state: 'failed' }, 'ready'],
     [{ blocked: true, dueAt: NOW + 1 }, 'blocked'],
     [{ held: true, blocked: true, dueAt: NOW + 1 }, 'held'],
     [{ queue: 'paused' }, 'queue_paused'],
-    [{ queue: 'paused', dueAt: NOW + 1 }, 'scheduled'],
+    [{ queue: 'paused', delayed: true, dueAt: NOW + 1 }, 'scheduled'],
     [{ queue: 'full' }, 'at_limit'],
     [{ queue: 'new' }, 'no_worker'],
     [{ state: 'processing', dueAt: null }, null],
@@ -53,7 +65,7 @@ describe('waitingReason', () => {
     expect(queueReason({ paused: false, served: true, full: false, rateReached: false })).toBe('ready');
   });
 
-  test('selectWaiting selects jobs by their own reasons and by the queues with one of the reasons', () => {
+  test('selectWaiting sets a flag for each reason of a job, and lists the queues with a selected reason', () => {
     expect(selectWaiting(['held', 'queue_paused', 'ready'], CIRCUMSTANCES)).toEqual({
       ...{ now: NOW, held: true, blocked: false, scheduled: false, retrying: false },
       due: ['paused', 'open'],
@@ -65,7 +77,7 @@ describe('waitingReason', () => {
 describe('the filter --waiting-for', () => {
   const read = (...given: string[]) =>
     readJobFilter(
-      { one: () => undefined, all: (field) => (field === 'waiting-for' ? given : []), called: (f) => f },
+      { one: () => undefined, all: (field) => (field === 'waiting-for' ? given : []), nameOf: (f) => f },
       NOW,
     ).waitingFor;
 
@@ -88,14 +100,14 @@ describe('the filter --waiting-for', () => {
 describe('availableTokens', () => {
   const rate = { jobs: 60, perMs: 60_000 };
 
-  test('a rate allows a job at once, and the next one when its token has filled up', () => {
+  test('a rate limit allows one job at once, and the next one when a token is available', () => {
     expect(availableTokens(rate, null, NOW)).toEqual({ tokens: 1, openAt: 0 });
     expect(availableTokens(rate, { left: 0, at: NOW }, NOW)).toEqual({ tokens: 0, openAt: NOW + 1000 });
     expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1000)).toEqual({ tokens: 1, openAt: 0 });
     expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1e9).tokens).toBe(1);
   });
 
-  test('a clock that was set back does not close a queue', () => {
+  test('a clock that was set back does not block a queue', () => {
     expect(availableTokens(rate, { left: 0, at: NOW + 1e6 }, NOW)).toEqual({ tokens: 1, openAt: 0 });
   });
 });

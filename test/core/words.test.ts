@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { countOf, joinWithOr, verbFor } from '../../src/core/words.ts';
 
-test('texts use the singular for one and the plural for other numbers, and lists end with or', () => {
+test('countOf and verbFor use the singular for one, and joinWithOr ends a list with or', () => {
   expect([countOf(0), countOf(1), countOf(2), countOf(1, 'queue')]).toEqual([
     ...['0 jobs', '1 job', '2 jobs', '1 queue'],
   ]);

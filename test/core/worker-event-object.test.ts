@@ -16,7 +16,7 @@ const workerId = 'w1';
 const object = (event: WorkerEvent) => toWorkerEventObject(event, workerId, NOW);
 
 const ABOUT_JOB = { job_id: 'job', queue: 'mail', attempt: 2 };
-const ABOUT_NOTHING = { job_id: null, queue: null, attempt: null };
+const NO_JOB = { job_id: null, queue: null, attempt: null };
 
 test.each([
   [
@@ -41,7 +41,7 @@ test.each([
   ],
 ] as [WorkerEvent, object][])('the event %j becomes an object without a job', (event, expected) => {
   const common = { number: null, at: '2030-01-15T12:00:00.000Z', actor: workerId };
-  expect(object(event)).toEqual({ ...common, ...ABOUT_NOTHING, ...expected } as never);
+  expect(object(event)).toEqual({ ...common, ...NO_JOB, ...expected } as never);
 });
 
 test.each([
@@ -60,7 +60,7 @@ test.each([
   expect(object(event)).toMatchObject({ number: null, actor: workerId, ...ABOUT_JOB, ...expected });
 });
 
-test('the end of an attempt has the kind and the details of the log', () => {
+test('the end of an attempt has the kind and the details of its stored event', () => {
   const outcome = { why: 'exited', code: 3 } as const;
   const counts = { attempts: 1, crashes: 0 };
   const transitions = [
@@ -86,7 +86,7 @@ test('the end of an attempt has the kind and the details of the log', () => {
   }
 });
 
-test('a tick and the ending of an attempt have the details of the log', () => {
+test('a tick and a request to end an attempt have the details of their stored events', () => {
   const tick = object({ type: 'tick', schedule: 's', at: NOW, jobId: 'job', waits: false });
   expect(tick).toMatchObject({ kind: 'tick', job_id: 'job', ...tickEvent('s', NOW, false, false).detail });
   const ending = object({ type: 'attempt-ending', job, reason: 'cancelled' });

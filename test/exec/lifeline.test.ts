@@ -28,8 +28,8 @@ function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   });
 }
 
-/** Starts a frame as if in another pid namespace: without a cookie, and with a name of that namespace for the same pipe. */
-function startUnseen({ directory, place, lifeline }: Scene, command: string): number {
+/** Starts a frame as if in another pid namespace: without a cookie, and with a link to the pipe named for that namespace. */
+function startUnseenFrame({ directory, place, lifeline }: Scene, command: string): number {
   linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
   const args = frameArguments({
     ...{ record: place.record, umask: 0o022, openFileLimit: null, command, argv: null },
@@ -42,7 +42,7 @@ describe('a lifeline', () => {
   test('is held by the frame while it lives, so that an unseen attempt is not considered lost', () =>
     inScene(async (scene) => {
       const { place, lifeline } = scene;
-      const pid = startUnseen(scene, 'sleep 1000');
+      const pid = startUnseenFrame(scene, 'sleep 1000');
       await until(() => readRecord(place)?.kind === 'running', 'the job runs');
       closeSync(lifeline.fd);
       expect(isOutOfSight(place)).toBe(true);
@@ -55,7 +55,7 @@ describe('a lifeline', () => {
   test('is not held by processes that a command leaves behind, which do not inherit it', () =>
     inScene(async (scene) => {
       const { directory, place, lifeline } = scene;
-      const pid = startUnseen(scene, 'sleep 1000 & exit 0');
+      const pid = startUnseenFrame(scene, 'sleep 1000 & exit 0');
       closeSync(lifeline.fd);
       await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
       const alias = join(directory, 'lifelines', `1${lifeline.name}`);

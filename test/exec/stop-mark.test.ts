@@ -37,7 +37,7 @@ const mark = {
 };
 const start = { process: '8:2', born: at - 100, readClockAt: at - 50 };
 
-test('startedBefore decides which programs had started at the time of the mark', () => {
+test('startedBefore returns whether a program had started at the time of the mark', () => {
   expect(startedBefore(start, mark)).toBe(true);
   // This program is listed, but had to wait for the processor for a long time.
   expect(startedBefore({ ...start, readClockAt: at + 4000 }, mark)).toBe(true);
@@ -61,12 +61,12 @@ for (const [what, programs] of Object.entries({
 }))
   test(`a mark ${what} is compared with the age of the process`, () => {
     const { programs: _, ...rest } = mark;
-    const unlisted = programs === undefined ? rest : { ...rest, programs };
-    expect(startedBefore(start, unlisted)).toBe(true);
-    expect(startedBefore({ ...start, born: at, readClockAt: at + 900 }, unlisted)).toBe(true);
-    expect(startedBefore({ ...start, born: at + 10, readClockAt: at + 20 }, unlisted)).toBe(false);
-    expect(startedBefore({ ...start, readClockAt: at + 2000 }, unlisted)).toBe(false);
-    expect(startedBefore({ ...start, process: '7:1', readClockAt: at + 5 }, unlisted)).toBe(false);
+    const otherMark = programs === undefined ? rest : { ...rest, programs };
+    expect(startedBefore(start, otherMark)).toBe(true);
+    expect(startedBefore({ ...start, born: at, readClockAt: at + 900 }, otherMark)).toBe(true);
+    expect(startedBefore({ ...start, born: at + 10, readClockAt: at + 20 }, otherMark)).toBe(false);
+    expect(startedBefore({ ...start, readClockAt: at + 2000 }, otherMark)).toBe(false);
+    expect(startedBefore({ ...start, process: '7:1', readClockAt: at + 5 }, otherMark)).toBe(false);
   });
 
 test.skipIf(process.platform !== 'linux')(
@@ -98,7 +98,7 @@ test.skipIf(process.platform !== 'linux')(
 );
 
 test('untilClockAfter waits until the clock has passed a time', async () => {
-  const at = processes.clock();
-  await untilClockAfter(at);
-  expect(processes.clock()).toBeGreaterThan(at);
+  const now = processes.clock();
+  await untilClockAfter(now);
+  expect(processes.clock()).toBeGreaterThan(now);
 });

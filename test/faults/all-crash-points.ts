@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 const SOURCE_DIRECTORY = `${import.meta.dir}/../../src`;
 /** Matches a call of crashPoint, even if it spans several lines. */
 const CRASH_POINT_CALL = /\bcrashPoint\(\s*'([\w-]+)'\s*,?\s*\)/g;
-/** Matches a write of the store, with its verb. */
-const STORE_WRITE = /(?:\.write|\beach)\(\s*'(\w+)'\s*,/g;
+/** Matches a call that writes to the store, and captures its verb. */
+const STORE_WRITE = /(?:\.write|\bchangeEach)\(\s*'(\w+)'\s*,/g;
 
-/** Returns every crash point in the source: three for each write of the store, and those of crashPoint calls. */
+/** Returns every crash point in the source: three for each verb of the store, and those of crashPoint calls. */
 export function allPoints(): string[] {
   const files = readdirSync(SOURCE_DIRECTORY, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),

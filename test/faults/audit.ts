@@ -3,9 +3,9 @@ import type { Change, JobRow, Violation } from './checker.ts';
 import { countsFromCounters, countsFromEvents } from './event-log.ts';
 
 /**
- * Triggers that record which jobs are inserted, deleted or change their phase, token or holder, which change after their
- * end, and which attempts change their token or holder. They show what processes did to the rows, whatever their logs
- * contain. `source` is the table of the row. `actor` is copied from the event of the change if that has an attempt.
+ * Triggers that record inserted and deleted jobs, changes of the phase, token or holder of a job, changes of ended jobs,
+ * and changes of the token or holder of an attempt. They show what processes did to the rows, whatever their logs
+ * contain. `source` is the table of the row. `actor` is copied from the event of the change, if it belongs to an attempt.
  */
 const TRIGGERS = `
 CREATE TABLE IF NOT EXISTS audit (
@@ -51,11 +51,11 @@ export function startAudit(path: string): void {
 
 /** Returns the number of jobs that have not ended. */
 export function countUnfinished(path: string): number {
-  return openWork(path).unfinished;
+  return unfinishedWork(path).unfinished;
 }
 
 /** Returns the number of jobs that have not ended, and a description of each current claim. */
-export function openWork(path: string): { unfinished: number; claims: string[] } {
+export function unfinishedWork(path: string): { unfinished: number; claims: string[] } {
   return withDatabase(path, (db) => ({
     unfinished: Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
     claims: db

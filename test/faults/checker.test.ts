@@ -68,8 +68,8 @@ test('twice covers a second run of a job that may start once, a run after a succ
   expect(kinds({ witness: again, once: 'all' })).toEqual(['twice']);
   expect(kinds({ witness: again, once: new Set(['a']) })).toEqual(['twice']);
   expect(kinds({ witness: [line('S'), line('E'), line('S', 2), line('E', 2)] })).toEqual(['twice']);
-  const same = [line('S'), line('S', 1, { pid: 7 }), line('E', 1, { pid: 7 })];
-  expect(kinds({ witness: same })).toEqual(['twice']);
+  const underOneClaim = [line('S'), line('S', 1, { pid: 7 }), line('E', 1, { pid: 7 })];
+  expect(kinds({ witness: underOneClaim })).toEqual(['twice']);
 });
 
 test('overlap covers a run that ends after the next one has started', () => {
@@ -85,9 +85,9 @@ test('stuck and overcharged jobs, orphan processes and rewritten results are fou
   expect(kinds({ jobs: [row({ state: 'processing' })] })).toEqual(['stuck']);
   expect(kinds({ orphans: [{ pid: 1, job: 'a' }] })).toEqual(['orphan']);
   expect(kinds({ jobs: [row({ attempts: 4 })] })).toEqual(['overcharged']);
-  const again = change({ from: 'completed', to: 'failed', fromHolder: null, actor: null });
-  expect(kinds({ changes: [...correctHistory().changes, again] })).toEqual(['rewritten']);
-  expect(kinds({ changes: [...correctHistory().changes, { ...again, to: 'pending' }] })).toEqual([]);
+  const rewritten = change({ from: 'completed', to: 'failed', fromHolder: null, actor: null });
+  expect(kinds({ changes: [...correctHistory().changes, rewritten] })).toEqual(['rewritten']);
+  expect(kinds({ changes: [...correctHistory().changes, { ...rewritten, to: 'pending' }] })).toEqual([]);
 });
 
 test('stale covers a settlement by a worker without the claim, and a token that did not rise', () => {

@@ -76,9 +76,9 @@ export function check(history: History): Violation[] {
   return [
     ...findLost(history, jobs, lines),
     ...findUnexpected(history, jobs),
-    ...[...lines].flatMap(([id, runs]) => [
-      ...findRepeated(history, id, runs, jobs.get(id)),
-      ...findOverlap(id, runs),
+    ...[...lines].flatMap(([id, own]) => [
+      ...findRepeated(history, id, own, jobs.get(id)),
+      ...findOverlap(id, own),
     ]),
     ...history.jobs.flatMap(findStuck),
     ...history.jobs.flatMap(findOvercharged),
@@ -135,11 +135,11 @@ function findRepeated({ once }: History, id: string, lines: WitnessLine[], row?:
 
 /** Finds a run that ends after the next run of the job has started. Both ran at that moment. */
 function findOverlap(id: string, lines: WitnessLine[]): Violation[] {
-  let last: WitnessLine | null = null;
+  let start: WitnessLine | null = null;
   for (const line of lines) {
-    if (line.what === 'S') last = line;
-    else if (last !== null && (line.pid !== last.pid || line.born !== last.born))
-      return [violation('overlap', `${id}: attempt ${line.attempt} ended while ${last.attempt} ran`)];
+    if (line.what === 'S') start = line;
+    else if (start !== null && (line.pid !== start.pid || line.born !== start.born))
+      return [violation('overlap', `${id}: attempt ${line.attempt} ended while ${start.attempt} ran`)];
   }
   return [];
 }

@@ -2,7 +2,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 import type { Fault } from './fault.ts';
 import { type Patch, patchedProgram } from './patched-source.ts';
 
-/** A patched program, mostly without a safeguard, and a fault that the real program withstands. */
+/** A patched program, which usually lacks a safeguard, and a fault that the real program withstands. */
 export interface Control {
   name: string;
   patches: Patch[];

@@ -32,8 +32,8 @@ const LOST_BY_TIME: Patch = patchWithin(
 const NO_BUSY_RETRY: Patch = patchWithin('busy-retry', 'if (!isBusy(error)) throw', 'if (error) throw');
 
 /**
- * Waits for a lock inside SQLite, as most programs do. queuectl's own loop repeats the whole transaction, so with that
- * loop DEFERRED transactions do no harm.
+ * Waits for a lock inside SQLite, as most programs do. queuectl's own retry loop is removed, because it repeats the whole
+ * transaction and would hide the harm of `DEFERRED` (below).
  */
 const WAITS_IN_SQLITE: Patch[] = [NO_BUSY_RETRY, patchAt('busy-timeout', 'const BUSY_TIMEOUT_MS = 30_000;')];
 
@@ -56,7 +56,7 @@ const LATE_EXIT: Patch[] = [
 /** Lists the controls. Each removes a safeguard, or shows that a patch of another control is harmless alone. */
 export const CONTROLS: Control[] = [
   {
-    name: 'a settlement is applied without a check of its token (F7c)',
+    name: 'a settlement checks neither its token nor that its job is running (F7c)',
     patches: [
       patchWithin(
         'settle-token',
@@ -69,7 +69,7 @@ export const CONTROLS: Control[] = [
     expected: ['rewritten', 'stale'],
   },
   {
-    name: 'a settlement of a job that still runs is applied without a check of its token (F7c)',
+    name: 'a settlement checks that its job is running, but not its token (F7c)',
     patches: [
       // The delay lets the worker that lost the job settle it first.
       patchWithin(
@@ -108,14 +108,14 @@ export const CONTROLS: Control[] = [
     expected: ['twice', 'overlap'],
   },
   {
-    name: 'recovery reads the record before it looks for the process (F3)',
+    name: 'recovery does not read the record again after it looked for the process (F3)',
     patches: [SLOW_CHECK, patchAt('last-record', 'return fromRecord(record);')],
     fault: killedAfterSpawn,
     scale: 16,
     expected: ['twice'],
   },
   {
-    name: 'recovery is slow, but checks in the right order (F3)',
+    name: 'recovery is slow, but reads the record again (F3)',
     patches: [SLOW_CHECK],
     fault: killedAfterSpawn,
     scale: 16,
@@ -189,7 +189,7 @@ export const CONTROLS: Control[] = [
     expected: ['lost'],
   },
   {
-    name: 'a restore replaces the store before its second name is synced (F13b)',
+    name: 'a restore replaces the store before the link that keeps the old store is synced (F13b)',
     patches: [patchAt('sync-before-rename', '')],
     fault: restoreCut,
     scale: restoreCut.small,
@@ -234,9 +234,9 @@ export const CONTROLS: Control[] = [
     expected: ['twice'],
   },
   {
-    name: 'only the shell around a program is stopped (F51d)',
+    name: 'only the shell around a program is frozen, not the program (F51d)',
     patches: [
-      // The shell stays alive for a while after its program, so that a stop often comes at that time.
+      // The shell stays alive for a while after its program, so that `worker stop --force` often comes at that time.
       patchWithin('plain-end', '; exit $?)', '; set -- $?; sleep 0.05; exit $1)'),
       patchWithin('freeze-twice', '(last !== null && last === previousLast)', 'last !== null'),
       patchAt('freeze-descendants', 'return frozen;'),
@@ -276,7 +276,7 @@ export const CONTROLS: Control[] = [
     expected: ['missed'],
   },
   {
-    name: 'a supervisor compares a stop only with the age of its process (F50)',
+    name: 'a supervisor decides only by the age of its process whether it started before a stop (F50)',
     patches: [patchAt('start-order', 'return start.born <= at && isQuick;')],
     fault: stopMeetsStart,
     scale: 16,

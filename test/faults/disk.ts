@@ -8,7 +8,7 @@ export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
 const SECTOR = 512;
 
 type ContentChange = Extract<Op, { kind: 'write' | 'truncate' }>;
-/** An entry of the file system's journal: paths with their new file, or null. It is kept whole or not at all. */
+/** A journal entry of the file system: paths with their new file, or null if removed. A cut keeps all of it or nothing. */
 type JournalEntry = { names: [path: string, file: File | 'directory' | null][]; done: number };
 
 interface File {

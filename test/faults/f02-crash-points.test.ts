@@ -3,7 +3,7 @@ import { crashPointsNamed } from './f02-crash-points.ts';
 import { seedOf } from './seed.ts';
 
 /** The pattern that reads crash points from the source once missed the points named `mark`. */
-test('F2: nothing is lost if a worker is killed before, while or after it stores why an attempt is ended', async () => {
+test('F2: nothing is lost if a worker is killed before, while or after it stores why it ends an attempt', async () => {
   const { violations, notes } = await crashPointsNamed(['mark']).run(3, seedOf('F2 mark'));
   expect(violations).toEqual([]);
   expect(notes).toBe('3 points');

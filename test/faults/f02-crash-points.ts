@@ -23,7 +23,7 @@ const PRINT_300_KB = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0
 const TICK_COMMAND = witnessed(0);
 const ROUNDS_PER_POINT = 20;
 
-/** Returns all crash points but those of a migration, which F36 tests. Those of freeing the ballast need a mount. */
+/** Leaves out the crash points of a migration, which F36 tests, and those of the ballast if mounting is not allowed. */
 const testedPoints = (): string[] =>
   allPoints().filter(
     (point) => !point.endsWith('-migrate') && (mayMount || !point.endsWith('-free-ballast')),
@@ -32,7 +32,7 @@ const testedPoints = (): string[] =>
 /** Kills a process at each crash point and expects other processes to finish its work. */
 export const crashPoints: Fault = faultAt(testedPoints());
 
-/** Returns F2 for the points with these names, starts or ends: `mark` selects before-mark, in-mark and after-mark. */
+/** Returns F2 for points that are, start with or end in one of these names. For example, `mark` selects `in-mark`. */
 export function crashPointsNamed(names: string[]): Fault {
   const chosen = testedPoints().filter((point) =>
     names.some((name) => point === name || point.endsWith(`-${name}`) || point.startsWith(`${name}-`)),
@@ -117,8 +117,8 @@ async function play(
   const onceIds = new Set(lab.enqueued.map((one) => one.id));
   for (const { id } of readJobs(lab.database)) if (!onceIds.has(id)) lab.recordEnqueue(id, 'ok');
   const violations = await lab.judge(onceIds);
-  const about = (one: Violation): Violation => ({ ...one, what: `${point}: ${one.what}` });
-  return { jobs: lab.enqueued.length, violations: violations.map(about) };
+  const withPoint = (one: Violation): Violation => ({ ...one, what: `${point}: ${one.what}` });
+  return { jobs: lab.enqueued.length, violations: violations.map(withPoint) };
 }
 
 /** Runs commands of users, and starts workers only after the last of them. */
@@ -214,7 +214,7 @@ function createOldLifeline({ database }: Lab): void {
   utimesSync(path, 1, 1);
 }
 
-/** Leaves three claims of a dead worker: of a job that has ended, of one that runs, and of one that has not started. */
+/** Lets workers adopt three claims of a killed worker: of an ended, a running and an unstarted job. */
 async function adoptClaims(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([
     { id: 'ended', command: witnessed(0) },

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../../src/core/clock.ts';
+import { throughProgram } from '../support/next-version.ts';
 import { configure, type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { below, randomFrom } from '../support/random.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -26,7 +27,7 @@ const CASES: [string, (step: number, random: Random) => number][] = [
 /** After this many steps the clock stays two years ahead, so that all due times have passed. */
 const UNSTEADY_STEPS = 50;
 
-/** Moves the wall clock of workers and commands by a preloaded library. The monotonic clock is unchanged. */
+/** Moves the wall clock of workers and commands with a preloaded library. The monotonic clock is unchanged. */
 export const clockSteps: Fault = {
   id: 'F9',
   title: 'The wall clock is set forward and back',
@@ -82,8 +83,7 @@ async function runCase(
   const added = await box.run(['enqueue', '--file', list], { env });
   if (added.code !== 0 || added.stderr.includes('warning')) throw new Error(added.stderr);
 
-  // Runs `program` instead of the executable, which is the first argument of the shell script.
-  const through = program === undefined ? [] : ['sh', '-c', 'shift; exec "$0" "$@"', program];
+  const through = program === undefined ? [] : throughProgram(program);
   const args = ['worker', 'start', '--count', '2', '--concurrency', '6'];
   const workers = box.start(args, { env, through });
   await until(() => workers.output().split(' ready ').length > 2, 'two workers are ready');

@@ -7,9 +7,9 @@ import { inLab, type Lab } from './lab.ts';
 import { untilReady } from './process-control.ts';
 
 const MIB = 1024 ** 2;
-/** The write-ahead log shrinks to this size when nothing reads. doctor warns if it is larger. */
+/** The write-ahead log shrinks to this size when nothing reads. From this size on, doctor warns. */
 const LOG_LIMIT = 64 * MIB;
-/** The log may exceed its bound by this much, which is twice the size that is written between two checkpoints. */
+/** A part of the bound of the log: twice the size that is written between two checkpoints. */
 const SLACK = 8 * MIB;
 
 /**

@@ -40,7 +40,7 @@ function cutRound(round: number, maxStates: number | null, seed: number, program
     mkdirSync(root);
     const home = join(root, 'home');
     const acks = join(directory, 'acks');
-    const names = Array.from({ length: 5 + 20 * round }, (_, i) => `old${i}`);
+    const ids = Array.from({ length: 5 + 20 * round }, (_, i) => `old${i}`);
     const crashLast = round % 2 === 0 ? '' : 'QUEUECTL_CRASH_AT=after-insert';
     const script = `cd ${directory}
 q() { ${program} "$@"; }
@@ -52,7 +52,7 @@ echo used >>acks
 q enqueue true --id b >>out
 q backup --force ${home}/${BACKUP} >>out
 echo two >>acks
-for id in ${names.join(' ')}; do q enqueue true --id $id >>out; done
+for id in ${ids.join(' ')}; do q enqueue true --id $id >>out; done
 (${crashLast} ${program} enqueue true --id last >>out 2>&1) || true
 echo begin >>acks
 q restore --yes ${home}/${BACKUP} >>out
@@ -63,9 +63,9 @@ echo restored >>acks`;
       { ...process.env, QUEUECTL_HOME: home },
       (path) => isWanted(path, root, acks),
     );
-    const oldIds = ['a', 'b', 'last', ...names].sort().join(' ');
+    const oldIds = ['a', 'b', 'last', ...ids].sort().join(' ');
     const { states, violations } = await judge(trace, root, home, oldIds, maxStates, seed);
-    return { jobs: names.length + 3, faults: states, violations };
+    return { jobs: ids.length + 3, faults: states, violations };
   });
 }
 

@@ -16,7 +16,7 @@ const UNAVAILABLE_CODE = 5;
 
 type Violations = Figures['violations'];
 
-/** Lets a sync or a write of the store's files fail with EIO, in `enqueue` and in workers. */
+/** Makes a sync or a write of the store's files fail with EIO, in `enqueue` and in workers. */
 export const ioErrors: Fault = {
   id: 'F17',
   title: 'I/O errors of the disk',
@@ -58,7 +58,7 @@ interface InjectedError {
   nth: number;
 }
 
-/** Returns the command prefix that lets a call fail. */
+/** Returns the command prefix that makes a call fail. */
 function straceWith(box: Sandbox, { call, file, nth }: InjectedError): string[] {
   return [
     ...[
@@ -100,7 +100,7 @@ function tracedCalls(box: Sandbox): Map<string, Call[]> {
   return calls;
 }
 
-/** Lets calls of `enqueue` fail. Each job must be acknowledged and stored, or the first line reports an I/O error. */
+/** Makes calls of `enqueue` fail. Each job is acknowledged and stored, or the first line of stderr is an I/O error. */
 async function enqueueWithErrors(box: Sandbox, rounds: number, random: Random) {
   const violations: Violations = [];
   const acknowledged: string[] = [];
@@ -131,7 +131,7 @@ async function enqueueWithErrors(box: Sandbox, rounds: number, random: Random) {
   return { violations, faults, jobs: rounds };
 }
 
-/** Lets each worker process fail after some commits. The supervisor replaces them until every job has run once. */
+/** Makes a call of each worker process fail after some commits. The supervisor replaces them until every job has run once. */
 async function workWithErrors(box: Sandbox, random: Random) {
   const witness = join(box.directory, 'witness');
   const file = join(box.directory, 'jobs');

@@ -1,4 +1,3 @@
-/** Fills the disk of running workers and frees it again: that of the database, that of the output, or both. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';
@@ -8,6 +7,7 @@ import { roundDone, startProgress } from './progress.ts';
 
 const MAX_ENQUEUES_ON_FULL = 100;
 
+/** Fills the disk of the database, of the output or of both while workers run, and frees it again. */
 export const diskFull: Fault = {
   id: 'F18',
   title: 'The disk fills up and is freed again',
@@ -50,22 +50,22 @@ async function fillAndFree(cycles: number): Promise<Figures> {
       await until(() => existsSync(ballast), 'there is a ballast');
       await box.run(['enqueue', '--id', `waits${cycle}`, '--delay', '1h', 'true']);
       for (let i = 0; i < 4; i++) await add(`before${cycle}-${i}`);
-      const full = [join(box.home, 'full'), join(attempts, 'full')].filter(
+      const fillers = [join(box.home, 'full'), join(attempts, 'full')].filter(
         (_, i) => cycle % 3 === 2 || cycle % 3 === i,
       );
-      // The old log and the freed ballast provide some space, so jobs are added until one is refused. In every third
+      // The old WAL and the freed ballast provide some space, so jobs are added until one is refused. In every third
       // cycle only the disk of the output is full, and no job is refused.
       const refusedBefore = counts.refused;
       const enough = (i: number): boolean => i >= 4 && (cycle % 3 === 1 || counts.refused > refusedBefore);
       for (let i = 0; i < MAX_ENQUEUES_ON_FULL && !enough(i); i++) {
-        for (const file of full) fill(file);
+        for (const file of fillers) fill(file);
         await add(`full${cycle}-${i}`);
       }
       const { code, stderr } = await box.run(['delete', `waits${cycle}`]);
       if (code === 0) counts.deleted++;
       else if (!stderr.includes('disk is full')) addViolation('unclear', `delete: ${code} ${stderr}`);
       if (!existsSync(ballast)) counts['ballast freed']++;
-      for (const file of full) rmSync(file);
+      for (const file of fillers) rmSync(file);
       roundDone();
       await add(`after${cycle}`);
       const notRun = (): string[] => {

@@ -47,7 +47,7 @@ async function readOnly(box: Sandbox): Promise<void> {
   deepEqual({ attempts, crashes }, { attempts: 1, crashes: 0 });
 }
 
-/** A command prefix that replaces root, who may use every directory, by another user. It is empty for other users. */
+/** A command prefix that switches from root to another user, because root may use every directory. Otherwise empty. */
 const AS_NOBODY =
   process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 

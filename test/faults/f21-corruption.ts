@@ -11,15 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { claim, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
+import { EXECUTABLE } from '../support/queuectl.ts';
 import { below, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
 import { roundDone, startProgress } from './progress.ts';
 
-const EXECUTABLE = resolve(import.meta.dirname, '../../dist/queuectl');
 const JOBS = 90;
 /** This many jobs are only in the WAL. */
 const JOBS_IN_WAL = 20;
@@ -131,7 +131,7 @@ function run(db: string, ...args: string[]): Promise<CommandResult> {
 const isError = (result: CommandResult): boolean =>
   result.code !== 0 && /^\{"error":|^error: /.test(result.stderr);
 
-/** Damages copies of a store, with each kind of damage in turn, and checks what the commands report. */
+/** Damages copies of a store (mutants), with each kind of damage in turn, and checks what the commands report. */
 export const corruption: Fault = {
   id: 'F21',
   title: 'Damaged database files',
@@ -153,7 +153,7 @@ export const corruption: Fault = {
 };
 
 async function damageCopies(mutants: number, seed: number): Promise<DamageResults> {
-  const figures: DamageResults = {
+  const results: DamageResults = {
     crashes: [],
     silent: [],
     badRepairs: [],
@@ -168,7 +168,7 @@ async function damageCopies(mutants: number, seed: number): Promise<DamageResult
     startProgress(mutants);
     const lane = async (): Promise<void> => {
       while (next < mutants) {
-        await tryMutant(directory, next++, seed, figures);
+        await tryMutant(directory, next++, seed, results);
         roundDone();
       }
     };
@@ -176,10 +176,10 @@ async function damageCopies(mutants: number, seed: number): Promise<DamageResult
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-  return figures;
+  return results;
 }
 
-async function tryMutant(base: string, n: number, seed: number, figures: DamageResults): Promise<void> {
+async function tryMutant(base: string, n: number, seed: number, results: DamageResults): Promise<void> {
   const [kind, harm] = MUTATIONS[n % MUTATIONS.length]!;
   const name = `${kind}, mutant ${n} of seed ${seed}`;
   const directory = join(base, String(n));
@@ -194,20 +194,20 @@ async function tryMutant(base: string, n: number, seed: number, figures: DamageR
 
   const check = await run(db, 'db', 'check', '--json');
   const isReported = check.code === 1 && check.stdout.startsWith('{');
-  const lists = await run(db, 'list', '--json');
+  const list = await run(db, 'list', '--json');
   const status = await run(db, 'status', '--json');
   const added = await run(db, 'enqueue', '--id', 'added', 'true');
-  for (const [what, result] of Object.entries({ check, lists, status, added }))
+  for (const [what, result] of Object.entries({ check, list, status, added }))
     if (result.code !== 0 && !(what === 'check' && isReported) && !isError(result))
-      figures.crashes.push(`${name}: ${what}: ${JSON.stringify(result).slice(0, 300)}`);
+      results.crashes.push(`${name}: ${what}: ${JSON.stringify(result).slice(0, 300)}`);
 
-  const listedJobs = lists.code === 0 ? (JSON.parse(lists.stdout) as unknown[]).length : null;
-  const noProblem = check.code === 0 && lists.code === 0 && status.code === 0 && added.code === 0;
+  const listedJobs = list.code === 0 ? (JSON.parse(list.stdout) as unknown[]).length : null;
+  const noProblem = check.code === 0 && list.code === 0 && status.code === 0 && added.code === 0;
   const minJobs = MAY_LOSE_WAL.has(kind) ? JOBS - JOBS_IN_WAL : JOBS;
-  if (noProblem && listedJobs! < minJobs) figures.silent.push(`${name}: ${listedJobs} of ${JOBS} jobs`);
+  if (noProblem && listedJobs! < minJobs) results.silent.push(`${name}: ${listedJobs} of ${JOBS} jobs`);
   if (!noProblem) {
-    figures.detected++;
-    await tryRepair(db, name, minJobs, damaged, figures);
+    results.detected++;
+    await tryRepair(db, name, minJobs, damaged, results);
   }
   rmSync(directory, { recursive: true, force: true });
 }
@@ -217,22 +217,22 @@ async function tryRepair(
   name: string,
   minJobs: number,
   damaged: Buffer,
-  figures: DamageResults,
+  results: DamageResults,
 ): Promise<void> {
   const repair = await run(db, 'db', 'repair', '--json');
   const bad = (why: string): void =>
-    void figures.badRepairs.push(`${name}: ${why}: ${JSON.stringify(repair).slice(0, 400)}`);
+    void results.badRepairs.push(`${name}: ${why}: ${JSON.stringify(repair).slice(0, 400)}`);
   if (isError(repair)) {
-    figures.beyondRepair++;
+    results.beyondRepair++;
     if (!existsSync(db) || (damaged.length > 0 && statSync(db).size === 0)) bad('the file is gone');
     return;
   }
   if (!repair.stdout.startsWith('{')) {
-    figures.crashes.push(`${name}: repair: ${JSON.stringify(repair).slice(0, 300)}`);
+    results.crashes.push(`${name}: repair: ${JSON.stringify(repair).slice(0, 300)}`);
     return;
   }
   const { jobs, lost, kept } = JSON.parse(repair.stdout) as { jobs: number; lost: string[]; kept: string };
-  figures.repaired++;
+  results.repaired++;
   if (jobs < minJobs && lost.length === 0) bad('lost jobs without reporting it');
   if (jobs === 0) bad('an empty queue');
   if (!existsSync(kept)) bad('the damaged file is gone');

@@ -136,17 +136,17 @@ function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violat
   return [];
 }
 
-/** Returns whether `found` is what was printed from the position `from` on. */
+/** Returns whether `found` is the part of the printed output that starts at the byte `from`. */
 function isPrinted(found: Uint8Array, from: number, byte: (one: number) => number): boolean {
   let record = -1;
-  let text = Buffer.alloc(0);
+  let wanted = Buffer.alloc(0);
   for (let i = 0; i < found.length; i++) {
     const at = from + i;
     if (Math.floor(at / RECORD_BYTES) !== record) {
       record = Math.floor(at / RECORD_BYTES);
-      text = Buffer.from(`${String(record).padStart(RECORD_BYTES - 1, '0')}\n`).map(byte) as typeof text;
+      wanted = Buffer.from(`${String(record).padStart(RECORD_BYTES - 1, '0')}\n`).map(byte) as typeof wanted;
     }
-    if (found[i] !== text[at % RECORD_BYTES]) return false;
+    if (found[i] !== wanted[at % RECORD_BYTES]) return false;
   }
   return true;
 }

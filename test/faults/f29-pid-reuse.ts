@@ -26,21 +26,19 @@ export const pidReuse: Fault = {
       return 'no ns_last_pid';
     }
   },
-  async run(rounds, seed, program) {
-    const once = new Set<string>();
-    return roundsInLabs({
+  run: (rounds, seed, program) =>
+    roundsInLabs({
       // The rounds run one at a time, because they would take each other's pids.
-      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once, lanes: 1 },
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS, once: new Set<string>(), lanes: 1 },
       open: () => async (lab, round) => {
         for (let i = 0; !(await testReuse(lab, `j${round}-${i}`, round)); i++) {
           if (i === 20) throw new Error('no process ever got the pid');
         }
       },
-    });
-  },
+    }),
 };
 
-/** Throws if recovery signals a process with a reused pid. Returns false if no process got the pid. */
+/** Throws if recovery or `cancel` signals a process with a reused pid. Returns false if no process got the pid. */
 async function testReuse(lab: Lab, id: string, round: number): Promise<boolean> {
   await lab.enqueue([{ id, command: witnessed(0.5) }]);
   const worker = unsupervisedWorker(lab, 'after-spawn');

@@ -4,7 +4,7 @@ import { ADOPT_ONLY, QUICK_SETTINGS } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-/** Lists crash points at which an unexpected error is thrown: in a loop, in an event, before and after a commit. */
+/** Lists crash points at which an unexpected error is thrown: in a loop, in an event handler, before and after a commit. */
 const THROWING_POINTS = [
   ...[
     'before-register:1',

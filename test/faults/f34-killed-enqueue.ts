@@ -8,7 +8,7 @@ const POINTS = ['before-insert', 'in-insert', 'after-insert', 'before-touch'];
 const LATEST_KILL_MS = 25;
 const CONFLICT_CODE = 4;
 
-/** Kills `enqueue` at a crash point or a random moment and repeats it with the same id or unique key. It adds one job. */
+/** Kills `enqueue` at a crash point or at random and repeats it with the same id or unique key. One job must be added. */
 export const killedEnqueue: Fault = {
   id: 'F34',
   title: '`enqueue` is killed at any moment and tried again',

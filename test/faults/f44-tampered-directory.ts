@@ -8,7 +8,7 @@ import { hasTool } from './syscalls.ts';
 const NOBODY = 65534;
 const SECRET = 'of somebody else\n'.repeat(60_000);
 
-/** Lists what happens to the files of an attempt while its command runs, as shell commands. */
+/** Maps names to shell commands that change the files of an attempt while its job runs. */
 const FILE_TAMPERINGS: Record<string, string> = {
   'output deleted': 'rm "$OUT"',
   'output rotated': 'mv "$OUT" "$OUT.1"; : >"$OUT"',

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { argumentsOf } from '../support/processes.ts';
 import type { Fault } from './fault.ts';
-import type { Lab, Supervisor } from './lab.ts';
+import { childrenOf, type Lab, type Supervisor } from './lab.ts';
 import { groupOf, QUICK_SETTINGS, untilGone, untilReady, untilStarted } from './process-control.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
@@ -21,7 +21,7 @@ const jobSurvivesOutside: Scene = async (lab, id) => {
   await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
-/** Kills the job as well. The next worker, in a namespace, cannot see that, but it may not wait forever. */
+/** Kills the job as well. The next worker, in a namespace, cannot see that, but it must not wait forever. */
 const jobDiesOutside: Scene = async (lab, id) => {
   const oldSupervisor = lab.supervisor();
   const pid = await killWorkers(lab, id, oldSupervisor);
@@ -31,26 +31,27 @@ const jobDiesOutside: Scene = async (lab, id) => {
 
 /** Kills workers in a namespace. Their job continues, and the next worker, outside, can see it. */
 const jobSurvivesInside: Scene = async (lab, id) => {
-  const oldSupervisor = lab.supervisor([], {}, IN_NAMESPACE_WITH_INIT);
+  const unshare = lab.supervisor([], {}, IN_NAMESPACE_WITH_INIT);
   await untilStarted(lab, id);
-  const [init] = oldSupervisor.workers();
-  const [supervisor] = childrenNamed(init!, 'queuectl');
+  const [init] = childrenOf(unshare.pid);
+  const [supervisor] = queuectlChildrenOf(init!);
   process.kill(supervisor!, 'SIGKILL');
   await untilGone([supervisor!]);
-  const workers = childrenNamed(init!, 'queuectl');
+  const workers = queuectlChildrenOf(init!);
   for (const pid of workers) process.kill(pid, 'SIGKILL');
   await untilGone(workers);
   await lab.supervisor(['--drain']).exit;
   process.kill(init!, 'SIGKILL');
-  await oldSupervisor.exit;
+  await unshare.exit;
 };
 
 /** Kills all processes of a namespace, like the end of a container, and starts a worker in another one. */
 const jobDiesInside: Scene = async (lab, id) => {
-  const oldSupervisor = lab.supervisor([], {}, IN_NAMESPACE);
+  const unshare = lab.supervisor([], {}, IN_NAMESPACE);
   await untilStarted(lab, id);
-  process.kill(oldSupervisor.workers()[0]!, 'SIGKILL');
-  await oldSupervisor.exit;
+  const [supervisor] = childrenOf(unshare.pid);
+  process.kill(supervisor!, 'SIGKILL');
+  await unshare.exit;
   await lab.supervisor(['--drain'], {}, IN_NAMESPACE).exit;
 };
 
@@ -66,19 +67,8 @@ async function killWorkers(lab: Lab, id: string, supervisor: Supervisor): Promis
   return pid;
 }
 
-function childrenNamed(pid: number, name: string): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
-    .split(' ')
-    .map(Number)
-    .filter((child) => child > 0 && nameOf(child).includes(name));
-}
-
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')[0]!;
-  } catch {
-    return '';
-  }
+function queuectlChildrenOf(pid: number): number[] {
+  return childrenOf(pid).filter((child) => argumentsOf(child)[0]!.includes('queuectl'));
 }
 
 /** Runs workers of several pid namespaces on one state directory. Those in a namespace see no process outside it. */

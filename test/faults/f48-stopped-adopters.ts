@@ -45,17 +45,17 @@ export const stoppedAdopters: Fault = {
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK_SETTINGS },
       open: () => async (lab, round) => {
-        const [supervisors, stop] = STOPS[round % STOPS.length]!;
+        const [supervisorCount, stop] = STOPS[round % STOPS.length]!;
         const jobs = Array.from({ length: 1 + below(lab.random, 3) }, (_, i) => ({
           id: `j${round}-${i}`,
           command: `. ./witness.sh; say S -; until [ -e go${round} ]; do sleep 0.05; done; say E 0`,
         }));
         await lab.enqueue(jobs);
-        const count = (): string => String(1 + below(lab.random, 3));
-        const first = lab.supervisor(['--count', count()]);
+        const randomCount = (): string => String(1 + below(lab.random, 3));
+        const first = lab.supervisor(['--count', randomCount()]);
         await untilReady(first);
         await untilStarted(lab, jobs[0]!.id);
-        const adopters = await killWorkers(lab, first, supervisors, count);
+        const adopters = await killWorkers(lab, first, supervisorCount, randomCount);
         if (below(lab.random, 2) === 0) await pause(lab);
         const stopping = stop(lab, adopters);
         await pause(lab);
@@ -63,9 +63,9 @@ export const stoppedAdopters: Fault = {
         writeFileSync(join(lab.box.directory, `go${round}`), '');
         await stopping;
         await Promise.all(adopters.map((one) => one.exit));
-        const names = jobs.map(({ id }) => id);
+        const ids = jobs.map(({ id }) => id);
         const unattended = readJobs(lab.database).filter(
-          (job) => names.includes(job.id) && job.state === 'processing',
+          (job) => ids.includes(job.id) && job.state === 'processing',
         );
         for (const { id } of unattended)
           violations.push({ kind: 'left', what: `round ${round}: nobody waits for ${id}` });
@@ -80,8 +80,8 @@ export const stoppedAdopters: Fault = {
 async function killWorkers(
   lab: Lab,
   first: Supervisor,
-  supervisors: number,
-  count: () => string,
+  supervisorCount: number,
+  randomCount: () => string,
 ): Promise<Supervisor[]> {
   const workers = first.workers();
   const onlyWorkers = below(lab.random, 2) === 0;
@@ -94,8 +94,8 @@ async function killWorkers(
     process.kill(-first.pid, 'SIGKILL');
     await untilGone([first.pid, ...workers]);
   }
-  const others = Array.from({ length: supervisors - (onlyWorkers ? 1 : 0) }, () =>
-    lab.supervisor(['--count', count()]),
+  const others = Array.from({ length: supervisorCount - (onlyWorkers ? 1 : 0) }, () =>
+    lab.supervisor(['--count', randomCount()]),
   );
   await Promise.all(others.map((one) => untilReady(one)));
   return onlyWorkers ? [first, ...others] : others;

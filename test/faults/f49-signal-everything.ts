@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { processesOfJob, processesWith, sendSignal } from '../support/processes.ts';
+import { argumentsOf, processesOfJob, processesWith, sendSignal } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
@@ -33,16 +33,8 @@ const KINDS = Object.keys(COMMANDS);
 /** Returns whether all processes of the job run. A shell dies of SIGINT only after its child, so both need the signal. */
 function hasBegun(lab: Lab, id: string): boolean {
   const { sleeps } = COMMANDS[id.split('-')[0]!]!;
-  const own = processesOfJob(lab.box, id).filter((pid) => nameOf(pid) === 'sleep');
+  const own = processesOfJob(lab.box, id).filter((pid) => argumentsOf(pid)[0] === 'sleep');
   return existsSync(join(lab.box.directory, `${id}.begun`)) && own.length >= sleeps;
-}
-
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
-  } catch {
-    return '';
-  }
 }
 
 /** Sends one signal to supervisor, workers, frames and jobs at almost the same time, as a service manager does. */

@@ -77,7 +77,7 @@ export const stopMeetsStart: Fault = {
   },
 };
 
-/** Returns 'some' if the stop has returned and a worker is not stopping, and null until then. */
+/** Returns 'some' if the stop has returned although a worker is not stopping, and null otherwise. */
 async function missedWorkers(lab: Lab, output: string): Promise<'some' | null> {
   if (!/^(no workers were running|stopped \d)/m.test(output)) return null;
   const workers = await workersOf(lab.box);

@@ -94,8 +94,8 @@ const SLOTS = 16;
 const STOPS_PER_ROUND = 3;
 
 /**
- * Returns a short command that ignores SIGTERM from just before it records its end. If it recorded that, it exits with
- * 0 even after SIGTERM. So a repeated record means that a successful command was repeated.
+ * Returns a short command that ignores SIGTERM before it records its start and end. Once it has recorded them, it exits
+ * with 0 even after SIGTERM. So a second record means that a successful command was repeated.
  */
 const shortCommand = (ms: number): string => `sleep ${ms / 1000}; trap '' TERM; ${witnessed(0)}`;
 

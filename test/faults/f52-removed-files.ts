@@ -22,8 +22,8 @@ export const removedFiles: Fault = {
           const id = `j${round}`;
           await lab.enqueue([{ id, command: witnessed(0.5) }]);
           await untilStarted(lab, id);
-          for (const end of REMOVED_SUFFIXES[round % REMOVED_SUFFIXES.length]!)
-            rmSync(lab.database + end, { force: true });
+          for (const suffix of REMOVED_SUFFIXES[round % REMOVED_SUFFIXES.length]!)
+            rmSync(lab.database + suffix, { force: true });
           for (let i = 0; i < LATER_JOBS; i++)
             await lab.enqueue([{ id: `${id}-${i}`, command: witnessed(0.1) }]);
         };

@@ -6,12 +6,12 @@ import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../suppo
 import { randomFrom } from '../support/random.ts';
 import { brokenInvariants, countUnfinished, readChanges, readJobs, startAudit } from './audit.ts';
 import { check, type Enqueued, type History, type LoggedSettlement, type Violation } from './checker.ts';
-import { orphansOf } from './orphans.ts';
+import { jobProcessesIn } from './job-processes.ts';
 import { watchStandstill } from './standstill.ts';
 import { readWitness, writeWitnessScript } from './witness.ts';
 
 export interface Supervisor extends Running {
-  /** Returns the pids of its live child processes, which are its workers. */
+  /** Returns the pids of its live child processes. They are its workers unless a prefix started it. */
   workers(): number[];
 }
 
@@ -113,7 +113,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
         jobs: readJobs(database),
         changes: readChanges(database),
         logged: allSupervisors.flatMap((one) => settlementsIn(one.output())),
-        orphans: orphansOf(box.home),
+        orphans: jobProcessesIn(box.home),
         once,
       });
       return [...violations, ...lateJobs, ...brokenInvariants(database)];
@@ -126,7 +126,7 @@ function isRunning({ child }: Running): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
       .split(' ')

@@ -12,7 +12,7 @@ export interface Patch {
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-/** Copies the source and applies patches that break it, for the negative controls. Returns the path of the copy. */
+/** Copies the source into a subdirectory and applies the patches. Returns the path of the copy. */
 export function patchSource(directory: string, patches: Patch[]): string {
   const source = join(directory, 'patched');
   cpSync(join(ROOT, 'src'), join(source, 'src'), { recursive: true });

@@ -20,11 +20,11 @@ interface CutOptions {
   /** Returns the share of the states after this call that is chosen at random, from 0 to 1. */
   share(op: Op): number;
   onAppend(op: Append): void;
-  /** Returns a text for what was acknowledged so far. Equal files are a new state after a new acknowledgement. */
+  /** Returns a text that changes with each acknowledgement. After a change, the same files are checked again. */
   known(): string;
 }
 
-/** Yields the files that power cuts after the calls of a trace would leave, or a share of them, each state once. */
+/** Yields the files that power cuts after the calls of a trace would leave: all states or a share, and none twice. */
 export function* cuts(trace: Op[], root: string, options: CutOptions): Generator<Cut> {
   const random = randomFrom(options.seed);
   const disk = createDisk(root);

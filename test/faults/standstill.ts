@@ -1,5 +1,5 @@
 import { resolveSettings } from '../../src/core/stored-settings.ts';
-import { openWork, storedSettings } from './audit.ts';
+import { storedSettings, unfinishedWork } from './audit.ts';
 
 /**
  * After the last fault, a claim without a worker must be adopted within the lease and two heartbeats. These allowances
@@ -9,7 +9,7 @@ const LONGEST_JOB_MS = 5000;
 const SLOW_MACHINE_MS = 10_000;
 /** `queuectl status` takes less than this on an idle machine. */
 const PROBE_MS = 100;
-/** A longer lease counts as this long, because F30 sets one to show that nothing waits for it. */
+/** A longer lease counts as this long. F30 sets a lease of one hour, for which nothing may wait. */
 const LONGEST_LEASE_MS = 60_000;
 
 export interface Standstill {
@@ -28,7 +28,7 @@ export function watchStandstill(database: string, probeMs: number, probe: () => 
     promisedMs + LONGEST_JOB_MS + SLOW_MACHINE_MS * Math.max(1, slowestProbeMs / PROBE_MS);
 
   const longestStandstill = (): { what: string; ms: number } => {
-    const { unfinished, claims } = openWork(database);
+    const { unfinished, claims } = unfinishedWork(database);
     fewestUnfinished = Math.min(fewestUnfinished, unfinished);
     const current = [...claims, `the queue with ${fewestUnfinished} jobs left`];
     for (const what of firstSeen.keys()) if (!current.includes(what)) firstSeen.delete(what);

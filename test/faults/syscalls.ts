@@ -72,20 +72,20 @@ function parse(text: string, isWanted: (path: string) => boolean): Op[] {
 }
 
 function* calls(text: string): Generator<Call> {
-  const open = new Map<string, { name: string; args: string; begun: number }>();
-  for (const [line, words] of text.split('\n').entries()) {
-    const [, pid, what] = words.match(/^(\d+) +(.*)$/s) ?? [];
+  const unfinished = new Map<string, { name: string; args: string; begun: number }>();
+  for (const [number, line] of text.split('\n').entries()) {
+    const [, pid, what] = line.match(/^(\d+) +(.*)$/s) ?? [];
     if (pid === undefined || what === undefined) continue;
     const begun = what.match(/^(\w+)\((.*) <unfinished \.\.\.>$/s);
     const resumed = what.match(/^<\.\.\. \w+ resumed>(.*)\) += (\S+)/s);
     const whole = what.match(/^(\w+)\((.*)\) += (\S+)/s);
-    if (begun !== null) open.set(pid, { name: begun[1]!, args: begun[2]!, begun: line });
+    if (begun !== null) unfinished.set(pid, { name: begun[1]!, args: begun[2]!, begun: number });
     else if (resumed !== null) {
-      const start = open.get(pid);
-      if (start === undefined) throw new Error(`no beginning of ${words.slice(0, 200)}`);
-      yield { ...start, args: start.args + resumed[1]!, result: resumed[2]!, done: line };
+      const start = unfinished.get(pid);
+      if (start === undefined) throw new Error(`no beginning of ${line.slice(0, 200)}`);
+      yield { ...start, args: start.args + resumed[1]!, result: resumed[2]!, done: number };
     } else if (whole !== null)
-      yield { name: whole[1]!, args: whole[2]!, result: whole[3]!, begun: line, done: line };
+      yield { name: whole[1]!, args: whole[2]!, result: whole[3]!, begun: number, done: number };
   }
 }
 

@@ -61,10 +61,12 @@ test('a slow client is disconnected and does not delay others', async () => {
     Array.from({ length: 50 }, () => ({ what, client: connectSlowly(first, drip) })),
   );
   await expectOthersServed();
-  const open = (): string[] => [
+  const openKinds = (): string[] => [
     ...new Set(clients.filter(({ client }) => !client.closed).map(({ what }) => what)),
   ];
-  await until(() => open().length === 0, 'all are closed', LIMIT_MS).catch(() => expect(open()).toEqual([]));
+  await until(() => openKinds().length === 0, 'all are closed', LIMIT_MS).catch(() =>
+    expect(openKinds()).toEqual([]),
+  );
   for (const { client } of clients) expect(client.text).toMatch(/^(HTTP\/1.1 4\d\d|$)/);
   await expectOthersServed();
 });
@@ -235,6 +237,7 @@ describe('unusual requests', () => {
           `/${part}`,
         ],
       ]) {
+        // A request for such a path would be sent without its last part.
         if (/\/(\.|%2e)$/.test(path)) continue;
         const answer = await site.call('GET', path);
         expect({ path, status: answer.status < 500 }).toEqual({ path, status: true });

@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test';
 import { QueueError } from '../../src/core/errors.ts';
-
 import { checkHost, checkOrigin } from '../../src/http/guard.ts';
 import { hostNamesOf, isLoopback, plainHost } from '../../src/http/host-names.ts';
 
-const namesBehind = (url: string) => hostNamesOf('127.0.0.1', 7780, new URL(url));
-const acceptsHost = (names: ReturnType<typeof namesBehind>, host: string): boolean =>
+const namesFor = (url: string) => hostNamesOf('127.0.0.1', 7780, new URL(url));
+const acceptsHost = (names: ReturnType<typeof namesFor>, host: string): boolean =>
   doesNotThrow(() => checkHost(host, names.hosts));
-const acceptsOrigin = (names: ReturnType<typeof namesBehind>, origin: string): boolean =>
+const acceptsOrigin = (names: ReturnType<typeof namesFor>, origin: string): boolean =>
   doesNotThrow(() => checkOrigin((name) => (name === 'origin' ? origin : undefined), names.origins));
 
 function doesNotThrow(check: () => void): boolean {
@@ -23,7 +22,7 @@ function doesNotThrow(check: () => void): boolean {
 test('behind a proxy only the public origin and loopback names are accepted, and a default port is optional', () => {
   const rows: [
     publicUrl: string,
-    ...[hosts: string[], otherHosts: string[], origins: string[], otherOrigins: string[]],
+    ...[hosts: string[], refusedHosts: string[], origins: string[], refusedOrigins: string[]],
   ][] = [
     [
       'https://ops.example.org/queue/',
@@ -40,14 +39,14 @@ test('behind a proxy only the public origin and loopback names are accepted, and
       ['https://ops.example.org:8080', 'http://ops.example.org'],
     ],
   ];
-  for (const [url, hosts, otherHosts, origins, otherOrigins] of rows) {
-    const names = namesBehind(url);
+  for (const [url, hosts, refusedHosts, origins, refusedOrigins] of rows) {
+    const names = namesFor(url);
     for (const host of hosts) expect({ host, ok: acceptsHost(names, host) }).toEqual({ host, ok: true });
-    for (const host of otherHosts)
+    for (const host of refusedHosts)
       expect({ host, ok: acceptsHost(names, host) }).toEqual({ host, ok: false });
     for (const origin of origins)
       expect({ origin, ok: acceptsOrigin(names, origin) }).toEqual({ origin, ok: true });
-    for (const origin of otherOrigins)
+    for (const origin of refusedOrigins)
       expect({ origin, ok: acceptsOrigin(names, origin) }).toEqual({ origin, ok: false });
   }
 });

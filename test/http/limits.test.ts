@@ -1,4 +1,4 @@
-/** Tests the limits of a server and its answers above them. */
+/** Tests the limits of a server and its answers when a limit is exceeded. */
 import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { maxConnections } from '../../src/http/connections.ts';
@@ -29,7 +29,7 @@ test('idle connections do not block other clients, because most of them are clos
     const stream = await site.events();
     for (const first of ['', 'GET / HTTP/1.1\r\n', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n']) {
       const { sockets, open } = openIdleConnections(site, 300, first);
-      await until(() => open() <= 60, 'most are let go');
+      await until(() => open() <= 60, 'most are closed');
       for (let i = 0; i < 10; i++) {
         expect((await site.call('GET', '/healthz', { token: null })).status).toBe(200);
         expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
@@ -52,7 +52,7 @@ test('when all connections serve clients with valid tokens, a new one is refused
     const site = await serve(box);
     const head = `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
     const { sockets, open } = openIdleConnections(site, 100, `GET /api/v1/events HTTP/1.1\r\n${head}\r\n`);
-    await until(() => open() <= 60, 'some were sent away');
+    await until(() => open() <= 60, 'some are closed');
     const text = await site.raw(`GET /healthz HTTP/1.1\r\n${head}\r\n`, /\n$/);
     expect(text).toMatch(/^HTTP\/1\.1 503 /);
     expect(text).toContain('x-content-type-options: nosniff');
@@ -118,11 +118,11 @@ test(
     };
     const ids: string[] = [];
     for (let i = 0; i < 16; i++) ids.push((await expectOk(site, 'POST', '/api/v1/operations', body, 202)).id);
-    const full = await expectRefused(site, ['POST', '/api/v1/operations'], { body }, [
+    const refusal = await expectRefused(site, ['POST', '/api/v1/operations'], { body }, [
       429,
       'too-many-operations',
     ]);
-    expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0);
     await expectOk(site, 'DELETE', `/api/v1/operations/${ids[0]}`);
     const another = { action: 'release', ids: ['a'] };
     await until(
@@ -159,11 +159,11 @@ test(
       action: 'cancel',
       ids: ['o1', 'o2', 'o3', ...Array.from({ length: 900 }, (_, i) => `n${i}`)],
     };
-    const cut = await expectOk(site, 'POST', '/api/v1/operations', { ...slow, per_second: 1 }, 202);
-    await until(async () => (await recorded(cut.id)).length === 1, 'the operation has begun');
+    const stopped = await expectOk(site, 'POST', '/api/v1/operations', { ...slow, per_second: 1 }, 202);
+    await until(async () => (await recorded(stopped.id)).length === 1, 'the operation has begun');
     process.kill(site.server.pid, 'SIGTERM');
     expect(await site.server.closed).toBe(0);
-    const [begun, ended] = await recorded(cut.id);
+    const [begun, ended] = await recorded(stopped.id);
     expect(begun).toMatchObject({ jobs: 903 });
     expect(ended).toMatchObject({ kind: 'operation-ended', state: 'stopped' });
     const cancelled = await box.json<{ id: string }[]>(['list', '--state', 'cancelled']);

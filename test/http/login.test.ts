@@ -1,4 +1,4 @@
-/** Tests the sessions of a running server and what ends them. */
+/** Tests how the sessions of a running server begin and end. */
 import { expect, test } from 'bun:test';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'a token file that is missing, empty or rewritten unchanged ends nothing',
+  'a token file that is missing, empty or rewritten unchanged ends no session',
   inSandbox(async (box) => {
     const site = await serve(box);
     const { session } = await logIn(site);

@@ -36,8 +36,8 @@ test('a browser gets the dashboard with status 404 at a path without a page, wit
       const { pathname } = new URL(file, `http://127.0.0.1${path}`);
       expect([file, (await site.call('GET', pathname, { token: null })).status]).toEqual([file, 200]);
     }
-    const heads = await site.call('HEAD', path, { headers: BROWSER, token: null });
-    expect([heads.status, heads.text]).toEqual([404, '']);
+    const headAnswer = await site.call('HEAD', path, { headers: BROWSER, token: null });
+    expect([headAnswer.status, headAnswer.text]).toEqual([404, '']);
   }
 });
 
@@ -45,19 +45,24 @@ test('programs get JSON at an unknown path, and need a token to learn that it is
   const accepts = ['*/*', 'application/json', 'application/json, text/html;q=0.5', 'text/plain', 'image/png'];
   for (const path of UNKNOWN)
     for (const accept of accepts) {
-      const known = await site.call('GET', path, { headers: { accept } });
-      expect([path, accept, known.status, known.json?.code]).toEqual([path, accept, 404, 'no-such-route']);
-      const stranger = await site.call('GET', path, { headers: { accept }, token: null });
-      expect([401, 429]).toContain(stranger.status);
+      const withToken = await site.call('GET', path, { headers: { accept } });
+      expect([path, accept, withToken.status, withToken.json?.code]).toEqual([
+        path,
+        accept,
+        404,
+        'no-such-route',
+      ]);
+      const withoutToken = await site.call('GET', path, { headers: { accept }, token: null });
+      expect([401, 429]).toContain(withoutToken.status);
     }
 });
 
 test('the API and other methods answer with JSON, also to a browser', async () => {
   for (const path of ['/api', '/api/', '/api/nonsense', '/api/v1/nonsense', '/api/v1/jobs/nobody']) {
-    const known = await site.call('GET', path, { headers: BROWSER });
-    expect([path, known.status, known.json?.status]).toEqual([path, 404, 404]);
-    const stranger = await site.call('GET', path, { headers: BROWSER, token: null });
-    expect([401, 429]).toContain(stranger.status);
+    const withToken = await site.call('GET', path, { headers: BROWSER });
+    expect([path, withToken.status, withToken.json?.status]).toEqual([path, 404, 404]);
+    const withoutToken = await site.call('GET', path, { headers: BROWSER, token: null });
+    expect([401, 429]).toContain(withoutToken.status);
   }
   const posted = await site.call('POST', '/nonsense', { headers: BROWSER });
   expect([posted.status, posted.json?.code]).toEqual([404, 'no-such-route']);

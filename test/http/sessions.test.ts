@@ -45,7 +45,7 @@ test('above the maximum number of sessions, the least recently used one ends', (
   expect(ended.aborted).toBe(true);
 });
 
-test('a session ends with its token or by end()', () => {
+test('a session ends when its token is replaced or end() is called', () => {
   const token = new AbortController();
   const sessions = createSessions(() => 0);
   const [a, b, other] = [token.signal, token.signal, neverAborted()].map((signal) =>

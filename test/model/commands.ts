@@ -38,7 +38,7 @@ const STATE_SETS: State[][] = [
   ['completed', 'pending', 'processing'],
 ];
 
-/** Defines a step that changes the model and the store. After it, both must hold the same. */
+/** Defines a step that changes the model and the store. After it, both must hold the same jobs, claims and counts. */
 function step<T>(
   arbitrary: fc.Arbitrary<T>,
   name: string,
@@ -58,7 +58,7 @@ function step<T>(
 const always = (): boolean => true;
 const id = fc.constantFrom(...IDS);
 const worker = fc.constantFrom(...WORKERS);
-/** How many claims to go back from the newest one. Old claims are used, too, because they must not work any more. */
+/** How many claims to go back from the newest one. Old claims are used, too, because the store must refuse them. */
 const claimsBack = fc.constantFrom(0, 0, 1, 1, 1, 2, 2, 3, 5);
 const claimBefore = (model: m.Model, back: number): m.ModelClaim | undefined =>
   model.claims[model.claims.length - 1 - back];
@@ -247,12 +247,12 @@ const actOnJob = step(
         const expected = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
         if (job !== undefined) expected[m.cancel(model, job)].push(input.id);
         deepEqual(answer, expected);
-        const lost = idsOfCancelled(model).filter(
+        const newlyCancelled = idsOfCancelled(model).filter(
           (one) => one !== input.id && !cancelledBefore.includes(one),
         );
-        deepEqual(dependents.sort(), lost);
+        deepEqual(dependents.sort(), newlyCancelled);
         // The children of a running job are cancelled only after its processes are gone.
-        if (expected.ending.length === 0) deepEqual(predicted.sort(), lost);
+        if (expected.ending.length === 0) deepEqual(predicted.sort(), newlyCancelled);
         return;
       }
       case 'hold':
@@ -269,9 +269,9 @@ const actOnJob = step(
         const predicted = await store.cancelledWith([input.id], 'deleted');
         const { ids: removed, dependents } = await store.remove([input.id], from, now);
         expectChanged(removed, (one) => m.remove(model, one, from));
-        const lost = idsOfCancelled(model).filter((one) => !cancelledBefore.includes(one));
-        deepEqual(dependents.sort(), lost);
-        if (removed.length > 0) deepEqual(predicted.sort(), lost);
+        const newlyCancelled = idsOfCancelled(model).filter((one) => !cancelledBefore.includes(one));
+        deepEqual(dependents.sort(), newlyCancelled);
+        if (removed.length > 0) deepEqual(predicted.sort(), newlyCancelled);
         return;
       }
     }

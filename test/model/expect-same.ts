@@ -2,7 +2,7 @@ import { deepEqual, ok } from 'node:assert/strict';
 import type { Store } from '../../src/store/store.ts';
 import type { Model } from './model.ts';
 
-/** Expects that the store holds what the model holds: every job, its holder and claim, and the counters. */
+/** Expects that the store and the model have the same jobs, claims and counts. */
 export async function expectSame(model: Model, store: Store): Promise<void> {
   const jobs = [...model.jobs.values()].sort((a, b) => b.number - a.number);
   const listed = await store.list({}, { limit: 100 });

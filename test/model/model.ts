@@ -130,7 +130,7 @@ export function take(model: Model, job: ModelJob, worker: string, attempt: numbe
   model.attempts.set(attempt, { token: job.token, endReason: null, ended: null });
 }
 
-/** Tells whether a worker with this claim may still settle the job. */
+/** Returns whether a worker with this claim may still settle the job. */
 function isValid(claim: ModelClaim): boolean {
   return !claim.job.gone && claim.job.phase === 'running' && claim.job.token === claim.token;
 }
@@ -268,8 +268,8 @@ function reopenDependencies(model: Model, job: ModelJob): void {
         reopen(child, one);
 }
 
-function reopen(job: ModelJob, one: ModelDependency): void {
-  one.phase = 'open';
+function reopen(job: ModelJob, dependency: ModelDependency): void {
+  dependency.phase = 'open';
   if (job.phase !== 'held') job.phase = 'blocked';
 }
 
@@ -281,6 +281,7 @@ export function hold(job: ModelJob): boolean {
 
 export function release(model: Model, job: ModelJob): boolean {
   if (job.phase !== 'held') return false;
+  job.dueAt = Math.max(job.dueAt!, model.now);
   job.phase = isBlocked(job) ? 'blocked' : 'waits';
   reopenDependencies(model, job);
   return true;

@@ -18,7 +18,7 @@ function snapshot(overrides: Partial<MetricsSnapshot> = {}): MetricsSnapshot {
     waiting: [{ queue: 'q', since: NOW - 1500 }],
     reasons: [{ queue: 'q', jobs: { ...zeroReasonCounts(), held: 2, ready: 5 } }],
     totals: [{ queue: 'q', name: 'mail', ...emptyFigures(), completed: 3, cancelled: 1, dropped: 2, run }],
-    workers: [{ state: 'idle', workers: 2 }],
+    workers: [{ state: 'idle', count: 2 }],
     slots: [{ queue: 'q', total: 4, busy: 1, limit: 3 }],
     schedules: [
       { name: 'nightly', lastAt: NOW - 500 },

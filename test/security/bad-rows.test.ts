@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox, type Result, type Sandbox } from '../support/queuectl.ts';
 
-/** QUEUECTL_SECURITY_TRIES=50 tries every value in every numeric column. Otherwise one column in six gets one value. */
+/** If QUEUECTL_SECURITY_TRIES is above 1, every numeric column gets every value. Otherwise one column in six gets one value. */
 const EXHAUSTIVE = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1) > 1;
 const LIMIT_MS = EXHAUSTIVE ? 3_600_000 : 90_000;
 const TABLES = ['job', 'attempt', 'queue', 'schedule', 'event'];
@@ -149,9 +149,7 @@ test.concurrent(
     expect(found).toMatchObject({ code: 1, stdout: expect.stringContaining('(job bad: priority)') });
     expect((await box.run(['list', '-q'])).stdout.trim().split('\n').sort()).toEqual(['bad', 'good']);
     const repaired = await box.run(['db', 'repair']);
-    expect({ code: repaired.code, said: repaired.stdout + repaired.stderr }).toMatchObject({
-      said: expect.stringContaining("job 'bad': priority out of range"),
-    });
+    expect(repaired.stdout + repaired.stderr).toContain("job 'bad': priority out of range");
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
     expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
     expect(await box.json(['show', 'good'])).toMatchObject({ state: 'completed' });

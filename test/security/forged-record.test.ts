@@ -14,8 +14,8 @@ import {
 } from '../support/queuectl.ts';
 import { backupPathOf, dbPathOf } from '../support/replaced-store.ts';
 
-/** Forged records: what each one claims, and the shell command that prints it. The first field of a record is a pid. */
-const FORGED: [claim: string, printRecord: string][] = [
+/** Forged records, each with the shell command that prints it. The first field of a record is a pid. */
+const FORGED: [content: string, printRecord: string][] = [
   ['its own end', "printf '%-10s 0    \\n' $PPID"],
   ['the end of a process that does not exist', "printf '%-10s 0    \\n' 4194303"],
   ['that it never started', "printf '%-10s gate \\n' 0"],
@@ -35,15 +35,15 @@ async function startForging(
   fields: Record<string, unknown> = {},
 ): Promise<void> {
   await enqueue(box, 'job', forgingCommand(printRecord), { max_retries: 1, ...fields });
-  await until(() => traces(box).includes('start'), 'it has started');
+  await until(() => logLines(box).includes('start'), 'it has started');
 }
 
-const traces = (box: Sandbox): string[] => lines(join(box.directory, 'log'));
+const logLines = (box: Sandbox): string[] => lines(join(box.directory, 'log'));
 const release = (box: Sandbox): void => writeFileSync(join(box.directory, 'go'), '');
 
-for (const [claim, printRecord] of FORGED) {
+for (const [content, printRecord] of FORGED) {
   test.concurrent(
-    `a worker that adopts a job waits for a command that records ${claim}`,
+    `a worker that adopts a job waits for a command that records ${content}`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '100ms', lease: '1s' });
       const first = await box.startWorkers();
@@ -55,12 +55,12 @@ for (const [claim, printRecord] of FORGED) {
       expect(await box.json(['show', 'job'])).toMatchObject({ state: 'processing' });
       release(box);
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 1, crashes: 0, exit_code: 3 });
-      expect(traces(box)).toEqual(ONE_RUN);
+      expect(logLines(box)).toEqual(ONE_RUN);
     }),
   );
 
   test.concurrent(
-    `a cancel ends a command that records ${claim}, with and without a worker`,
+    `a cancel ends a command that records ${content}, with and without a worker`,
     inSandbox(async (box) => {
       await configure(box, { 'kill-grace': '100ms' });
       const workers = await box.startWorkers();
@@ -90,7 +90,7 @@ test.concurrent(
     await startForging(box, OWN_END, { timeout: '1s' });
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ last_error: 'timed out after 1s' });
     expect(processesOfJob(box, 'job')).toEqual([]);
-    expect(traces(box)).toEqual(['start']);
+    expect(logLines(box)).toEqual(['start']);
   }),
 );
 

@@ -100,10 +100,10 @@ test(
     });
     socket.resume();
     await until(() => received.match(/HTTP\/1\.1 200/g)?.length === 60, 'all are answered');
-    const lengths = [...received.matchAll(/content-length: (\d+)/gi)].map(
+    const areLong = [...received.matchAll(/content-length: (\d+)/gi)].map(
       ([, length]) => Number(length) > 1000,
     );
-    expect(lengths).toEqual(paths.map((path) => path === asset));
+    expect(areLong).toEqual(paths.map((path) => path === asset));
     await until(() => received.length > 30 * size, 'all answers are complete');
     socket.destroy();
   }),

@@ -83,7 +83,10 @@ test(
     await kill();
     const port = Number(new URL(origin).port);
     const impostor = await takePort(port);
-    await until(() => impostor.received.some(({ headers }) => headers.authorization), 'an open tab asks it');
+    await until(
+      () => impostor.received.some(({ headers }) => headers.authorization),
+      'an open tab sends it a request',
+    );
     await page.reload();
     await until(() => impostor.received.some(({ url }) => url === '/loot'), 'its page reads the storage');
     await impostor.close();
@@ -99,9 +102,9 @@ test(
     expect([...words].some((word) => /^[0-9a-f]{12}-[\w-]{43}$/.test(word))).toBe(true);
     for (const word of words) {
       const read = await nextServer.call('GET', '/api/v1/jobs', { token: word });
-      const entered = await nextServer.call('POST', '/api/v1/session', { token: word });
+      const login = await nextServer.call('POST', '/api/v1/session', { token: word });
       expect([401, 429]).toContain(read.status);
-      expect([401, 429]).toContain(entered.status);
+      expect([401, 429]).toContain(login.status);
     }
     // A login in one tab also applies to the other.
     await page.goto(`${origin}/jobs`);

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
+import { constants, copyFileSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -25,7 +25,7 @@ const pause = (maxMs: number): void => {
 
 for (;;) {
   if (mode === 'beside') {
-    ignoreError(() => copyFileSync(hostile, parked, 1));
+    ignoreError(() => copyFileSync(hostile, parked, constants.COPYFILE_EXCL));
     pause(4);
     ignoreError(() => renameSync(parked, target + suffix));
     pause(12);
@@ -35,6 +35,6 @@ for (;;) {
       if (name.endsWith('.draft')) ignoreError(() => renameSync(parked, join(target, name + suffix)));
     for (const name of readdirSync(target))
       if (name.endsWith(`.draft${suffix}`)) ignoreError(() => unlinkSync(join(target, name)));
-    ignoreError(() => copyFileSync(hostile, parked, 1));
+    ignoreError(() => copyFileSync(hostile, parked, constants.COPYFILE_EXCL));
   }
 }

@@ -137,11 +137,11 @@ for (const suffix of ['-wal', '-journal'] as const) {
       const { shared, hostile, attack } = await prepareScene(box);
       let successfulAttacks = 0;
       for (let i = 0; i < TRIES; i++) {
-        const made = join(shared, `backup-${i}.db`);
+        const backup = join(shared, `backup-${i}.db`);
         await during(attack('drafts', hostile[suffix], shared, suffix), async () =>
-          expect(await box.run(['backup', made])).toMatchObject({ code: 0 }),
+          expect(await box.run(['backup', backup])).toMatchObject({ code: 0 }),
         );
-        if (existsSync(made) && readFileSync(made, 'latin1').includes('evil')) successfulAttacks++;
+        if (existsSync(backup) && readFileSync(backup, 'latin1').includes('evil')) successfulAttacks++;
       }
       expect({ successfulAttacks }).toEqual({ successfulAttacks: 0 });
     }, LIMIT_MS),
@@ -195,7 +195,7 @@ testAsRoot.concurrent(
 );
 
 testAsRoot.concurrent(
-  "a path through a directory that others can write is refused, unless it is sticky or only the owner's group can",
+  "a path through a directory that others can write is refused, unless it is sticky or only the owner's group can write it",
   inSandbox(async (box) => {
     const home = join(box.directory, 'a', 'b', 'c');
     mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -231,8 +231,8 @@ testAsRoot.concurrent(
     chmodSync(shared, 0o1777);
     chownSync(join(shared, 'theirs'), NOBODY, NOBODY);
     const enqueueInto = (db: string) => box.run(['enqueue', 'true'], { env: { QUEUECTL_DB: db } });
-    const made = await enqueueInto(join(shared, 'theirs', 'new', 'q.db'));
-    expectRefusal(made, 6, /theirs belongs to user 65534/);
+    const refused = await enqueueInto(join(shared, 'theirs', 'new', 'q.db'));
+    expectRefusal(refused, 6, /theirs belongs to user 65534/);
     expect((await enqueueInto(join(shared, 'mine', 'q.db'))).code).toBe(0);
   }),
 );
@@ -244,9 +244,9 @@ testAsRoot.concurrent(
     mkdirSync(shared);
     chmodSync(shared, 0o1777);
     await enqueue(box, 'mine', 'true');
-    const [made, lines] = [join(shared, 'b.db'), join(shared, 'b.jsonl')];
+    const [backup, lines] = [join(shared, 'b.db'), join(shared, 'b.jsonl')];
     for (const [verb, file] of [
-      ['backup', made],
+      ['backup', backup],
       ['export', lines],
     ] as const) {
       expect((await box.run([verb, file])).code).toBe(0);
@@ -254,15 +254,15 @@ testAsRoot.concurrent(
       expect((await box.run([verb, '--force', file])).code).toBe(0);
     }
     expect(readdirSync(shared).sort()).toEqual(['b.db', 'b.jsonl']);
-    expect((await box.run(['--db', made, 'db', 'check'])).stdout).toBe('ok\n');
-    writeFileSync(`${made}-wal`, '');
-    chownSync(`${made}-wal`, NOBODY, NOBODY);
+    expect((await box.run(['--db', backup, 'db', 'check'])).stdout).toBe('ok\n');
+    writeFileSync(`${backup}-wal`, '');
+    chownSync(`${backup}-wal`, NOBODY, NOBODY);
     expectRefusal(
-      await box.run(['backup', '--force', made]),
+      await box.run(['backup', '--force', backup]),
       6,
       /where other users can create files|belongs to user 65534/,
     );
-    expectRefusal(await box.run(['--db', made, 'db', 'check']), 6, /belongs to user 65534/);
+    expectRefusal(await box.run(['--db', backup, 'db', 'check']), 6, /belongs to user 65534/);
     chmodSync(shared, 0o777);
     expectRefusal(await box.run(['backup', join(shared, 'c.db')]), 6, /other users can write .*shared/);
     expect((await box.run(['export', join(shared, 'c.jsonl')])).code).toBe(0);

@@ -30,7 +30,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('loses nothing while it keeps up, when the file is trimmed and shortened', () =>
+  test('loses nothing if it keeps up while the file is trimmed and shortened', () =>
     withPlace(async (place) => {
       const reader = outputReader(place);
       let seen = '';

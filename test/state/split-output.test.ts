@@ -9,7 +9,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const LIMIT = 64 * 1024;
 
-function inPlace(work: (place: Place, err: string) => Promise<void> | void): Promise<void> {
+function inPlace(work: (place: Place, stderrPath: string) => Promise<void> | void): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
     const place = placeOf(stateDirectory(directory), 'epoch', 1);
@@ -24,18 +24,18 @@ const read = (place: Place, stream: 'stdout' | 'stderr'): string =>
 
 describe('split output', () => {
   test('is stored if short, and its tail is that of stderr', () =>
-    inPlace((place, err) => {
+    inPlace((place, stderrPath) => {
       writeFileSync(place.output, 'out\n');
-      writeFileSync(err, 'err\n');
+      writeFileSync(stderrPath, 'err\n');
       const { kept, keptStderr, ...rest } = collectStreams(place, true, LIMIT);
       expect(rest).toEqual({ bytes: 8, truncated: false, tail: 'err\n' });
       expect([text(kept), text(keptStderr)]).toEqual(['out\n', 'err\n']);
     }));
 
   test('has the tail of stdout if stderr is blank', () =>
-    inPlace((place, err) => {
+    inPlace((place, stderrPath) => {
       writeFileSync(place.output, 'out\n');
-      writeFileSync(err, ' \n');
+      writeFileSync(stderrPath, ' \n');
       expect(collectStreams(place, true, LIMIT)).toMatchObject({ tail: 'out\n' });
     }));
 
@@ -43,30 +43,32 @@ describe('split output', () => {
     [10_000, 10_000],
     [20_000, 5],
     [5, 20_000],
-  ])('of %d and %d bytes is too long for the store together, so both stay files', (out, err) =>
-    inPlace((place, path) => {
-      writeFileSync(place.output, 'o'.repeat(out));
-      writeFileSync(path, 'e'.repeat(err));
-      expect(collectStreams(place, true, LIMIT)).toMatchObject({
-        bytes: out + err,
-        truncated: false,
-        kept: null,
-      });
-      expect(read(place, 'stdout')).toBe('o'.repeat(out));
-      expect(read(place, 'stderr')).toBe('e'.repeat(err));
-    }),
+  ])(
+    'of %d and %d bytes is too long for the store together, so both stay files',
+    (stdoutBytes, stderrBytes) =>
+      inPlace((place, stderrPath) => {
+        writeFileSync(place.output, 'o'.repeat(stdoutBytes));
+        writeFileSync(stderrPath, 'e'.repeat(stderrBytes));
+        expect(collectStreams(place, true, LIMIT)).toMatchObject({
+          bytes: stdoutBytes + stderrBytes,
+          truncated: false,
+          kept: null,
+        });
+        expect(read(place, 'stdout')).toBe('o'.repeat(stdoutBytes));
+        expect(read(place, 'stderr')).toBe('e'.repeat(stderrBytes));
+      }),
   );
 
   test('is trimmed by stream, and both streams are counted', () =>
-    inPlace(async (place, err) => {
+    inPlace(async (place, stderrPath) => {
       writeFileSync(place.output, `first${'o'.repeat(1_000_000)}`);
-      writeFileSync(err, 'begin');
+      writeFileSync(stderrPath, 'begin');
       for (let i = 0; i < 3; i++) {
-        appendFileSync(err, 'e'.repeat(1_000_000));
+        appendFileSync(stderrPath, 'e'.repeat(1_000_000));
         await trimStreams(place, LIMIT);
-        expect(statSync(err).blocks * 512).toBeLessThan(3 * LIMIT);
+        expect(statSync(stderrPath).blocks * 512).toBeLessThan(3 * LIMIT);
       }
-      appendFileSync(err, 'end');
+      appendFileSync(stderrPath, 'end');
       const out = outputPlaceIn(place, 'stdout');
       expect(readGap(out)!.to).toBeLessThanOrEqual(1_000_005);
       expect(readGap(outputPlaceIn(place, 'stderr'))!.to).toBeGreaterThan(2_000_000);
@@ -82,9 +84,9 @@ describe('split output', () => {
     }));
 
   test('is removed with its place', () =>
-    inPlace((place, err) => {
+    inPlace((place, stderrPath) => {
       writeFileSync(place.output, '');
-      writeFileSync(err, '');
+      writeFileSync(stderrPath, '');
       writeFileSync(place.record, '');
       removePlace(place);
       expect(readdirSync(place.state.attempts)).toEqual([]);

@@ -80,7 +80,16 @@ type Reads =
   | ('prunable' | 'queues' | 'schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
-  | ('eventsOfJob' | 'scanEnd' | 'deadJobs' | 'setAsideCounts' | 'children' | 'cancelledWith' | 'dump')
+  | (
+      | 'eventsOfJob'
+      | 'scanEnd'
+      | 'deadJobs'
+      | 'setAsideCounts'
+      | 'children'
+      | 'countChildren'
+      | 'cancelledWith'
+      | 'dump'
+    )
   | ('origin' | 'withActor' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
 test('every method of the store that writes passes its three crash points', () =>
@@ -124,17 +133,18 @@ const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Functions and files whose calls need no crash points before and after them, each with the reason. */
 const WITHOUT_POINTS: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
-  'exec/process-name.ts setProcessName': 'writes to the kernel, nothing that stays',
+  'exec/process-name.ts setProcessName': 'changes only the name of this process',
   'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
-  'state/wake.ts make': 'makes a watched directory, or runs between two in-touch points',
-  'state/place.ts createOutput': 'makes a directory again that was removed; the first time is between points',
+  'state/wake.ts makeDirectory': 'makes a watched directory, or runs between two in-touch points',
+  'state/place.ts createOutput':
+    'recreates a removed directory; the first creation is between the points of its caller',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
   'files/atomic.ts writeAtomically': 'runs between the points of its caller',
   'files/name-draft.ts nameDraft':
-    'runs between the points of its caller; of a backup, in-backup and after-backup',
-  'store/sqlite/care/replace.ts replaceStore': 'makes the directory of a store that is not there',
+    'runs between the points of its caller, such as in-backup and after-backup',
+  'store/sqlite/care/replace.ts replaceStore': 'creates the directory of a missing store',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
   'store/sqlite/care/salvage.ts overwrite': 'changes a copy of a damaged store',
   'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
@@ -145,10 +155,10 @@ test('every call that starts, signals or writes outside the store has a crash po
   const files = folders.flatMap((folder) => readdirSync(`src/${folder}`).map((name) => `${folder}/${name}`));
   const found: string[] = [];
   for (const file of files.filter((name) => name.endsWith('.ts'))) {
-    const steps = functionsWithoutPoints(readFileSync(`src/${file}`, 'utf8')).map(
+    const functions = functionsWithoutPoints(readFileSync(`src/${file}`, 'utf8')).map(
       (name) => `${file} ${name}`,
     );
-    found.push(...steps.filter((name) => !(name in WITHOUT_POINTS) && !(file in WITHOUT_POINTS)));
+    found.push(...functions.filter((name) => !(name in WITHOUT_POINTS) && !(file in WITHOUT_POINTS)));
   }
   expect(found).toEqual([]);
 });
@@ -176,9 +186,9 @@ function functionsWithoutPoints(text: string): string[] {
 test('functionsWithoutPoints finds a call without a crash point before or after it', () => {
   const point = "  crashPoint('x-y');\n";
   const step = '  renameSync(a, b);\n';
-  const named = (body: string) => functionsWithoutPoints(`function f(): void {\n${body}}\n`);
-  expect(named(point + step + point)).toEqual([]);
-  expect(named(point + step + point + step + point)).toEqual([]);
+  const check = (body: string) => functionsWithoutPoints(`function f(): void {\n${body}}\n`);
+  expect(check(point + step + point)).toEqual([]);
+  expect(check(point + step + point + step + point)).toEqual([]);
   for (const body of [step, point + step, step + point, point + step + step + point])
-    expect(named(body)).toEqual(['f']);
+    expect(check(body)).toEqual(['f']);
 });

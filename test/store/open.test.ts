@@ -9,6 +9,7 @@ const OPTIONS = {
   actor: null,
   anyOwner: false,
   ifOlder: 'migrate' as const,
+  partsOnDemand: false,
   now: Date.now,
 };
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { withSqlite } from '../support/sqlite.ts';
 
-/** Rows of the event log. Each stands for as many events as `jobs`, and `number` is the number of the last one. */
+/** Rows of the event log. A row represents one event for each of its `jobs`, and `number` is that of the last event. */
 const ROWS = [
   { number: 3, jobs: 3, at: 10 },
   { number: 4, jobs: 1, at: 20 },
@@ -10,7 +10,7 @@ const ROWS = [
   { number: 106, jobs: 1, at: 40 },
 ];
 
-test('lastEventNumberBefore returns the number of the last event before a time, even if events were removed', () =>
+test('lastEventNumberBefore returns the number of the last event before a time, but never less than that of the last removed event', () =>
   withSqlite(async (store, connection) => {
     for (const { number, jobs, at } of ROWS)
       connection.run(
@@ -21,17 +21,15 @@ test('lastEventNumberBefore returns the number of the last event before a time, 
         jobs,
       );
     const expected: [at: number, last: number][] = [
-      ...([
-        [5, 0],
-        [10, 0],
-        [11, 3],
-        [20, 3],
-        [21, 5],
-        [30, 5],
-        [31, 105],
-        [40, 105],
-        [41, 106],
-      ] as [number, number][]),
+      [5, 0],
+      [10, 0],
+      [11, 3],
+      [20, 3],
+      [21, 5],
+      [30, 5],
+      [31, 105],
+      [40, 105],
+      [41, 106],
     ];
     for (const [at, last] of expected)
       expect([at, await store.lastEventNumberBefore(at)]).toEqual([at, last]);

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');

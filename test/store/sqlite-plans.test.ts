@@ -9,6 +9,7 @@ import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
 import * as queues from '../../src/store/sqlite/sql/queues.ts';
 import * as retention from '../../src/store/sqlite/sql/retention.ts';
 import * as schedules from '../../src/store/sqlite/sql/schedules.ts';
+import * as tally from '../../src/store/sqlite/sql/tally.ts';
 import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -25,6 +26,7 @@ const sql = {
   ...schedules,
   ...events,
   ...figureStatements,
+  ...tally,
   ...retention,
   insertJobs: insertJobs(50),
   insertPlainJobs: insertPlainJobs(50),
@@ -33,6 +35,10 @@ const sql = {
   listSetAside: list.bySetAside(''),
   countSetAside: countJobs.bySetAside(''),
   scanEndSetAside: scanEnd.bySetAside,
+  listReady: list.byReady(''),
+  countReady: countJobs.byReady(''),
+  scanEndReady: scanEnd.byReady,
+  listDue: list.byDue(''),
   countByName: countJobs.byName(' AND +state IN (?)'),
   listByName: list.byName(' AND +state IN (?)'),
   scanEndByName: scanEnd.byName,
@@ -119,7 +125,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['firstEventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  // The index has the phase, because held jobs are failed, too, and may be many.
+  // The index includes the phase, because many jobs in the state failed may be held.
   ['busyQueues', SET_ASIDE_SEARCH],
   [
     'listSetAside',
@@ -133,21 +139,30 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
     'scanEndSetAside',
     /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
   ],
+  ['listReady', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\? AND number<\?\)$/],
+  ['countReady', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority=\? AND number<\?\)$/],
+  ['scanEndReady', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority=\? AND number<\?\)$/],
+  ['listDue', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
+  ['countDue', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
   ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\?\)$/],
   ['setAsideCounts', SET_ASIDE_SEARCH],
   ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at>\?\)$/],
+  // Without the order of the index, all children would be sorted.
+  [
+    'childrenOfJob',
+    /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/,
+  ],
+  ['countChildren', /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\?\)$/],
+  ['cancelledChildren', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
-/**
- * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds.
- */
+/** These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. */
 const MAY_SORT = [
   'workers',
   'dependenciesOfJob',
   'childrenOfJob',
-  'cancelledWith',
-  'cancelledBy',
+  'cancelledDueTo',
   'countKinds',
   'oldestWaiting',
 ];

@@ -193,9 +193,9 @@ for (const table of ['attempt', 'output', 'stdin', 'event'])
 
 test('damage to the root page of dependency loses fewer than 20 rows, changes none and is reported', async () => {
   const { report, rows } = (await repairAfter((path) => zeroPage(path, rootPage(path, 'dependency'))))!;
-  const [were, are] = [rowsOf(originalDb, 'dependency'), rows('dependency')];
-  expect(are.size).toBeGreaterThan(were.size - 20);
-  for (const [key, row] of are) expect(row).toBe(were.get(key)!);
+  const [before, after] = [rowsOf(originalDb, 'dependency'), rows('dependency')];
+  expect(after.size).toBeGreaterThan(before.size - 20);
+  for (const [key, row] of after) expect(row).toBe(before.get(key)!);
   expect(report.lost.join()).toContain('dependency');
 });
 
@@ -254,7 +254,7 @@ test('the repair of random damage neither throws nor invents jobs', async () => 
       for (let i = 0; i < pages / 2; i++) {
         const number = 3 + below(pages - 2);
         const page = readPage(originalDb, number);
-        // Pages of text alone are skipped, because a change there cannot be noticed.
+        // Pages that contain only text are skipped, because a change there cannot be noticed.
         if (![2, 5, 10, 13].includes(page[0]!)) continue;
         // The page is either random or has moved cells. Its rows must be complete or missing.
         if (i % 2 === 0)

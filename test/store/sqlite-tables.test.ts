@@ -5,8 +5,8 @@ import { withSqlite } from '../support/sqlite.ts';
 /** The tables that are not saved, each with the reason. */
 const NOT_SAVED: Record<string, string> = {
   meta: 'every store has an epoch of its own',
-  worker: 'workers belong to a machine, and live or die there',
-  supervisor: 'like workers',
+  worker: 'workers belong to one machine',
+  supervisor: 'supervisors belong to one machine',
   counter: 'computed again from the jobs',
 };
 

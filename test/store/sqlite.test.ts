@@ -1,4 +1,5 @@
 import { describeStore } from '../conformance/suite.ts';
 import { openTempSqlite } from '../support/sqlite.ts';
 
-describeStore('sqlite', { open: openTempSqlite });
+describeStore('sqlite', { open: () => openTempSqlite() });
+describeStore('sqlite, with parts on demand', { open: () => openTempSqlite(true) });

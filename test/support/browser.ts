@@ -10,8 +10,8 @@ const CHROMIUM_FLAGS = [
   '--no-first-run',
 ];
 
-/** Returns the path of Chromium. If necessary, unpacks it into a temporary directory, because test files run in parallel. */
-async function unpackChromium(): Promise<string> {
+/** Returns the path of Chromium. Unpacks it first if necessary, and renames it at the end for tests that run in parallel. */
+async function chromiumPath(): Promise<string> {
   const { default: packed } = await import('@sparticuz/chromium');
   mkdirSync(CACHE_DIRECTORY, { recursive: true });
   const temporary = mkdtempSync(join(CACHE_DIRECTORY, 'chromium-'));
@@ -35,7 +35,7 @@ async function unpackChromium(): Promise<string> {
 
 export async function launchBrowser(variables: Record<string, string> = {}): Promise<Browser> {
   return chromium.launch({
-    ...{ executablePath: await unpackChromium(), headless: true, args: CHROMIUM_FLAGS },
+    ...{ executablePath: await chromiumPath(), headless: true, args: CHROMIUM_FLAGS },
     env: { ...process.env, ...variables },
   });
 }
@@ -49,7 +49,7 @@ export interface Dashboard {
   stop(): Promise<void>;
   /** Sends SIGKILL to the server and waits until it has exited. */
   kill(): Promise<void>;
-  /** What no page may cause, as far as it has happened: dialogs, script errors and violations of the content security policy. */
+  /** The dialogs, script errors and violations of the content security policy so far. No page may cause any. */
   violations: string[];
   /** Opens another page of the dashboard in the same session. */
   show(path: string): Promise<void>;

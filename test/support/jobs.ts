@@ -14,11 +14,11 @@ const POLICY: Policy = {
   backoff: { strategy: 'exponential', base: 2, retryDelayMs: 1000, maxMs: null, jitter: 0 },
 };
 
-export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
-  return newSpec({ id, command: `echo ${id}`, maxRetries: 3, timeoutMs: null, cwd: '/', ...over });
+export function jobSpec(id: string, fields: Partial<JobSpec> = {}): JobSpec {
+  return newSpec({ id, command: `echo ${id}`, maxRetries: 3, timeoutMs: null, cwd: '/', ...fields });
 }
 
-export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker {
+export function newWorker(id: string, fields: Partial<NewWorker> = {}): NewWorker {
   return {
     id,
     supervisor: 'supervisor',
@@ -29,21 +29,21 @@ export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker 
     concurrency: 1,
     queues: null,
     startedAt: NOW,
-    ...over,
+    ...fields,
   };
 }
 
-/** Returns a request of worker `w1` for one job of any queue, unless `over` says otherwise. */
-export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...over };
+/** Returns a request of worker `w1` for one job of any queue, unless `fields` sets other values. */
+export function claimRequest(fields: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...fields };
 }
 
 export async function claim(
   store: Store,
-  over: Partial<ClaimRequest> = {},
+  fields: Partial<ClaimRequest> = {},
   now = NOW,
 ): Promise<ClaimedJob[]> {
-  return (await store.claim(claimRequest(over), now)).jobs;
+  return (await store.claim(claimRequest(fields), now)).jobs;
 }
 
 /** Claims one job. Throws if none is due. */
@@ -54,8 +54,8 @@ export async function claimOne(store: Store, workerId = 'w1', now = NOW): Promis
 }
 
 /** Inserts a job and claims it, so that it is running. */
-export async function startJob(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
-  await store.insert([jobSpec(id, over)], NOW);
+export async function startJob(store: Store, id: string, fields: Partial<JobSpec> = {}): Promise<ClaimedJob> {
+  await store.insert([jobSpec(id, fields)], NOW);
   const job = await claimOne(store);
   if (job.id !== id) throw new Error(`expected ${id} at the head, found ${job.id}`);
   return job;
@@ -66,7 +66,7 @@ export function ending(
   job: ClaimedJob,
   outcome: Outcome,
   at = NOW + 1000,
-  over: Partial<Settlement> = {},
+  fields: Partial<Settlement> = {},
 ): Settlement {
   return {
     claim: job.claim,
@@ -79,7 +79,7 @@ export function ending(
     leftBehind: [],
     hooks: [],
     onIdle: null,
-    ...over,
+    ...fields,
   };
 }
 

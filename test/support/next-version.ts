@@ -8,7 +8,7 @@ export function buildNextVersion(directory: string): string {
   const version = 'export const SCHEMA_VERSION =';
   return patchedProgram(directory, [
     {
-      file: 'store/sqlite/migrate.ts',
+      file: 'store/sqlite/schema-version.ts',
       from: version,
       to: `(MIGRATIONS as string[]).push('${MADE_UP_MIGRATION}');\n${version}`,
     },

@@ -106,7 +106,7 @@ function checkHistograms(name: string, samples: Sample[]): void {
   }
 }
 
-/** Returns the sum of a metric's samples with these labels. */
+/** Returns the sum of a metric's samples with these labels. Throws if there are none. */
 export function sampleValue(
   families: Map<string, Family>,
   name: string,

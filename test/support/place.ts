@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { type Place, placeOf } from '../../src/state/place.ts';
+import { join } from 'node:path';
+import { namesByAttempt, type Place, placeOf } from '../../src/state/place.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
+import type { Sandbox } from './queuectl.ts';
 import { inTempDir } from './temp-dir.ts';
 
 /** Runs a test with the place of an attempt, in a new state directory. */
@@ -18,3 +20,17 @@ export function numberedLines(from: number, to: number): string {
   for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;
   return text;
 }
+
+/** Returns the names of the attempts that have files. */
+export function placeNames(box: Sandbox): string[] {
+  return [...filesByAttempt(box).keys()];
+}
+
+/** Returns the names of the files of all attempts without the names of the attempts, such as `out` and `rec`. */
+export function fileNames(box: Sandbox): string[] {
+  const names = [...filesByAttempt(box).values()].flat();
+  return names.map((name) => name.slice(name.indexOf('.') + 1)).sort();
+}
+
+const filesByAttempt = (box: Sandbox): Map<string, string[]> =>
+  namesByAttempt(stateDirectory(join(box.home, 'queue.db.d')));

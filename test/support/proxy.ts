@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 
 /** Starts a reverse proxy that serves the dashboard below `prefix`, which it removes from forwarded requests. */
 export async function startProxy(prefix: string) {
-  const free = await listen(createServer());
-  const port = String(portOf(free));
-  await new Promise((resolve) => free.close(resolve));
+  const portFinder = await listen(createServer());
+  const port = String(portOf(portFinder));
+  await new Promise((resolve) => portFinder.close(resolve));
   const server = createServer((incoming, outgoing) => {
     if (!incoming.url!.startsWith(`${prefix}/`)) {
       outgoing.writeHead(404).end();

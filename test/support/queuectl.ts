@@ -21,7 +21,7 @@ export interface Sandbox {
   directory: string;
   /** The value of QUEUECTL_HOME. */
   home: string;
-  /** Creates an empty store. Commands that only look create none. */
+  /** Creates an empty store. Commands that only read create none. */
   create(): Promise<void>;
   /** Runs a command to its end. */
   run(args: string[], options?: RunOptions): Promise<Result>;
@@ -84,22 +84,22 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       detached: true,
     });
     if (!options.keepStdinOpen) child.stdin.end(options.stdin ?? '');
-    let text = '';
-    let result = '';
+    let output = '';
+    let stdout = '';
     child.stdout.on('data', (data) => {
-      result += data;
+      stdout += data;
     });
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8');
       stream.on('data', (data) => {
-        text += data;
+        output += data;
       });
     }
     const exit = new Promise<number>((done) =>
       child.once('exit', (code, signal) => done(code ?? (signal ? -1 : -2))),
     );
     const closed = new Promise<number>((done) => child.once('close', async () => done(await exit)));
-    const command = { child, pid: child.pid!, output: () => text, stdout: () => result, exit, closed };
+    const command = { child, pid: child.pid!, output: () => output, stdout: () => stdout, exit, closed };
     running.push(command);
     return command;
   };

@@ -67,7 +67,7 @@ export async function storeAttempts(path: string, name: string, times: number[])
     for (let at = 0; at < times.length; at += BATCH_SIZE) {
       const batch = times.slice(at, at + BATCH_SIZE);
       const jobs = await claim(store, { limit: batch.length }, start);
-      // A claim for each job would wait for the disk each time.
+      // The wait times are set here, because a claim for each of them would wait for the disk each time.
       db.exec('BEGIN IMMEDIATE');
       const wait = db.prepare(
         'UPDATE attempt SET wait_ms = ?1, started_at = started_at + ?1 WHERE number = ?2',

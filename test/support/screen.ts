@@ -9,7 +9,7 @@ export interface Screen {
   cursor: boolean;
 }
 
-/** Returns the screen after this text. Applies the escape sequences that queuectl uses, ignores colours and throws on others. */
+/** Returns the screen after this text. Applies the escape sequences that queuectl uses, ignores colours and wrapping, throws on others. */
 export function renderScreen(text: string, rows: number, columns: number): Screen {
   let lines = Array.from({ length: rows }, () => Array<string>(columns).fill(' '));
   let [row, column] = [0, 0];

@@ -6,14 +6,14 @@ import type { OpenedForTest } from '../conformance/topic.ts';
 import { inTempDir, makeTempDir } from './temp-dir.ts';
 
 /** Opens a new SQLite store in a directory of its own. */
-export async function openTempSqlite(): Promise<OpenedForTest> {
+export async function openTempSqlite(partsOnDemand = false): Promise<OpenedForTest> {
   const dir = makeTempDir();
   const open = async (actor: string | null = null): Promise<Store> =>
-    (await openSqlite(join(dir.path, 'queue.db'), { actor })).store;
+    (await openSqlite(join(dir.path, 'queue.db'), { actor, partsOnDemand })).store;
   return { store: await open(), reopen: open, cleanup: dir.remove };
 }
 
-/** Runs a test on a new store, with another connection to its file, for what the contract of the store does not show. */
+/** Runs a test on a new store, with a connection to its file that can read what the store does not return. */
 export function withSqlite(work: (store: Store, connection: Connection) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const path = join(dir, 'queue.db');

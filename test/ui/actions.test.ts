@@ -156,7 +156,7 @@ test(
     await page.getByRole('button', { name: 'Enqueue' }).click();
     await page.getByRole('button', { name: 'Duplicate' }).click();
     await page.getByRole('button', { name: 'Enqueue' }).click();
-    // Both jobs show a message, and the first one may be gone before the second appears.
+    // The jobs are read from the store, because the message about the first one may already be gone.
     const jobs = await until(async () => {
       const found = await box.json<{ command: string; queue: string; priority: number }[]>(['list']);
       return found.length === 2 && found;

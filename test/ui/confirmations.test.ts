@@ -113,11 +113,10 @@ test(
 );
 
 test(
-  "cancelling a running job asks first, and a user's own changes are shown on a paused page",
+  'cancelling a running job asks first',
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'busy');
-    await enqueue(box, 'later', 'true', { delay: '2h' });
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs/busy');
     const state = page.locator('header.job .state').first();
@@ -128,8 +127,16 @@ test(
     await untilState(box, 'busy', 'processing');
     job.release();
     await state.getByText('completed').waitFor();
+  }),
+);
 
+test(
+  "a user's own changes are shown on a paused page",
+  inSandbox(async (box) => {
+    await enqueue(box, 'later', 'true', { delay: '2h' });
+    const { page, show } = await openDashboard(box, browser);
     await show('/jobs/later');
+    const state = page.locator('header.job .state').first();
     await state.getByText('pending').waitFor();
     await page.keyboard.press('.');
     await page.getByRole('button', { name: 'paused' }).waitFor();

@@ -112,7 +112,7 @@ test(
     await press(page, 'Enter');
     await page.getByRole('heading', { name: 'c', exact: true }).waitFor();
 
-    // Other lists: Enter opens the focused queue.
+    // In other lists, too, Enter opens the focused row.
     await show('/queues');
     await page.locator('[data-row="default"]').waitFor();
     await press(page, 'j', 'Enter');

@@ -70,7 +70,7 @@ async function fill(box: Sandbox): Promise<void> {
   await box.run(['schedule', 'add', 'nightly', '--cron', '30 2 * * *', 'make backup']);
 }
 
-function signOn(page: Page, sign: string): Locator {
+function findSign(page: Page, sign: string): Locator {
   const place = page.locator('main');
   const isSelector = /^[[.a]/.test(sign) && !sign.includes(' ');
   return (isSelector ? place.locator(sign) : place.getByText(sign)).first();
@@ -98,7 +98,7 @@ for (const theme of ['light', 'dark'] as const) {
         const problems: string[] = [];
         for (const [path, sign] of pages) {
           await show(path);
-          await signOn(page, sign).waitFor();
+          await findSign(page, sign).waitFor();
           problems.push(...(await seriousProblems(page, path)));
         }
         if (part === 0) await show('/jobs');
@@ -162,7 +162,7 @@ for (const [width, height] of [
       const jumped: [string, number][] = [];
       for (const [path, sign] of PAGES) {
         await show(path);
-        await signOn(page, sign).waitFor();
+        await findSign(page, sign).waitFor();
         const charts = 'document.querySelectorAll("figure.chart").length';
         const drawn = 'document.querySelectorAll(".plot canvas").length';
         await until(() => page.evaluate<boolean>(`${charts} === ${drawn}`), 'every chart is drawn');
@@ -178,7 +178,22 @@ for (const [width, height] of [
 }
 
 test(
-  'no page is wider than a phone',
+  'all column titles of the jobs are visible on a phone',
+  inSandbox(async (box) => {
+    await fill(box);
+    const { page, show } = await openDashboard(box, browser);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await show('/jobs');
+    await page.locator('[data-row]').first().waitFor();
+    const right = await page.evaluate<number>(
+      'Math.max(...[...document.querySelectorAll("thead th")].map((th) => th.getBoundingClientRect().right))',
+    );
+    expect(right).toBeLessThanOrEqual(380);
+  }),
+);
+
+test(
+  'the main pages are not wider than a phone',
   inSandbox(async (box) => {
     await enqueue(box, 'dead-one', `echo ${'long'.repeat(80)}`, { tags: { k: 'v'.repeat(60) } });
     await box.run([

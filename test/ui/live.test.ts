@@ -125,7 +125,7 @@ test(
 );
 
 test(
-  'split output is shown by stream',
+  'stdout and stderr of split output are shown separately',
   inSandbox(async (box) => {
     await enqueue(box, 'two', 'echo good news; echo bad news >&2', { split_output: true });
     await box.run(['worker', 'start', '--drain']);

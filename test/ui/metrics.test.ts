@@ -43,7 +43,7 @@ test(
     }
     const { names } = await box.json<{
       names: { name: string; wait_ms: Percentiles; run_ms: Percentiles }[];
-    }>([...['stats', '--range', '24h']]);
+    }>(['stats', '--range', '24h']);
     const { page, show, violations } = await openDashboard(box, browser);
     await show('/stats?range=24h');
     for (const { name, wait_ms, run_ms } of names) {

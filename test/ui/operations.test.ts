@@ -165,6 +165,7 @@ test(
   'the overview shows warnings, settings show who changed them, metrics can be filtered, and doctor can run again',
   inSandbox(async (box) => {
     await enqueue(box, 'dies', 'exit 3', { max_retries: 1, name: 'import' });
+    await enqueue(box, 'mends', 'test -e again || ! touch again', { retry_delay_ms: 1, backoff: 'fixed' });
     await box.run(['worker', 'start', '--drain']);
     await enqueue(box, 'stays', 'true', { queue: 'mail' });
     await box.run(['config', 'set', 'max-retries', '7']);
@@ -172,7 +173,13 @@ test(
     const attention = page.getByRole('list', { name: 'Needs attention' });
     await attention.getByText('1 job is waiting, but no worker is running').waitFor();
     await attention.getByText('1 job failed permanently in the last hour').waitFor();
-    await page.locator('.tile', { hasText: 'Failed (24h)' }).getByText('1', { exact: true }).waitFor();
+    const tile = (label: string) => page.locator('.tile', { hasText: label });
+    // The job `dies` had one failed attempt, and `mends` another one before it completed.
+    await tile('Attempts failed (24h)').getByText('2', { exact: true }).waitFor();
+    const { success_rate } = await box.json<{ success_rate: number }>(['stats']);
+    expect(success_rate).toBe(0.5);
+    await tile('Jobs completed (24h)').getByText('50%', { exact: true }).waitFor();
+    expect((await box.run(['stats'])).stdout).toContain('jobs completed\t50%\n');
     await box.startWorkers('--queue', 'default');
     await attention.getByText('No worker serves queue mail. 1 job is waiting.').waitFor();
 
@@ -185,6 +192,7 @@ test(
 
     await show('/stats?range=24h');
     await page.locator('tr', { hasText: 'import' }).first().waitFor();
+    await page.getByText('2 attempts failed (67%)').waitFor();
     await page.getByText('queuectl stats --range 24h').waitFor();
     await page.getByLabel('Queue').selectOption('mail');
     await page.getByText('No attempts ended in this period.').waitFor();

@@ -16,6 +16,18 @@ test('lines are assembled from chunks, with their numbers and byte offsets', () 
 
 test('only the last state of a progress bar is shown', () => {
   expect(textOf(createCutter(0, 1).add(bytes('10 %\r50 %\r100 %\n'))[0]!)).toBe('100 %');
+  for (const [output, shown] of [
+    ['fetching\x1b[2K\r10 %\r\x1b[Kdone', 'done'],
+    ['10 %\r\x1b[K', ''],
+    ['10 %\x1b[2K', ''],
+    ['10 %\x1b[1K done', ' done'],
+    ['10 %\x1b[0K done\x1b[K', '10 % done'],
+  ] as const) {
+    expect(textOf(createCutter(0, 1).add(bytes(`${output}\n`))[0]!)).toBe(shown);
+    const open = createCutter(0, 1);
+    open.add(bytes(output));
+    expect(textOf(open.open()!)).toBe(shown);
+  }
 });
 
 test('colours become styles that continue on the next line, and other escapes are shown as text or removed', () => {

@@ -14,7 +14,7 @@ const IMAGE = '<img src=x onerror=alert(2)>';
 const ESCAPE = '\x1b[2J\x1b]0;title\x07';
 
 test(
-  'markup in commands, names, tags, queues, errors and output is shown as text, and so are escapes without a colour',
+  'markup in commands, names, tags, queues, errors and output is shown as text, like escape sequences other than colours',
   inSandbox(async (box) => {
     const command = `printf '%s\\n' '${SCRIPT}' '${IMAGE}' '${ESCAPE}' '\x1b[31mred\x1b[0m'; echo '${IMAGE}' >&2; exit 3`;
     const more = {

@@ -11,7 +11,7 @@ const rows = (...texts: string[]): Row[] =>
   texts.map((text) => ({ id: text[0]!, state: text.slice(1) || 'new' }));
 const keep = (shown: Row[], latest: Row[], also?: Row[]) => keepPlaces(shown, latest, ({ id }) => id, also);
 
-test('shown rows keep their order and get the latest values, and new rows are counted', () => {
+test('shown rows keep their order and get the latest values, and new rows are returned separately', () => {
   const { rows: kept, gone, fresh } = keep(rows('a', 'b', 'c'), rows('x', 'c', 'a2', 'b2'));
   expect(kept).toEqual(rows('a2', 'b2', 'c'));
   expect([...gone]).toEqual([]);
@@ -51,7 +51,7 @@ test('the jobs that new ones pushed off the page are read only if they are shown
   // The cursor is still that of the page, so that the next page leaves no job out.
   expect(held.next_cursor).toBe('7');
   expect(asked.at(-1)).toBe('/jobs?limit=1&cursor=7');
-  // If more jobs than a page are new, the shown ones are further away.
+  // If no shown job is on the first page any more, many more jobs are read to find them.
   await readShown('/jobs?limit=2', ['b', 'a'], read);
   expect(asked.at(-1)).toBe('/jobs?limit=202&cursor=7');
 });

@@ -81,7 +81,7 @@ test(
 );
 
 test(
-  'a focused or selected row holds the list, selecting moves nothing, and Escape lets go',
+  'while a row is focused or selected, new rows stay hidden until Escape or a click, and selecting moves nothing',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
     const { page, show } = await openDashboard(box, browser);
@@ -136,7 +136,7 @@ test(
   }),
 );
 
-/** Every other list with rows that arrive: what adds a first row, what adds another, and the button that tells of it. */
+/** The other lists: the path, a step that adds the first row, a step that adds a second one, and the button that shows it. */
 const LISTS: [path: string, first: Step, second: Step, button: RegExp][] = [
   [
     '/queues',
@@ -152,18 +152,37 @@ const LISTS: [path: string, first: Step, second: Step, button: RegExp][] = [
   ],
   ['/workers', (box) => box.startWorkers(), (box) => box.startWorkers(), /^Show 1 new worker$/],
   ['/activity', (box) => enqueue(box, 'a', 'true'), (box) => enqueue(box, 'b', 'true'), /^Show 1 new event$/],
-  ['/dlq', (box) => die(box, 'one'), (box) => die(box, 'other'), /^Show 1 new group$/],
+  ['/dlq', (box) => addDeadJob(box, 'one'), (box) => addDeadJob(box, 'other'), /^Show 1 new group$/],
+  ['/', (box) => startGatedJob(box, 'a'), (box) => startGatedJob(box, 'b'), /^Show 1 new job$/],
   [
-    '/',
-    (box) => startGatedJob(box, 'a').then(({ release }) => release),
-    (box) => startGatedJob(box, 'b').then(({ release }) => release),
+    '/jobs/a?tab=events',
+    (box) => enqueue(box, 'a', 'true', { delay: 3600 }),
+    (box) => box.run(['edit', 'a', '--priority', '7']),
+    /^Show 1 new event$/,
+  ],
+  [
+    '/jobs/a?tab=related',
+    (box) => enqueue(box, 'a', 'true', { name: 'same' }).then(() => again(box)),
+    (box) => again(box),
     /^Show 1 new job$/,
   ],
+  [
+    '/stats?range=1h',
+    (box) => runNamed(box, 'slow', 'sleep 0.3'),
+    (box) => runNamed(box, 'quick', 'true'),
+    /^Show 1 new name$/,
+  ],
 ];
+const again: Step = (box) => box.json(['enqueue', 'true', '--name', 'same']);
 type Step = (box: Sandbox) => Promise<unknown>;
 
-async function die(box: Sandbox, error: string): Promise<void> {
+async function addDeadJob(box: Sandbox, error: string): Promise<void> {
   await enqueue(box, error, `echo ${error} failure >&2; exit 3`, { max_retries: 1 });
+  await box.run(['worker', 'start', '--drain']);
+}
+
+async function runNamed(box: Sandbox, name: string, command: string): Promise<void> {
+  await enqueue(box, name, command, { name });
   await box.run(['worker', 'start', '--drain']);
 }
 
@@ -178,6 +197,7 @@ for (const [path, first, second, button] of LISTS) {
       const row = page.locator('[data-row]').first();
       await row.waitFor();
       const shown = await rowsOf(page);
+      await row.scrollIntoViewIfNeeded();
       await pointAt(page, row);
       const before = await topOf(row);
       await second(box);
@@ -189,3 +209,44 @@ for (const [path, first, second, button] of LISTS) {
     }),
   );
 }
+
+test(
+  'a pointer on one list of the overview holds no other list and hides no warning',
+  inSandbox(async (box) => {
+    await box.startWorkers('--queue', 'default');
+    const job = await startGatedJob(box, 'runs');
+    const { page, show } = await openDashboard(box, browser);
+    await show('/');
+    await pointAt(page, page.locator('[data-row="runs"]'));
+    await enqueue(box, 'waits', 'true', { queue: 'gpu' });
+    await page.getByText('No worker serves queue gpu. 1 job is waiting.').waitFor();
+    const strip = page.locator('.strip').first();
+    await strip.getByRole('link', { name: 'gpu' }).waitFor();
+
+    await pointAt(page, strip.getByRole('link', { name: 'gpu' }));
+    await enqueue(box, 'other', 'true', { queue: 'arm' });
+    await page.getByText('No worker serves queue arm. 1 job is waiting.').waitFor();
+    await page.getByRole('button', { name: 'Show 1 new queue' }).click();
+    await strip.getByRole('link', { name: 'arm' }).waitFor();
+    job.release();
+  }),
+);
+
+test(
+  'a pointer on the warnings keeps the place of one that is gone and shows a new one',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true', { queue: 'mail' });
+    await box.json(['queue', 'pause', 'mail']);
+    const { page, show } = await openDashboard(box, browser);
+    await show('/');
+    const warning = page.getByText('Queue mail is paused. 1 job is waiting.');
+    await warning.waitFor();
+    await pointAt(page, warning);
+    await box.run(['cancel', 'a']);
+    await enqueue(box, 'b', 'true', { queue: 'print' });
+    await page.getByText('1 job is waiting, but no worker is running').waitFor();
+    await page.locator('.attention .gone', { hasText: 'Queue mail' }).waitFor();
+    await leave(page);
+    await warning.waitFor({ state: 'detached' });
+  }),
+);

@@ -27,7 +27,7 @@ const edge = (page: Page, selector: string, side: 'top' | 'bottom'): Promise<num
 
 for (const width of [1440, 390]) {
   test(
-    `the header of the jobs stays below the top bar and the selection, ${width} pixels wide`,
+    `the header of the job list stays below the top bar and the selection, in a window of ${width} pixels`,
     inSandbox(async (box) => {
       await fill(box);
       const { page, show } = await openDashboard(box, browser);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'the dashboard shows why jobs wait, how long a job has run, and how the timelines of waiting jobs end',
+  'the dashboard shows why jobs wait, how long a job has run, and at the end of a timeline what the job waits for',
   inSandbox(async (box) => {
     await addEveryReason(box);
     const { page, show, violations } = await openDashboard(box, browser);
@@ -42,6 +42,32 @@ test(
     expect(await texts('[data-row] .id')).toEqual(['no_worker']);
     await facet.getByRole('link', { name: 'No worker' }).click();
     await page.locator('[data-row="ready"]').waitFor();
+
+    await show('/queues');
+    await page.locator('[data-row="gpu"] .tag').waitFor();
+    for (const [queue, tags] of [
+      ['default', ['Held1', 'Blocked1', 'Scheduled1', 'Retrying1']],
+      ['full', ['At limit1']],
+      ['gpu', ['No worker1']],
+      ['slow', ['Rate limited1']],
+      ['shut', [expect.stringMatching(/^Paused .+ by .+@/)]],
+    ] as const)
+      expect(await texts(`[data-row="${queue}"] .tag`)).toEqual(tags as unknown as string[]);
+    // No tag is cut while there is free space, and the rows have the same height.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(
+      await page.evaluate(
+        `[...document.querySelectorAll('.tag')].filter((one) => one.scrollWidth > one.clientWidth).length`,
+      ),
+    ).toBe(0);
+    expect(
+      await page.evaluate(
+        `(([first, ...rest]) => rest.every((one) => Math.abs(one - first) <= 1))([...document.querySelectorAll('tbody tr')].map((one) => one.offsetHeight))`,
+      ),
+    ).toBe(true);
+    await page.locator('[data-row="gpu"] .tag').click();
+    await page.locator('[data-row="no_worker"]').waitFor();
+    expect(page.url()).toEndWith('/jobs?queue=gpu&waiting_for=no_worker');
 
     await show('/jobs/parent');
     await page.getByText('Attempt 1 of 3').waitFor();

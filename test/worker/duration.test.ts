@@ -9,13 +9,13 @@ import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOUR_MS = 3_600_000;
-/** The age of a process may be off by this much, because it is measured in hundredths of a second. The command runs longer. */
+/** The age of a process may be off by this much, because it is measured in hundredths of a second. The command runs longer than this. */
 const AGE_ERROR_MS = 50;
 const COMMAND = 'echo >>begun; until test -e go; do sleep 0.02; done';
 
 /**
  * Runs a command, moves the wall clock by `hours` while it runs, and passes the durations in the store to `check`. `maxMs` is
- * the time that all this took.
+ * the time from the start of the attempt to the check.
  */
 function withMovedClock(hours: number, adopt: boolean, check: (durations: number[], maxMs: number) => void) {
   return inTempDir(async (directory) => {

@@ -93,7 +93,7 @@ test('keep-completed none keeps all completed jobs, and the worker emits no even
     expect(pruner.events).toEqual([]);
   }));
 
-test('old events of the store are removed after the old jobs, for which alone the worker emits an event', () =>
+test('old events of the store are removed after the old jobs, and the worker emits an event only for the jobs', () =>
   withApp(31, async (app) => {
     const pruner = createPruner(app, 'first');
     await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
@@ -102,14 +102,14 @@ test('old events of the store are removed after the old jobs, for which alone th
     await pruner.runOnce();
     expect(await app.store.events(0, 9)).toEqual([]);
     expect(pruner.delayMs()).toBeLessThan(1000);
-    // The next batch removes the figures of that time.
+    // The next run removes the old figures.
     await pruner.runOnce();
     await pruner.runOnce();
     expect(pruner.delayMs()).toBeGreaterThan(1000);
     expect(pruner.events.map((event) => event.type)).toEqual(['jobs-pruned']);
   }));
 
-test('the oldest waiting jobs are sampled once a minute, by the first worker alone', () =>
+test('the wait of the oldest job is sampled once a minute, only by the first worker', () =>
   withApp(0, async (app) => {
     await app.store.insert([jobSpec('waits')], NOW - 5000);
     let now = NOW;

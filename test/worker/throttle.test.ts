@@ -8,7 +8,7 @@ test('slots shrink to the number of jobs that could start, and grow again with t
     () => now,
   );
   expect(throttle.slots(500)).toBe(500);
-  // Of 500 jobs that are started together, 480 cannot start, one after the other.
+  // 480 of 500 jobs that are started together fail to start, one after the other.
   for (let running = 499; running >= 20; running--) throttle.limitSlots(running);
   expect(throttle.slots(500)).toBe(20);
   expect(throttle.paused).toBe(true);

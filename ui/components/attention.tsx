@@ -1,16 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
 import { duration, elapsed, plural, sentence, visible } from '../format.ts';
+import { takesJobs } from '../serving.ts';
 import { useSteady } from '../steady.ts';
 import { now, queues } from '../store.ts';
-import type { Doctor, Job, NamedFigures, Schedule, Series, Worker } from '../types.ts';
+import type { Doctor, Job, NamedFigures, Schedule, Series, WaitingCount, Worker } from '../types.ts';
 import { ATTENTION } from '../words/overview.ts';
 import { Fill } from './fill.tsx';
 import { Icon } from './icon.tsx';
 import { isSlow, ranFor, usualTimes } from './running.tsx';
+import { rowLook } from './show-new.tsx';
 
 interface AttentionProps {
   workers: Worker[] | null;
+  waiting: WaitingCount[] | null;
   schedules: Schedule[] | null;
   running: Job[];
   /** The figures of the last hour. */
@@ -29,19 +32,20 @@ type Note = [key: string, text: ComponentChildren];
 /** Lists problems. Shows nothing if there are none. */
 export function Attention(known: AttentionProps) {
   const notes = [
-    ...queueNotes(known.workers),
+    ...queueNotes(known.workers, known.waiting),
     ...deadNotes(known.hour),
     ...slowNotes(known),
     ...scheduleNotes(known.schedules),
     ...doctorNotes(known.doctor),
   ];
-  // A problem that appears or disappears would move the lists below.
-  const { rows } = useSteady(notes, ([key]) => key);
-  if (rows.length === 0) return null;
+  // While the pointer is on this list, a problem that is gone keeps its place. A new one is shown at once.
+  const list = useSteady('attention', notes, ([key]) => key);
+  const shown = [...list.rows, ...list.fresh];
+  if (shown.length === 0) return null;
   return (
-    <ul class="attention" aria-label={ATTENTION.title}>
-      {rows.map(([key, note]) => (
-        <li key={key}>
+    <ul class="attention" {...list.box} aria-label={ATTENTION.title}>
+      {shown.map(([key, note]) => (
+        <li key={key} {...rowLook(list.gone.has(key))}>
           <Icon name="warning" />
           <span>{note}</span>
         </li>
@@ -52,33 +56,32 @@ export function Attention(known: AttentionProps) {
 
 const waits = (count: number): string => ATTENTION.waiting(count, plural(count, 'job'));
 
-function queueNotes(workers: Worker[] | null): Note[] {
-  if (workers === null) return [];
-  const serves = (name: string): boolean =>
-    workers.some((worker) => worker.queues.includes('*') || worker.queues.includes(name));
-  const work = (queues.value ?? []).filter(({ jobs }) => jobs.pending + jobs.failed > 0);
-  if (workers.length === 0 && work.length > 0) {
-    const waiting = work.reduce((sum, { jobs }) => sum + jobs.pending + jobs.failed, 0);
-    const command = <code>queuectl worker start</code>;
-    return [['no worker', <Fill text={ATTENTION.noWorker} waiting={waits(waiting)} command={command} />]];
+/** Reports due jobs that no worker can take. Jobs that are held, blocked or not due yet need no attention. */
+function queueNotes(workers: Worker[] | null, waiting: WaitingCount[] | null): Note[] {
+  if (workers === null || waiting === null) return [];
+  if (workers.some(takesJobs)) return waiting.flatMap(queueNote);
+  const unserved = waiting.reduce((sum, { jobs }) => sum + jobs.no_worker, 0);
+  const text = workers.length === 0 ? ATTENTION.noWorker : ATTENTION.allStopping;
+  const command = <code>queuectl worker start</code>;
+  return [
+    ...(unserved === 0
+      ? []
+      : [['no worker', <Fill text={text} waiting={waits(unserved)} command={command} />] as Note]),
+    ...waiting.filter(({ jobs }) => jobs.no_worker === 0).flatMap(queueNote),
+  ];
+}
+
+function queueNote({ queue, jobs }: WaitingCount): Note[] {
+  const link = <a href={`/queues/${part(queue)}`}>{visible(queue)}</a>;
+  const stuck = jobs.queue_paused + jobs.no_worker;
+  if (stuck > 0) {
+    const text = jobs.queue_paused > 0 ? ATTENTION.paused : ATTENTION.notServed;
+    return [[`queue ${queue}`, <Fill text={text} queue={link} waiting={waits(stuck)} />]];
   }
-  return work.flatMap(({ name, paused, jobs, oldest_waiting_at: oldest }): Note[] => {
-    const link = <a href={`/queues/${part(name)}`}>{visible(name)}</a>;
-    if (paused || !serves(name))
-      return [
-        [
-          `queue ${name}`,
-          <Fill
-            text={paused ? ATTENTION.paused : ATTENTION.notServed}
-            queue={link}
-            waiting={waits(jobs.pending + jobs.failed)}
-          />,
-        ],
-      ];
-    const since = oldest === null ? 0 : now.value - Date.parse(oldest);
-    if (since < LONG_WAIT_MS) return [];
-    return [[`queue ${name}`, <Fill text={ATTENTION.oldest} queue={link} time={elapsed(since)} />]];
-  });
+  const oldest = queues.value?.find(({ name }) => name === queue)?.oldest_waiting_at ?? null;
+  const since = oldest === null ? 0 : now.value - Date.parse(oldest);
+  if (since < LONG_WAIT_MS) return [];
+  return [[`queue ${queue}`, <Fill text={ATTENTION.oldest} queue={link} time={elapsed(since)} />]];
 }
 
 function deadNotes(hour: Series | null): Note[] {

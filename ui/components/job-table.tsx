@@ -49,7 +49,7 @@ export function JobTable({
         class={`jobs ${columns === DEFAULT_COLUMNS ? '' : 'chosen'} ${sort === undefined ? '' : 'sortable'}`}
       >
         <thead>
-          <tr>
+          <tr data-label={sort === undefined ? undefined : JOBS.sortBy}>
             {selected === undefined ? null : (
               <th class="box">
                 <input

@@ -6,14 +6,18 @@ import type { JobPage, State } from '../types.ts';
 import { SCHEDULE } from '../words/schedules.ts';
 import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
+import { ShowNew } from './show-new.tsx';
 
 /** Shows the last jobs of a schedule as cells, the newest on the right. They are found by the name of its jobs. */
 export function LastRuns({ name }: { name: string }) {
   const page = useData<JobPage>(`/jobs?name=${part(name)}&limit=20`);
-  const { rows: jobs } = useSteady((page.value?.jobs ?? []).toReversed(), ({ id }) => id, { list: name });
+  const list = useSteady(`runs of ${name}`, (page.value?.jobs ?? []).toReversed(), ({ id }) => id, {
+    list: name,
+  });
+  const jobs = list.rows;
   if (jobs.length === 0) return null;
   return (
-    <ul class="cells" data-steady aria-label={SCHEDULE.lastRuns}>
+    <ul class="cells" {...list.box} aria-label={SCHEDULE.lastRuns}>
       {jobs.map((job) => (
         <li key={job.id}>
           <a
@@ -28,6 +32,11 @@ export function LastRuns({ name }: { name: string }) {
           </a>
         </li>
       ))}
+      {list.fresh.length === 0 ? null : (
+        <li>
+          <ShowNew of={list} noun="run" />
+        </li>
+      )}
     </ul>
   );
 }

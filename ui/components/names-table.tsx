@@ -5,11 +5,13 @@ import { useSteady } from '../steady.ts';
 import type { NamedFigures } from '../types.ts';
 import { NAMES } from '../words/metrics.ts';
 import { SHARED } from '../words/shared.ts';
+import { ShowNew } from './show-new.tsx';
 import { TableBox } from './table-box.tsx';
 
 const MOST = 15;
 
 interface NamesProps {
+  title: string;
   names: NamedFigures[];
   /** The order of the names. */
   by: 'busiest' | 'slowest';
@@ -17,14 +19,29 @@ interface NamesProps {
 
 const keyOf = ({ queue, name }: NamedFigures): string => `${queue}\n${name}`;
 
-/** Lists the figures of jobs by name. */
-export function NamesTable({ names, by }: NamesProps) {
+/** Lists the figures of jobs by name, under a heading. */
+export function NamesTable({ title, names, by }: NamesProps) {
   const shown =
     by === 'busiest'
       ? names
       : names.filter(({ run_ms }) => run_ms !== null).toSorted((a, b) => b.run_ms!.p95 - a.run_ms!.p95);
-  const { rows } = useSteady(shown.slice(0, MOST), keyOf, { list: by });
-  if (shown.length === 0) return <p class="faint quiet">{NAMES.none}</p>;
+  const list = useSteady(`names ${by}`, shown.slice(0, MOST), keyOf, { list: by });
+  return (
+    <div {...list.box}>
+      <div class="line heading">
+        <h2>{title}</h2>
+        <ShowNew of={list} noun="name" />
+      </div>
+      {shown.length === 0 ? (
+        <p class="faint quiet">{NAMES.none}</p>
+      ) : (
+        <Table rows={list.rows} more={shown.length - MOST} />
+      )}
+    </div>
+  );
+}
+
+function Table({ rows, more }: { rows: NamedFigures[]; more: number }) {
   return (
     <TableBox>
       <table class="stack">
@@ -75,7 +92,7 @@ export function NamesTable({ names, by }: NamesProps) {
           ))}
         </tbody>
       </table>
-      {shown.length > MOST ? <p class="faint more">{SHARED.more(number(shown.length - MOST))}</p> : null}
+      {more > 0 ? <p class="faint more">{SHARED.more(number(more))}</p> : null}
     </TableBox>
   );
 }

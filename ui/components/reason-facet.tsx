@@ -3,7 +3,7 @@ import { useData } from '../data.ts';
 import type { Filter } from '../filter.ts';
 import { number } from '../format.ts';
 import { listHref } from '../router.ts';
-import { held } from '../steady.ts';
+import { isHeld } from '../steady.ts';
 import { REASONS, type WaitingCount } from '../types.ts';
 import { JOBS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
@@ -21,7 +21,7 @@ export function ReasonFacet({ filter }: { filter: Filter }) {
   }));
   // While the list below is held, no reason appears or disappears, because that would move the others, or the list.
   const last = useRef<string[]>([]);
-  if (!held.value) last.current = all.filter(({ jobs }) => jobs > 0).map(({ reason }) => reason);
+  if (!isHeld('jobs')) last.current = all.filter(({ jobs }) => jobs > 0).map(({ reason }) => reason);
   const shown = all.filter(({ reason }) => last.current.includes(reason) || chosen.includes(reason));
   if (shown.length === 0) return null;
   return (

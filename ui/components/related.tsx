@@ -1,3 +1,4 @@
+import { MOST_CHILDREN } from '../acts.ts';
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { number, visible } from '../format.ts';
@@ -7,6 +8,7 @@ import { RELATED } from '../words/job.ts';
 import { Empty } from './empty.tsx';
 import { Fill } from './fill.tsx';
 import { JobTable } from './job-table.tsx';
+import { ShowNew } from './show-new.tsx';
 import { StateMark } from './state.tsx';
 
 /** Newer jobs of the same name replace the oldest, which are not gone. */
@@ -17,6 +19,7 @@ export function Related({ job }: { job: Job }) {
   const same = useData<JobPage>(job.name === null ? null : `/jobs?name=${part(job.name)}&limit=20`);
   const schedules = useData<Schedule[]>(job.name === null ? null : '/schedules');
   const others = useSteady(
+    'same name',
     (same.value?.jobs ?? []).filter(({ id }) => id !== job.id),
     ({ id }) => id,
     { list: job.id },
@@ -56,10 +59,13 @@ export function Related({ job }: { job: Job }) {
       </p>
       <ChildJobs id={job.id} />
       {others.rows.length > 0 ? (
-        <>
-          <h2>{RELATED.others(visible(job.name ?? ''))}</h2>
+        <div {...others.box}>
+          <div class="line heading">
+            <h2>{RELATED.others(visible(job.name ?? ''))}</h2>
+            <ShowNew of={others} noun="job" />
+          </div>
           <JobTable jobs={others.rows} steady={{ before: others.before, gone: NONE_GONE }} />
-        </>
+        </div>
       ) : (
         <Empty text={RELATED.none} cli="queuectl enqueue 'echo hello' --name hello" />
       )}
@@ -85,7 +91,11 @@ function ChildJobs({ id }: { id: string }) {
             <span class="faint">{RELATED.child[child.on]}</span>
           </li>
         ))}
-        {more > 0 ? <li class="faint">{RELATED.childrenMore(number(more))}</li> : null}
+        {more > 0 ? (
+          <li class="faint">
+            {RELATED.childrenMore(number(more) + (value.total >= MOST_CHILDREN ? '+' : ''))}
+          </li>
+        ) : null}
       </ul>
     </>
   );

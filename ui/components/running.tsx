@@ -31,9 +31,9 @@ export function isSlow(job: Job, names: NamedFigures[] | null): boolean {
 /** Lists running jobs under a heading, the longest first, with an estimate of the time left. */
 export function Running({ jobs, names }: { jobs: Job[] | undefined; names: NamedFigures[] | null }) {
   const sorted = (jobs ?? []).toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? ''));
-  const list = useSteady(sorted, ({ id }) => id);
+  const list = useSteady('running', sorted, ({ id }) => id);
   return (
-    <div data-steady>
+    <div {...list.box}>
       <div class="line heading">
         <h2>{SHARED.runningNow}</h2>
         <ShowNew of={list} noun="job" />

@@ -7,7 +7,7 @@ import { Chart } from './chart.tsx';
 
 const times = ({ points }: Series): number[] => points.map(({ at }) => Date.parse(at) / 1000);
 
-/** Shows enqueued, completed and failed jobs over time. */
+/** Shows enqueued jobs, completed jobs and failed attempts over time. */
 export function Throughput({ series, title = CHARTS.throughput }: { series: Series; title?: string }) {
   const line = (of: (one: Figures) => number): number[] => series.points.map(of);
   return (
@@ -17,7 +17,7 @@ export function Throughput({ series, title = CHARTS.throughput }: { series: Seri
       lines={[
         { label: CHARTS.enqueued, colour: 'accent', values: line(({ enqueued }) => enqueued) },
         { label: CHARTS.completed, colour: 'good', values: line(({ completed }) => completed) },
-        { label: CHARTS.failed, colour: 'bad', values: line(failedAttempts) },
+        { label: SHARED.attemptsFailed, colour: 'bad', values: line(failedAttempts) },
       ]}
       unit="count"
     />
@@ -31,9 +31,9 @@ export function FailureRate({ series }: { series: Series }) {
   );
   return (
     <Chart
-      title={CHARTS.failureRate}
+      title={SHARED.attemptsFailed}
       at={times(series)}
-      lines={[{ label: CHARTS.failed, colour: 'bad', values }]}
+      lines={[{ label: SHARED.attemptsFailed, colour: 'bad', values }]}
       unit="part"
     />
   );

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
- * Shows a table whose rows keep their places under the pointer and whose header stays visible: below the top bar, or at the top
+ * Shows a table whose header stays visible: below the top bar, or at the top
  * of its own box if the table is wider than the page. That box scrolls in both directions.
  */
 export function TableBox({ children }: { children: ComponentChildren }) {
@@ -21,7 +21,7 @@ export function TableBox({ children }: { children: ComponentChildren }) {
     return () => observer.disconnect();
   }, []);
   return (
-    <div ref={box} class={scrolls.value ? 'table scrolls' : 'table'} data-steady>
+    <div ref={box} class={scrolls.value ? 'table scrolls' : 'table'}>
       {children}
     </div>
   );

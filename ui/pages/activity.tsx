@@ -45,12 +45,14 @@ export function ActivityPage() {
     if (value) asked.set(field, value);
   }
   const found = useData<{ events: StoreEvent[]; next_before: number | null }>(`/activity?${asked}`);
-  const list = useSteady(found.value?.events ?? [], ({ number }) => String(number), { list: `${asked}` });
+  const list = useSteady('events', found.value?.events ?? [], ({ number }) => String(number), {
+    list: `${asked}`,
+  });
   // The next page follows the events that are shown, not those that were read last.
   const older = useRef<number | null>(null);
   if (list.before.size === 0) older.current = found.value?.next_before ?? null;
   return (
-    <section aria-label={PAGE_TITLES.activity} data-steady>
+    <section aria-label={PAGE_TITLES.activity} {...list.box}>
       <h1 class="hidden">{PAGE_TITLES.activity}</h1>
       <nav class="tabs" aria-label={ACTIVITY.kinds}>
         {Object.entries(KINDS).map(([label, kinds]) => (

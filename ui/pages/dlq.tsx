@@ -24,7 +24,7 @@ export function DlqPage() {
     on: ({ kind }) => ['dead', 'retried', 'deleted', 'jobs-pruned'].includes(kind),
     gapMs: SLOW_MS,
   });
-  const list = useSteady(found.value?.groups ?? [], ({ signature }) => signature);
+  const list = useSteady('groups', found.value?.groups ?? [], ({ signature }) => signature);
   const groups = list.rows;
   const act = (action: GroupAct['action']) => (): void => {
     const group = groups.find(({ signature }) => signature === focusedRow());
@@ -35,7 +35,7 @@ export function DlqPage() {
   const loud = groups.filter(({ signature }) => !muted.value.has(signature));
   const quiet = groups.filter(({ signature }) => muted.value.has(signature));
   return (
-    <section aria-label={DLQ.title} data-steady>
+    <section aria-label={DLQ.title} {...list.box}>
       <h1 class="hidden">{DLQ.title}</h1>
       {groups.length === 0 ? (
         <Empty text={DLQ.none} cli="queuectl dlq list" />

@@ -22,7 +22,7 @@ import { go, place, withQuery } from '../router.ts';
 import { readOnly } from '../store.ts';
 import {
   type Attempt,
-  attemptsBegun,
+  attemptsUsed,
   type Children,
   type Explanation,
   type Job,
@@ -132,7 +132,7 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
         <span>{JOB.priority(job.priority)}</span>
         <span>
           {(job.state === 'processing' ? JOB.runningAttempt : JOB.attempts)(
-            attemptsBegun(job),
+            attemptsUsed(job),
             Math.max(1, job.max_retries),
           )}
         </span>

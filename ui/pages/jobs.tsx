@@ -92,7 +92,7 @@ export function JobsPage() {
       <h1 class="hidden">{PAGE_TITLES.jobs}</h1>
       <FilterBar filter={filter} onChange={(next) => go(listHref(next))} />
       <StateTabs filter={filter} />
-      <div data-steady>
+      <div {...list.box}>
         <ReasonFacet filter={filter} />
         <div class="tools">
           {(ids.size > 0 || all) && !readOnly.value ? (

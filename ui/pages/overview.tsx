@@ -5,6 +5,7 @@ import { Empty } from '../components/empty.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Running } from '../components/running.tsx';
 import { Throughput } from '../components/series-charts.tsx';
+import { ShowNew } from '../components/show-new.tsx';
 import { Slots } from '../components/slots.tsx';
 import { Tile } from '../components/tile.tsx';
 import { Ago, Since, Time } from '../components/time.tsx';
@@ -12,20 +13,24 @@ import { useData } from '../data.ts';
 import { number, percent, sentence, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
-import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
+import { completedShare, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
+import { serves } from '../serving.ts';
 import { useSteady } from '../steady.ts';
 import { counts, queues, readOnly } from '../store.ts';
-import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
+import type { Doctor, JobPage, Schedule, Series, WaitingCount, Worker } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
 import { OVERVIEW } from '../words/overview.ts';
 import { QUEUE_ACTS, SHARED } from '../words/shared.ts';
 
 const DOCTOR_MS = 60_000;
+/** A job that becomes due causes no event. */
+const DUE_MS = 15_000;
 
 export function OverviewPage() {
   const hour = useSeries('1h');
   const day = useSeries('24h', { names: true });
   const workers = useData<Worker[]>('/workers');
+  const waiting = useData<WaitingCount[]>('/waiting', { everyMs: DUE_MS });
   const running = useData<JobPage>('/jobs?state=processing&limit=50');
   const schedules = useData<Schedule[]>('/schedules', { on: ofSchedules });
   const doctor = useData<Doctor>('/doctor?quick=true', { gapMs: DOCTOR_MS });
@@ -33,20 +38,21 @@ export function OverviewPage() {
   const nothing = jobs !== null && Object.values(jobs).every((count) => count === 0);
   const names = day.value?.names ?? null;
   // Problems are shown at the top. The page waits for them, so that nothing moves down later.
-  const reading = [hour, workers, running, schedules].some(({ loading }) => loading);
+  const reading = [hour, workers, waiting, running, schedules].some(({ loading }) => loading);
   if (reading || (jobs === null && hour.problem === null)) return null;
   return (
     <section aria-label={PAGE_TITLES.overview}>
       <h1 class="hidden">{PAGE_TITLES.overview}</h1>
       <Attention
         workers={workers.value}
+        waiting={waiting.value}
         schedules={schedules.value}
         running={running.value?.jobs ?? []}
         hour={hour.value}
         names={names}
         doctor={doctor.value}
       />
-      <Tiles workers={workers.value} day={day.value} />
+      <Tiles workers={workers.value} waiting={waiting.value} day={day.value} />
       {nothing ? <Welcome /> : <Throughput series={hour.value ?? NO_SERIES} title={OVERVIEW.throughput} />}
       <Running jobs={running.value?.jobs} names={names} />
       <div class="columns">
@@ -57,9 +63,15 @@ export function OverviewPage() {
   );
 }
 
-function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null }) {
+interface TilesProps {
+  workers: Worker[] | null;
+  waiting: WaitingCount[] | null;
+  day: Series | null;
+}
+
+function Tiles({ workers, waiting, day }: TilesProps) {
   const jobs = counts.value;
-  const all = day === null ? 0 : endedAttempts(day.total);
+  const completed = day === null ? null : completedShare(day.total);
   const failed = day === null ? undefined : failedAttempts(day.total);
   const oldest = (queues.value ?? [])
     .map((queue) => queue.oldest_waiting_at)
@@ -75,18 +87,18 @@ function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null 
       />
       <Tile label={SHARED.running} href="/jobs?state=processing" value={jobs?.processing} />
       <Tile label={SHARED.retrying} href="/jobs?state=failed" value={jobs?.failed} />
-      <Tile label={SHARED.failedToday} href="/stats?range=24h" value={failed} />
+      <Tile label={SHARED.attemptsFailedToday} href="/stats?range=24h" value={failed} />
       <Tile label={SHARED.dead} href="/dlq" value={jobs?.dead} bad={(jobs?.dead ?? 0) > 0} />
       <Tile
-        label={OVERVIEW.successRate}
+        label={OVERVIEW.jobsCompleted}
         href="/stats?range=24h"
-        text={day === null || all === 0 ? '–' : percent(day.total.completed / all)}
+        text={completed === null ? '–' : percent(completed)}
       />
       <Tile
         label={PAGE_TITLES.workers}
         href="/workers"
         value={workers?.length}
-        bad={workers?.length === 0 && (jobs?.pending ?? 0) > 0}
+        bad={workers?.length === 0 && (waiting ?? []).some((one) => one.jobs.no_worker > 0)}
       />
     </div>
   );
@@ -103,14 +115,17 @@ function Welcome() {
 
 /** Shows how many jobs run in each queue, out of its limit or the slots that serve it. */
 function QueueStrip({ workers }: { workers: Worker[] }) {
-  const list = useSteady(queues.value ?? [], ({ name }) => name);
+  const list = useSteady('queues', queues.value ?? [], ({ name }) => name);
   return (
-    <div data-steady>
-      <h2>{SHARED.queues}</h2>
+    <div {...list.box}>
+      <div class="line heading">
+        <h2>{SHARED.queues}</h2>
+        <ShowNew of={list} noun="queue" />
+      </div>
       <ul class="strip">
         {list.rows.map(({ name, jobs, paused, concurrency }) => {
           const slots = workers
-            .filter(({ queues }) => queues.includes('*') || queues.includes(name))
+            .filter((worker) => serves(worker, name))
             .reduce((sum, worker) => sum + worker.concurrency, 0);
           const toggle = (paused ? QUEUE_ACTS.resume : QUEUE_ACTS.pause)(visible(name));
           return (
@@ -144,10 +159,13 @@ function NextRuns({ schedules }: { schedules: Schedule[] }) {
     .flatMap(({ name, text, next_runs }) => next_runs.slice(0, 2).map((at) => ({ name, text, at })))
     .sort((a, b) => a.at.localeCompare(b.at))
     .slice(0, 6);
-  const list = useSteady(next, ({ name, at }) => name + at);
+  const list = useSteady('next runs', next, ({ name, at }) => name + at);
   return (
-    <div data-steady>
-      <h2>{OVERVIEW.nextRuns}</h2>
+    <div {...list.box}>
+      <div class="line heading">
+        <h2>{OVERVIEW.nextRuns}</h2>
+        <ShowNew of={list} noun="run" />
+      </div>
       {next.length === 0 ? (
         <Cli text="queuectl schedule add nightly --cron '30 2 * * *' 'make backup'" />
       ) : (

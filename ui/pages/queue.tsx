@@ -16,6 +16,7 @@ import { limiting } from '../overlays.ts';
 import { setPaused } from '../queue-acts.ts';
 import { place } from '../router.ts';
 import { endedAttempts, failedAttempts, NO_SERIES, perMinute, useSeries } from '../series.ts';
+import { serves } from '../serving.ts';
 import { queues, readOnly } from '../store.ts';
 import type { JobPage, Queue, Series, Worker } from '../types.ts';
 import { QUEUE, QUEUES } from '../words/queues.ts';
@@ -45,7 +46,7 @@ export function QueuePage({ id }: { id: string }) {
       />
     );
   const series = shown.value ?? NO_SERIES;
-  const serving = workers.value?.filter(({ queues }) => queues.includes('*') || queues.includes(id));
+  const serving = workers.value?.filter((worker) => serves(worker, id));
   return (
     <section aria-label={QUEUE.label(id)}>
       <Head title={id} tags={<PausedTag {...queue} />}>
@@ -72,10 +73,7 @@ export function QueuePage({ id }: { id: string }) {
         <TimesChart series={series} of="run_ms" />
       </div>
       {shown.value === null ? null : (
-        <>
-          <h2>{QUEUE.busiest(range)}</h2>
-          <NamesTable names={shown.value.names ?? []} by="busiest" />
-        </>
+        <NamesTable title={QUEUE.busiest(range)} names={shown.value.names ?? []} by="busiest" />
       )}
       <Running jobs={running.value?.jobs} names={day.value?.names ?? null} />
     </section>
@@ -137,7 +135,7 @@ function Tiles({ queue, hour, day }: { queue: Queue; hour: Series | null; day: S
       />
       <Tile label={QUEUE.waitP95} href={list('pending')} text={duration(hour?.total.wait_ms?.p95)} />
       <Tile label={QUEUE.runP95} href={list('completed')} text={duration(hour?.total.run_ms?.p95)} />
-      <Tile label={SHARED.failedToday} href={list('dead')} value={failed} bad={(failed ?? 0) > 0} />
+      <Tile label={SHARED.attemptsFailedToday} href={list('dead')} value={failed} bad={(failed ?? 0) > 0} />
       <Tile label={SHARED.dead} href={list('dead')} value={jobs.dead} bad={jobs.dead > 0} />
     </div>
   );

@@ -4,6 +4,7 @@ import { PausedTag } from '../components/head.tsx';
 import { rowLook, ShowNew } from '../components/show-new.tsx';
 import { TableBox } from '../components/table-box.tsx';
 import { Since } from '../components/time.tsx';
+import { useData } from '../data.ts';
 import { number, plural, visible } from '../format.ts';
 import { focusedRow, useKeys } from '../keys.ts';
 import { limiting } from '../overlays.ts';
@@ -11,26 +12,39 @@ import { setPaused } from '../queue-acts.ts';
 import { endedAttempts, failedAttempts, useSeries } from '../series.ts';
 import { useSteady } from '../steady.ts';
 import { queues, readOnly } from '../store.ts';
-import type { Figures, NamedFigures, Queue, State } from '../types.ts';
+import {
+  type Figures,
+  type NamedFigures,
+  type Queue,
+  REASONS,
+  type Reason,
+  type State,
+  type WaitingCount,
+} from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
 import { QUEUES } from '../words/queues.ts';
 import { SHARED } from '../words/shared.ts';
 
+const REASONS_MS = 2000;
+/** Reasons that need no note: such a job starts soon, or the tag of a paused queue tells it. */
+const UNREMARKABLE: Reason[] = ['ready', 'queue_paused'];
+
 export function QueuesPage() {
   const hour = useSeries('1h', { names: true });
   const day = useSeries('24h', { names: true });
+  const waiting = useData<WaitingCount[]>('/waiting', { gapMs: REASONS_MS });
   useKeys({
     p: () => {
       const found = queues.value?.find(({ name }) => name === focusedRow());
       if (found !== undefined && !readOnly.value) void setPaused(found.name, !found.paused);
     },
   });
-  const list = useSteady(queues.value ?? [], ({ name }) => name);
+  const list = useSteady('queues', queues.value ?? [], ({ name }) => name);
   if (queues.value === null) return null;
   if (queues.value.length === 0)
     return <Empty text={QUEUES.none} cli="queuectl enqueue 'echo hello' --queue mail" />;
   return (
-    <section aria-label={PAGE_TITLES.queues} data-steady>
+    <section aria-label={PAGE_TITLES.queues} {...list.box}>
       <h1 class="hidden">{PAGE_TITLES.queues}</h1>
       <p class="line">
         <span class="faint">{plural(queues.value.length, 'queue')}</span>
@@ -49,7 +63,7 @@ export function QueuesPage() {
               <th class="right">{SHARED.oldestWaiting}</th>
               <th class="right">{QUEUES.enqueuedHour}</th>
               <th class="right">{QUEUES.attemptsHour}</th>
-              <th class="right">{SHARED.failedToday}</th>
+              <th class="right">{SHARED.attemptsFailedToday}</th>
               <th class="right">{SHARED.dead}</th>
               {readOnly.value ? null : <th>{SHARED.actions}</th>}
             </tr>
@@ -61,6 +75,7 @@ export function QueuesPage() {
                 queue={queue}
                 hour={hour.value?.names ?? []}
                 day={day.value?.names ?? []}
+                waiting={waiting.value?.find((one) => one.queue === queue.name)?.jobs}
                 isGone={list.gone.has(queue.name)}
               />
             ))}
@@ -78,19 +93,21 @@ interface RowProps {
   queue: Queue;
   hour: NamedFigures[];
   day: NamedFigures[];
+  waiting: WaitingCount['jobs'] | undefined;
   isGone: boolean;
 }
 
-function Row({ queue, hour, day, isGone }: RowProps) {
+function Row({ queue, hour, day, waiting, isGone }: RowProps) {
   const { name, paused, concurrency, rate, oldest_waiting_at: oldest } = queue;
   return (
     <tr data-row={name} {...rowLook(isGone)}>
       <td>
-        <span class="named">
-          <a class="id" href={`/queues/${part(name)}`}>
-            {visible(name)}
-          </a>
+        <a class="id" href={`/queues/${part(name)}`}>
+          {visible(name)}
+        </a>
+        <span class="queue-notes">
           <PausedTag {...queue} />
+          <Reasons queue={queue} counts={waiting} />
         </span>
       </td>
       <Count queue={queue} state="pending" label={SHARED.waiting} />
@@ -111,7 +128,7 @@ function Row({ queue, hour, day, isGone }: RowProps) {
       <td class="right number" data-label={QUEUES.attemptsHour}>
         {number(sum(hour, name, endedAttempts))}
       </td>
-      <td class="right number" data-label={SHARED.failedToday}>
+      <td class="right number" data-label={SHARED.attemptsFailedToday}>
         {number(sum(day, name, failedAttempts))}
       </td>
       <Count queue={queue} state="dead" label={SHARED.dead} />
@@ -135,6 +152,21 @@ function Row({ queue, hour, day, isGone }: RowProps) {
       )}
     </tr>
   );
+}
+
+/** Shows why the jobs of a queue wait, with their number. A paused queue has a tag of its own. */
+function Reasons({ queue: { name }, counts }: { queue: Queue; counts: WaitingCount['jobs'] | undefined }) {
+  if (counts === undefined) return null;
+  return REASONS.filter((reason) => !UNREMARKABLE.includes(reason) && counts[reason] > 0).map((reason) => (
+    <a
+      key={reason}
+      class={reason === 'no_worker' ? 'tag warn' : 'tag'}
+      href={`/jobs?queue=${part(name)}&waiting_for=${reason}`}
+    >
+      {SHARED.reasons[reason]}
+      <span class="count">{number(counts[reason])}</span>
+    </a>
+  ));
 }
 
 function Count({ queue: { name, jobs }, state, label }: { queue: Queue; state: State; label: string }) {

@@ -21,7 +21,7 @@ import { SHARED } from '../words/shared.ts';
 
 export function SchedulesPage() {
   const found = useData<Schedule[]>('/schedules', { on: ofSchedules });
-  const list = useSteady(found.value ?? [], ({ name }) => name);
+  const list = useSteady('schedules', found.value ?? [], ({ name }) => name);
   const wanted = place.value.query.get('name');
   if (wanted !== null) {
     go(`/schedules/${part(wanted)}`, 'replace');
@@ -29,7 +29,7 @@ export function SchedulesPage() {
   }
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
-    <section aria-label={PAGE_TITLES.schedules} data-steady>
+    <section aria-label={PAGE_TITLES.schedules} {...list.box}>
       <h1 class="hidden">{PAGE_TITLES.schedules}</h1>
       <p class="line">
         <span class="faint">{plural(found.value.length, 'schedule')}</span>

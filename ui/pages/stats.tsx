@@ -41,8 +41,7 @@ export function StatsPage() {
       </div>
       {found.loading ? null : (
         <>
-          <h2>{METRICS.slowest(range)}</h2>
-          <NamesTable names={series.names ?? []} by="slowest" />
+          <NamesTable title={METRICS.slowest(range)} names={series.names ?? []} by="slowest" />
           <h2>{METRICS.elsewhere}</h2>
           <Elsewhere range={range} queue={queue} />
         </>

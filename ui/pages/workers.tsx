@@ -21,6 +21,7 @@ export function WorkersPage() {
   const found = useData<Worker[]>('/workers');
   const host = place.value.query.get('host');
   const list = useSteady(
+    'workers',
     (found.value ?? []).filter(({ hostname }) => host === null || hostname === host),
     ({ id }) => id,
     { list: host ?? '' },
@@ -32,7 +33,7 @@ export function WorkersPage() {
   const slots = shown.reduce((sum, { concurrency }) => sum + concurrency, 0);
   const busy = shown.reduce((sum, { current_jobs }) => sum + current_jobs.length, 0);
   return (
-    <section aria-label={PAGE_TITLES.workers} data-steady>
+    <section aria-label={PAGE_TITLES.workers} {...list.box}>
       <h1 class="hidden">{PAGE_TITLES.workers}</h1>
       <p class="line">
         <span class="faint">
@@ -81,7 +82,9 @@ export function WorkersPage() {
 
 function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
   const { id, pid, hostname, queues, current_jobs, started_at, last_heartbeat } = worker;
-  const jobs = useSteady(current_jobs, (job) => job);
+  const jobs = useSteady('workers', current_jobs, (job) => job);
+  // New jobs are shown behind the others, which keep their places.
+  const shown = [...jobs.rows, ...jobs.fresh];
   return (
     <tr data-row={id} {...rowLook(isGone)}>
       <td>
@@ -101,13 +104,13 @@ function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
         <Slots busy={current_jobs.length} total={worker.concurrency} />
       </td>
       <td class="cut current" data-label={WORKERS.runningJobs}>
-        {jobs.rows.length === 0 ? <span class="faint">{SHARED.none}</span> : null}
-        {jobs.rows.slice(0, MOST_JOBS).map((job) => (
+        {shown.length === 0 ? <span class="faint">{SHARED.none}</span> : null}
+        {shown.slice(0, MOST_JOBS).map((job) => (
           <a key={job} class={jobs.gone.has(job) ? 'id gone' : 'id'} href={`/jobs/${part(job)}`}>
             {job}{' '}
           </a>
         ))}
-        {jobs.rows.length > MOST_JOBS ? SHARED.more(number(jobs.rows.length - MOST_JOBS)) : null}
+        {shown.length > MOST_JOBS ? SHARED.more(number(shown.length - MOST_JOBS)) : null}
       </td>
       <td class="right number" data-label={SHARED.uptime}>
         <Since at={started_at} />

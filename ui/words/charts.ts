@@ -3,8 +3,6 @@ export const CHARTS = {
   throughput: 'Throughput',
   enqueued: 'Enqueued',
   completed: 'Completed',
-  failed: 'Failed',
-  failureRate: 'Failure rate',
   unfinished: 'Unfinished jobs',
   unfinishedLine: 'Waiting or running',
   unfinishedNote:

@@ -11,6 +11,7 @@ export const JOBS = {
   noneMatch: 'No jobs match.',
   noneSoFar: 'No matching jobs so far. Continue with older jobs.',
   noneYet: 'No jobs yet. Enqueue the first one:',
+  sortBy: 'Sort by',
   selectPage: 'Select this page',
   selectJob: (id: string) => `Select job ${id}`,
 
@@ -80,14 +81,14 @@ export const ACTIONS: Record<ActionName, { label: string; past: string; bulk: st
   cancel: {
     label: 'Cancel',
     past: 'cancelled',
-    bulk: 'Waiting jobs will not run. Running jobs will be stopped. Jobs that depend on them are cancelled, too.',
+    bulk: 'Waiting jobs will not run. Running jobs will be stopped.',
   },
   hold: { label: 'Hold', past: 'held', bulk: 'Waiting jobs do not run until they are released.' },
   release: { label: 'Release', past: 'released', bulk: 'Held jobs can start.' },
   delete: {
     label: 'Delete',
     past: 'deleted',
-    bulk: 'Jobs are deleted permanently with their output. Running jobs are skipped. Jobs that depend on them are cancelled.',
+    bulk: 'Jobs are deleted permanently with their output. Running jobs are skipped.',
   },
   edit: { label: 'Edit', past: 'changed', bulk: 'Waiting jobs are changed. Other jobs are skipped.' },
 };
@@ -100,6 +101,12 @@ export const ACTING = {
   alsoCancels: (jobs: string) => ` This also cancels ${jobs}.`,
   dependent: 'job that depends on it',
   dependents: 'jobs that depend on it',
+  dependentOfMany: 'job that depends on them',
+  dependentsOfMany: 'jobs that depend on them',
+  countOrMore: (count: string, jobs: string) => `${count} or more ${jobs}`,
+  /** Follow the text of a question if the number is not known. */
+  mayCancel: ' Jobs that depend on it may be cancelled, too.',
+  mayCancelMany: ' Jobs that depend on them may be cancelled, too.',
   dueNow: (id: string) => `Job ${id} is due now`,
   orMore: (count: string) => `${count} or more jobs`,
   cancelTitle: (id: string) => `Cancel job ${id}?`,

@@ -2,9 +2,9 @@
 export const METRICS = {
   enqueued: '{count} enqueued',
   attempts: '{count} attempts',
-  failed: '{count} failed',
-  failedPart: '{count} failed ({part})',
-  dead: '{count} failed permanently',
+  failed: '{count} attempts failed',
+  failedPart: '{count} attempts failed ({part})',
+  dead: '{count} dead',
   wait: 'Wait time: median {p50}, p95 {p95}',
   run: 'Run time: median {p50}, p95 {p95}',
   slowest: (range: string) => `Slowest job names (${range})`,

@@ -1,6 +1,6 @@
 /** Texts of the overview, and of the table of running jobs that other pages show, too. */
 export const OVERVIEW = {
-  successRate: 'Success (24h)',
+  jobsCompleted: 'Jobs completed (24h)',
   throughput: 'Throughput (last hour)',
   welcome: 'No jobs yet. Run these two commands to get started:',
   waiting: (count: string) => `${count} waiting`,
@@ -22,6 +22,7 @@ export const ATTENTION = {
   title: 'Needs attention',
   waiting: (count: number, jobs: string) => `${jobs} ${count === 1 ? 'is' : 'are'} waiting`,
   noWorker: '{waiting}, but no worker is running. Start one with {command}.',
+  allStopping: '{waiting}, but all workers are stopping. Start another one with {command}.',
   paused: 'Queue {queue} is paused. {waiting}.',
   notServed: 'No worker serves queue {queue}. {waiting}.',
   oldest: 'The oldest job in queue {queue} has been waiting for {time}.',

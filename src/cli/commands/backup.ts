@@ -1,5 +1,5 @@
 import { backup } from '../../actions/backup.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
@@ -22,11 +22,9 @@ export default defineCommand({
   ],
   async run({ io, app, location, anyOwner }, input) {
     const [file] = input.args;
-    if (file === undefined)
-      throw new QueueError('usage', 'backup requires a file', 'usage: queuectl backup FILE');
+    if (file === undefined) throw usageError('backup requires a file', 'usage: queuectl backup FILE');
     if (file === '-')
-      throw new QueueError(
-        'usage',
+      throw usageError(
         'a backup cannot be written to standard output',
         'to back up to a file: queuectl backup FILE. To write to standard output: queuectl export',
       );

@@ -1,6 +1,8 @@
 import { cancelJobs } from '../../actions/cancel.ts';
+import { previewCancel } from '../../actions/preview.ts';
 import { readEndSignal } from '../../core/signals.ts';
 import { untilEnded } from '../../worker/orphans.ts';
+import type { Input } from '../command.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 
 export default jobActionCommand({
@@ -19,10 +21,14 @@ export default jobActionCommand({
     'queuectl cancel @last',
     'queuectl cancel --state pending --queue mail --yes',
   ],
-  endsAs: 'cancelled',
-  act(app, ids, input) {
-    const given = input.one('signal');
-    const signal = given === undefined ? undefined : readEndSignal(given, '--signal');
-    return cancelJobs(app, ids, { untilEnded, signal });
+  async preview(app, ids, input) {
+    readSignal(input);
+    return previewCancel(app, ids);
   },
+  act: (app, ids, input) => cancelJobs(app, ids, { untilEnded, signal: readSignal(input) }),
 });
+
+function readSignal(input: Input): NodeJS.Signals | undefined {
+  const given = input.one('signal');
+  return given === undefined ? undefined : readEndSignal(given, '--signal');
+}

@@ -1,5 +1,5 @@
 import { unsetAllSettings, unsetSetting } from '../../actions/config.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
@@ -14,7 +14,7 @@ export default defineCommand({
   examples: ['queuectl config unset max-retries', 'queuectl config unset --all'],
   async run({ io, app }, input) {
     const all = input.has('all');
-    if (all && input.args.length > 0) throw new QueueError('usage', 'use a setting or --all, not both');
+    if (all && input.args.length > 0) throw usageError('use a setting or --all, not both');
     if (!all)
       input.required(0, 'the name of the setting, or --all,', 'to list the settings: queuectl config list');
     const settings = all

@@ -1,4 +1,5 @@
 import { continueJobs } from '../../actions/continue.ts';
+import { previewSignal } from '../../actions/suspend.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 
 export default jobActionCommand({
@@ -6,5 +7,6 @@ export default jobActionCommand({
   summary: 'Resume suspended jobs (SIGCONT)',
   participle: 'continued',
   examples: ['queuectl continue job1', 'queuectl continue --queue mail --state running --yes'],
+  preview: (app, ids) => previewSignal(app, ids, 'SIGCONT'),
   act: continueJobs,
 });

@@ -1,4 +1,5 @@
 import { deleteJobs } from '../../actions/delete.ts';
+import { previewDelete } from '../../actions/preview.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 
 export default jobActionCommand({
@@ -6,6 +7,6 @@ export default jobActionCommand({
   summary: 'Delete jobs and their output permanently',
   participle: 'deleted',
   examples: ['queuectl delete job1', 'queuectl delete --queue mail --yes'],
-  endsAs: 'deleted',
+  preview: previewDelete,
   act: (app, ids) => deleteJobs(app, ids),
 });

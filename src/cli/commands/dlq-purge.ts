@@ -1,11 +1,12 @@
 import { countJobs } from '../../actions/jobs.ts';
-import { purgeDead } from '../../actions/purge.ts';
+import { previewPurge, purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
-import { askToConfirm, SHORT_IDS_NOTE } from '../job-action-command.ts';
+import { askToConfirm, DRY_RUN_FLAG, SHORT_IDS_NOTE } from '../job-action-command.ts';
 import { printChanged } from '../print-result.ts';
+import { reportPreview } from '../report-action.ts';
 
 export default defineCommand({
   name: 'dlq purge',
@@ -15,22 +16,20 @@ export default defineCommand({
   flags: {
     all: { help: 'delete all dead jobs; the default without ids' },
     yes: { short: 'y', help: 'do not ask for confirmation' },
+    ...DRY_RUN_FLAG,
   },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
   notes: ['Without ids, the command deletes all dead jobs.', SHORT_IDS_NOTE],
   async run(context, input) {
-    if (input.has('all') && input.args.length > 0)
-      throw new QueueError('usage', 'use job ids or --all, not both');
+    if (input.has('all') && input.args.length > 0) throw usageError('use job ids or --all, not both');
     const app = await context.app();
-    if (input.args.length === 0 && !input.has('yes')) {
+    const ids = input.args.length === 0 ? null : await selectJobs(app, { references: input.args });
+    if (input.has('dry-run')) return reportPreview(context, app, 'purged', await previewPurge(app, ids));
+    if (ids === null && !input.has('yes')) {
       const total = await countJobs(app, { states: ['dead'] });
-      if (
-        total > 0 &&
-        !askToConfirm(context, `permanently delete ${countOf(total, 'dead job')}?`, 'add --yes to confirm')
-      )
-        return 1;
+      const question = `permanently delete ${countOf(total, 'dead job')}?`;
+      if (total > 0 && !askToConfirm(context, question, 'add --yes to confirm')) return 1;
     }
-    const ids = input.args.length === 0 ? null : await selectJobs(app, { names: input.args });
     printChanged(context.io, 'purged', await purgeDead(app, ids));
     return 0;
   },

@@ -15,9 +15,9 @@ export default defineCommand({
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
   notes: [SHORT_IDS_NOTE],
   async run(context, input) {
-    const name = input.required(0, 'the job id', 'to list the dead jobs: queuectl dlq list');
+    const reference = input.required(0, 'the job id', 'to list the dead jobs: queuectl dlq list');
     const app = await context.app();
-    const id = await findJobId(app, name);
+    const id = await findJobId(app, reference);
     const { job, attempts } = await getJobWithAttempts(app, id);
     if (job.state !== 'dead') throw wrongState(id, job.state, ['dead']);
     await printJob(context.io, app, job, attempts);

@@ -56,11 +56,8 @@ function print(io: Io, findings: Finding[]): void {
   if (!isAligned(io) || tableWidth(columns, shown) <= io.width) printTable(io, columns, shown);
   else {
     const room = io.width - tableWidth(COLUMNS.slice(0, 2), shown) - GAP.length;
-    printTable(
-      io,
-      COLUMNS,
-      shown.flatMap((one) => wrapFinding(one, room)),
-    );
+    const lines = shown.flatMap((one) => wrapFinding(one, room));
+    printTable(io, COLUMNS, lines);
   }
 }
 

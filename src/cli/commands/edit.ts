@@ -1,9 +1,9 @@
 import type { App } from '../../actions/app.ts';
-import { editJob, editJobs } from '../../actions/edit.ts';
+import { editJob, editJobs, previewEdit } from '../../actions/edit.ts';
 import { getJob, jobObject } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { KEPT_FIELDS, printedSchema } from '../../core/field-list.ts';
 import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
 import { editText } from '../../exec/editor.ts';
@@ -25,6 +25,11 @@ export default jobActionCommand({
     'queuectl edit --queue mail --set-queue slow --yes',
   ],
   notes: ['If you specify no changes, queuectl opens the job in $VISUAL or $EDITOR.'],
+  async preview(app, ids, input, context) {
+    const changes = readChanges(input, context, app.clock.now());
+    if (changes === null) editorFor(ids, context);
+    return previewEdit(app, ids, changes ?? {});
+  },
   async act(app, ids, input, context) {
     const now = app.clock.now();
     const changes = readChanges(input, context, now) ?? (await changesFromEditor(app, ids, context, now));
@@ -37,7 +42,7 @@ export default jobActionCommand({
 });
 
 function readChanges(input: Input, context: Context, now: number): JobChanges | null {
-  const read = readEditFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
+  const read = readEditFlags(input, context, now);
   return Object.keys(read).length === 0 ? null : changesOf(read);
 }
 
@@ -54,6 +59,22 @@ function readEdited(text: string, id: string, now: number): ReadJobs {
   }
 }
 
+/** Returns the job to edit in an editor, and the editor. Throws if there is none, or several jobs. */
+function editorFor(ids: string[], { environment }: Context): { id: string; editor: string } {
+  const editor = environment.VISUAL || environment.EDITOR;
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1 && editor) return { id, editor };
+  throw editor
+    ? usageError(
+        'only one job at a time can be edited in an editor',
+        'to change several jobs, use flags such as --priority high',
+      )
+    : usageError(
+        'no changes given',
+        'use a flag such as --priority high, or set $EDITOR to edit one job in an editor',
+      );
+}
+
 /** Opens the editable fields of a job in an editor, and reads the changes. Returns null if nothing was changed. */
 async function changesFromEditor(
   app: App,
@@ -61,22 +82,7 @@ async function changesFromEditor(
   context: Context,
   now: number,
 ): Promise<JobChanges | null> {
-  const { VISUAL, EDITOR } = context.environment;
-  const editor = VISUAL || EDITOR;
-  const [id] = ids;
-  if (id === undefined || ids.length > 1 || !editor) {
-    throw editor
-      ? new QueueError(
-          'usage',
-          'only one job at a time can be edited in an editor',
-          'to change several jobs, use flags such as --priority high',
-        )
-      : new QueueError(
-          'usage',
-          'no changes given',
-          'use a flag such as --priority high, or set $EDITOR to edit one job in an editor',
-        );
-  }
+  const { id, editor } = editorFor(ids, context);
   const job = await getJob(app, id);
   const object = {
     ...(await jobObject(app, job)),
@@ -89,10 +95,10 @@ async function changesFromEditor(
     throw new QueueError('editor-failed', `the editor '${editor}' failed. Nothing was changed`);
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
-  const given = JSON.parse(after) as Record<string, unknown>;
+  const edited = JSON.parse(after) as Record<string, unknown>;
   // An optional field that is null or missing is cleared, except for the start time, which most jobs do not have.
   const cleared = EDITABLE.filter(
-    (field) => given[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
+    (field) => edited[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
   );
   return { ...changesOf(inputs[0]!), ...Object.fromEntries(cleared.map(({ key }) => [key, null])) };
 }

@@ -1,7 +1,6 @@
 import { enqueue } from '../../actions/enqueue.ts';
-import { enqueuedJobObjects } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
 import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { type JobInput, withChanges } from '../../core/job-input.ts';
@@ -11,7 +10,7 @@ import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
 import { severalWordsHint, withFileArgument } from '../job-argument.ts';
 import {
   fillFromFlags,
-  JOB_FLAGS,
+  jobFlags,
   readJobFlags,
   withoutHooksInHook,
   withResolvedParents,
@@ -27,21 +26,19 @@ export default defineCommand({
   args: '(COMMAND | JSON | @FILE | -- PROGRAM ARG…)',
   access: 'write',
   creates: true,
-  flags: {
-    ...JOB_FLAGS,
+  flags: () => ({
+    ...jobFlags(),
     ...inGroup('What to run', {
       file: {
         value: 'FILE',
         help: 'read jobs from a file (- for standard input): a JSON array, JSON lines, or one command per line',
       },
-      again: {
-        value: 'ID',
-        help: 'add a new job with the definition of this one; other flags change it',
-      },
+      again: { value: 'ID', help: 'add a new job with the definition of this one; other flags change it' },
       template: {
         value: 'TEXT',
         help: 'with --file: run this command for each line, with {} replaced by the line',
       },
+      stream: { help: 'with --file: store each line as soon as it arrives, and print its id at once' },
     }),
     ...inGroup('Output', {
       wait: { help: 'wait until the job finishes and exit with its exit code' },
@@ -51,7 +48,7 @@ export default defineCommand({
         help: 'like --wait, but stop waiting after this time (the job continues)',
       },
     }),
-  },
+  }),
   prints: { object: 'Job', fields: ['gone'] },
   examples: [
     '# Run a shell command',
@@ -70,6 +67,8 @@ export default defineCommand({
     'queuectl enqueue --again job1 --priority high',
     '# Add one job for each line of standard input',
     "ls *.jpg | queuectl enqueue --file - --template 'gzip -- {}'",
+    '# Keep one process open for a loop',
+    "tail -f names.txt | queuectl enqueue --file - --stream --template 'gzip -- {}'",
     '# Run the job after other jobs',
     "queuectl enqueue --after build,any:lint './publish'",
     '# Make the command safe to repeat',
@@ -83,16 +82,19 @@ export default defineCommand({
     'An argument that starts with { or [ is read as JSON, and @FILE is the same as --file FILE. Any other argument is a shell command. The program after -- runs without a shell.',
     'If any job in a file is invalid, none of the jobs are added. Empty lines and lines that start with # are skipped. Jobs in the same file or JSON array can depend on each other: "depends_on": ["a", {"id": "b", "on": "any"}].',
     'With --template, queuectl replaces {} with the line, quoted for the shell. Do not write quotes around {}. The shell does not interpret special characters in the line, unless the command passes it to another shell (eval, sh -c, ssh). Lines that start with # are not skipped. Write \\{} for a literal {}. If a line could start with a dash, write ./{} for a file name, or put -- in front of {}.',
+    'With --stream, each line is added on its own: a JSON object, a command, or a value for --template. The id of each job, or the job with --json, is printed as soon as the job is stored. A line that is invalid adds nothing. It is reported with its number, the next lines are still added, and the exit code at the end of the input is not 0.',
     'A job added with --again has its own id, is due at once and waits for no other job. Everything else is the same, unless a flag changes it.',
     'Use --idempotency-key if you may have to repeat the command, for example after a lost connection. The key covers all jobs that the command adds. It is an error to use the same key for different jobs.',
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
   returnsJobExitCode: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
-  usageHint: (words) => severalWordsHint('enqueue', words),
+  usageHint: (words, flags) => severalWordsHint('enqueue', words, flags),
   async run(context, given) {
     const input = withFileArgument(given);
     checkGivenOnce('enqueue', input);
+    if (input.has('stream'))
+      return (await import('../enqueue-stream.ts')).enqueueStream(context, input, input.one('file')!);
     const timeoutMs = durationFlag(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
@@ -114,7 +116,7 @@ interface AddedJobs {
   many: boolean;
 }
 
-/** Reads one job or an array of jobs, completes them with the flags, and stores them. Throws for more than `maxJobs`. */
+/** Reads one job or an array of jobs, adds the flags to them, and stores them. Throws if there are more than `maxJobs`. */
 export async function addJobs(
   context: Context,
   input: Input,
@@ -123,10 +125,10 @@ export async function addJobs(
   const now = Date.now();
   const again = input.one('again');
   const { read, many } = again === undefined ? readInput(input, now) : singleJob({});
-  const flags = readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
+  const flags = readJobFlags(input, context, now);
   const filled = fillFromFlags(read.inputs, await withResolvedParents(context, flags));
   if (filled.length > maxJobs)
-    throw new QueueError('usage', `only one job can be followed, but ${filled.length} were given`);
+    throw usageError(`only one job can be followed, but ${filled.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, filled);
   const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
@@ -137,9 +139,9 @@ export async function addJobs(
 }
 
 /** Returns the definition of an existing job with the changes that the flags make. */
-async function changedDefinition(context: Context, name: string, changes: JobInput): Promise<JobInput> {
+async function changedDefinition(context: Context, reference: string, changes: JobInput): Promise<JobInput> {
   const { definitionOf } = await import('../../actions/job-definition.ts');
-  return withChanges(await definitionOf(await context.app(), name), changes);
+  return withChanges(await definitionOf(await context.app(), reference), changes);
 }
 
 /** Returns the same jobs. Throws if one of them has been removed. */
@@ -167,10 +169,7 @@ async function addFile(context: Context, input: Input, waits: boolean): Promise<
 
 async function addAndFollow(context: Context, input: Input, timeoutMs: number | null): Promise<number> {
   if (input.has('file'))
-    throw new QueueError(
-      'usage',
-      '--follow and --file cannot be combined, because only one job can be followed',
-    );
+    throw usageError('--follow and --file cannot be combined, because only one job can be followed');
   const jobs = existingJobs((await addJobs(context, input, 1)).jobs);
   const { io } = context;
   if (!io.quiet && !io.json) io.err(`${describeAdded(jobs[0]!, Date.now())}\n`);
@@ -197,45 +196,47 @@ async function waitForAdded(
 }
 
 function printNew(context: Context, added: AddedJobs): Promise<void> {
-  return printAdded(
-    added.jobs.map((job) => job.id),
-    () => print(context, added),
-  );
+  const ids = added.jobs.map((job) => job.id);
+  return printAdded(ids, () => print(context, added));
 }
 
 async function print(context: Context, { jobs, many }: AddedJobs): Promise<void> {
   const { io } = context;
   if (io.json) {
     const app = await context.app();
+    const { enqueuedJobObjects } = await import('../../actions/jobs.ts');
     const objects = await enqueuedJobObjects(app, jobs);
     const texts = objects.map((object) => jsonText(io, object));
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   }
   const ids = jobs.map((job) => job.id);
-  const isExisting = jobs.every((job) => job.existing);
+  const allExisted = jobs.every((job) => job.existing);
   if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
-  else io.out(`${ids.length > 1 ? describeMany(ids, isExisting) : describeAdded(jobs[0]!, Date.now())}\n`);
+  else io.out(`${ids.length > 1 ? describeMany(ids, allExisted) : describeAdded(jobs[0]!, Date.now())}\n`);
 }
 
-/** Throws unless the command is given in exactly one way: an argument, a flag, or the arguments after `--`. */
+/** Throws if the command is given in no way or in several ways, or if --template is used without --file. */
 export function checkGivenOnce(name: string, input: Input): void {
   if (input.has('template') && !input.has('file'))
-    throw new QueueError(
-      'usage',
+    throw usageError(
       '--template requires --file',
       'add --file FILE, or --file - to read the lines from standard input',
     );
+  if (input.has('stream') && !input.has('file'))
+    throw new QueueError(
+      'usage',
+      '--stream requires --file',
+      'add --file - to read the lines from standard input',
+    );
   const flags = ['command', 'file', 'again'].map((flag) => input.one(flag));
   const forms = [input.args[0], ...flags, input.rest ?? undefined].filter((form) => form !== undefined);
-  if (forms.length !== 1) {
-    if (forms.length > 0)
-      throw new QueueError(
-        'usage',
-        'the command is given more than once',
-        'use only one of these: an argument, --command, --file, --again, or arguments after --',
-      );
-    throw new QueueError('usage', `${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
-  }
+  if (forms.length > 1)
+    throw usageError(
+      'the command is given more than once',
+      'use only one of these: an argument, --command, --file, --again, or arguments after --',
+    );
+  if (forms.length === 0)
+    throw usageError(`${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
 }
 
 function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {
@@ -251,7 +252,7 @@ function singleJob(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boo
 }
 
 async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promise<void> {
-  // A script does not get the hint, so that it does not pay for the query.
+  // Only a terminal gets the notes, because the query would slow scripts down.
   if (!io.tty) return;
   const { whyQueuesStandStill } = await import('../../actions/why-queues-stand-still.ts');
   const queues = [...new Set(jobs.flatMap((job) => ('queue' in job ? [job.queue] : [])))];

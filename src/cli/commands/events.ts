@@ -7,7 +7,7 @@ import {
   startOfLastEvents,
 } from '../../actions/events.ts';
 import { findJobId } from '../../actions/select.ts';
-import { ERRORS, QueueError } from '../../core/errors.ts';
+import { ERRORS, QueueError, usageError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
@@ -49,7 +49,7 @@ export default defineCommand({
     },
     since: {
       value: 'WHEN',
-      help: 'start after an event number (4711), at a time (2026-01-31T12:00), or some time ago (10m)',
+      help: "start after an event number (4711), at a time (2026-01-31T12:00, 09:30, 'yesterday 18:00'), or some time ago (10m)",
     },
     job: { value: 'ID', help: 'print only events of this job' },
     queue: { value: 'NAME', help: 'print only events of this queue and its jobs' },
@@ -106,8 +106,7 @@ export default defineCommand({
 /** Throws for flags without effect. In a pipe, events are JSON by default, without columns or other time styles. */
 function refuseFlagsWithoutEffect({ layout: { format, header, time, utc }, tty }: Io): void {
   if (format !== null || tty || !(header || time !== null || utc)) return;
-  throw new QueueError(
-    'usage',
+  throw usageError(
     '--header, --time and --utc require --format, because events in a pipe are JSON',
     'for example: queuectl events --format tsv',
   );
@@ -128,7 +127,7 @@ function readSince(input: Input, now: number): Since | null {
     throw new QueueError(
       'invalid-time',
       error.message,
-      'use an event number (4711), a time (2026-01-31T12:00) or an age (10m)',
+      "use an event number (4711), a time (2026-01-31T12:00, 09:30, 'yesterday 18:00') or an age (10m)",
     );
   }
 }
@@ -151,11 +150,11 @@ function readKind(text: string): EventKind {
 }
 
 /** Resolves a job id. Keeps an unknown id, because a deleted job still has events, and the job may be added later. */
-async function resolveJobId(app: App, name: string): Promise<string> {
+async function resolveJobId(app: App, given: string): Promise<string> {
   try {
-    return await findJobId(app, name);
+    return await findJobId(app, given);
   } catch (error) {
-    if (error instanceof QueueError && error.code === 'job-not-found' && !name.startsWith('@')) return name;
+    if (error instanceof QueueError && error.code === 'job-not-found' && !given.startsWith('@')) return given;
     throw error;
   }
 }

@@ -11,9 +11,9 @@ export default defineCommand({
   prints: { object: 'Explanation' },
   examples: ['queuectl explain job1', 'queuectl explain @last'],
   async run({ io, app }, input) {
-    const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
+    const reference = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const opened = await app();
-    const result = await explain(opened, await findJobId(opened, name));
+    const result = await explain(opened, await findJobId(opened, reference));
     if (io.json) io.out(`${jsonText(io, result)}\n`);
     else io.out(`${result.reasons.map(printable).join('\n')}\n`);
   },

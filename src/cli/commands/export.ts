@@ -17,16 +17,19 @@ export default defineCommand({
   ],
   async run({ io, app, location }, input) {
     const [file] = input.args;
-    const store = await app({ ifMissing: 'refuse' });
+    const opened = await app();
     if (file === undefined || file === '-') {
-      await exportTo(store, (text) => io.out(io.tty ? printableJson(text) : text));
+      await exportTo(opened, (text) => io.out(io.tty ? printableJson(text) : text));
       return;
     }
     const progress = startProgress(io);
     try {
       let rows = 0;
-      const onLine = (): void => progress.update(() => `exporting row ${++rows}`);
-      const exported = await exportToFile(store, location, file, input.has('force'), onLine);
+      const onLine = (): void => {
+        rows++;
+        progress.update(() => `exporting row ${rows}`);
+      };
+      const exported = await exportToFile(opened, location, file, input.has('force'), onLine);
       progress.end();
       const sentence = `${printable(exported.file)}: ${countOf(exported.jobs)}`;
       printResult(io, exported, sentence, exported.file);

@@ -1,4 +1,5 @@
 import { holdJobs } from '../../actions/hold.ts';
+import { previewHold } from '../../actions/preview.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 
 export default jobActionCommand({
@@ -6,5 +7,6 @@ export default jobActionCommand({
   summary: 'Hold waiting jobs until you release them',
   participle: 'held',
   examples: ['queuectl hold job1', 'queuectl hold --queue mail --yes'],
+  preview: previewHold,
   act: holdJobs,
 });

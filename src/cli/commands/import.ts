@@ -1,5 +1,5 @@
 import { importLines } from '../../actions/import.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
@@ -27,18 +27,14 @@ export default defineCommand({
   async run({ io, app }, input) {
     const [file] = input.args;
     if (file === undefined)
-      throw new QueueError(
-        'usage',
-        'import requires a file (- is standard input)',
-        'usage: queuectl import FILE',
-      );
+      throw usageError('import requires a file (- is standard input)', 'usage: queuectl import FILE');
     const onConflict = input.one('on-conflict') ?? 'fail';
     if (onConflict !== 'fail' && onConflict !== 'skip')
       throw new QueueError('invalid-value', `--on-conflict must be fail or skip, not '${onConflict}'`);
     const progress = startProgress(io);
-    const text = openTextFile(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
+    const source = openTextFile(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
     try {
-      const { added, skipped } = await importLines(await app(), text.chunks, { onConflict });
+      const { added, skipped } = await importLines(await app(), source.chunks, { onConflict });
       progress.end();
       const jobs = added.job ?? 0;
       printResult(io, { added, skipped }, `imported ${countOf(jobs)}`, jobs);
@@ -47,7 +43,7 @@ export default defineCommand({
         io.note('this database already has statistics, so the statistics in the file were not imported');
     } finally {
       progress.end();
-      text.close();
+      source.close();
     }
   },
 });

@@ -36,8 +36,8 @@ export default defineCommand({
     const all = (field: string): string[] => [...input.all(field), ...states(field)];
     const filter = readFilter({ ...input, all }, Date.now());
     const limit = readLimit(input);
-    const every = readWatch(input);
-    if (every !== null) return watch(context, every, watchedJobs(context, filter, limit));
+    const everyMs = readWatch(input);
+    if (everyMs !== null) return watch(context, everyMs, watchedJobs(context, filter, limit));
     await printJobs(context, filter, limit, jobColumns, 'no jobs found');
     return 0;
   },
@@ -45,14 +45,10 @@ export default defineCommand({
 
 function watchedJobs(context: Context, filter: JobFilter, limit: number | null): WatchedView {
   return {
-    draw: (io, lines) =>
-      printJobs(
-        { io, app: context.app },
-        filter,
-        Math.max(1, Math.min(limit ?? lines, lines - OTHER_LINES)),
-        jobColumns,
-        'no jobs found',
-      ),
+    draw(io, lines) {
+      const rows = Math.max(1, Math.min(limit ?? lines, lines - OTHER_LINES));
+      return printJobs({ io, app: context.app }, filter, rows, jobColumns, 'no jobs found');
+    },
     async items(io) {
       const items: WatchedItem[] = [];
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED_JOBS))

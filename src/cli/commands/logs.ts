@@ -4,12 +4,12 @@ import { readLogs } from '../../actions/logs.ts';
 import { outputPaths } from '../../actions/output-paths.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { pause } from '../../core/clock.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
-import { describeNeverRan, followJob } from '../follow-job.ts';
-import { detachable, untilInterrupted } from '../interrupt.ts';
+import { describeNeverRan, type FollowJobOptions, followJob } from '../follow-job.ts';
+import { untilInterrupted, watchUntilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
 import { numberFlag } from '../read-flags.ts';
@@ -53,8 +53,8 @@ export default defineCommand({
       raw: input.has('raw'),
     };
     const app = await context.app();
-    const ids = await selectJobs(app, { names: input.args });
-    if (input.has('path')) return printPaths(context, app, ids, wanted);
+    const ids = await selectJobs(app, { references: input.args });
+    if (input.has('path')) return printPaths(context.io, app, ids, wanted);
     if (input.has('follow')) return follow(context, ids, wanted);
     if (context.io.json) {
       const objects = [];
@@ -64,7 +64,7 @@ export default defineCommand({
     }
     const printAll = async (signal?: AbortSignal): Promise<void> => {
       for (const [i, id] of ids.entries()) {
-        if (ids.length > 1) context.io.out(heading(id, i));
+        if (ids.length > 1) context.io.out(`${i === 0 ? '' : '\n'}==> ${printable(id)} <==\n`);
         await printLogs(context.io, app, id, wanted, signal);
       }
     };
@@ -76,37 +76,22 @@ export default defineCommand({
 });
 
 /** The part of the output to print. */
-interface Wanted {
-  ordinal: number | null;
-  lines: number | null;
-  only: Stream | null;
-  raw: boolean;
-}
-
-function heading(id: string, at: number): string {
-  return `${at === 0 ? '' : '\n'}==> ${printable(id)} <==\n`;
-}
+type Wanted = Pick<FollowJobOptions, 'ordinal' | 'lines' | 'only' | 'raw'>;
 
 function follow(context: Context, ids: string[], wanted: Wanted): Promise<number> {
   const [id, another] = ids;
   if (another !== undefined)
-    throw new QueueError(
-      'usage',
+    throw usageError(
       `only one job can be followed, but ${ids.length} were given`,
       `to follow the first one: queuectl logs -f ${id}`,
     );
-  return detachable(context, [id!], async (signal) => {
+  return watchUntilInterrupted(context, [id!], async (signal) => {
     await followJob(context, id!, { ...wanted, signal, timeoutMs: null });
     return 0;
   });
 }
 
-async function printPaths(
-  { io }: Context,
-  app: App,
-  ids: string[],
-  { ordinal, only }: Wanted,
-): Promise<number> {
+async function printPaths(io: Io, app: App, ids: string[], { ordinal, only }: Wanted): Promise<number> {
   const found = [];
   for (const id of ids) found.push({ id, ...(await outputPaths(app, id, ordinal, only)) });
   const objects = found.map(({ id, ordinal: attempt, paths }) => ({
@@ -136,8 +121,8 @@ async function logsObject(app: App, id: string, wanted: Wanted): Promise<object>
   const { attempt, streams } = await readStreams(app, id, wanted);
   const texts = streams.map(({ stream, pieces }) => [stream, Buffer.concat([...pieces]).toString()]);
   const output = texts.map(([, text]) => text).join('');
-  const apart = texts.length > 1 ? Object.fromEntries(texts) : {};
-  return { id, attempt: attempt?.ordinal ?? null, output, ...apart };
+  const byStream = texts.length > 1 ? Object.fromEntries(texts) : {};
+  return { id, attempt: attempt?.ordinal ?? null, output, ...byStream };
 }
 
 async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: AbortSignal): Promise<void> {
@@ -145,8 +130,8 @@ async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: 
   const { attempt, streams } = await readStreams(app, id, wanted);
   if (attempt === null) {
     const job = await getJob(app, id);
-    const waits = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
-    io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : waits);
+    const notStarted = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
+    io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : notStarted);
   }
   let inLine = false;
   for (const { stream, pieces } of streams) {
@@ -163,7 +148,7 @@ async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: 
   }
 }
 
-/** Lets signals be handled between two pieces. After Ctrl-C, turns off the colors and throws. */
+/** Handles signals between two pieces. After Ctrl-C or SIGTERM, turns off the colors and throws. */
 async function checkInterrupted(signal: AbortSignal, printer: OutputPrinter): Promise<void> {
   await pause(0);
   if (!signal.aborted) return;
@@ -177,6 +162,6 @@ const MAX_NUMBER = 1_000_000_000;
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));
   if (another !== undefined)
-    throw new QueueError('usage', '--stdout and --stderr cannot be combined. To print both, use neither');
+    throw usageError('--stdout and --stderr cannot be combined. To print both, use neither');
   return only;
 }

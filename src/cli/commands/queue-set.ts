@@ -1,6 +1,6 @@
 import { type QueueInput, readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue } from '../../actions/queues.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { defineCommand } from '../command.ts';
 import { noteNewQueue, printQueue } from '../queue-table.ts';
 
@@ -40,8 +40,7 @@ export default defineCommand({
       if (text !== undefined) given[field] = text;
     }
     if (Object.keys(given).length === 0)
-      throw new QueueError(
-        'usage',
+      throw usageError(
         'queue set requires --concurrency, --rate or --priority-aging',
         'for help: queuectl help queue set',
       );

@@ -1,6 +1,6 @@
 import { restore } from '../../actions/restore.ts';
 import { systemClock } from '../../core/clock.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { askToConfirm } from '../job-action-command.ts';
@@ -22,17 +22,12 @@ export default defineCommand({
     const { io, location, anyOwner } = context;
     const [file] = input.args;
     if (file === undefined)
-      throw new QueueError('usage', 'restore requires a backup file', 'usage: queuectl restore FILE');
-    const confirm = (held: string): boolean =>
+      throw usageError('restore requires a backup file', 'usage: queuectl restore FILE');
+    const confirm = (found: string): boolean =>
       input.has('yes') ||
-      askToConfirm(context, `replace ${location} (${held})?`, `to confirm: queuectl restore --yes ${file}`);
-    const restored = await restore(
-      { clock: systemClock, random: Math.random },
-      location,
-      file,
-      anyOwner,
-      confirm,
-    );
+      askToConfirm(context, `replace ${location} (${found})?`, `to confirm: queuectl restore --yes ${file}`);
+    const runtime = { clock: systemClock, random: Math.random };
+    const restored = await restore(runtime, location, file, anyOwner, confirm);
     if (restored === null) return 1;
     printResult(io, restored, `restored ${countOf(restored.jobs)}`, restored.jobs);
     if (restored.kept !== null) io.note(`the previous database was kept as ${restored.kept}`);

@@ -1,5 +1,5 @@
 import { getJob } from '../../actions/jobs.ts';
-import { notRetryableHint, retryJobs } from '../../actions/retry.ts';
+import { notRetryableHint, previewRetry, retryJobs } from '../../actions/retry.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 import { warnStartedAgain } from '../print-result.ts';
 import { warnAfterRetry } from '../warn-dependents.ts';
@@ -14,6 +14,7 @@ export default jobActionCommand({
     'If a job fails, the jobs that depend on it (--after) are cancelled by default. If you retry only the cancelled job, it no longer waits for the failed one. If you retry both, they run in order.',
   ],
   hint: async (app, id) => notRetryableHint(id, (await getJob(app, id)).state),
+  preview: (app, ids, input) => previewRetry(app, ids, { bulk: input.args.length === 0 }),
   async act(app, ids, input, { io }) {
     const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });
     warnStartedAgain(io, acted.retriedAtMostOnce);

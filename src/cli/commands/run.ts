@@ -5,7 +5,7 @@ import { type Context, defineCommand, inGroup } from '../command.ts';
 import { FROM_THE_START, followJob } from '../follow-job.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
 import { refuseJobFile, severalWordsHint } from '../job-argument.ts';
-import { JOB_FLAGS } from '../job-flags.ts';
+import { jobFlags } from '../job-flags.ts';
 import { durationFlag } from '../read-flags.ts';
 import { addJobs, checkGivenOnce, existingJobs } from './enqueue.ts';
 
@@ -15,13 +15,13 @@ export default defineCommand({
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   access: 'write',
   creates: true,
-  flags: {
-    ...JOB_FLAGS,
+  flags: () => ({
+    ...jobFlags(),
     ...inGroup('Output', {
       raw: { help: 'do not escape control characters on a terminal' },
       'wait-timeout': { value: 'TIME', help: 'stop waiting after this time (the job continues)' },
     }),
-  },
+  }),
   prints: { object: 'Job' },
   examples: [
     "queuectl run 'make test'",
@@ -34,7 +34,7 @@ export default defineCommand({
     'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
   returnsJobExitCode: () => true,
-  usageHint: (words) => severalWordsHint('run', words),
+  usageHint: (words, flags) => severalWordsHint('run', words, flags),
   async run(context, input) {
     refuseJobFile(input);
     checkGivenOnce('run', input);

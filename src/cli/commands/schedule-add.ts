@@ -32,7 +32,7 @@ export default defineCommand({
   ],
   async run(context, input) {
     const now = Date.now();
-    const spec = readScheduleSpec(input, { environment: context.environment, cwd: () => context.cwd }, now);
+    const spec = readScheduleSpec(input, context, now);
     // The schedule is checked before the store opens, so that bad input creates no file.
     await checkSchedule(spec, now);
     if (input.has('dry-run')) {

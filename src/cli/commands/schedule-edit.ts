@@ -18,8 +18,7 @@ export default defineCommand({
     'Values that you do not specify stay unchanged, but --tag and --env replace all earlier tags and variables. Jobs that are already enqueued are not affected.',
   ],
   async run(context, input) {
-    const caller = { environment: context.environment, cwd: () => context.cwd };
-    const { name, ...changes } = readScheduleChanges(input, caller, Date.now());
+    const { name, ...changes } = readScheduleChanges(input, context, Date.now());
     const app = await context.app();
     await printScheduleChange(context.io, 'edited', await editSchedule(app, name, changes), app.clock.now());
   },

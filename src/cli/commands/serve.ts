@@ -82,7 +82,7 @@ export default defineCommand({
   },
 });
 
-/** Reads --url. Its path always ends in a slash. The proxy removes the path from requests before it forwards them. */
+/** Reads --url, and ends its path in a slash. The proxy removes this path from the requests that it forwards. */
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)

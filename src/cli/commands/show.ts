@@ -12,9 +12,9 @@ export default defineCommand({
   prints: { object: 'Job', fields: ['history', 'children'] },
   examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
   async run(context, input) {
-    const name = input.required(0, 'the job id', 'to list the jobs: queuectl list');
+    const reference = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const app = await context.app();
-    const { job, attempts } = await getJobWithAttempts(app, await findJobId(app, name));
+    const { job, attempts } = await getJobWithAttempts(app, await findJobId(app, reference));
     await printJob(context.io, app, job, attempts);
   },
 });

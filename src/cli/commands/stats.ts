@@ -1,7 +1,7 @@
 import { stats } from '../../actions/stats.ts';
 import { statsSeries } from '../../actions/stats-series.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { PERIODS, type Period } from '../../core/figures.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount, formatPercent } from '../../core/numbers.ts';
@@ -25,6 +25,7 @@ export default defineCommand({
   },
   examples: ['queuectl stats', 'queuectl stats --json', 'queuectl stats --range 24h --queue mail'],
   notes: [
+    "'jobs completed' is the share of completed jobs among the completed and dead ones. Failed attempts of a job that completed later do not count.",
     'Wait and run times are computed from the newest 10,000 attempts, and throughput from the last five minutes. With --range, they include deleted jobs, and percentiles are within 5% of the exact values.',
     'Wait times count first attempts only. Run times count attempts that completed or failed, but not those that were stopped, cancelled or lost.',
     'In a pipe, --range prints one line per point in time. The columns are time, enqueued, completed, failed, dead, cancelled, released, lost, wait p50, wait p95, run p50 and run p95. Released attempts were stopped and put back in the queue, and lost attempts were interrupted by a crash. Wait and run times are in milliseconds.',
@@ -46,7 +47,7 @@ export default defineCommand({
     const count = io.tty ? formatCount : String;
     printPairs(io, [
       ...STATES.map((state): Pair => [state, count(result.jobs[state])]),
-      ['success rate', result.success_rate === null ? '-' : formatPercent(result.success_rate)],
+      ['jobs completed', result.success_rate === null ? '-' : formatPercent(result.success_rate)],
       ['wait p50 / p95 / p99', times(result.wait_ms)],
       ['run p50 / p95 / p99', times(result.run_ms)],
       ['attempts per minute', String(result.throughput_per_minute)],
@@ -58,8 +59,7 @@ function readRangeFlag(input: Input): Period | null {
   const range = input.one('range');
   if (range === undefined) {
     if (input.has('queue') || input.has('name'))
-      throw new QueueError(
-        'usage',
+      throw usageError(
         '--queue and --name require --range',
         'for example: queuectl stats --range 24h --queue mail',
       );

@@ -23,9 +23,9 @@ export default defineCommand({
   ],
   usageHint: ([first = '']) => (first.startsWith('-') ? undefined : `to show a job: queuectl show ${first}`),
   async run(context, input) {
-    const every = readWatch(input);
+    const everyMs = readWatch(input);
     const app = await context.app();
-    if (every !== null) return watch(context, every, watchedStatus(app));
+    if (everyMs !== null) return watch(context, everyMs, watchedStatus(app));
     print(context.io, await status(app), app.clock.now());
     return 0;
   },

@@ -1,4 +1,4 @@
-import { suspendJobs } from '../../actions/suspend.ts';
+import { previewSignal, suspendJobs } from '../../actions/suspend.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 
 export default jobActionCommand({
@@ -6,5 +6,6 @@ export default jobActionCommand({
   summary: 'Suspend running jobs (SIGSTOP)',
   participle: 'suspended',
   examples: ['queuectl suspend job1', 'queuectl suspend --queue mail --state running --yes'],
+  preview: (app, ids) => previewSignal(app, ids, 'SIGSTOP'),
   act: suspendJobs,
 });

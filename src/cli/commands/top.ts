@@ -1,6 +1,6 @@
 import { type Snapshot, snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import { type Context, defineCommand } from '../command.ts';
@@ -25,20 +25,19 @@ export default defineCommand({
     'Each list shows at most the newest 100 jobs. The counts include all jobs.',
   ],
   async run(context, input) {
-    const every = intervalFlag(input, 'interval', 3_600_000) ?? 1000;
+    const everyMs = intervalFlag(input, 'interval', 3_600_000) ?? 1000;
     const { io, environment } = context;
     if (io.json) return printJson(context);
     const look = { color: io.color, ascii: wantsAscii(environment) };
     if (input.has('once')) return printOnce(context, look);
     if (!io.tty || !isTerminal(0) || environment.TERM === 'dumb') {
-      throw new QueueError(
-        'usage',
+      throw usageError(
         'top requires a terminal',
         'without a terminal, use queuectl top --once, queuectl status --watch or queuectl status --json',
       );
     }
     const { showTop } = await import('../top/session.ts');
-    return showTop(context, every, look);
+    return showTop(context, everyMs, look);
   },
 });
 

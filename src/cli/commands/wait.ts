@@ -1,8 +1,7 @@
-import type { App } from '../../actions/app.ts';
 import { getJob, jobObject } from '../../actions/jobs.ts';
 import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
-import { defineCommand, type Input } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { FILTER_FLAGS } from '../filters.ts';
 import { selectionOf } from '../job-action-command.ts';
 import { jsonText } from '../layout.ts';
@@ -34,7 +33,9 @@ export default defineCommand({
   async run(context, input) {
     const { io } = context;
     const timeoutMs = durationFlag(input, 'timeout');
-    const jobs = await selectedJobs(await context.app(), input);
+    const app = await context.app();
+    const ids = await selectJobs(app, selectionOf('wait', {}, input));
+    const jobs = await Promise.all(ids.map((id) => getJob(app, id)));
     if (jobs.length === 0) io.warn('no jobs found, so there is nothing to wait for');
     const onEnd = (job: Job): void => {
       if (io.json || io.quiet) return;
@@ -43,15 +44,8 @@ export default defineCommand({
     };
     return waitForJobs(context, jobs, { timeoutMs, any: input.has('any'), onEnd }, async (ended) => {
       if (!io.json) return;
-      const app = await context.app();
       const objects = await Promise.all(ended.map((job) => jobObject(app, job)));
       io.out(`[${objects.map((object) => jsonText(io, object)).join(',')}]\n`);
     });
   },
 });
-
-/** Returns the jobs with the given ids, or those that match the filter now. */
-async function selectedJobs(app: App, input: Input): Promise<Job[]> {
-  const ids = await selectJobs(app, selectionOf('wait', {}, input));
-  return Promise.all(ids.map((id) => getJob(app, id)));
-}

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
@@ -59,14 +59,14 @@ export default defineCommand({
     refuseForeignProc();
     const start = programStart(process.env);
     restartWithFewThreads({ [STARTED_VARIABLE]: startText(start) });
-    const chosen = numberFlag(input, 'count', RANGES.workerCount);
+    const givenCount = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
     const id = supervisorId(input.one('supervisor'));
     const settings = await currentSettings(app);
-    const total = chosen ?? settings['worker-count'];
+    const count = givenCount ?? settings['worker-count'];
     const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
-    // The process in the background has the same arguments, and --supervisor besides.
+    // The background process gets the same arguments and --supervisor.
     const detaches = input.has('detach') && !input.has('supervisor');
     if (detaches) await untilRegistrable(app, id, freeSpace);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
@@ -75,14 +75,7 @@ export default defineCommand({
       context.io.warn(
         'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (detaches)
-      return detach(context, app, {
-        id,
-        count: total,
-        start,
-        openFileLimit: processes.inheritedOpenFileLimit(),
-        drain: input.has('drain'),
-      });
+    if (detaches) return detach(context, app, { id, count, start, drain: input.has('drain') });
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
@@ -98,7 +91,7 @@ export default defineCommand({
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
-      const options = { id, count: total, start, ignoreHangup, workerArguments, log, freeSpace };
+      const options = { id, count, start, ignoreHangup, workerArguments, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();
@@ -110,7 +103,7 @@ export default defineCommand({
 /** Returns the given id or a new one. Only generated ids are allowed, because the id becomes part of a file name. */
 function supervisorId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
-    throw new QueueError('usage', '--supervisor is for internal use only');
+    throw usageError('--supervisor is for internal use only');
   }
   return given ?? randomBytes(6).toString('hex');
 }

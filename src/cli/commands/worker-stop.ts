@@ -1,5 +1,6 @@
+import { untilStoreOfStartingWorker } from '../../actions/starting-workers.ts';
 import { stopWorkers } from '../../actions/stop-workers.ts';
-import { QueueError } from '../../core/errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { durationFlag } from '../read-flags.ts';
@@ -9,8 +10,6 @@ export default defineCommand({
   summary: 'Stop workers after their running jobs finish',
   args: '[ID… | --all]',
   access: 'any-version',
-  // A worker that is still starting, before there is a database, finds the request in the database created here.
-  creates: true,
   flags: {
     all: { help: 'stop all workers; the default without ids' },
     force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
@@ -32,13 +31,12 @@ export default defineCommand({
     'Without ids, all workers stop, including workers that are still starting.',
     'You can also stop all workers by creating a file named .stop_workers in the state directory. This is the directory next to the database, such as ~/.queuectl/queue.db.d. For the default database, you can create the file in ~/.queuectl (or $QUEUECTL_HOME) instead.',
   ],
-  async run({ io, app }, input) {
-    if (input.has('force') && input.has('leave'))
-      throw new QueueError('usage', 'use --force or --leave, not both');
-    if (input.has('all') && input.args.length > 0)
-      throw new QueueError('usage', 'use worker ids or --all, not both');
+  async run({ io, app, location }, input) {
+    if (input.has('force') && input.has('leave')) throw usageError('use --force or --leave, not both');
+    if (input.has('all') && input.args.length > 0) throw usageError('use worker ids or --all, not both');
     const timeoutMs = durationFlag(input, 'timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
+    await untilStoreOfStartingWorker(location);
     const stopped = await stopWorkers(await app(), {
       order,
       ...(input.args.length === 0 ? {} : { workerIds: input.args }),

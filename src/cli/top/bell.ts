@@ -6,7 +6,7 @@ export interface Bell {
   stale: boolean;
   /** Ends the sleep at once, because a user is waiting. */
   urgent(): void;
-  /** Sleeps until the time that `due` returns, which a change can bring forward, or until `urgent` is called. */
+  /** Sleeps until the time that `due` returns, or until `urgent` is called. `due` is called again after each change. */
   until(due: () => number): Promise<void>;
 }
 

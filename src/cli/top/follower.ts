@@ -1,18 +1,18 @@
 import type { App } from '../../actions/app.ts';
 import { follow } from '../../actions/follow.ts';
 import { lookUpJob } from '../../actions/jobs.ts';
-import { outputText, type StyledText } from '../../core/output-text.ts';
+import { outputParser, type StyledText } from '../../core/output-text.ts';
 import { describeAttemptEnd } from '../follow-job.ts';
 import type { Output } from './output.ts';
 import { appendText, compactLine, type OutputLine } from './output-line.ts';
 
-/** The number of lines that are kept for scrolling. `queuectl logs` prints the rest. */
+/** The number of lines that are kept for scrolling. `queuectl logs` prints all lines. */
 const KEPT_LINES = 5000;
+/** A line with more visible characters than this continues on a new line. */
 const MAX_LINE = 10_000;
 
 export interface Follower {
   readonly output: Output;
-  /** Reads the state of the job again. */
   refresh(app: App): Promise<void>;
   stop(): void;
 }
@@ -22,7 +22,7 @@ export function startFollower(app: App, id: string, changed: () => void): Follow
   const output: Output = { id, job: null, first: 0, lines: [], note: '' };
   const stop = new AbortController();
   const lines = lineCollector(output);
-  const reader = outputText();
+  const reader = outputParser();
   const refresh = async (from: App): Promise<void> => {
     // A job that was deleted meanwhile keeps its last state.
     output.job = (await lookUpJob(from, id)) ?? output.job;
@@ -74,9 +74,9 @@ export function lineCollector(output: Output): LineCollector {
   };
   return {
     add(pieces) {
-      for (const { text, style } of pieces)
-        for (const [token] of text.matchAll(/\n|[^\n]+/g)) {
-          if (token !== '\n') addToLine({ text: token, style });
+      for (const piece of pieces)
+        for (const [token] of piece.text.matchAll(/\n|[^\n]+/g)) {
+          if (token !== '\n') addToLine({ ...piece, text: token });
           else if (open === null) output.lines.push([]);
           else open = null;
         }

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../actions/top.ts';
 import { STATES, type State } from '../../core/job.ts';
 import { formatCount } from '../../core/numbers.ts';
 import { displayWidth, printable, STATE_COLORS } from '../text.ts';
-import { HELP } from './help.ts';
+import { helpLines } from './help.ts';
 import { fitLine, type Line, type Look, paintLine } from './line.ts';
 import { type Output, outputLines } from './output.ts';
 import { paneLines, shareRows } from './pane.ts';
@@ -30,9 +30,9 @@ export interface Size {
 
 /** A screen of at least this width has two columns of panes. */
 const TWO_COLUMNS = 120;
-/** A screen of at least this height has a line each for completed and failed jobs. */
+/** A screen of at least this height shows completed and failed jobs in two lines instead of one. */
 const TWO_LINE_HEIGHT = 20;
-/** The number of seconds that a sparkline covers. */
+/** A sparkline covers at least this many seconds. */
 const SPARKLINE_S = 300;
 
 /** Draws the whole screen. Returns its lines, each as wide as the screen. */
@@ -42,13 +42,14 @@ export function drawScreen(picture: Picture, size: Size, look: Look): string[] {
   let lines: Line[];
   if (ui.mode.kind === 'output' && output !== null)
     lines = outputLines(output, ui.mode.top, size.width, body);
-  else if (ui.mode.kind === 'help') lines = HELP.map((text) => [{ text }]);
+  else if (ui.mode.kind === 'help')
+    lines = helpLines(size.width)
+      .map((text) => [{ text }])
+      .slice(ui.mode.top);
   else lines = overview(picture, { ...size, height: body }, look);
   lines = lines.slice(0, body);
   while (lines.length < body) lines.push([]);
-  return [...lines, statusLine(picture, size.width)].map((line) =>
-    paintLine(fitLine(line, size.width), look),
-  );
+  return [...lines, statusLine(picture, size)].map((line) => paintLine(fitLine(line, size.width), look));
 }
 
 function overview(picture: Picture, size: Size, look: Look): Line[] {
@@ -65,11 +66,11 @@ function overview(picture: Picture, size: Size, look: Look): Line[] {
     return panes.flatMap((lines) => (airy ? [[], ...lines] : lines));
   };
   if (size.width < TWO_COLUMNS || room < PANE_NAMES.length) return [...top, ...draw(PANE_NAMES, size.width)];
-  const wide = Math.min(72, Math.floor(size.width * 0.4));
-  const left = draw(['queues', 'workers'], wide);
-  const right = draw(['running', 'waiting', 'failures'], size.width - wide - 3);
+  const leftWidth = Math.min(72, Math.floor(size.width * 0.4));
+  const left = draw(['queues', 'workers'], leftWidth);
+  const right = draw(['running', 'waiting', 'failures'], size.width - leftWidth - 3);
   const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, i) => [
-    ...fitLine(left[i] ?? [], wide),
+    ...fitLine(left[i] ?? [], leftWidth),
     { text: ' │ ', color: 'dim' as const },
     ...(right[i] ?? []),
   ]);
@@ -101,22 +102,24 @@ function totalsLine({ jobs }: Snapshot, width: number): Line {
 }
 
 function throughputLines({ throughput, now }: Picture, { width, height }: Size, { ascii }: Look): Line[] {
-  const one = (kind: 'completed' | 'failed', room: number): Line => {
+  const rateLine = (kind: 'completed' | 'failed', room: number): Line => {
     const label = `${kind}/s `.padEnd(12);
-    const columns = Math.max(1, Math.min(SPARKLINE_S, room - label.length - 10));
-    const values = rates(throughput, kind, now, columns, Math.ceil(SPARKLINE_S / columns));
-    const spark = sparkline(values, ascii);
     const rate = rateNow(throughput, kind, now);
+    const rateText = rate === 0 ? '0' : rate.toFixed(1);
+    const columns = Math.min(SPARKLINE_S, room - label.length - 10);
+    // On a narrow screen the numbers are shown without the course.
+    if (columns < 1) return [{ text: `${kind}/s ` }, { text: rateText, color: 'bold' }];
+    const values = rates(throughput, kind, now, columns, Math.ceil(SPARKLINE_S / columns));
     return [
       { text: label },
-      { text: spark, color: kind === 'completed' ? 'green' : 'red' },
-      { text: (rate === 0 ? '0' : rate.toFixed(1)).padStart(8), color: 'bold' },
+      { text: sparkline(values, ascii), color: kind === 'completed' ? 'green' : 'red' },
+      { text: rateText.padStart(8), color: 'bold' },
       { text: '  ' },
     ];
   };
   if (height < TWO_LINE_HEIGHT) {
     const half = Math.floor(width / 2);
-    return [[...fitLine(one('completed', half), half), ...one('failed', width - half)]];
+    return [[...fitLine(rateLine('completed', half), half), ...rateLine('failed', width - half)]];
   }
-  return [one('completed', width), one('failed', width)];
+  return [rateLine('completed', width), rateLine('failed', width)];
 }

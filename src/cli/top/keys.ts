@@ -41,7 +41,7 @@ export function readKeys(text: string): string[] {
 
 /** Matches an incomplete sequence at the end of the input, which may also be the Escape key. */
 const UNFINISHED_SEQUENCE = /\x1b(\[[0-9;?]*|O)?$/;
-/** The rest of a sequence arrives within this time. Users do not notice the delay. */
+/** The rest of a sequence arrives within this time. Otherwise, the user pressed Escape, and does not notice the delay. */
 const REST_MS = 30;
 
 /** Reads keys from input that arrives in pieces. A sequence or a character may be split between two pieces. */

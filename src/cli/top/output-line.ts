@@ -1,19 +1,21 @@
-import type { StyledText } from '../../core/output-text.ts';
+import type { Erased, StyledText } from '../../core/output-text.ts';
 import { characters, displayWidth } from '../text.ts';
 
-/** A line of output. Its text may contain carriage returns and tabs. */
+/** A line of output. Its text may contain carriage returns and tabs, and some of its pieces may erase a part of it. */
 export type OutputLine = StyledText[];
 
 const TAB = 8;
 
 /** Returns the line as a terminal shows it: text after a carriage return overwrites the text before it. */
 export function renderLine(line: OutputLine): OutputLine {
-  return line.some(({ text }) => /[\r\t]/.test(text)) ? joinCells(drawCells(line).cells) : line;
+  return line.some(({ text, erases }) => erases !== undefined || /[\r\t]/.test(text))
+    ? joinCells(drawCells(line).cells)
+    : line;
 }
 
 /** Returns a line that looks the same and has the same cursor position, without the text that was overwritten. */
 export function compactLine(line: OutputLine): OutputLine {
-  if (!line.some(({ text }) => text.includes('\r'))) return line;
+  if (!line.some(({ text, erases }) => erases !== undefined || text.includes('\r'))) return line;
   const { cells, column } = drawCells(line);
   const shown = joinCells(cells);
   if (column === cells.length) return shown;
@@ -24,7 +26,11 @@ export function compactLine(line: OutputLine): OutputLine {
 function drawCells(line: OutputLine): { cells: StyledText[]; column: number } {
   const cells: StyledText[] = [];
   let column = 0;
-  for (const { text, style } of line)
+  for (const { text, style, erases } of line) {
+    if (erases !== undefined) {
+      eraseCells(cells, column, erases);
+      continue;
+    }
     for (const segment of segmentsOf(text)) {
       if (segment === '\r') column = 0;
       else if (segment === '\t') {
@@ -33,7 +39,7 @@ function drawCells(line: OutputLine): { cells: StyledText[]; column: number } {
         while (cells.length < column) cells.push({ text: ' ', style: '' });
       } else {
         const end = column + displayWidth(segment);
-        // Half of a wide character that is overwritten becomes a space.
+        // If one half of a wide character is overwritten, the other half becomes a space.
         if (cells[column]?.text === '') cells[column - 1] = { ...cells[column - 1]!, text: ' ' };
         if (cells[end]?.text === '') cells[end] = { ...cells[end], text: ' ' };
         cells[column] = { text: segment, style };
@@ -41,7 +47,20 @@ function drawCells(line: OutputLine): { cells: StyledText[]; column: number } {
         column = end;
       }
     }
+  }
   return { cells, column };
+}
+
+/** Erases a part of a line. The cursor stays in its column. Half of a wide character that is erased becomes a space. */
+function eraseCells(cells: StyledText[], column: number, part: Erased): void {
+  const blank = { text: ' ', style: '' };
+  if (part !== 'start') {
+    if (cells[column]?.text === '') cells[column - 1] = blank;
+    cells.length = Math.min(cells.length, column);
+  }
+  if (part === 'end') return;
+  if (cells[column + 1]?.text === '') cells[column + 1] = blank;
+  for (let at = 0; at <= column && at < cells.length; at++) cells[at] = blank;
 }
 
 /** Splits a text into the characters that a reader sees. For ASCII, the segmenter is not needed and would be slow. */
@@ -56,10 +75,11 @@ function joinCells(cells: StyledText[]): OutputLine {
 }
 
 /** Adds text to the end of a line. Neighbors in the same style are joined. */
-export function appendText(line: OutputLine, { text, style }: StyledText): void {
+export function appendText(line: OutputLine, piece: StyledText): void {
   const last = line.at(-1);
-  if (last?.style === style) last.text += text;
-  else line.push({ text, style });
+  const joins = last?.style === piece.style && last.erases === undefined && piece.erases === undefined;
+  if (joins) last.text += piece.text;
+  else line.push({ ...piece });
 }
 
 /** Splits a line without carriage returns and tabs into pieces that fit the width. */
@@ -69,13 +89,13 @@ export function splitToWidth(line: OutputLine, width: number): OutputLine[] {
   let used = 0;
   for (const { text, style } of line)
     for (const segment of segmentsOf(text)) {
-      const wide = displayWidth(segment);
-      if (used + wide > width) {
+      const columns = displayWidth(segment);
+      if (used + columns > width) {
         pieces.push([]);
         used = 0;
       }
       appendText(pieces.at(-1)!, { text: segment, style });
-      used += wide;
+      used += columns;
     }
   return pieces;
 }

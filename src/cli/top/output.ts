@@ -11,11 +11,11 @@ export interface Output {
   /** The number of the first line that is kept, counted from 0. */
   first: number;
   lines: OutputLine[];
-  /** Describes how the job ended, or why following it failed. */
+  /** Describes how the last attempt or the job ended, or why following failed. Empty before that. */
   note: string;
 }
 
-/** Draws the output of one job: its lines from `top` on, or the last lines if `top` is null. Long lines are wrapped. */
+/** Draws the output of one job: its lines starting at number `top`, or the last lines if `top` is null. Long lines are wrapped. */
 export function outputLines(output: Output, top: number | null, width: number, height: number): Line[] {
   const { id, job, first, lines } = output;
   const head: Line = [
@@ -47,7 +47,7 @@ function wrapLine(line: OutputLine, width: number): Line[] {
   return splitToWidth(renderLine(line), width);
 }
 
-/** Describes the position in the output, for the last line of the screen. */
+/** Returns the note and the position in the output, for the last line of the screen. */
 export function outputStatus({ first, lines, note }: Output, top: number | null): string {
   const where = top === null ? 'following' : `line ${top + 1} of ${first + lines.length}`;
   return [note, where].filter((text) => text !== '').join('; ');

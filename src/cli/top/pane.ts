@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../actions/top.ts';
 import { formatCount } from '../../core/numbers.ts';
 import { align, GAP } from '../table.ts';
-import type { Line } from './line.ts';
+import type { Line, Part } from './line.ts';
 import { PANES, type PaneName } from './panes.ts';
 import { chosenIndex, rowsOf, type Ui } from './ui.ts';
 
@@ -16,8 +16,8 @@ const MARK_WIDTH = 2;
 
 /**
  * Divides the rows of the screen among the panes, not counting their headings. The panes take turns until all rows are
- * used, and the one in focus takes two rows each turn. If there is not even one row for each, the pane in focus, or else
- * the first one, gets all of them.
+ * used or no pane needs more. The one in focus takes two rows each turn. If there is not even one row for each, the pane
+ * in focus, or else the first one, gets all of them.
  */
 export function shareRows(
   snapshot: Snapshot,
@@ -45,7 +45,7 @@ export function shareRows(
   return shares;
 }
 
-/** Draws the heading of a pane and `share` rows that include the chosen one. Draws nothing if `share` is undefined. */
+/** Draws the heading of a pane and up to `share` rows around the chosen one. Draws nothing if `share` is undefined. */
 export function paneLines(view: PaneView, name: PaneName, width: number, share: number | undefined): Line[] {
   if (share === undefined) return [];
   const { snapshot, ui, now } = view;
@@ -60,7 +60,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
   ];
   if (rows.length === 0) return share === 0 ? [heading] : [heading, [emptyRow(snapshot, name, ui.filter)]];
   const chosen = chosenIndex(ui, name, rows);
-  // The chosen row stays visible, with the rows before it where there is room.
+  // The chosen row is in the middle, except near the start and the end of the list.
   const from = Math.max(0, Math.min(chosen - Math.floor(share / 2), rows.length - share));
   const lines = table.rows.slice(from, from + share).map((cells, i): Line => {
     const marked = focused && from + i === chosen;
@@ -73,11 +73,7 @@ export function paneLines(view: PaneView, name: PaneName, width: number, share: 
   return [heading, ...lines];
 }
 
-function emptyRow(
-  { jobs }: Snapshot,
-  name: PaneName,
-  filter: string,
-): { text: string; color: 'dim' | 'yellow' } {
+function emptyRow({ jobs }: Snapshot, name: PaneName, filter: string): Part {
   if (filter !== '') return { text: '  (no match)', color: 'dim' };
   if (name === 'workers' && jobs.pending + jobs.failed > 0)
     return { text: '  no worker is running; to start one: queuectl worker start', color: 'yellow' };

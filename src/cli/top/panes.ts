@@ -1,6 +1,6 @@
 import { lastEndOf, type Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
-import { attemptsAllowed, attemptsBegun } from '../../core/decide.ts';
+import { attemptsAllowed, attemptsUsed } from '../../core/decide.ts';
 import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job, State } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
@@ -35,7 +35,7 @@ const queues: Pane<QueueObject> = {
   words: ({ name, paused }) => [name, paused ? 'paused' : 'open'],
   target: ({ name }) => ({ job: null, queue: name }),
   columns: (_, title) => [
-    { title, value: ({ name }) => name },
+    { title, value: ({ name }) => name, shortens: true },
     {
       title: 'STATUS',
       value: ({ paused }) => (paused ? 'paused' : 'open'),
@@ -48,8 +48,8 @@ const queues: Pane<QueueObject> = {
       value: ({ jobs, concurrency }) => `${jobs.processing}${concurrency === null ? '' : `/${concurrency}`}`,
       color: colorIfAny('processing'),
     },
-    { title: 'FAILED', ...count('failed'), color: colorIfAny('failed') },
-    { title: 'DEAD', ...count('dead'), color: colorIfAny('dead') },
+    { title: 'FAILED', ...count('failed'), color: colorIfAny('failed'), drop: 0 },
+    { title: 'DEAD', ...count('dead'), color: colorIfAny('dead'), drop: 0 },
     { title: 'COMPLETED', ...count('completed'), drop: 1 },
     { title: 'RATE', value: ({ rate }) => rate ?? '-', drop: 2 },
   ],
@@ -59,14 +59,14 @@ const running: Pane<ClaimedJob> = {
   ...jobPane((snapshot) => snapshot.running),
   total: ({ jobs }) => jobs.processing,
   columns: (now, title, rows) => [
-    { title, value: ({ id }) => id },
+    { title, value: ({ id }) => id, shortens: true },
     { title: 'STATUS', value: runningStatus, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
     { title: 'ELAPSED', right: true, value: (job) => wholeSeconds(now - job.startedAt!) },
     ...(rows.some((job) => job.timeoutMs !== null) ? [timeLeftColumn(now)] : []),
     {
       title: 'ATTEMPT',
       right: true,
-      value: (job) => `${attemptsBegun(job)}/${attemptsAllowed(job)}`,
+      value: (job) => `${attemptsUsed(job)}/${attemptsAllowed(job)}`,
       drop: 2,
     },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
@@ -79,8 +79,8 @@ const waiting: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.waiting),
   total: ({ jobs }) => jobs.pending,
   columns: (now, title) => [
-    { title, value: ({ id }) => id },
-    { title: 'STATUS', value: (job) => waitingText(job, relativeTo(now)), color: waitingColor },
+    { title, value: ({ id }) => id, shortens: true },
+    { title: 'WAITING FOR', value: (job) => waitingText(job, relativeTo(now)), color: waitingColor },
     { title: 'WAITED', right: true, value: (job) => wholeSeconds(now - job.createdAt), drop: 2 },
     { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
@@ -92,7 +92,7 @@ const failures: Pane<JobWithReason> = {
   ...jobPane((snapshot) => snapshot.failures),
   total: ({ jobs }) => jobs.failed + jobs.dead,
   columns: (now, title) => [
-    { title, value: ({ id }) => id },
+    { title, value: ({ id }) => id, shortens: true },
     { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
     { title: 'WHEN', value: (job) => formatRelative(lastEndOf(job), now) },
     {
@@ -115,14 +115,14 @@ const workers: Pane<Worker> = {
   words: ({ id, hostname, queues, currentJobs }) => [id, hostname, ...(queues ?? []), ...currentJobs],
   target: () => ({ job: null, queue: null }),
   columns: (now, title) => [
-    { title, value: ({ id }) => id },
+    { title, value: ({ id }) => id, shortens: true },
     { title: 'STATUS', value: (worker) => toWorkerObject(worker).status },
     {
       title: 'SLOTS',
       right: true,
       value: ({ currentJobs, concurrency }) => `${currentJobs.length}/${concurrency}`,
     },
-    { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now) },
+    { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now), drop: 0 },
     { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },
     { title: 'QUEUES', value: ({ queues }) => queues?.join(',') ?? '*', drop: 1 },
     { title: 'HOST', value: ({ hostname }) => hostname, drop: 4 },
@@ -130,7 +130,7 @@ const workers: Pane<Worker> = {
   ],
 };
 
-/** All panes by name. Their row types are hidden, because each pane only gets back its own rows. */
+/** All panes by name. The types of their rows are hidden, which is safe, because a pane only gets its own rows. */
 export const PANES = { queues, running, waiting, failures, workers } as Record<PaneName, Pane<unknown>>;
 
 function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
@@ -145,7 +145,7 @@ function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
   };
 }
 
-/** Returns the reason why a job waits, as its row shows it. A running job has none. */
+/** Returns the reason why a job waits, in words, or null if it does not wait. */
 function reasonOf(job: Job | JobWithReason): string | null {
   return 'waitingFor' in job && job.waitingFor !== null ? reasonText(job.waitingFor) : null;
 }
@@ -156,12 +156,12 @@ function runningStatus({ endReason }: ClaimedJob): string {
 }
 
 function timeLeftColumn(now: number): Column<ClaimedJob> {
-  const rest = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
+  const timeLeft = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
   return {
     title: 'TIME LEFT',
     right: true,
-    value: (job) => (job.timeoutMs === null ? '-' : wholeSeconds(rest(job))),
-    color: (job) => (job.timeoutMs !== null && rest(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
+    value: (job) => (job.timeoutMs === null ? '-' : wholeSeconds(timeLeft(job))),
+    color: (job) => (job.timeoutMs !== null && timeLeft(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
   };
 }
 

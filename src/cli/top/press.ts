@@ -3,11 +3,13 @@ import { FINAL_STATES } from '../../core/job.ts';
 import { PANE_NAMES, PANES } from './panes.ts';
 import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
 
-/** The data that a key can move through. */
+/** The data that keys act on. */
 export interface Scene {
   snapshot: Snapshot | null;
   /** The number of the first line of the output, and the number after its last line. */
   lines: { first: number; end: number };
+  /** The number of lines of the help. */
+  helpLines: number;
   /** The number of rows that the page keys move by. */
   page: number;
 }
@@ -24,23 +26,30 @@ export function press(ui: Ui, key: string, scene: Scene): Pressed {
   if (key === 'ctrl-c') return { ui, effect: { do: 'quit' } };
   if (key === 'ctrl-z') return { ui, effect: { do: 'suspend' } };
   if (key === 'ctrl-l') return { ui, effect: { do: 'redraw' } };
-  const fresh = { ...ui, message: '' };
+  const cleared = { ...ui, message: '' };
   switch (ui.mode.kind) {
     case 'panes':
-      return inPanes(fresh, key, scene);
+      return inPanes(cleared, key, scene);
     case 'help':
-      return uiOnly({ ...fresh, mode: PANES_MODE });
+      return uiOnly({ ...cleared, mode: inHelp(ui.mode.top, key, scene) });
     case 'filter':
-      return uiOnly(inFilter(fresh, key, ui.mode.before));
+      return uiOnly(inFilter(cleared, key, ui.mode.before));
     case 'confirm': {
-      const done = { ...fresh, mode: PANES_MODE };
+      const done = { ...cleared, mode: PANES_MODE };
       return key === 'y' || key === 'Y'
         ? { ui: done, effect: ui.mode.effect }
         : uiOnly({ ...done, message: 'no changes made' });
     }
     case 'output':
-      return inOutput(fresh, ui.mode, key, scene);
+      return inOutput(cleared, ui.mode, key, scene);
   }
+}
+
+/** Scrolls the help if it is longer than the screen. Any other key goes back. */
+function inHelp(top: number, key: string, { helpLines, page }: Scene): Mode {
+  const last = Math.max(0, helpLines - page);
+  const to = last === 0 ? null : movedPosition(key, top, last, page);
+  return to === null ? PANES_MODE : { kind: 'help', top: Math.max(0, Math.min(to, last)) };
 }
 
 function uiOnly(ui: Ui): Pressed {
@@ -52,7 +61,7 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
     case 'q':
       return { ui, effect: { do: 'quit' } };
     case '?':
-      return uiOnly({ ...ui, mode: { kind: 'help' } });
+      return uiOnly({ ...ui, mode: { kind: 'help', top: 0 } });
     case '/':
       return uiOnly({ ...ui, mode: { kind: 'filter', before: ui.filter } });
     case 'escape':
@@ -69,7 +78,7 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
   const index = chosenIndex(ui, ui.focus, rows);
   const to = movedPosition(key, index, rows.length - 1, scene.page);
   if (to !== null) return uiOnly(chooseRow(ui, rows, to));
-  // The row is chosen explicitly, so that the next key acts on it even if the list has moved.
+  // The row is chosen explicitly, so that the next key acts on it even if the list has changed.
   return actOnRow(chooseRow(ui, rows, index), key, rows[index], scene.snapshot);
 }
 

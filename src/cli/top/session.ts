@@ -6,6 +6,7 @@ import type { Context } from '../command.ts';
 import { type Bell, newBell } from './bell.ts';
 import { type Follower, startFollower } from './follower.ts';
 import { drawScreen, type Picture } from './frame.ts';
+import { helpLines } from './help.ts';
 import type { Look } from './line.ts';
 import { type Action, perform } from './perform.ts';
 import { press } from './press.ts';
@@ -14,9 +15,9 @@ import { openTerminal, type Terminal } from './terminal.ts';
 import { record } from './throughput.ts';
 import { type Effect, startUi } from './ui.ts';
 
-/** After changes, the store is read at most this often. A key is handled at once. */
+/** After changes, the store is read at most once in this time. A key is handled at once. */
 const READ_MS = 250;
-/** The screen is drawn at least this often, because elapsed times change. */
+/** The screen is drawn at least once in this time, because elapsed times change. */
 const DRAW_MS = 1000;
 
 interface Session {
@@ -26,11 +27,11 @@ interface Session {
   picture: Picture;
   follower: Follower | null;
   terminal: Terminal | null;
-  /** The exit code, set when the user leaves the screen. */
+  /** The exit code. Null until the user or a signal ends the screen. */
   code: number | null;
 }
 
-/** Shows the screen until the user leaves it. Returns the exit code. */
+/** Shows the screen until the user or a signal ends it. Returns the exit code. */
 export async function showTop(context: Context, everyMs: number, look: Look): Promise<number> {
   const bell = newBell();
   const session: Session = {
@@ -64,7 +65,7 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
         bell.urgent();
       },
     });
-    return await drawUntilLeft(session, everyMs, look);
+    return await drawUntilEnd(session, everyMs, look);
   } finally {
     session.terminal?.close();
     session.follower?.stop();
@@ -72,12 +73,12 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
   }
 }
 
-async function drawUntilLeft(session: Session, everyMs: number, look: Look): Promise<number> {
+async function drawUntilEnd(session: Session, everyMs: number, look: Look): Promise<number> {
   const { bell, picture, context } = session;
   let readAt = Number.NEGATIVE_INFINITY;
   while (session.code === null) {
-    const since = performance.now() - readAt;
-    if (since >= (bell.stale ? READ_MS : everyMs)) {
+    const sinceRead = performance.now() - readAt;
+    if (sinceRead >= (bell.stale ? READ_MS : everyMs)) {
       bell.stale = false;
       await readStore(session);
       readAt = performance.now();
@@ -117,6 +118,7 @@ function handleKey(session: Session, key: string): void {
   const pressed = press(picture.ui, key, {
     snapshot: picture.snapshot,
     lines: { first, end: first + lines.length },
+    helpLines: helpLines(context.io.width).length,
     page: Math.max(1, context.io.height - 2),
   });
   picture.ui = pressed.ui;
@@ -158,7 +160,7 @@ function apply(session: Session, effect: Effect): void {
 async function act(session: Session, action: Action): Promise<string> {
   session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
   const message = await perform(await session.link.app(), action, actorOf(session.context.environment));
-  // The lists then show the result together with the message.
+  // The store is read first, so that the lists show the result together with the message.
   await readStore(session);
   return message;
 }

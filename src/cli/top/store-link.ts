@@ -13,7 +13,7 @@ export interface StoreLink {
 export function linkStore(context: Context, changed: () => void): StoreLink {
   let app: App | null = null;
   let unwatch: ((() => void) | null)[] = [];
-  let first = true;
+  let isFirst = true;
   let openedHere = false;
   const drop = async (): Promise<void> => {
     for (const end of unwatch) end?.();
@@ -26,16 +26,16 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
   return {
     async app() {
       if (app !== null) return app;
-      app = first
+      app = isFirst
         ? await context.app()
         : await openApp(context.location, actorOf(context.environment), {
             access: 'read',
             ifMissing: 'refuse',
             anyOwner: context.anyOwner,
           });
-      openedHere = !first;
-      first = false;
-      // A change touches the change file. If it may give workers something to do, it touches the wake file, too.
+      openedHere = !isFirst;
+      isFirst = false;
+      // Every change touches the change file. A change that may give workers something to do also touches the wake file.
       unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];
       return app;
     },

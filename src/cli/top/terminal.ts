@@ -5,7 +5,7 @@ import { keyReader } from './keys.ts';
 /** A terminal in raw mode. It passes on every key at once and shows only this screen. */
 export interface Terminal {
   readonly canvas: Screen;
-  /** Restores the terminal, stops this process and its group like Ctrl-Z, and takes the terminal back later. */
+  /** Restores the terminal and stops this process and its group, like Ctrl-Z. The screen opens again after `fg`. */
   suspend(): void;
   close(): void;
 }
@@ -18,7 +18,7 @@ export interface TerminalEvents {
   onEnd(signal: NodeJS.Signals): void;
 }
 
-/** SIGTSTP takes effect within this time. Without job control, the process is not stopped and continues. */
+/** SIGTSTP takes effect within this time. Without job control, it has no effect, and the screen opens again. */
 const STOPPED_MS = 50;
 
 export function openTerminal(io: Io, events: TerminalEvents): Terminal {
@@ -65,7 +65,7 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     SIGTSTP: suspend,
     SIGCONT: continued,
     SIGWINCH: events.onRedraw,
-    // The terminal is restored however this process ends.
+    // The terminal is also restored after an unexpected error.
     exit: leave,
   };
 

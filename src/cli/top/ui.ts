@@ -10,7 +10,8 @@ export type Effect =
 
 export type Mode =
   | { kind: 'panes' }
-  | { kind: 'help' }
+  /** `top` is the number of the first line shown. */
+  | { kind: 'help'; top: number }
   /** The user is typing a filter. Escape restores `before`. */
   | { kind: 'filter'; before: string }
   | { kind: 'confirm'; question: string; effect: Effect }

@@ -13,15 +13,10 @@ export const DLQ_ROUTES: Route[] = [
   }),
 ];
 
-interface CachedGroups {
-  /** The number of the last event before the jobs were read. */
-  event: number;
-  groups: Promise<ErrorGroups>;
-}
+/** The groups of each store. `event` is the number of the last event before the jobs were read. */
+const cache = new WeakMap<Store, { event: number; groups: Promise<ErrorGroups> }>();
 
-const cache = new WeakMap<Store, CachedGroups>();
-
-/** Returns the groups. They are cached until the next event, because computing them reads thousands of jobs. */
+/** Returns the groups, cached until the next event. Only one computation runs at a time, because it reads thousands of jobs. */
 async function cachedGroups(app: App): Promise<ErrorGroups> {
   const { store } = app;
   const event = await lastEventNumber(app);

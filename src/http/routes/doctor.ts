@@ -11,7 +11,7 @@ export const DOCTOR_ROUTES: Route[] = [
     answers: { 200: { description: 'the findings', schema: ref('Doctor') } },
     async handle({ serving, app, one }) {
       const checks = await diagnose(serving.location, app.clock.now(), !booleanOf(one, 'quick'));
-      return json({ version: VERSION, ok: checks.every((one) => one.status !== 'fail'), checks });
+      return json({ version: VERSION, ok: checks.every((check) => check.status !== 'fail'), checks });
     },
   }),
 ];

@@ -43,8 +43,8 @@ export const EVENT_ROUTES: Route[] = [
     async handle({ app, one }) {
       const limit = numberOf(one, 'limit', LIMIT, 100);
       const last = await lastEventNumber(app);
-      const before = numberOf(one, 'before', EVENT_NUMBER, last + 1) - 1;
-      const to = Math.max(0, Math.min(last, before));
+      const before = numberOf(one, 'before', EVENT_NUMBER, last + 1);
+      const to = Math.max(0, Math.min(last, before - 1));
       const { events, next } = await lastEvents(app, limit, to, readFilter(one));
       return json({
         events: events.map((event) => masked(toEventObject(event))),

@@ -1,11 +1,18 @@
 import type { JobActionResult } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
-import { toAttemptObject, withLeftBehind } from '../../actions/attempts.ts';
+import { toAttemptObject, withCurrentFacts } from '../../actions/attempts.ts';
 import { deleteJobs } from '../../actions/delete.ts';
 import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
-import { cancelledWith, childrenOf, getJob, getJobWithAttempts, toChildObject } from '../../actions/jobs.ts';
+import {
+  cancelledWith,
+  childrenOf,
+  countChildren,
+  getJob,
+  getJobWithAttempts,
+  toChildObject,
+} from '../../actions/jobs.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';
@@ -24,10 +31,11 @@ import { type ApiRequest, del, get, json, patch, post, type Route } from '../rou
 
 const MAX_JOBS = 1000;
 
-/** The editable fields, each under its documented name. */
+/** The editable fields without `timeout_ms`, which sets the same value as `timeout` and has no flag. */
 const EDITABLE = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
-const aJob = { description: 'the job', schema: ref('Job') };
-const changedJob = { description: 'the changed job', schema: ref('Job') };
+const jobAnswer = { description: 'the job', schema: ref('Job') };
+const cancelledJobAnswer = { description: 'the cancelled job', schema: ref('CancelledJob') };
+const changedJobAnswer = { description: 'the changed job', schema: ref('Job') };
 
 export const JOB_ROUTES: Route[] = [
   get('/api/v1/jobs', {
@@ -59,25 +67,27 @@ export const JOB_ROUTES: Route[] = [
   }),
   get('/api/v1/jobs/{id}', {
     summary: 'Show a job',
-    answers: { 200: aJob },
+    answers: { 200: jobAnswer },
     handle: async ({ app, params }) => json(await maskedJob(app, await getJob(app, params.id!))),
   }),
   patch('/api/v1/jobs/{id}', {
     summary: `Edit a waiting job: ${EDITABLE.map((field) => field.name).join(', ')}`,
     body: ref('JobChanges'),
-    answers: { 200: changedJob },
+    answers: { 200: changedJobAnswer },
     handle(request) {
       const changes = readJobChanges(request.body, request.app.clock.now());
       return actOn(request, (app, [id]) => editJob(app, id!, changes));
     },
   }),
   del('/api/v1/jobs/{id}', {
-    summary: 'Delete a job that is not running, and delete its output',
-    answers: { 204: { description: 'the job was deleted', schema: null } },
+    summary: 'Delete a job that is not running, and delete its output. Jobs that need it are cancelled',
+    answers: { 200: { description: 'the deleted job', schema: ref('DeletedJob') } },
     async handle({ app, params }) {
-      await getJob(app, params.id!);
-      refuseUnchanged(params.id!, await deleteJobs(app, [params.id!]));
-      return new Response(null, { status: 204 });
+      const id = params.id!;
+      await getJob(app, id);
+      const result = await deleteJobs(app, [id]);
+      refuseUnchanged(id, result);
+      return json({ id, also_cancelled: result.alsoCancelled });
     },
   }),
   ...JOB_ACTIONS.flatMap(({ verb, summary, act }) =>
@@ -85,7 +95,7 @@ export const JOB_ROUTES: Route[] = [
       ? []
       : post(`/api/v1/jobs/{id}/${verb}`, {
           summary,
-          answers: { 200: changedJob },
+          answers: { 200: verb === 'cancel' ? cancelledJobAnswer : changedJobAnswer },
           handle: (request) => actOn(request, act),
         }),
   ),
@@ -94,11 +104,12 @@ export const JOB_ROUTES: Route[] = [
     answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
     handle: async ({ app, params }) => {
       const { attempts } = await getJobWithAttempts(app, params.id!);
-      return json(withLeftBehind(app, attempts).map(toAttemptObject));
+      return json(withCurrentFacts(app, attempts).map(toAttemptObject));
     },
   }),
   get('/api/v1/jobs/{id}/children', {
-    summary: 'List the first 100 jobs that depend on a job, and count those that would be cancelled with it',
+    summary:
+      'List the first 100 jobs that depend on a job, and count those that would be cancelled with it. A count of 1,000 means 1,000 or more',
     answers: { 200: { description: 'the children', schema: ref('Children') } },
     handle: async ({ app, params }) => json(await childrenAnswer(app, params.id!)),
   }),
@@ -114,24 +125,28 @@ export const JOB_ROUTES: Route[] = [
   }),
 ];
 
-const MOST_CHILDREN = 100;
+const MAX_CHILDREN = 100;
+/** Counting stops here, so that the answer takes the same time for any number of children. */
+const MAX_COUNTED = 1000;
 
 async function childrenAnswer(app: App, id: string): Promise<object> {
   await getJob(app, id);
-  const children = await childrenOf(app, id);
+  const children = await childrenOf(app, id, MAX_CHILDREN);
   return {
-    children: children.slice(0, MOST_CHILDREN).map(toChildObject),
-    total: children.length,
-    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled')).length,
-    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted')).length,
+    children: children.map(toChildObject),
+    total: await countChildren(app, id, MAX_COUNTED),
+    cancelled_with_it: (await cancelledWith(app, [id], 'cancelled', MAX_COUNTED)).length,
+    cancelled_if_deleted: (await cancelledWith(app, [id], 'deleted', MAX_COUNTED)).length,
   };
 }
 
 async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   const id = params.id!;
   await getJob(app, id);
-  refuseUnchanged(id, await act(app, [id]));
-  return json(await maskedJob(app, await getJob(app, id)));
+  const result = await act(app, [id]);
+  refuseUnchanged(id, result);
+  const alsoField = result.alsoCancelled === undefined ? {} : { also_cancelled: result.alsoCancelled };
+  return json({ ...(await maskedJob(app, await getJob(app, id))), ...alsoField });
 }
 
 function refuseUnchanged(id: string, { unchanged, why }: JobActionResult): void {

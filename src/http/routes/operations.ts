@@ -9,12 +9,15 @@ import { readFields, readText, readTexts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { bulkActionOf } from '../job-actions.ts';
 import type { Work } from '../operations.ts';
+import { previewOperation } from '../preview-operation.ts';
 import { refuse } from '../problem.ts';
 import { del, get, json, post, type Route } from '../route.ts';
 
-const MAX_JOBS = 1e9;
+const FIELDS = ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second', 'dry_run'];
+const MAX_LIMIT = 1e9;
 const MAX_PER_SECOND = 10_000;
-const operation = { description: 'the bulk action', schema: ref('Operation') };
+const preview = { description: 'what the bulk action would do', schema: ref('OperationPreview') };
+const operationAnswer = { description: 'the bulk action', schema: ref('Operation') };
 
 export const OPERATION_ROUTES: Route[] = [
   get('/api/v1/operations', {
@@ -24,17 +27,17 @@ export const OPERATION_ROUTES: Route[] = [
   }),
   post('/api/v1/operations', {
     summary:
-      'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`)',
+      'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`), or count what it would do (`dry_run`)',
     body: ref('NewOperation'),
-    answers: { 202: operation },
+    answers: { 200: preview, 202: operationAnswer },
     async handle({ serving, app, body }) {
-      const given = readFields(body, ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second']);
+      const given = readFields(body, FIELDS);
       const action = readText(given.action, 'action');
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'the request needs ids, a filter or a group');
       const act = bulkActionOf(action, given.changes, now);
-      const limit = readCount(given.limit, 'limit', MAX_JOBS) ?? Number.POSITIVE_INFINITY;
+      const limit = readCount(given.limit, 'limit', MAX_LIMIT) ?? Number.POSITIVE_INFINITY;
       const perSecond = readCount(given.per_second, 'per_second', MAX_PER_SECOND);
       const ids =
         given.group !== undefined
@@ -42,6 +45,8 @@ export const OPERATION_ROUTES: Route[] = [
           : given.ids === undefined
             ? matchingIds(app, filterOfBody(given.filter, now))
             : givenIds(readTexts(given.ids, 'ids'));
+      if (readFlag(given.dry_run, 'dry_run'))
+        return json(await previewOperation(app, action, { ids, limit }));
       const work: Work = {
         ids,
         limit,
@@ -58,12 +63,12 @@ export const OPERATION_ROUTES: Route[] = [
   }),
   get('/api/v1/operations/{id}', {
     summary: 'Show the progress of a bulk action',
-    answers: { 200: operation },
+    answers: { 200: operationAnswer },
     handle: async ({ serving, params }) => json(serving.operations.get(params.id!)),
   }),
   del('/api/v1/operations/{id}', {
     summary: 'Stop a bulk action without undoing the changes that it has already made',
-    answers: { 200: operation },
+    answers: { 200: operationAnswer },
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),
   }),
 ];
@@ -71,12 +76,14 @@ export const OPERATION_ROUTES: Route[] = [
 /** Reads an optional whole number. Throws for text and arrays, which JavaScript would convert. */
 function readCount(value: unknown, name: string, max: number): number | null {
   if (value === undefined) return null;
-  return checkNumber(
-    typeof value === 'number' ? value : Number.NaN,
-    name,
-    { min: 1, max, integer: true },
-    value,
-  );
+  const count = typeof value === 'number' ? value : Number.NaN;
+  return checkNumber(count, name, { min: 1, max, integer: true }, value);
+}
+
+function readFlag(value: unknown, name: string): boolean {
+  if (value !== undefined && typeof value !== 'boolean')
+    refuse('invalid-value', `${name} must be true or false`);
+  return value === true;
 }
 
 /** Yields the given ids without duplicates. Prefixes of ids are not completed here. */

@@ -4,7 +4,7 @@ import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
 import { get, type Route } from '../route.ts';
 
-const POSITION = { min: -1e15, max: 1e15, integer: true };
+const OFFSET = { min: -1e15, max: 1e15, integer: true };
 const DEFAULT_LIMIT = 256 * 1024;
 const LIMIT = { min: 1, max: 4 * 1024 * 1024, integer: true };
 const ORDINAL = { min: 1, max: 1e9, integer: true };
@@ -31,7 +31,7 @@ export const OUTPUT_ROUTES: Route[] = [
     async handle({ app, params, one }) {
       const found = await readOutputRange(app, params.id!, {
         ordinal: numberOf(one, 'attempt', ORDINAL, null),
-        from: numberOf(one, 'from', POSITION, 0),
+        from: numberOf(one, 'from', OFFSET, 0),
         maxBytes: numberOf(one, 'limit', LIMIT, DEFAULT_LIMIT),
         stream: streamOf(one('stream')),
       });

@@ -1,5 +1,5 @@
 import { readQueueInput } from '../../actions/queue-input.ts';
-import { changeQueue, listQueues } from '../../actions/queues.ts';
+import { changeQueue, getQueue, listQueues } from '../../actions/queues.ts';
 import { countReasons } from '../../actions/waiting-reasons.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { readFields, readFlag } from '../body.ts';
@@ -20,11 +20,7 @@ export const QUEUE_ROUTES: Route[] = [
   get('/api/v1/queues/{name}', {
     summary: 'Show a queue',
     answers: { 200: { description: 'the queue', schema: ref('Queue') } },
-    async handle({ app, params }) {
-      const found = (await listQueues(app)).find((queue) => queue.name === params.name);
-      if (found === undefined) refuse('queue-not-found', `there is no queue '${params.name}'`);
-      return json(found);
-    },
+    handle: async ({ app, params }) => json(await getQueue(app, params.name!)),
   }),
   patch('/api/v1/queues/{name}', {
     summary: 'Pause or resume a queue, or change its limits, with immediate effect on all workers',

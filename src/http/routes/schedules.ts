@@ -20,7 +20,7 @@ import { del, get, json, patch, post, type Route } from '../route.ts';
 const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
 const SCHEDULE_FIELDS = ['name', ...TIMING_FIELDS, 'job'];
 const CHANGE_FIELDS = ['paused', ...TIMING_FIELDS, 'job'];
-const schedule = { description: 'the schedule', schema: ref('Schedule') };
+const scheduleAnswer = { description: 'the schedule', schema: ref('Schedule') };
 
 export const SCHEDULE_ROUTES: Route[] = [
   get('/api/v1/schedules', {
@@ -34,7 +34,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   post('/api/v1/schedules', {
     summary: 'Create a schedule with name, cron and timezone (or every), overlap, catch_up and job',
     body: ref('NewSchedule'),
-    answers: { 201: schedule },
+    answers: { 201: scheduleAnswer },
     async handle({ app, body }) {
       const now = app.clock.now();
       const { name, job, ...timing } = readFields(body, SCHEDULE_FIELDS);
@@ -50,23 +50,23 @@ export const SCHEDULE_ROUTES: Route[] = [
   }),
   get('/api/v1/schedules/{name}', {
     summary: 'Show a schedule',
-    answers: { 200: schedule },
+    answers: { 200: scheduleAnswer },
     handle: async ({ app, params }) =>
       json(await maskedSchedule(await getSchedule(app, params.name!), app.clock.now())),
   }),
   patch('/api/v1/schedules/{name}', {
     summary: 'Change the times, policies or job of a schedule, or pause or resume it (without other changes)',
     body: ref('ScheduleChanges'),
-    answers: { 200: schedule },
+    answers: { 200: scheduleAnswer },
     async handle({ app, params, body, actor }) {
       const now = app.clock.now();
-      const { paused, job, ...when } = readFields(body, CHANGE_FIELDS);
+      const { paused, job, ...timing } = readFields(body, CHANGE_FIELDS);
       if (paused !== undefined && Object.keys(body as object).length > 1)
         refuse('invalid-request', 'paused cannot be combined with other changes');
       const changed =
         paused === undefined
           ? await editSchedule(app, params.name!, {
-              schedule: given(when),
+              schedule: withoutMissing(timing),
               job: job === undefined ? {} : readJobBody(job, now),
               nameOf: (field) => field,
             })
@@ -98,16 +98,16 @@ export const SCHEDULE_ROUTES: Route[] = [
     },
     answers: { 200: { description: 'the times', schema: ref('Times') } },
     async handle({ app, one }) {
-      const when = given({ cron: one('cron'), timezone: one('timezone'), every: one('every') });
+      const input = withoutMissing({ cron: one('cron'), timezone: one('timezone'), every: one('every') });
       const now = app.clock.now();
-      const timing = readTiming(when, now, (field) => field);
+      const timing = readTiming(input, now, (field) => field);
       return json(await previewSchedule(timing, now));
     },
   }),
 ];
 
 /** Returns the fields that are neither null nor undefined. */
-function given(fields: Record<string, unknown>): ScheduleInput {
+function withoutMissing(fields: Record<string, unknown>): ScheduleInput {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
   );

@@ -1,4 +1,4 @@
-import { flag, record, text } from '../../core/schema.ts';
+import { boolean, record, text } from '../../core/schema.ts';
 import { VERSION } from '../../core/version.ts';
 import { get, json, type Route } from '../route.ts';
 
@@ -8,7 +8,7 @@ export const SERVER_ROUTES: Route[] = [
     answers: {
       200: {
         description: 'the server',
-        schema: record({ version: text, read_only: flag, public_metrics: flag }),
+        schema: record({ version: text, read_only: boolean, public_metrics: boolean }),
       },
     },
     async handle({ serving, grant }) {

@@ -4,7 +4,7 @@ import { listOf, ref } from '../../core/schema.ts';
 import { readFields, readText } from '../body.ts';
 import { del, get, json, put, type Route } from '../route.ts';
 
-const setting = { description: 'the setting', schema: ref('Setting') };
+const settingAnswer = { description: 'the setting', schema: ref('Setting') };
 
 export const SETTING_ROUTES: Route[] = [
   get('/api/v1/config', {
@@ -14,19 +14,19 @@ export const SETTING_ROUTES: Route[] = [
   }),
   get('/api/v1/config/{key}', {
     summary: 'Show a setting',
-    answers: { 200: setting },
+    answers: { 200: settingAnswer },
     handle: async ({ app, params }) => json(masked(await getSetting(app, params.key!))),
   }),
   put('/api/v1/config/{key}', {
     summary: 'Change a setting, with the value in the same form as on the command line',
     body: ref('SettingValue'),
-    answers: { 200: setting },
+    answers: { 200: settingAnswer },
     handle: async ({ app, params, body }) =>
       json(masked(await setSetting(app, params.key!, readText(readFields(body, ['value']).value, 'value')))),
   }),
   del('/api/v1/config/{key}', {
     summary: 'Reset a setting to its default',
-    answers: { 200: setting },
+    answers: { 200: settingAnswer },
     handle: async ({ app, params }) => json(masked(await unsetSetting(app, params.key!))),
   }),
 ];

@@ -6,7 +6,7 @@ import { readFields } from '../body.ts';
 import { refuse } from '../problem.ts';
 import { get, json, post, type Route } from '../route.ts';
 
-const worker = { description: 'the worker', schema: ref('Worker') };
+const workerAnswer = { description: 'the worker', schema: ref('Worker') };
 
 export const WORKER_ROUTES: Route[] = [
   get('/api/v1/workers', {
@@ -16,7 +16,7 @@ export const WORKER_ROUTES: Route[] = [
   }),
   get('/api/v1/workers/{id}', {
     summary: 'Show a worker',
-    answers: { 200: worker },
+    answers: { 200: workerAnswer },
     async handle({ app, params }) {
       const found = (await listWorkers(app)).find(({ id }) => id === params.id);
       if (found === undefined) refuse('worker-not-found', `there is no worker '${params.id}'`);

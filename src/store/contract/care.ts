@@ -4,7 +4,7 @@ import type { Settlement } from './claims.ts';
 
 /** Identifies a store, moves its contents and closes it. */
 export interface CareStore {
-  /** A random name of the store. Every backup and restore gets a new one, so attempts of different stores never share a name. */
+  /** A random name of the store. Every backup and restore gets a new one, so attempt directories of different stores never share a name. */
   readonly epoch: string;
   /** The epoch of the store that this one was copied from, or null. */
   readonly origin: string | null;
@@ -13,21 +13,22 @@ export interface CareStore {
   /** Returns an object for the same store whose events name this actor. The original object keeps its own. */
   withActor(actor: string): Store;
   /**
-   * Turns a copy into an independent store, in one transaction: with a new epoch, without workers, and with every running job settled
-   * by `settleLost`. Nobody else may be using the store.
+   * Turns a copy into an independent store, in one transaction: gives it a new epoch, removes its workers, and settles every
+   * running job with `settleLost`. No other connection must use the copy.
    */
   renew(settleLost: SettleLost): Promise<void>;
   /** Calls `keep` with every row that makes up the queue, as of one moment, in an order in which `load` accepts them. */
   dump(keep: (row: ExportedRow) => void): Promise<void>;
   /**
-   * Adds dumped rows, all or none. Reads `rows` one by one, perhaps more than once from the start.
+   * Adds dumped rows, all or none. Reads `rows` one by one, and may start again from the first.
    *
    * - Rows get numbers above those in use. In an empty store they keep their numbers.
-   * - A row whose name exists is skipped with the rows that belong to it, or refused, as `onConflict` says.
+   * - A job, schedule or other named row that exists is skipped with its own rows, or refused, depending on `onConflict`.
+   *   A queue, setting or idempotency key with equal values is no conflict. Jobs of an existing queue are added to it.
    * - Figures are added only to a store that has none.
-   * - An output file comes after the row of its attempt. It is passed to `keepFile` with the new number of that attempt, before
-   *   the commit, unless the attempt was skipped.
-   * - Jobs that were running are settled by `settleLost`.
+   * - Jobs that were running are settled with `settleLost`.
+   * - An output file comes after the row of its attempt. It is passed to `keepFile` before the commit, unless the attempt
+   *   was skipped.
    */
   load(rows: Iterable<ExportedRow | ExportedFilePart>, options: LoadOptions): Promise<LoadCounts>;
   close(): Promise<void>;

@@ -1,25 +1,25 @@
 import type { AttemptEnd } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job.ts';
 
-/** Hands jobs to workers and records how their attempts ended. No job has two holders. */
+/** Hands jobs to workers and records how their attempts ended. Two workers never hold the same job. */
 export interface ClaimStore {
   /**
    * Applies settlements and takes at most `limit` due jobs, in one transaction. Higher priority comes first, then the order
    * of enqueueing. Every claim of a job has a higher token than the one before.
    *
    * - Never runs more jobs than the limits of their queues and the setting max-concurrent-jobs allow.
-   * - In a queue with aging, the priority of a job rises with its waiting time, but the order within one priority stays. If
-   *   jobs of more than 64 priorities are ready at once, some get their turn in later claims.
+   * - In a queue with aging, the priority of a job rises with its waiting time. Jobs that were enqueued with the same priority
+   *   keep their order. If jobs of more than 64 priorities are ready, one claim considers only some of these priorities.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
-   * Returns when the next job of these queues (null: of any queue) is due: a time in the past if a job is ready, null if no job
-   * waits. Ignores paused queues and queues at their concurrency limit. Jobs of a queue at its rate limit count from the time the rate allows.
+   * Returns when the next job can be claimed from `queues`, or from any queue if that is null. The time is in the past if a job
+   * can be claimed now, and null if there is none. Ignores max-concurrent-jobs, paused queues and queues at their concurrency limit.
    */
   nextDue(queues: string[] | null, now: number): Promise<number | null>;
   /**
-   * Returns the names of the queues in which a job is running, is ready whatever the limits, or waits for a retry. Held jobs and waiting
-   * jobs of paused queues do not count.
+   * Returns the names of the queues in which a job is running, is due (even if a limit delays it) or waits for a retry. In a
+   * paused queue, only running jobs count.
    */
   busyQueues(now: number): Promise<string[]>;
   /**
@@ -29,7 +29,7 @@ export interface ClaimStore {
   settle(settlement: Settlement): Promise<SettleAnswer>;
   /** Stores why a running attempt is about to be stopped. A reason that was stored before stays. Returns false if the claim is lost. */
   mark(claim: Claim, reason: EndReason): Promise<boolean>;
-  /** Takes a running job over from another worker. Only one of several takers succeeds; the others get null. */
+  /** Takes a running job over from another worker. Returns null if the claim no longer holds, so only one worker succeeds. */
   adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
   /** Returns every running job with the worker that holds it. */
   runningJobs(): Promise<ClaimedJob[]>;
@@ -71,7 +71,7 @@ export interface Settlement extends AttemptEnd {
   leftBehind: number[];
   /** Jobs to add if, and only if, this settlement is applied unchanged. A job whose id is taken gets another id. */
   hooks: JobSpec[];
-  /** A job to add as well if `busyQueues` would then return no queue but `hooks`. */
+  /** A job to add if, after this settlement, `busyQueues` returns no queue other than HOOK_QUEUE. */
   onIdle: JobSpec | null;
 }
 
@@ -82,7 +82,7 @@ export interface AttemptOutput {
   truncated: boolean;
   /** Short output, kept in the store. Null if the output is in the attempt's file. */
   kept: Uint8Array | null;
-  /** The stderr of split output. Then `kept` is only its stdout. */
+  /** The stderr, if the output is split. `kept` is then only the stdout. */
   keptStderr?: Uint8Array | null;
   /** The size of the output file after some bytes were dropped. Unset if none were. */
   remainingBytes?: number;

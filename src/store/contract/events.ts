@@ -6,16 +6,16 @@ import type { EventRetention } from '../../core/retention.ts';
  * is committed. Heartbeats and stop orders are not logged.
  */
 export interface EventStore {
-  /** Returns at most `limit` events after event `after`, in the order of the commits, numbered without a gap. */
+  /** Returns at most `limit` events with numbers above `after`, in the order of the commits, numbered without a gap. */
   events(after: number, limit: number): Promise<StoreEvent[]>;
   /**
-   * Returns at most `limit` events of one job, newest first, among the events after `after` up to `to`, all of which it reads.
-   * Jobs that were enqueued together share one stored event, which is in this range if the event of the last job is.
+   * Returns at most `limit` events of one job, newest first. Reads all events with numbers above `after` and up to `to`. Jobs
+   * that were enqueued together share one stored event, which has the number of the last job's event.
    */
   eventsOfJob(id: string, after: number, to: number, limit: number): Promise<StoreEvent[]>;
   /** Returns the number of the last event, or 0 if there was none. It never falls, whatever is removed. */
   lastEventNumber(): Promise<number>;
-  /** Returns the number of the last event before this time. If the clock was set back, it may be an earlier one. */
+  /** Returns the number of the last event before this time. If the clock was set back, it may be too low. */
   lastEventNumberBefore(at: number): Promise<number>;
   /** Adds an event that belongs to no job, and changes nothing else. */
   note(event: NewEvent): Promise<void>;

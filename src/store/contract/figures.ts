@@ -1,29 +1,30 @@
-import type { Figures, Tier } from '../../core/figures.ts';
+import type { Figures } from '../../core/figures.ts';
 import type { Job } from '../../core/job.ts';
 import type { PrunedState } from '../../core/retention.ts';
+import type { Tier } from '../../core/tiers.ts';
 
 /**
- * Keeps figures over time. They are counted in the transaction of each change, so every connection sees them at once, and
- * they stay when jobs are removed.
+ * Keeps figures over time. They are counted in the transaction of each change, so every connection sees them immediately. They
+ * stay when jobs are removed.
  */
 export interface FigureStore {
   /** Returns the figures of a range by the steps of its tier, oldest first, without empty steps. The cost depends on the range alone. */
   series(request: SeriesRequest): Promise<({ at: number } & Figures)[]>;
   /** Returns the figures of a range, summed by queue and name. */
   breakdown(request: SeriesRequest): Promise<(Labels & Figures)[]>;
-  /** Returns the figures of all time by queue and name. They only rise until the queue is removed. */
+  /** Returns the figures of all time by queue and name. They never fall, but are removed with their queue. */
   totals(): Promise<(Labels & Figures)[]>;
-  /** Returns since when each queue's oldest runnable job has been waiting, or null. Held and blocked jobs are not runnable. */
+  /** Returns since when each queue's oldest due job has been waiting, or null if it has none. Held and blocked jobs do not count. */
   oldestWaiting(now: number): Promise<{ queue: string; since: number | null }[]>;
-  /** Records for how long each queue's oldest runnable job has been waiting. Writes nothing if none is waiting. */
+  /** Records for how long each queue's oldest due job has been waiting. Writes nothing if none is waiting. */
   sampleWaiting(now: number): Promise<void>;
-  /** Returns the size of the write-ahead log, or null if the store has none. */
+  /** Returns the size of the write-ahead log, or null for a kind of store without one. */
   walBytes(): Promise<number | null>;
-  /** Removes a batch of the figures that are older than their tier keeps them (TIERS). Returns how many were removed. */
+  /** Removes a batch of the figures that are older than the limit of their tier (TIERS). Returns how many were removed. */
   forgetRollups(now: number): Promise<number>;
-  /** Returns at most `limit` finished attempts, the last started first. */
+  /** Returns at most `limit` finished attempts. Those that started last come first. */
   finishedAttempts(limit: number): Promise<FinishedAttempt[]>;
-  /** Returns at most `limit` jobs that ended in this state, the last ended first. The cost depends on `limit` alone. */
+  /** Returns at most `limit` jobs that ended in this state. Those that ended last come first. The cost depends on `limit` alone. */
   lastEnded(state: PrunedState, limit: number): Promise<Job[]>;
 }
 

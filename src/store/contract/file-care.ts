@@ -68,8 +68,8 @@ export interface CopyResult<T> {
 
 export interface ReplaceSteps<T> {
   now(): number;
-  /** Is called before anything is changed. If it returns false, nothing is done. */
-  begin(exists: boolean): Promise<boolean>;
+  /** Is called before anything is changed, with true if there is an old store. If it returns false, nothing is done. */
+  begin(hasOld: boolean): Promise<boolean>;
   /** Turns the copy into an independent store. */
   renew(copy: Store): Promise<T>;
   /** Is called when the copy is complete, if there is a store to replace. */
@@ -110,7 +110,7 @@ export interface RepairReport {
   how: string;
   /** The number of saved rows by table. */
   saved: Record<string, number>;
-  /** The number of saved rows that were found on pages to which no table leads, by table. They may be old versions. */
+  /** The number of saved rows that were found outside the tree of their table, by table. They may be old versions. */
   loose: Record<string, number>;
   /** Describes what could not be saved, as exactly as it is known. */
   lost: string[];

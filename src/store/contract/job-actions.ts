@@ -4,10 +4,10 @@ import type { JobChanges } from '../../core/job-changes.ts';
 /** Changes jobs on request. A job that cannot be changed in its current state is left as it is. */
 export interface JobActionStore {
   /**
-   * Makes jobs of the states `from` pending, due now and with no attempts charged. Never changes a running job. Returns
-   * the ids of the changed jobs.
+   * Makes jobs of the states `from` pending and due now, and resets their attempts. Never changes a running job. A held job
+   * stays held. Returns the ids of the changed jobs.
    *
-   * - A job waits again for a parent that is unfinished again.
+   * - If a parent of the job is unfinished again, for example because it was retried too, the job waits for it.
    * - A job takes its unique key again, and is left alone if another job has it. A key with a time limit is not taken again.
    * - With `bulk`, an at-most-once job that was started before is left alone.
    */
@@ -15,15 +15,15 @@ export interface JobActionStore {
   /** Returns the id of the job whose unique key prevents a retry of this job from the states `from`, or null if none does. */
   keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
-   * Removes jobs of the states `from` with their attempts. Never removes a running job. Returns what it removed. For a
-   * dependent job, a removed parent counts as failed, even if the job wanted its parent to fail.
+   * Removes jobs of the states `from` with their attempts. Never removes a running job. A removed parent meets no dependency,
+   * so jobs that wait for it are cancelled, held or run, depending on their policy.
    */
   remove(ids: string[], from: readonly State[], now: number): Promise<RemovedJobs>;
   /** Immediately cancels jobs that are not running. For a running job it stores the request, and the worker that holds the job stops it. */
   cancel(ids: string[], now: number): Promise<CancelledJobs>;
   /** Keeps waiting jobs from being claimed, even when they are due. Returns the ids of the changed jobs. */
   hold(ids: string[], now: number): Promise<string[]>;
-  /** Releases held jobs. Returns the ids that were held. */
+  /** Releases held jobs. Returns the ids of the released jobs. */
   release(ids: string[], now: number): Promise<string[]>;
   /** Changes jobs that neither run nor have ended, except an at-most-once job if `maxRetries` is above 1. Returns the ids of the changed jobs. */
   edit(ids: string[], changes: JobChanges, now: number): Promise<string[]>;
@@ -38,7 +38,7 @@ export interface RemovedJobs {
 }
 
 /**
- * The ids of the jobs that were cancelled, of those that are being ended, and of those that had ended before. `dependents` are
- * further jobs that were cancelled, because they depended on a cancelled one.
+ * The ids of the jobs that were cancelled, that are being stopped (`ending`), and that had ended before. `dependents` are
+ * further jobs that were cancelled because they depended on a cancelled one.
  */
 export type CancelledJobs = Record<'cancelled' | 'ending' | 'ended' | 'dependents', string[]>;

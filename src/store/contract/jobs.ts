@@ -7,13 +7,13 @@ import type { OwnReason } from '../../core/waiting-reason.ts';
 /** Adds jobs and reads them. Only `stdin` reads the stdin of a job. */
 export interface JobStore {
   /**
-   * Adds all jobs or none, in the given order. Reads `jobs` one by one, perhaps more than once, and returns what `keep` makes
-   * of each, or the jobs themselves. It never holds all jobs in memory, except in its result.
+   * Adds all jobs or none, in the given order. Reads `jobs` one by one, and may start again from the first. Returns the result
+   * of `keep` for each job, or the jobs without `keep`. It never holds all jobs in memory, except in its result.
    *
    * - An id that exists is refused, whatever the state of its job.
    * - If a job's unique key is taken, the job that has it is returned instead, marked `existing`.
    * - A job may depend on jobs of the store or of the same batch. A missing parent and a cycle are refused. If a parent
-   *   has already ended in another way than wanted, the job is cancelled, held or run, as its policy says.
+   *   has already ended in another way than wanted, the job is cancelled, held or run, depending on its policy.
    * - If the key of `idempotency` was used within KEY_KEPT_MS, nothing is added, whatever became of its jobs. The same
    *   body returns those jobs, marked `existing`, and removed ones also `gone`. Another body is refused.
    */
@@ -30,9 +30,9 @@ export interface JobStore {
   /** Returns dead jobs with numbers below `before`, newest first, with only the fields that describe how they failed. */
   deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
-   * Returns the number of the last job seen by a scan of `limit` jobs that starts below `before`; 0 if the scan would see all.
-   * The scan follows the filter's name, or else its queue and states. All other conditions are checked job by job, so a
-   * caller bounds the cost of `list` and `count` by this number.
+   * Returns the number of the last job that a scan of `limit` jobs below number `before` reads, or 0 if it reads all. The scan
+   * uses the index of the filter's name, or else of its queue, its states and the reasons of waiting jobs. It checks all other conditions job by job, so a
+   * caller uses this number to limit the cost of `list` and `count`.
    */
   scanEnd(filter: StoreFilter, limit: number, before?: number): Promise<number>;
   /** Counts matching jobs up to `most`, in the whole store or between two job numbers. */
@@ -48,14 +48,22 @@ export interface JobStore {
   setAsideCounts(now: number): Promise<SetAsideCounts[]>;
   /** Returns every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
-  /** Returns the state of each job that this one depends on, in the given order. */
+  /** Returns the state of each job that this one depends on, in the order of its `dependsOn`. */
   dependencies(id: string): Promise<ParentState[]>;
-  /** Returns the jobs that depend on this one, in the order of enqueueing. */
-  children(id: string): Promise<ChildState[]>;
-  /** Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. */
-  cancelledWith(ids: string[], end: 'cancelled' | 'deleted'): Promise<string[]>;
-  /** Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-  cancelledDueTo(id: string): Promise<string[]>;
+  /** Returns the first `limit` (default: all) of the jobs that depend on this one, in the order of enqueueing. */
+  children(id: string, limit?: number): Promise<ChildState[]>;
+  /** Counts the jobs that depend on this one, up to `most`. */
+  countChildren(id: string, most: number): Promise<number>;
+  /**
+   * Returns the ids of the other jobs that would be cancelled if these were cancelled or deleted now. Stops after `most` of them
+   * (default: all).
+   */
+  cancelledWith(ids: string[], end: 'cancelled' | 'deleted', most?: number): Promise<string[]>;
+  /**
+   * Returns the ids of jobs that were cancelled because of this one, directly or through others, and are still cancelled. This
+   * job may have been retried and have ended again. With `last`, only the jobs that its last end cancelled are returned.
+   */
+  cancelledDueTo(id: string, ends?: 'all' | 'last'): Promise<string[]>;
   /** Returns the stdin of a job's command, or null if it has none. It is removed with its job. */
   stdin(id: string): Promise<string | null>;
   /**

@@ -12,8 +12,7 @@ export interface QueueStore {
   settings(): Promise<Map<string, string>>;
   /**
    * Stores a setting, or removes it if `text` is null. Calls `check` in the same transaction with all settings as they will
-   * be, and changes nothing if it throws. `check` is pure and synchronous, so a store may call it again or between two of its
-   * own statements, but must allow no other change of the settings in between.
+   * be afterwards, and changes nothing if it throws. `check` is pure and synchronous, so a store may call it more than once.
    */
   set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
 }

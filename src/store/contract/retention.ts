@@ -1,6 +1,6 @@
 import type { JobTotals, PrunedState, Retention } from '../../core/retention.ts';
 
-/** Removes jobs and keys that are no longer kept, in batches so small that no other writer waits long. */
+/** Removes old jobs and idempotency keys, in batches so small that no other writer waits long. */
 export interface RetentionStore {
   /**
    * Removes a batch of the jobs that ended in this state and that `keep` does not retain, with their attempts, oldest end first.

@@ -22,29 +22,30 @@ export interface ScheduleStore {
   /** Returns the schedules with a due tick, or with a waiting tick that can be enqueued now. */
   dueSchedules(now: number): Promise<Schedule[]>;
   /**
-   * Moves a schedule on and enqueues its ticks, in one transaction. If the schedule is no longer at the tick at which the
-   * caller saw it, nothing changes and the result is null. So only one of several callers succeeds.
+   * Moves a schedule to its next tick and enqueues its due ticks, in one transaction. Changes nothing and returns null if the
+   * schedule was removed, paused or moved since the caller read it. So only one of several callers succeeds.
    *
-   * - A tick that was handled before is left out, even if the clock was set back by up to 6 hours since.
-   * - While a job of the schedule is unfinished, `overlap` decides. Waiting ticks come before new ones.
+   * - A tick that was handled before is left out, even if the clock was set back by up to 6 hours since then.
+   * - While a job of the schedule is unfinished, a tick is enqueued, waits or is skipped, depending on `overlap`. Waiting
+   *   ticks come before new ones.
    * - A tick is skipped if the unique key of its job is taken.
    */
   fire(firing: Firing, now: number): Promise<FiredTick[] | null>;
   /**
-   * Adds a job for the schedule at once, even if another one runs. It does not count as a scheduled tick. If its unique key is taken, the job
-   * that has it is returned, marked `existing`. Returns null if there is no schedule with this name.
+   * Adds a job for the schedule immediately, even if another one runs. It does not count as a scheduled tick. If its unique key
+   * is taken, returns the job that has it, marked `existing`. Returns null if there is no schedule with this name.
    */
   fireNow(name: string, job: JobSpec, now: number): Promise<Job | null>;
 }
 
 export interface Firing {
-  /** The schedule as the caller saw it. */
+  /** The schedule as the caller read it. */
   schedule: Schedule;
-  /** Becomes the next tick. */
+  /** The tick after the due ones, or null if there is none. */
   nextAt: number | null;
-  /** The due ticks, oldest first, each with the id of its job. */
+  /** The due ticks, oldest first, each with the id of its job. While a job is unfinished, ticks without `mayWait` are skipped. */
   ticks: { at: number; mayWait: boolean; jobId: string }[];
-  /** The ids for the jobs of the `schedule.waiting` ticks that wait already, oldest first. */
+  /** The ids for the jobs of the ticks that are waiting already, oldest first. There are `schedule.waiting` of them. */
   waitingJobIds: string[];
   /** The template of the jobs of all ticks. `jobOfTick` (core/schedule.ts) makes the job of one tick from it. */
   job: JobSpec;
@@ -52,7 +53,7 @@ export interface Firing {
 
 export interface FiredTick {
   at: number;
-  /** Null if the tick waits for the previous job, or was skipped because of that job or of its unique key. */
+  /** Null if the tick waits for the previous job, or was skipped because of that job or because its own unique key is taken. */
   job: Job | null;
   waits: boolean;
 }

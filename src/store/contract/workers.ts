@@ -10,19 +10,19 @@ export interface WorkerStore {
   register(worker: NewWorker, lastUsedAttempt?: number): Promise<void>;
   /** Renews the heartbeat and returns the worker's stop order. Returns null if the worker is no longer registered. */
   beat(workerId: string, draining: boolean, now: number): Promise<{ order: StopOrder | null } | null>;
-  /** Returns the worker's stop order without a write. */
+  /** Returns the worker's stop order without a write, or null if it has none. */
   stopOrderOf(workerId: string): Promise<StopOrder | null>;
-  /** Removes a worker. Returns false, and changes nothing, while it holds a job. */
+  /** Removes a worker. Returns false, and changes nothing, if it holds a job or is not registered. */
   unregister(workerId: string): Promise<boolean>;
   /**
    * Removes a worker that still holds jobs, if one of the other workers `heirs` is registered, not draining and not ordered to
-   * stop. Such a worker looks for jobs without a worker before it leaves. Returns false if nothing has changed.
+   * stop. Before an heir leaves, it looks for running jobs whose worker is gone. Returns false if nothing has changed.
    */
   handOver(workerId: string, heirs: string[]): Promise<boolean>;
   workers(): Promise<Worker[]>;
   /**
-   * Registers a supervisor, so that it can be ordered to stop while it has no worker. Returns the last order to all, read in
-   * the same transaction, because the supervisor may have been starting when that order was given.
+   * Registers a supervisor, so that it can be ordered to stop while it has no worker. Returns the mark of the last `orderAll`,
+   * read in the same transaction, because the supervisor may have been starting when that order was given.
    */
   registerSupervisor(supervisor: RegisteredProcess): Promise<StopMark | null>;
   unregisterSupervisor(id: string): Promise<void>;
@@ -36,7 +36,7 @@ export interface WorkerStore {
   orderAll(order: StopOrder, mark: StopMark): Promise<void>;
 }
 
-/** The last stop order to every worker. A supervisor that was starting at that time obeys it, too. */
+/** Describes when and by whom the last `orderAll` was given. A supervisor that was starting at that time obeys it, too. */
 export interface StopMark {
   /** The boot whose clock `at` is read from. */
   boot: string;
@@ -45,7 +45,7 @@ export interface StopMark {
   /** The process that gave the order, and its ancestors. If one of them executes queuectl later, it is not stopped. */
   by: string[];
   /**
-   * The processes of this pid namespace that ran queuectl at that time, or had just been forked. Missing in the mark of an
+   * The processes of `pidNamespace` that ran queuectl at that time, or had just been forked. Missing in the mark of an
    * older version, and null if the system does not list processes.
    */
   programs?: { pidNamespace: string; running: string[]; forked: string[] } | null;

@@ -1,23 +1,15 @@
 import type { CareStore } from '../contract/care.ts';
 import type { Connection } from './connection.ts';
 import { load } from './load.ts';
-import { readSupportedVersion } from './migrate.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
 import { runningJobs } from './sql/claims.ts';
 import { SAVED_TABLES } from './tables.ts';
 
-/** Implements this part except `epoch`, `origin` and `withActor`, which store.ts adds. */
-export function careStore(
-  db: Connection,
-  onRenewed: () => void,
-): Omit<CareStore, 'epoch' | 'origin' | 'withActor'> {
+/** Implements the methods of this part that move the contents of a store. store-core.ts has the others. */
+export function careStore(db: Connection, onRenewed: () => void): Pick<CareStore, 'renew' | 'dump' | 'load'> {
   return {
-    async check() {
-      db.checkFile();
-      await db.read(() => readSupportedVersion(db));
-    },
     renew: (settleLost) =>
       db.write('renew', () => {
         db.run(sql.keepOrigin);
@@ -35,8 +27,5 @@ export function careStore(
         }
       }),
     load: (rows, options) => db.write('load', () => load(db, rows, options)),
-    async close() {
-      db.close();
-    },
   };
 }

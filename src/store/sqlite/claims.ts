@@ -1,5 +1,5 @@
 import { attemptEndingEvent } from '../../core/events.ts';
-import type { ClaimedJob, Seal } from '../../core/job.ts';
+import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore, Settlement } from '../contract/claims.ts';
 import type { Connection } from './connection.ts';
@@ -7,10 +7,11 @@ import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { refuseUnreadable, toClaimedJob } from './rows.ts';
+import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
+import { refuseUnreadable } from './unreadable.ts';
 
 const WITH_BALLAST = { usesBallast: true };
 
@@ -28,17 +29,7 @@ export function claimStore(db: Connection): ClaimStore {
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busyQueues: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
-    mark: (claim, reason) =>
-      db.write(
-        'mark',
-        () => {
-          const before = db.get(sql.endReason, claim.attempt)?.end_reason ?? null;
-          if (db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 0) return false;
-          if (before === null) recordAttemptEvent(db, attemptEndingEvent(reason), claim.attempt);
-          return true;
-        },
-        WITH_BALLAST,
-      ),
+    mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
     adopt: (claim, workerId) =>
       db.write('adopt', () => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
@@ -55,6 +46,13 @@ export function claimStore(db: Connection): ClaimStore {
     runningJobs: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
     endReasons: (workerId) => db.read(() => db.all(sql.endReasons, workerId)),
   };
+}
+
+function mark(db: Connection, { attempt, token }: Claim, reason: EndReason): boolean {
+  const before = db.get(sql.endReason, attempt)?.end_reason ?? null;
+  if (db.run(sql.markAttempt, reason, attempt, token) === 0) return false;
+  if (before === null) recordAttemptEvent(db, attemptEndingEvent(reason), attempt);
+  return true;
 }
 
 function readSeal(db: Connection): Seal | null {
@@ -77,14 +75,8 @@ function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take
   const mayHaveMadeRoom = most !== null || request.settlements.some((one) => hasLimitedQueue(db, one));
   if (limit <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
   const jobNumbers = chooseJobs(db, { ...request, limit }, now);
-  return {
-    settled,
-    jobs: jobNumbers
-      .map((number) => takeOne(db, number, request.workerId, now))
-      .filter((job) => job !== null),
-    mayHaveMadeRoom,
-    hasUnblocked,
-  };
+  const jobs = jobNumbers.map((number) => takeOne(db, number, request.workerId, now));
+  return { settled, jobs: jobs.filter((job) => job !== null), mayHaveMadeRoom, hasUnblocked };
 }
 
 /** Tells whether the job is in a queue with a concurrency limit, so that its end may make room for other workers. */
@@ -140,7 +132,7 @@ function takeJob(db: Connection, number: number, workerId: string, now: number):
   return toClaimedJob(row);
 }
 
-/** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from all other jobs. */
+/** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from claiming any job. */
 function takeOrHoldJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;

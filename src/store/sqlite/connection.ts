@@ -2,7 +2,6 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
-import { freeBallast } from '../../state/ballast.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translateError } from './failures.ts';
@@ -43,20 +42,20 @@ export interface Connection extends Statements {
   pragma(name: string): number;
   /** Makes every write call `check` first, inside its transaction. `check` throws to refuse the write. */
   checkBeforeWrites(check: () => void): void;
-  /** Calls `mend` after a write failed for a value out of range or a full disk. If `mend` returns true, the write is repeated. */
-  onWriteFailure(mend: (error: unknown) => boolean): void;
+  /** Calls `mend` after a write failed because of a value out of range or a full disk. If `mend` returns true, repeats the write. */
+  onWriteFailure(mend: (error: unknown) => Promise<boolean>): void;
   /** Switches the file to WAL mode. */
   useWal(): Promise<void>;
   /**
-   * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `usesBallast` it
-   * removes the ballast if the disk is full. Only writes that end or remove something may do so.
+   * Runs `work`, which must not await, in a transaction. Waits for other writers. With `usesBallast`, it removes the ballast
+   * if the disk is full. Only writes that end or remove something use the ballast.
    */
   write<T>(verb: keyof Store | 'migrate', work: () => T, options?: { usesBallast: boolean }): Promise<T>;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
-   * Locks the file for all others until the connection is closed, and folds the WAL into it. Others wait as for any writer.
-   * Does nothing if another file has the path now, because the WAL there belongs to that file.
+   * Locks out all other connections until this one is closed, and copies the WAL into the file. Others wait as for any writer.
+   * Does nothing if another file has the path now, because the -wal file there belongs to that file.
    */
   hold(): Promise<void>;
   /** Tells whether the open file is still the one at the path. Otherwise nobody would read what is written into it. */
@@ -64,16 +63,15 @@ export interface Connection extends Statements {
   /** Throws if the file is no longer current, or if its -wal or -shm file was removed. */
   checkFile(): void;
   /**
-   * Makes every read and write throw once the -wal or -shm file was removed. Another process may have made new ones, and nobody
-   * would see what is written into the old ones.
+   * Makes writes throw after the -wal or -shm file was removed, and reads at most a second later. Nobody would see what is
+   * written into the old files once another process has created new ones.
    */
   watchFiles(): void;
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
   /**
-   * Closes the connection, unless its -wal or -shm file was replaced by another. SQLite would then copy old pages over new ones
-   * and remove the new -wal, so such a connection stays open until the process ends. If the files were only removed, closing is
-   * safe, because nobody creates new ones while this process has the old ones open (care/current-files.ts).
+   * Closes the connection, unless another file has replaced its -wal or -shm file. Closing would then copy old pages over new
+   * ones and remove the new -wal, so such a connection stays open until the process ends (see also care/current-files.ts).
    */
   close(): void;
 }
@@ -84,7 +82,7 @@ interface ConnectionState {
   db: DatabaseSync;
   files: FileWatch;
   check: () => void;
-  mend: (error: unknown) => boolean;
+  mend: (error: unknown) => Promise<boolean>;
   isWriting: boolean;
 }
 
@@ -97,7 +95,14 @@ export async function connect(
   const isCurrent = (): boolean => fileId(path) === file;
   const db = open(path);
   const files = watchLiveFiles(path, isCurrent);
-  const opened: ConnectionState = { path, db, files, check: () => {}, mend: () => false, isWriting: false };
+  const opened: ConnectionState = {
+    path,
+    db,
+    files,
+    check: () => {},
+    mend: async () => false,
+    isWriting: false,
+  };
   try {
     await retryWhileLocked(path, () => configure(db));
   } catch (error) {
@@ -219,30 +224,40 @@ async function write<T>(
       crashPoint(`in-${verb}`);
       return done;
     });
-  const result = await retryWhileLocked(path, () =>
+  const save = (): T =>
     files.guard(() => {
-      const done = commitOrMend(opened, commit, usesBallast);
+      const done = asWriter(opened, commit);
       // The files are checked before the write returns, because a commit into a removed file may be lost.
       files.checkBoth('; the last change may not have been saved');
       return done;
-    }),
-  );
+    });
+  let isMended = false;
+  const mendOnce = async (error: unknown): Promise<boolean> => {
+    if (isMended || !(isOutOfRange(error) || isFull(error))) return false;
+    isMended = true;
+    return removeCause(opened, error, usesBallast);
+  };
+  const result = await retryWhileLocked(path, save, GIVE_UP_MS, mendOnce);
   crashPoint(`after-${verb}`);
   return result;
 }
 
-/** Commits. If that fails because of a bad value or a full disk, tries to remove the cause and commits again. */
-function commitOrMend<T>(opened: ConnectionState, commit: () => T, usesBallast: boolean): T {
+/** Runs `work` as a part of a write, which must not depend on a number that was rounded. */
+function asWriter<T>(opened: ConnectionState, work: () => T): T {
   opened.isWriting = true;
   try {
-    return commit();
-  } catch (error) {
-    const mended = (isOutOfRange(error) || isFull(error)) && opened.mend(error);
-    if (!mended && !(usesBallast && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
-    return commit();
+    return work();
   } finally {
     opened.isWriting = false;
   }
+}
+
+/** Tries to remove the cause of a failed write, a bad value or a full disk. Returns whether the write should be repeated. */
+async function removeCause(opened: ConnectionState, error: unknown, usesBallast: boolean): Promise<boolean> {
+  if (await opened.mend(error)) return true;
+  if (!usesBallast || !isFull(error)) return false;
+  const { freeBallast } = await import('../../state/ballast.ts');
+  return freeBallast(stateBeside(opened.path));
 }
 
 /** Rounds integers that are too large for JavaScript to the nearest numbers. */
@@ -262,9 +277,9 @@ function openFile(path: string): DatabaseSync {
 
 function configure(db: DatabaseSync): void {
   refuseOldSqlite(db);
-  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`); // fault-control: sync-commits
-  // A statement that fires a trigger writes its own journal. On disk, the default, that would double its cost.
-  db.exec('PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY');
+  const settings = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`; // fault-control: sync-commits
+  // A statement that fires a trigger writes a temporary journal. Writing it to disk, the default, would double the cost.
+  db.exec(`${settings}; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
 }
 
 function refuseOldSqlite(db: DatabaseSync): void {
@@ -289,7 +304,7 @@ function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
   }
 }
 
-/** Locks all others out. Every connection in WAL mode holds a lock on the file, so none is overlooked. */
+/** Locks out all other connections. SQLite leaves WAL mode only if no other connection is open, so this fails as busy while one is. */
 function hold(db: DatabaseSync, isCurrent: () => boolean): void {
   db.prepare('PRAGMA schema_version').get();
   // In WAL mode that read has locked the file, so nobody can replace it from now on.
@@ -306,13 +321,19 @@ function journalModeOf(db: DatabaseSync): string {
   return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
-/** Repeats `work` while the file is locked, for at most `giveUpMs`. SQLite's own, growing pauses could starve a process. */
-async function retryWhileLocked<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
+/** Repeats `work` while the file is locked, for at most `giveUpMs`, and after `mend` has removed the cause of an error. SQLite's own, growing pauses could starve a process. */
+async function retryWhileLocked<T>(
+  path: string,
+  work: () => T,
+  giveUpMs = GIVE_UP_MS,
+  mend: (error: unknown) => Promise<boolean> = async () => false,
+): Promise<T> {
   const start = performance.now();
   for (;;) {
     try {
       return work();
     } catch (error) {
+      if (await mend(error)) continue;
       if (!isBusy(error)) throw translateError(error, path); // fault-control: busy-retry
       if (performance.now() - start > giveUpMs) throw translateError(error, path);
       await pause(1 + Math.random() * 3);

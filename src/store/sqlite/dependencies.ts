@@ -4,9 +4,9 @@ import type { Dependency } from '../../core/job.ts';
 import type { ChildState, ParentState } from '../contract/jobs.ts';
 import type { Connection } from './connection.ts';
 import { recordKnownJobEvent } from './record-events.ts';
-import { newTally } from './rollups.ts';
 import * as sql from './sql/dependencies.ts';
 import { jobSummary } from './sql/job-actions.ts';
+import { newTally } from './tally.ts';
 
 /** A parent job that has ended or was deleted. */
 export interface EndedParent {
@@ -16,25 +16,25 @@ export interface EndedParent {
 }
 
 /**
- * Adds the dependencies of new jobs and unblocks the jobs whose parents have already ended. `standIns` maps the id of a job
- * that was not added, because its unique key is taken, to the id of the job that has the key.
+ * Adds the dependencies of new jobs, and handles the parents that have already ended. `keyHolders` maps the id of a job that
+ * was not added, because its unique key is taken, to the id of the job that has the key.
  */
 export function addDependencies(
   db: Connection,
-  children: string[],
-  standIns: ReadonlyMap<string, string>,
+  childIds: string[],
+  keyHolders: ReadonlyMap<string, string>,
   now: number,
 ): void {
   const endedParents = new Map<number, EndedParent>();
   let firstChild = Number.POSITIVE_INFINITY;
   let dependsOnNewer = false;
-  for (const child of children) {
+  for (const child of childIds) {
     const row = db.get(jobSummary, child)!;
     const number = row.number as number;
     firstChild = Math.min(firstChild, number);
     const parents = JSON.parse(row.depends_on as string) as Dependency[];
     for (const [ordinal, { id, on }] of parents.entries()) {
-      const parent = db.get(jobSummary, id) ?? db.get(jobSummary, standIns.get(id) ?? '');
+      const parent = db.get(jobSummary, id) ?? db.get(jobSummary, keyHolders.get(id) ?? '');
       if (parent === undefined)
         throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
       const parentNumber = parent.number as number;
@@ -54,10 +54,8 @@ export function addDependencies(
 const JOBS_PER_END = 3;
 
 function refuseCycle(db: Connection, firstChild: number): void {
-  const rows = db.all(sql.parentsOfJobsFrom, firstChild);
-  const parentsOf = new Map(
-    rows.map((row) => [row.child as number, JSON.parse(row.parents as string) as number[]]),
-  );
+  const rows = db.all<{ child: number; parents: string }>(sql.parentsOfJobsFrom, firstChild);
+  const parentsOf = new Map(rows.map(({ child, parents }) => [child, JSON.parse(parents) as number[]]));
   const cycle = findCycle(parentsOf);
   if (cycle === null) return;
   const quotedIds = (numbers: number[]): string =>
@@ -72,14 +70,10 @@ function refuseCycle(db: Connection, firstChild: number): void {
 }
 
 /**
- * Unblocks, holds or cancels the jobs that depend on a job that has ended. A cancelled child is an ended parent
- * itself. Returns how many dependencies were met, and the ids of the cancelled jobs.
+ * Unblocks, holds or cancels the jobs that depend on a job that has ended, and likewise the dependents of those that it
+ * cancels. Returns how many dependencies were met, and the ids of the cancelled jobs.
  */
-export function handleParentEnd(
-  db: Connection,
-  first: EndedParent,
-  now: number,
-): { met: number; cancelled: string[] } {
+export function handleParentEnd(db: Connection, first: EndedParent, now: number) {
   let met = 0;
   const cancelled: string[] = [];
   const endedParents = [first];
@@ -116,26 +110,44 @@ export function reopenDependencies(db: Connection, id: string): void {
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
 }
 
-export function childrenOf(db: Connection, id: string): ChildState[] {
-  return db.all<ChildState>(sql.childrenOfJob, id);
+export function childrenOf(db: Connection, id: string, limit: number): ChildState[] {
+  const parent = db.get(jobSummary, id);
+  // SQLite reads a negative limit as none.
+  const most = Number.isFinite(limit) ? limit : -1;
+  return parent === undefined ? [] : db.all<ChildState>(sql.childrenOfJob, parent.number!, most);
 }
 
-/** Returns the ids of the jobs that `handleParentEnd` would cancel. */
-export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted'): string[] {
-  // Besides ended jobs, jobs in this phase do not change: a running job cannot be deleted.
-  const sparedPhase = end === 'deleted' ? 'running' : 'ended';
-  const roots = JSON.stringify(ids);
-  const satisfied = JSON.stringify(SATISFIED_CONDITIONS[end]);
-  return db
-    .all(
-      sql.cancelledWith,
-      satisfied,
-      roots,
-      sparedPhase,
-      JSON.stringify(SATISFIED_CONDITIONS.cancelled),
-      roots,
-    )
-    .map((row) => row.id as string);
+export function countChildren(db: Connection, id: string, most: number): number {
+  const parent = db.get(jobSummary, id);
+  return parent === undefined ? 0 : (db.get(sql.countChildren, parent.number!, most)!.jobs as number);
+}
+
+/** Returns the ids of the jobs that `handleParentEnd` would cancel if these jobs were cancelled or deleted, but at most `most`. */
+export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted', most: number) {
+  const seen = new Set<number>();
+  const parents: { number: number; end: ParentEnd }[] = [];
+  for (const id of ids) {
+    const job = db.get(jobSummary, id);
+    // A running job cannot be deleted, and the end of a job that has ended cancels nothing more.
+    if (job === undefined || job.phase === 'ended' || (end === 'deleted' && job.phase === 'running'))
+      continue;
+    seen.add(job.number as number);
+    parents.push({ number: job.number as number, end });
+  }
+  const cancelled: { number: number; id: string }[] = [];
+  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+    const satisfied = JSON.stringify(SATISFIED_CONDITIONS[parent.end]);
+    for (const row of db.each(sql.cancelledChildren, parent.number, satisfied)) {
+      if (cancelled.length >= most) break;
+      const number = row.number as number;
+      if (seen.has(number)) continue;
+      seen.add(number);
+      cancelled.push({ number, id: row.id as string });
+      parents.push({ number, end: 'cancelled' });
+    }
+    if (cancelled.length >= most) break;
+  }
+  return cancelled.sort((a, b) => a.number - b.number).map((job) => job.id);
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {

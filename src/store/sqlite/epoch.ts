@@ -1,11 +1,11 @@
 import { QueueError } from '../../core/errors.ts';
 import type { Connection, Row } from './connection.ts';
 import { translateError } from './failures.ts';
-import * as sql from './sql/care.ts';
+import * as sql from './sql/epoch.ts';
 
 export const EPOCH_PATTERN = /^[0-9a-f]{12}$/;
 
-/** Reads the epochs of a store. Caches its own epoch until `forgetEpoch` is called. */
+/** Reads the epoch and the origin of a store. Caches the epoch until `forgetEpoch` is called. */
 export function epochReader(db: Connection) {
   let epoch: string | null = null;
   return {

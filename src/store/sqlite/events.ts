@@ -35,7 +35,7 @@ function events(db: Connection, after: number, limit: number): StoreEvent[] {
   return result;
 }
 
-/** Returns at most `limit` events after event `after` from a row that stands for one event per job. */
+/** Returns at most `limit` events with numbers above `after` from a row that stands for one event per job. */
 function expandRow(db: Connection, row: Row, after: number, limit: number): StoreEvent[] {
   const firstNumber = (row.number as number) - (row.jobs as number) + 1;
   const from = Math.max(firstNumber, after + 1);
@@ -77,7 +77,7 @@ function lastEventNumber(db: Connection): number {
   return (db.get(sql.lastEventNumber)?.seq as number | undefined) ?? 0;
 }
 
-/** Finds the event by bisection, because there may be millions. Times rise with the numbers. */
+/** Finds the event by bisection, because there may be millions. Assumes that times rise with the numbers. */
 function lastEventNumberBefore(db: Connection, at: number): number {
   const last = lastEventNumber(db);
   let low = 1;
@@ -98,7 +98,7 @@ interface OldEvent {
   jobs: number;
 }
 
-/** Returns a batch of the events after `after` that are to be removed, oldest first. */
+/** Returns a batch of the events with numbers above `after` that are to be removed, oldest first. */
 function excessEvents(db: Connection, keep: EventRetention, now: number, after: number): OldEvent[] {
   const oldest = db.all<OldEvent>(sql.oldestEvents, after, ROWS_AT_ONCE);
   return oldest.slice(0, countExcessEvents(keep, lastEventNumber(db), oldest, now));

@@ -58,10 +58,7 @@ export const isUniqueViolation = (error: unknown): boolean => resultOf(error) ==
 /** Tells whether a constraint of a table refuses the row. */
 export const isConstraintViolation = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
 
-/**
- * Tells whether a value in a row is too large for an exact JavaScript number, a sum of values overflows, or a CHECK or the type
- * of a column refuses a value.
- */
+/** Tells whether a number in a row is too large for JavaScript, a sum overflows, or a CHECK or a column type refuses a value. */
 export function isOutOfRange(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
   const refused = [WRONG_TYPE, CHECK_FAILED].includes(resultOf(error));
@@ -79,7 +76,7 @@ export function isFull(error: unknown): boolean {
   return primaryResult(error) === FULL || resultOf(error) === IOERR_SHMSIZE;
 }
 
-/** Tells whether the file system is read-only, because SQLite does not report why it could not create a file. */
+/** Tells whether the file system is read-only. SQLite does not report this when it cannot create a file. */
 function isReadOnly(directory: string): boolean {
   try {
     accessSync(directory, constants.W_OK);

@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs';
-import { COUNT_NAMES, emptyFigures, type Figures, TIERS, type Tier } from '../../core/figures.ts';
-import { addSummary, BUCKET_COUNT } from '../../core/histogram.ts';
+import { COUNT_NAMES, emptyFigures, type Figures } from '../../core/figures.ts';
+import { addSummary, bucketCount } from '../../core/histogram.ts';
 import { addPacked } from '../../core/packed-counts.ts';
+import { TIERS, type Tier } from '../../core/tiers.ts';
 import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
-import { recordOldestWaiting, TIER_NUMBERS } from './rollups.ts';
+import { recordOldestWaiting } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/figures.ts';
+import { TIER_NUMBERS } from './tally.ts';
 
 /** At most this many rows are removed in one transaction, which delays other writers by a millisecond. */
 const ROLLUPS_AT_ONCE = 300;
@@ -20,11 +22,10 @@ export function figureStore(db: Connection): FigureStore {
     breakdown: (request) => db.read(() => sumByLabels(db, rollups(db, request))),
     totals: () => db.read(() => sumByLabels(db, db.each(sql.rollups, 0, 0, 1))),
     oldestWaiting: (now) =>
-      db.read(() =>
-        db
-          .all(sql.oldestWaiting)
-          .map((row) => ({ queue: row.name as string, since: waitingSince(row, now) })),
-      ),
+      db.read(() => {
+        const rows = db.all(sql.oldestWaiting);
+        return rows.map((row) => ({ queue: row.name as string, since: waitingSince(row, now) }));
+      }),
     sampleWaiting: (now) => sampleWaiting(db, now),
     // The file is not opened, because closing it would drop SQLite's locks.
     walBytes: async () => statSync(`${db.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
@@ -43,14 +44,8 @@ function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest
   const matches = (row: Row): boolean =>
     (queue === undefined || row.queue === queue) && (name === undefined || row.name === name);
   const isUnfiltered = queue === undefined && name === undefined;
-  const kinds = new Set(
-    isUnfiltered
-      ? []
-      : db
-          .all(sql.kinds)
-          .filter(matches)
-          .map((row) => row.number),
-  );
+  const matching = isUnfiltered ? [] : db.all(sql.kinds).filter(matches);
+  const kinds = new Set(matching.map((row) => row.number));
   for (const row of db.each(sql.rollups, TIER_NUMBERS[tier], from, to))
     if (isUnfiltered || kinds.has(row.kind!)) yield row;
 }
@@ -59,7 +54,7 @@ function sumByLabels(db: Connection, rows: Iterable<Row>): (Labels & Figures)[] 
   const labels = new Map(
     db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
   );
-  // Figures of a removed queue have no name.
+  // In a damaged store, figures may lack their labels. They are left out.
   return [...sumBy('kind', rows)].flatMap(([kind, figures]) => {
     const label = labels.get(kind);
     return label === undefined ? [] : [{ ...label, ...figures }];
@@ -83,7 +78,7 @@ function addRow(sums: Figures, row: Row): void {
   sums.oldestMs = Math.max(sums.oldestMs, row.oldest_ms as number);
   for (const histogram of ['wait', 'run'] as const) {
     if (row[histogram] === null) continue;
-    addPacked(sums[histogram].counts, row[histogram] as Uint8Array, BUCKET_COUNT);
+    addPacked(sums[histogram].counts, row[histogram] as Uint8Array, bucketCount());
     addSummary(sums[histogram], {
       sumMs: row[`${histogram}_ms`] as number,
       least: row[`${histogram}_least`] as number | null,

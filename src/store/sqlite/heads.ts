@@ -24,7 +24,7 @@ export function headsOf(db: Connection, queue: OpenQueue, most: number, now: num
   }));
 }
 
-/** In a queue with aging, a claim reads jobs of at most this many of the highest and of the other priorities. */
+/** In a queue with aging, a claim reads jobs of at most this many of the highest priorities, and of this many others. */
 const HIGHEST_PRIORITIES = 32;
 const OTHER_PRIORITIES = 32;
 

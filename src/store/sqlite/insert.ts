@@ -6,17 +6,25 @@ import type { Connection } from './connection.ts';
 import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
 import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from './new-rows.ts';
-import { queueNumber } from './queues.ts';
 import { newEnqueueLog } from './record-events.ts';
-import { newTally } from './rollups.ts';
 import { toJob } from './rows.ts';
+import { queueNumber } from './settings.ts';
 import * as sql from './sql/jobs.ts';
+import { newTally } from './tally.ts';
 
 /** Turns a job into the value that `insert` returns for it, often only its id. */
-export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
+type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
+
+/** Returns the method `insert` of the store. */
+export const insertion =
+  (db: Connection) =>
+  <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency): Promise<T[]> =>
+    idempotency === undefined
+      ? db.write('insert', () => insert(db, jobs, now, keep))
+      : insertIdempotently(db, jobs, now, idempotency, keep);
 
 /** Inserts jobs under an idempotency key. If the key was used before, returns the jobs of that use instead. */
-export async function insertIdempotently<T>(
+async function insertIdempotently<T>(
   db: Connection,
   jobs: Iterable<JobSpec>,
   now: number,
@@ -50,15 +58,12 @@ export async function insertIdempotently<T>(
  * Takes an idempotency key in the transaction that adds its jobs, and returns null. If the key was used before, returns the
  * ids of the jobs of that use, or throws if the body differs.
  */
-function takeKey(
-  db: Connection,
-  { key, body }: Idempotency,
-  now: number,
-): { ids: string[]; usedAt: number } | null {
+function takeKey(db: Connection, { key, body }: Idempotency, now: number) {
   db.run(sql.freeExpiredKey, key, now - KEY_KEPT_MS);
   if (db.run(sql.takeKey, key, body, now) === 1) return null;
   const row = db.get(sql.useOfKey, key)!;
-  if (row.body === body) return { ids: JSON.parse(row.ids as string), usedAt: row.used_at as number };
+  if (row.body === body)
+    return { ids: JSON.parse(row.ids as string) as string[], usedAt: row.used_at as number };
   throw new QueueError('key-reused', `the idempotency key '${key}' was already used for a different request`);
 }
 
@@ -74,8 +79,8 @@ function jobOfEarlierUse(db: Connection, id: string, usedAt: number): Job | Gone
 export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
   const results: T[] = [];
   const queues = new Map<string, { number: number; added: number }>();
-  const children: { id: string; at: number }[] = [];
-  const standIns = new Map<string, string>();
+  const children: { id: string; index: number }[] = [];
+  const keyHolders = new Map<string, string>();
   const log = newEnqueueLog(db);
   const figures = newTally(db);
   let batch: PlacedJob[] = [];
@@ -95,8 +100,8 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
     const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, log) : null;
     if (!hasKeyOrStdin) queue.added++;
     if (existing === null) figures.countEnqueued(queue.number, job.name);
-    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: results.length });
-    if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
+    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, index: results.length });
+    if (existing !== null && existing.id !== job.id) keyHolders.set(job.id, existing.id);
     results.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertBatch(db, batch, now, log);
@@ -104,16 +109,11 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   figures.write(now);
   for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
   // Dependencies are added last, because a job may depend on one that comes after it.
-  if (children.length > 0)
-    addDependencies(
-      db,
-      children.map((child) => child.id),
-      standIns,
-      now,
-    );
-  // Some jobs may have been unblocked or cancelled at once.
+  const childIds = children.map((child) => child.id);
+  if (childIds.length > 0) addDependencies(db, childIds, keyHolders, now);
+  // Jobs with dependencies are read again, because some may have been unblocked, held or cancelled immediately.
   if (keep === undefined)
-    for (const { id, at } of children) results[at] = toJob(db.get(sql.jobById, id)!) as T;
+    for (const { id, index } of children) results[index] = toJob(db.get(sql.jobById, id)!) as T;
   return results;
 }
 
@@ -145,14 +145,12 @@ function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, l
 }
 
 function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
-  for (const one of batch) {
-    addRow(db, sql.insertJob, one, now);
-    log.add(db.get(sql.insertedNumber)!.number as number, one.job.id, one.queue);
-  }
+  for (const one of batch) log.add(addRow(db.insert, sql.insertJob, one, now), one.job.id, one.queue);
 }
 
+/** Adds a row by `add`, a method of the connection, and returns its result. */
 function addRow(
-  db: Connection,
+  add: Connection['run'] | Connection['insert'],
   statement: string,
   placed: PlacedJob,
   now: number,
@@ -161,7 +159,7 @@ function addRow(
   const values: SQLInputValue[] = [];
   pushValues(values, placed, now);
   try {
-    return db.run(statement, ...values, ...extraValues);
+    return add(statement, ...values, ...extraValues);
   } catch (error) {
     if (isUniqueViolation(error))
       throw new QueueError('job-exists', `a job with the id '${placed.job.id}' already exists`);
@@ -193,7 +191,7 @@ function insertUnique(
   db.run(sql.freeExpiredSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
-  const added = addRow(db, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
+  const added = addRow(db.run, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
   if (added === 1) log.add(db.get(sql.insertedNumber)!.number as number, placed.job.id, placed.queue);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }

@@ -7,13 +7,13 @@ import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd, reopenDependencies } from './dependencies.ts';
 import { EDITABLE_FIELDS } from './job-columns.ts';
 import { writerOf } from './new-rows.ts';
-import { queueNumber } from './queues.ts';
 import { recordAttemptEvent, recordJobEvent, recordKnownJobEvent } from './record-events.ts';
-import { newTally } from './rollups.ts';
+import { queueNumber } from './settings.ts';
 import { endReason } from './sql/claims.ts';
 import * as sql from './sql/job-actions.ts';
+import { newTally } from './tally.ts';
 
-/** The conditions for a change are in WHERE clauses, so a job that can no longer be changed is left as it is. */
+/** The WHERE clauses hold the conditions for a change, so a job that can no longer be changed is left as it is. */
 export function jobActionStore(db: Connection): JobActionStore {
   const changeEach = (
     verb: 'hold' | 'release' | 'edit',
@@ -56,7 +56,7 @@ function retry(db: Connection, ids: string[], from: readonly State[], now: numbe
 }
 
 function release(db: Connection, id: string, now: number): number {
-  const released = db.run(sql.releaseHeld, now, now, id);
+  const released = db.run(sql.releaseHeld, now, now, now, id);
   if (released === 1) reopenDependencies(db, id);
   return released;
 }
@@ -105,7 +105,8 @@ function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
 
 function edit(db: Connection, id: string, changes: JobChanges, now: number): number {
   const { command, runAt, maxRetries } = changes;
-  const due = runAt === undefined ? null : (runAt ?? now);
+  // A time in the past makes the job due now, because it did not wait before.
+  const due = runAt === undefined ? null : Math.max(runAt ?? now, now);
   const values = EDITABLE_FIELDS.flatMap((field): SQLInputValue[] => {
     const value = changes[field.key as keyof JobChanges];
     if (value === undefined) return [0, null];

@@ -3,7 +3,6 @@ import { JOB_DEFAULTS, KEPT_FIELDS } from '../../core/field-list.ts';
 
 /** The fields that have a column of their own with the same name. */
 export const OWN_FIELDS = KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);
-/** The fields that can be edited. */
 export const EDITABLE_FIELDS = OWN_FIELDS.filter((field) => field.edit !== undefined);
 /** The fields that share the JSON object in the column `start`. Those that a job does not set are left out of it. */
 export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'start');
@@ -11,18 +10,16 @@ export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'star
 /** The columns of `job` that hold what a user sets, without those of unique keys. */
 export const FIELD_COLUMNS = [...OWN_FIELDS.map((field) => field.name), 'hooks', 'policy', 'start'];
 
-const PLAIN = OWN_FIELDS.filter((field) => field.plain);
+const PLAIN = OWN_FIELDS.filter((field) => field.plain && field.name !== 'queue');
 /** The columns that are set for a plain job, which sets no rarely used field. `queue` is the first: it gets the number of the queue. */
-export const PLAIN_COLUMNS = [
-  'queue',
-  ...PLAIN.map((field) => field.name).filter((name) => name !== 'queue'),
-];
-export const PLAIN_KEYS = PLAIN.map((field) => field.key).filter((key) => key !== 'queue');
-/** The properties that have their defaults in a plain job, and (RARE_DEFAULTS) these defaults in the same order. */
+export const PLAIN_COLUMNS = ['queue', ...PLAIN.map((field) => field.name)];
+export const PLAIN_KEYS = PLAIN.map((field) => field.key);
+/** The properties that have their defaults in a plain job. */
 export const RARE_KEYS = [...OWN_FIELDS, ...START_FIELDS]
   .filter((field) => !field.plain)
   .map((field) => field.key)
   .concat('hooks', 'policy');
+/** The defaults of RARE_KEYS, in the same order. */
 export const RARE_DEFAULTS = RARE_KEYS.map((key) => JOB_DEFAULTS[key]);
 
 /** The columns that hold JSON, and whether it is an array or an object. */

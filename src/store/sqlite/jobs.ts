@@ -1,32 +1,29 @@
-import type { Idempotency } from '../../core/idempotency.ts';
-import type { JobSpec } from '../../core/job.ts';
 import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
-import { cancelledWith, childrenOf, dependenciesOf } from './dependencies.ts';
-import { insert, insertIdempotently, type Keep } from './insert.ts';
+import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
-import { toAttempt, toJob } from './rows.ts';
+import { mapIfFound, toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
-export function jobStore(db: Connection): JobStore {
+/** Implements this part except `insert`, which store-core.ts has. */
+export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
   return {
-    insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency) =>
-      idempotency === undefined
-        ? db.write('insert', () => insert(db, jobs, now, keep))
-        : insertIdempotently(db, jobs, now, idempotency, keep),
     get: (id) => db.read(() => mapIfFound(db.get(sql.jobById, id), toJob)),
     idsStartingWith: (prefix, limit) => db.read(() => idsStartingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
     deadJobs: (limit, before = MAX_NUMBER) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
-    scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
-    count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
+    scanEnd: (filter, limit, before) => db.read(() => scanEnd(db, filter, limit, before)),
+    count: (filter, most, range) => db.read(() => count(db, filter, most, range)),
     counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
     setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
-    children: (id) => db.read(() => childrenOf(db, id)),
-    cancelledWith: (ids, end) => db.read(() => cancelledWith(db, ids, end)),
-    cancelledDueTo: (id) => db.read(() => db.all(sql.cancelledBy, id, id).map((row) => row.id as string)),
+    children: (id, limit = Number.POSITIVE_INFINITY) => db.read(() => childrenOf(db, id, limit)),
+    countChildren: (id, most) => db.read(() => countChildren(db, id, most)),
+    cancelledWith: (ids, end, most = Number.POSITIVE_INFINITY) =>
+      db.read(() => cancelledWith(db, ids, end, most)),
+    cancelledDueTo: (id, ends = 'all') =>
+      db.read(() => db.all(sql.cancelledDueTo, id, ends === 'last' ? 1 : 0).map((row) => row.id as string)),
     stdin: (id) =>
       db.read(() =>
         mapIfFound(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),
@@ -42,10 +39,6 @@ export function jobStore(db: Connection): JobStore {
   };
 }
 
-function mapIfFound<T>(row: Row | undefined, map: (row: Row) => T): T | null {
-  return row === undefined ? null : map(row);
-}
-
 function toSetAsideCounts(row: Row): SetAsideCounts {
   const { held, blocked, retrying, later } = row as Record<string, number>;
   return {
@@ -57,7 +50,7 @@ function toSetAsideCounts(row: Row): SetAsideCounts {
   };
 }
 
-/** A prefix with this character behind it is greater than all ids with the prefix, because no id contains the character. */
+/** The prefix followed by this character sorts after every id with the prefix, because no id contains the character. */
 const LAST_CHARACTER = '\u{10ffff}';
 
 function idsStartingWith(db: Connection, prefix: string, limit: number): string[] {

@@ -5,20 +5,16 @@ import { toListedJob } from './rows.ts';
 import { newestJobNumber, planScans, type ScanPlan, type Values } from './scan-plan.ts';
 import * as sql from './sql/jobs.ts';
 
-/** Every job has a lower number than this default of `before`. */
+/** The default of `before`. Every job has a lower number. */
 export const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 
+type Bounds = Pick<Page, 'before' | 'above'>;
+
 /** Returns the conditions of a plan with bounds for the job numbers, and all values to bind. */
-function withBounds(
-  plan: ScanPlan,
-  { before, above }: Pick<Page, 'before' | 'above'>,
-): { extra: string; values: Values } {
+function withBounds(plan: ScanPlan, { before, above }: Bounds): { extra: string; values: Values } {
   const floor = Math.max(above ?? 0, plan.floor);
   if (floor === 0) return { extra: plan.extra, values: [before ?? MAX_NUMBER, ...plan.values] };
-  return {
-    extra: ` AND job.number > ?${plan.extra}`,
-    values: [before ?? MAX_NUMBER, floor, ...plan.values],
-  };
+  return { extra: ` AND job.number > ?${plan.extra}`, values: [before ?? MAX_NUMBER, floor, ...plan.values] };
 }
 
 export function list(db: Connection, filter: StoreFilter, page: Page): ListedJob[] {
@@ -38,12 +34,7 @@ export function list(db: Connection, filter: StoreFilter, page: Page): ListedJob
   return rows.map(toListedJob);
 }
 
-export function count(
-  db: Connection,
-  filter: StoreFilter,
-  most: number,
-  page: Pick<Page, 'before' | 'above'> = {},
-): number {
+export function count(db: Connection, filter: StoreFilter, most: number, page: Bounds = {}): number {
   const plan = planScans(db, filter);
   if (plan === null) return 0;
   const { extra, values } = withBounds(plan, page);

@@ -8,7 +8,7 @@ import { namesIn } from '../../files/names-in.ts';
 const LIVE_FILES = ['-wal', '-shm'] as const;
 type LiveFile = (typeof LIVE_FILES)[number];
 
-/** Readers and idle processes check this often that the files still exist. */
+/** Readers and idle processes check this often whether the files still exist. */
 const CHECK_INTERVAL_MS = 1000;
 const SAVE_TRIES = 100;
 const SAVE_PAUSE_MS = 5;
@@ -31,7 +31,7 @@ interface KnownFile {
  * Notices that the -wal or -shm file of a connection was removed. Every write checks both files after its commit and before
  * the commit is acknowledged, so an acknowledged commit is in files that others read, too. A commit that is not acknowledged
  * does no harm: other processes write nothing until all that have the old files open have noticed the removal
- * (care/current-files.ts). From then on this connection neither reads nor writes.
+ * (care/current-files.ts). Once this connection has noticed it, it neither reads nor writes.
  */
 export function watchLiveFiles(path: string, isCurrent: () => boolean) {
   let files: Record<LiveFile, KnownFile> | null = null;
@@ -42,7 +42,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
   let timer: NodeJS.Timeout | undefined;
 
   const isGone = (file: LiveFile): boolean => {
-    // If the database itself was replaced, its files are not checked: SQLite notices that when it closes the database.
+    // If the database itself was replaced, this does not count: SQLite notices that when it closes the database.
     const fate = removed === null && files !== null ? fateOf(files[file]) : 'same';
     if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file;
     return removed !== null;
@@ -57,7 +57,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
     checkedAt = performance.now();
   };
   /** Tells whether one of the files was removed. If so, saves what was committed into it. */
-  const isRemoved = (): boolean => {
+  const noticeRemoval = (): boolean => {
     if (!LIVE_FILES.some(isGone)) return false;
     if (!saved && database !== null && !database.isTransaction) {
       saved = true;
@@ -67,18 +67,18 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
     return true;
   };
   return {
-    /** Remembers the files that are open now. Nothing is checked before. Keeps `opened` from being garbage-collected. */
+    /** Remembers the files that are open now. Nothing is checked before this call. Keeps `opened` from being garbage-collected. */
     start(opened: DatabaseSync): void {
       database = opened;
       files = liveFilesOf(path);
-      openStores.set(isRemoved, { path, database: opened });
+      openStores.set(noticeRemoval, { path, database: opened });
       // An idle process checks too, because others wait until it has noticed a removal.
-      timer = setInterval(isRemoved, CHECK_INTERVAL_MS).unref();
+      timer = setInterval(noticeRemoval, CHECK_INTERVAL_MS).unref();
       checkBoth();
     },
     stop(): void {
       clearInterval(timer);
-      openStores.delete(isRemoved);
+      openStores.delete(noticeRemoval);
     },
     checkBoth,
     /** Checks both files, unless they were checked a moment ago. */
@@ -91,14 +91,14 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
       try {
         return work();
       } catch (error) {
-        if (isRemoved() && !(error instanceof QueueError && error.code === 'store-files-removed'))
+        if (noticeRemoval() && !(error instanceof QueueError && error.code === 'store-files-removed'))
           checkBoth();
         throw error;
       }
     },
     /** Tells whether a removed file was, or may have been, replaced by another. SQLite must not close the database then. */
     isReplaced(): boolean {
-      const fates = isRemoved() && files !== null ? Object.values(files).map(fateOf) : [];
+      const fates = noticeRemoval() && files !== null ? Object.values(files).map(fateOf) : [];
       return fates.includes('replaced') || fates.includes('unknown');
     },
   };
@@ -107,9 +107,9 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
 export type FileWatch = ReturnType<typeof watchLiveFiles>;
 
 /**
- * Copies what is committed from the removed -wal into the database, as long as it is safe. While there is no new -wal, nobody
- * has opened the database since: a process that opens it creates one, and cannot remove it before this process ends. An empty
- * -wal was created at this moment, and its maker removes it again (care/current-files.ts).
+ * Copies what is committed from the removed -wal into the database, if that is safe. While there is no new -wal, nobody has
+ * opened the database since: a process that opens it creates one, and cannot remove it before this process ends. An empty
+ * -wal has just been created, and the process that did so removes it again (care/current-files.ts).
  */
 function saveCommitted(database: DatabaseSync, path: string): void {
   for (let tries = 0; tries < SAVE_TRIES; tries++) {
@@ -120,7 +120,7 @@ function saveCommitted(database: DatabaseSync, path: string): void {
   }
 }
 
-/** Copies the -wal into the database. Tells whether all of it is there now. */
+/** Copies the -wal into the database. Returns whether all of it was copied. */
 function checkpoint(database: DatabaseSync): boolean {
   try {
     const row = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
@@ -149,13 +149,13 @@ function fateOf({ name, stat: was }: KnownFile): 'same' | 'removed' | 'replaced'
  */
 function liveFilesOf(path: string): Record<LiveFile, KnownFile> {
   const open = ownDescriptors();
-  const one = (end: LiveFile): KnownFile => {
-    const name = path + end;
+  const fileOf = (suffix: LiveFile): KnownFile => {
+    const name = path + suffix;
     // A removed file comes first: SQLite shares one -shm between all connections of a process.
     const descriptor = open.get(`${name} (deleted)`) ?? open.get(name);
     return { name, stat: statSync(descriptor ?? name, NO_THROW) };
   };
-  return { '-wal': one('-wal'), '-shm': one('-shm') };
+  return { '-wal': fileOf('-wal'), '-shm': fileOf('-shm') };
 }
 
 function ownDescriptors(): Map<string, string> {
@@ -169,12 +169,12 @@ function ownDescriptors(): Map<string, string> {
   return found;
 }
 
-/** The open stores, by the function that tells whether their files were removed. A database stays here until it is closed. */
+/** The open stores, by their `noticeRemoval`. A database stays here until it is closed. */
 const openStores = new Map<() => boolean, { path: string; database: DatabaseSync }>();
 
 /** Tells whether this process has a store open whose -wal or -shm file was removed. */
 export function hasRemovedFiles(): boolean {
-  return [...openStores.keys()].some((isRemoved) => isRemoved());
+  return [...openStores.keys()].some((noticeRemoval) => noticeRemoval());
 }
 
 /** Tells whether this process has this store open. Then only SQLite may open its file. */
@@ -184,8 +184,8 @@ export function isOpenHere(path: string): boolean {
 
 /** Throws if this process has the database open with removed files, because SQLite would use the old -shm again. */
 export function refuseReopening(path: string): void {
-  for (const [isRemoved, store] of openStores)
-    if (store.path === path && isRemoved())
+  for (const [noticeRemoval, store] of openStores)
+    if (store.path === path && noticeRemoval())
       throw new QueueError(
         'store-files-removed',
         `the -wal or -shm file of ${path} was removed while this process was using it`,

@@ -26,7 +26,7 @@ export function load(
     }
   }
   recomputeDerived(db);
-  // It is unknown how the jobs ended that were running in the other store.
+  // It is unknown how the jobs that were running in the other store ended.
   for (const row of db.all(sql.runningAbove, loader.offsets.job!)) settle(db, settleLost(toClaimedJob(row)));
   return loader.counts;
 }
@@ -44,24 +44,23 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const counts: LoadCounts = { added: {}, skipped: {} };
   // These are the highest numbers in use. They are added to the imported numbers, which therefore stay the same in an empty store.
   const offsets: Record<string, number> = {};
-  for (const { name, numbered } of SAVED_TABLES)
+  const columns = new Map<string, string[]>();
+  for (const { name, numbered } of SAVED_TABLES) {
     if (numbered) offsets[name] = Number(db.get(sql.highestNumber(name))!.number);
-  /** The numbers of queues that exist in this store, by `queue NUMBER` of the imported row. */
-  const existingQueues = new Map<string, number>();
+    const names = db.all(sql.columnsOf, name).map((row) => String(row.name));
+    columns.set(name, names);
+  }
+  /** The numbers of queues that exist in this store, by the number of the imported row. */
+  const existingQueues = new Map<unknown, number>();
   /** The numbers of jobs that exist in this store, by the number of the imported row. Loaded jobs may depend on them. */
   const existingJobs = new Map<number, number>();
   const hasFigures = db.get(sql.anyFigure) !== undefined;
-  const columns = new Map(
-    SAVED_TABLES.map(
-      ({ name }) => [name, db.all(sql.columnsOf, name).map((row) => String(row.name))] as const,
-    ),
-  );
   const increment = (kind: 'added' | 'skipped', table: string): void => {
     counts[kind][table] = (counts[kind][table] ?? 0) + 1;
   };
   /** Returns the number that an imported row has in this store. */
   const newNumberOf = (table: string, number: unknown): number =>
-    existingQueues.get(`${table} ${number}`) ?? Number(number) + offsets[table]!;
+    (table === 'queue' ? existingQueues.get(number) : undefined) ?? Number(number) + offsets[table]!;
   const handleConflict = (table: SavedTable, row: Row): void => {
     if (onConflict === 'fail')
       throw new QueueError('import-conflict', `${describeRow(table, row)} already exists in this database`);
@@ -75,7 +74,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
     checkColumns(table, row, columns.get(name)!);
     const existing = table.nameColumns.length === 0 ? undefined : findByName(db, table, row);
     if (existing !== undefined) {
-      if (name === 'queue') existingQueues.set(`queue ${row.number}`, existing.number as number);
+      if (name === 'queue') existingQueues.set(row.number, existing.number as number);
       if (name === 'job') existingJobs.set(row.number as number, existing.number as number);
       if (!(isSame(existing, row) && name !== 'job' && name !== 'schedule')) handleConflict(table, row);
       return;
@@ -100,8 +99,8 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
 /** Tells whether the row that this row belongs to was skipped. */
 function isOrphan(db: Connection, table: SavedTable, row: Row): boolean {
   if (table.nameColumns.length > 0) return false;
-  const [column, parent] = Object.entries(table.refs)[0]!;
-  return row[column] != null && db.get(sql.numberExists(parent), row[column] as number) === undefined;
+  const [column, ownerTable] = Object.entries(table.refs)[0]!;
+  return row[column] != null && db.get(sql.numberExists(ownerTable), row[column] as number) === undefined;
 }
 
 function findByName(db: Connection, table: SavedTable, row: Row): Row | undefined {
@@ -120,14 +119,10 @@ function isSame(a: Row, b: Row): boolean {
   );
 }
 
-/**
- * Returns figures without the times of exports from before the first release. Those had other buckets, too wide for percentiles.
- */
+/** Removes the times from figures that were exported before the first release, because their buckets were too wide for percentiles. */
 function withoutOldTimes(row: Row): Row {
   if (!('w0' in row)) return row;
-  return Object.fromEntries(
-    Object.entries(row).filter(([column]) => !/^([wr]\d+|(wait|run)_ms)$/.test(column)),
-  );
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !/^([wr]\d+|(wait|run)_ms)$/.test(name)));
 }
 
 function checkColumns(table: SavedTable, row: Row, known: string[]): void {
@@ -141,11 +136,11 @@ function checkColumns(table: SavedTable, row: Row, known: string[]): void {
   const column = unreadableColumn(table, row);
   if (column !== undefined)
     throw invalidError(`its ${column} is not ${column in table.json ? 'valid JSON' : 'a histogram'}`);
-  const odd = columnOutOfRange(table.name, row);
-  if (odd !== undefined) throw invalidError(`its ${odd} is out of range: ${String(row[odd]).slice(0, 40)}`);
+  const bad = columnOutOfRange(table.name, row);
+  if (bad !== undefined) throw invalidError(`its ${bad} is out of range: ${String(row[bad]).slice(0, 40)}`);
 }
 
-/** Returns the number. Throws if it leaves too few higher numbers for new rows. */
+/** Returns the number. Throws if it is not positive, or leaves too few higher numbers for new rows. */
 function checkNumber({ name }: SavedTable, number: number): number {
   if (number > 0 && number <= LARGEST_IMPORTED) return number;
   throw invalidError(`its number is out of range: ${number} leaves too few numbers for new ${name}s`);

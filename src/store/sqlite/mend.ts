@@ -7,29 +7,27 @@ import { SAVED_TABLES } from './tables.ts';
 /** At most this many rows of a table get a new number at once. */
 const MOST_RENUMBERED = 10_000;
 
-/** Makes a write that fails because of a value out of range correct all such values. The write is then repeated. */
-export function mendOnFailure(db: Connection): void {
-  db.onWriteFailure((error) => {
-    if (isFull(error) && !areNumbersUsedUp(db)) return false;
-    db.exec('BEGIN IMMEDIATE');
+/** Corrects all values out of range after a write has failed because of one. Returns whether the write should be repeated. */
+export function mendAfter(db: Connection, error: unknown): boolean {
+  if (isFull(error) && !areNumbersUsedUp(db)) return false;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const changed = mend(db);
+    db.exec('COMMIT');
+    return changed;
+  } catch {
+    // The caller reports the original error. SQLite may have rolled back by itself.
     try {
-      const changed = mend(db);
-      db.exec('COMMIT');
-      return changed;
-    } catch {
-      // The caller reports the original error. SQLite may have rolled back by itself.
-      try {
-        db.exec('ROLLBACK');
-      } catch {}
-      return false;
-    }
-  });
+      db.exec('ROLLBACK');
+    } catch {}
+    return false;
+  }
 }
 
 /**
  * Puts numbers and times back into their ranges, so that one bad row does not stop the queue. It reads whole tables, and is
- * called only when a write has failed. A waiting job that was changed is held, because it may not be what its owner wanted.
- * Returns whether anything was changed.
+ * called only when a write has failed. A waiting job that was changed is held, so that its owner can check it. Returns whether
+ * anything was changed.
  */
 function mend(db: Connection): boolean {
   // A bad row may violate a CHECK of its table, and then no statement could change it.
@@ -54,23 +52,23 @@ export const HOLD_REASON =
 const HOLD_JOB_SQL = `UPDATE job SET phase = 'held', last_error = ?
   WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 
-function outOfRangeSql(table: string): string {
+function badRowSql(table: string): string {
   return Object.entries(RANGES[table]!)
     .map(([column, range]) => outsideRangeSql(column, range))
     .join(' OR ');
 }
 
-const BAD_JOBS_SQL = `SELECT id FROM job WHERE ${outOfRangeSql('job')} OR ${outsideRangeSql('number', [1, LARGEST_NUMBER])}`;
+const BAD_JOBS_SQL = `SELECT id FROM job WHERE ${badRowSql('job')} OR ${outsideRangeSql('number', [1, LARGEST_NUMBER])}`;
 
 /** Returns a statement that puts all values of a table into their ranges. */
 function clampSql(table: string): string {
   const columns = Object.entries(RANGES[table]!).map(
     ([column, [min, max]]) => `${column} = min(max(${column}, ${min}), ${max})`,
   );
-  return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${outOfRangeSql(table)}`;
+  return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${badRowSql(table)}`;
 }
 
-/** Gives new numbers to rows whose number is out of range, because a new row would get a higher one. Returns the number of changes. */
+/** Gives new numbers to rows whose number is out of range, because a new row would need a higher one. Returns the number of changes. */
 function renumber(db: Connection, table: string): number {
   const bad = db.all(
     `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${outsideRangeSql('number', [1, LARGEST_NUMBER])} LIMIT ?`,

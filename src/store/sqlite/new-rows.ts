@@ -77,6 +77,7 @@ export const INITIAL_FIELDS = {
   state: 'pending',
   held: false,
   blocked: false,
+  delayed: false,
   attempts: 0,
   crashes: 0,
   createdAt: 0,
@@ -92,14 +93,17 @@ export const INITIAL_FIELDS = {
 
 /** Returns a job that was just inserted, without reading it back. */
 export function newJob(spec: JobSpec, now: number): Job {
+  const due = spec.runAt ?? now;
+  const phase = phaseOf(spec, due, now);
   return {
     ...spec,
     ...INITIAL_FIELDS,
-    stdinBytes: Buffer.byteLength(spec.stdin ?? ''),
-    held: spec.hold === true,
-    blocked: !spec.hold && spec.dependsOn.length > 0,
+    stdinBytes: spec.stdin === null ? 0 : Buffer.byteLength(spec.stdin),
+    held: phase === 'held',
+    blocked: phase === 'blocked',
+    delayed: phase === 'waiting',
     createdAt: now,
     updatedAt: now,
-    dueAt: spec.runAt ?? now,
+    dueAt: due,
   };
 }

@@ -4,10 +4,11 @@ import { stateBeside } from '../../state/state-directory.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
-import { migrate, SCHEMA_VERSION } from './migrate.ts';
+import { migrate } from './migrate.ts';
+import { SCHEMA_VERSION } from './schema-version.ts';
 import { sqliteStore } from './store.ts';
 
-/** Opens an empty store in memory in place of one that does not exist, for commands that only look. Creates no file. */
+/** Opens an empty store in memory in place of one that does not exist, for commands that only read. Creates no file. */
 export async function openEmpty(
   location: string,
   { actor, now }: Pick<OpenOptions, 'actor' | 'now'>,

@@ -8,9 +8,9 @@ export interface OpenQueue {
   hasReadyJob: boolean;
   dueAt: number | null;
   room: number;
-  /** The number of jobs that its rate limit allows now. Null if it has none. */
+  /** The number of jobs that its rate limit allows now. Null if it has no rate limit. */
   tokens: number | null;
-  /** The time at which its rate limit allows the next job. Infinity if the queue is full. */
+  /** The time at which its rate limit allows the next job. Infinity while the queue is at its concurrency limit. */
   openAt: number;
   /** The waiting time for which a job gains one priority. Null means no aging. */
   agingMs: number | null;
@@ -25,22 +25,18 @@ export function openQueues(db: Connection, names: string[] | null, now: number):
 function toOpenQueue(row: Row, now: number): OpenQueue {
   const limit = row.concurrency as number | null;
   const free = limit === null ? Number.POSITIVE_INFINITY : limit - ((row.running as number | null) ?? 0);
-  const { tokens, openAt } = rateOf(row, now);
+  const { rate, tokens: left } = toRate(row);
+  const { tokens, openAt } = rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, left, now);
   return {
     number: row.number as number,
     hasReadyJob: row.ready === 1,
     dueAt: row.due_at as number | null,
     room: Math.max(0, Math.min(free, tokens === null ? free : Math.floor(tokens))),
     tokens,
-    // A full queue opens when one of its jobs ends, and that time is unknown.
+    // A queue at its concurrency limit opens when one of its jobs ends, and that time is unknown.
     openAt: free <= 0 ? Number.POSITIVE_INFINITY : openAt,
     agingMs: row.aging_ms as number | null,
   };
-}
-
-function rateOf(row: Row, now: number): { tokens: number | null; openAt: number } {
-  const { rate, tokens } = toRate(row);
-  return rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, tokens, now);
 }
 
 /** Returns the rate of a queue, and what is left of it. */

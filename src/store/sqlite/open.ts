@@ -20,16 +20,14 @@ import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMissingWal, isMoved, translateError } from './failures.ts';
 import { refuseReopening } from './live-files.ts';
-import { mendOnFailure } from './mend.ts';
+import { onDemandStore } from './on-demand-store.ts';
 import {
-  migrate,
   readSupportedVersion,
   readVersion,
   refuseOlder,
   refuseUnreleased,
   SCHEMA_VERSION,
-} from './migrate.ts';
-import { sqliteStore } from './store.ts';
+} from './schema-version.ts';
 
 const LONGEST_NAME_BYTES = 240;
 
@@ -38,21 +36,27 @@ const DEFAULTS: OpenOptions = {
   actor: null,
   anyOwner: false,
   ifOlder: 'migrate',
+  partsOnDemand: false,
   now: Date.now,
 };
 
 /** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
 export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
   const { ifMissing, anyOwner, ...options } = { ...DEFAULTS, ...given };
-  // This is read before the file exists, because another process that finds the file creates the directory at once.
+  // This is checked before the file is created here, because another process that then opens the file may create the state
+  // directory first.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
   const { connection, found } = await openInWalMode(path, options);
-  const store = sqliteStore(connection);
+  const store = options.partsOnDemand
+    ? onDemandStore(connection)
+    : (await import('./store.ts')).sqliteStore(connection);
   try {
-    if (options.ifOlder === 'migrate' || found === 0) await migrate(connection);
+    // The SQL of the schema is loaded only for a store that has to be created or migrated.
+    if (found === 0 || (options.ifOlder === 'migrate' && found !== SCHEMA_VERSION))
+      await (await import('./migrate.ts')).migrate(connection);
     connection.checkBeforeWrites(() => readSupportedVersion(connection));
-    mendOnFailure(connection);
+    connection.onWriteFailure(async (error) => (await import('./mend.ts')).mendAfter(connection, error));
     // The epoch and the origin become parts of paths, so a store in which they are damaged is refused before it is used.
     await connection.read(() => [store.epoch, store.origin]);
     // The directory is created only now, so that none is created beside a file that is not a queue.
@@ -73,7 +77,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   };
 }
 
-/** Opens the file in WAL mode. From then on nobody can replace it. If a restore or repair replaces it before, opens the new file. */
+/** Opens the file in WAL mode. From then on, `restore` and `db repair` cannot replace it. If one of them has just replaced it, opens the new file. */
 async function openInWalMode(
   path: string,
   { actor, ifOlder, now }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'now'>,
@@ -107,23 +111,20 @@ async function openInWalMode(
   }
 }
 
-/** Removes a new, empty -wal, beside which other processes could not save the contents of the old one. Returns the error. */
+/** Removes the empty -wal that SQLite has just created, so that processes with the removed one open can save its contents. Returns the error to throw. */
 function handleRemovedWal(path: string): QueueError {
   if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
   return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);
 }
 
 /** Checks the file, or creates it before SQLite does, so that nobody else can read it even for a moment. */
-function prepareFiles(
-  location: string,
-  create: boolean,
-  anyOwner: boolean,
-): { path: string; created: boolean } {
+function prepareFiles(location: string, create: boolean, anyOwner: boolean) {
   try {
-    // The names of the files that SQLite creates beside the database are longer.
-    if (Buffer.byteLength(basename(location)) > LONGEST_NAME_BYTES) {
+    // The files that SQLite creates beside the database have longer names, which must fit into 255 bytes.
+    const name = basename(location);
+    // A UTF-16 code unit takes at most three bytes, so a short name needs no exact count.
+    if (name.length * 3 > LONGEST_NAME_BYTES && Buffer.byteLength(name) > LONGEST_NAME_BYTES)
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
-    }
     refuseNonFile(location, statSync(location, { throwIfNoEntry: false }));
     // This comes before SQLite opens the database, because SQLite also reads the files beside it.
     refuseUnsafe(location, anyOwner);

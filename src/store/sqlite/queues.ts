@@ -4,9 +4,11 @@ import type { Queue, QueueStore } from '../contract/queues.ts';
 import type { Connection, Row } from './connection.ts';
 import { toRate } from './open-queues.ts';
 import { recordEvent, recordQueueEvent } from './record-events.ts';
+import { queueNumber, readSettings } from './settings.ts';
 import * as sql from './sql/queues.ts';
 
-export function queueStore(db: Connection): QueueStore {
+/** Implements this part except `settings`, which store-core.ts has. */
+export function queueStore(db: Connection): Omit<QueueStore, 'settings'> {
   return {
     queues: () => db.read(() => db.all(sql.queues).map(toQueue)),
     setQueue: (name, changes) =>
@@ -18,8 +20,8 @@ export function queueStore(db: Connection): QueueStore {
         if (concurrency !== undefined) db.run(sql.setConcurrency, concurrency, number);
         if (rate !== undefined) db.run(sql.setRate, rate?.jobs ?? null, rate?.perMs ?? null, number);
         if (agingMs !== undefined) db.run(sql.setAging, agingMs, number);
-        for (const what of queueChangeEvents(changes, before.pausedAt !== null))
-          recordQueueEvent(db, what, number);
+        for (const event of queueChangeEvents(changes, before.pausedAt !== null))
+          recordQueueEvent(db, event, number);
         return toQueue(db.get(sql.queueByName, name)!);
       }),
     removeQueue: (name) =>
@@ -35,7 +37,6 @@ export function queueStore(db: Connection): QueueStore {
         recordEvent(db, { kind: 'queue-deleted', detail: { queue: name } });
         return 'removed';
       }),
-    settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write('set', () => {
         const changed = text === null ? db.run(sql.dropSetting, key) : db.run(sql.putSetting, key, text);
@@ -43,16 +44,6 @@ export function queueStore(db: Connection): QueueStore {
         if (changed === 1) recordEvent(db, settingChangedEvent(key, text));
       }),
   };
-}
-
-export function readSettings(db: Connection): Map<string, string> {
-  return new Map(db.all(sql.settings).map((row) => [row.key as string, row.value as string]));
-}
-
-/** Returns the number of a queue, and creates the queue on first use. */
-export function queueNumber(db: Connection, name: string): number {
-  const found = db.get(sql.queueNumber, name);
-  return found === undefined ? db.insert(sql.insertQueue, name) : (found.number as number);
 }
 
 function toQueue({ rate, rate_ms, tokens, tokens_at, ...rest }: Row): Queue {

@@ -11,8 +11,9 @@ export const LARGEST_IMPORTED = 1_000_000_000_000;
 
 const NUMBERS: Range = [1, LARGEST_NUMBER];
 const COUNTS: Range = [0, LARGEST_NUMBER];
+/** Times, and durations that may be 0. */
 const TIMES_MS: Range = [0, LATEST_DATE_MS];
-const DURATIONS_MS: Range = [1, LATEST_DATE_MS];
+const INTERVALS_MS: Range = [1, LATEST_DATE_MS];
 const EXIT_CODES: Range = [-(2 ** 31), 2 ** 31 - 1];
 const FLAGS: Range = [0, 1];
 
@@ -40,12 +41,12 @@ export const RANGES: Record<string, Record<string, Range>> = {
   queue: {
     ...ranged(TIMES_MS, 'paused_at', 'tokens_at'),
     ...ranged(NUMBERS, 'concurrency', 'rate'),
-    ...ranged(DURATIONS_MS, 'rate_ms', 'aging_ms'),
+    ...ranged(INTERVALS_MS, 'rate_ms', 'aging_ms'),
     tokens: [-LARGEST_NUMBER, LARGEST_NUMBER],
   },
   schedule: {
     ...ranged(TIMES_MS, 'anchor_at', 'created_at', 'paused_at', 'next_at', 'last_at'),
-    every_ms: DURATIONS_MS,
+    every_ms: INTERVALS_MS,
     waiting: COUNTS,
   },
   tick: { at: TIMES_MS, manual: FLAGS },
@@ -56,13 +57,10 @@ export const RANGES: Record<string, Record<string, Range>> = {
 
 /** The tables whose rows have their own number, each with the column that identifies a row in messages. */
 export const NAME_COLUMNS: Record<string, string> = Object.fromEntries(
-  SAVED_TABLES.filter((table) => table.numbered).map(({ name, nameColumns }) => [
-    name,
-    nameColumns[0] ?? 'number',
-  ]),
+  SAVED_TABLES.flatMap((table) => (table.numbered ? [[table.name, table.nameColumns[0] ?? 'number']] : [])),
 );
 
-/** Returns the first column of a row that holds a number or a time out of its range. */
+/** Returns the first column of a row whose value is not a number within its range. NULL is allowed. */
 export function columnOutOfRange(table: string, row: Record<string, unknown>): string | undefined {
   return Object.entries(RANGES[table] ?? {}).find(
     ([column, range]) => row[column] != null && !isWithin(row[column], range),
@@ -70,10 +68,7 @@ export function columnOutOfRange(table: string, row: Record<string, unknown>): s
 }
 
 /** Returns the row with all numbers and times put into their ranges, and the names of the changed columns. */
-export function intoRange<T extends Record<string, unknown>>(
-  table: string,
-  row: T,
-): { row: T; changed: string[] } {
+export function intoRange<T extends Record<string, unknown>>(table: string, row: T) {
   const fitting: Record<string, unknown> = { ...row };
   const changed: string[] = [];
   for (const [column, [min, max]] of Object.entries(RANGES[table] ?? {})) {
@@ -96,9 +91,7 @@ export function outsideRangeSql(column: string, [min, max]: Range): string {
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 export function outOfRangeRowsSql(table: string): string {
   const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}), ...RANGES[table] });
-  const columns = ranges.map(
-    ([column, range]) => `iif(${outsideRangeSql(column, range)}, '${column}', NULL)`,
-  );
+  const columns = ranges.map(([one, range]) => `iif(${outsideRangeSql(one, range)}, '${one}', NULL)`);
   const name = NAME_COLUMNS[table] ?? Object.keys(RANGES[table]!)[0]!;
   return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}
     WHERE ${ranges.map(([column, range]) => outsideRangeSql(column, range)).join(' OR ')}`;

@@ -39,7 +39,7 @@ function json(detail: EventDetail | undefined): string | null {
   return detail === undefined ? null : JSON.stringify(detail);
 }
 
-/** Records the enqueueing of jobs. Jobs with consecutive numbers share one row. */
+/** Creates a log of enqueued jobs. Jobs with consecutive numbers share one row. `end` must be called after the last job. */
 export function newEnqueueLog(db: Connection) {
   // `queue` is null if the jobs are in several queues.
   let batch: { first: number; last: number; id: string; queue: number | null } | null = null;

@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import * as sql from './sql/retention.ts';
 
-/** One transaction removes at most this many jobs, other rows and bytes of stdin (but at least one job), because other writers wait. */
+/** One transaction removes at most this many jobs, owned rows and bytes of stdin, but at least one job, because other writers wait. */
 const JOBS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 200;
 const STDIN_BYTES_AT_ONCE = 1024 ** 2;
@@ -35,7 +35,7 @@ export function retentionStore(db: Connection): RetentionStore {
 interface PrunableJob extends EndedJob {
   number: number;
   /** The number of its attempts and dependencies, which are removed with it. */
-  belongings: number;
+  ownedRows: number;
   stdinBytes: number;
 }
 
@@ -45,7 +45,7 @@ function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: num
   let rows = 0;
   let stdin = 0;
   const firstTooHeavy = excess.findIndex((job) => {
-    rows += job.belongings;
+    rows += job.ownedRows;
     stdin += job.stdinBytes;
     return rows > ROWS_AT_ONCE || stdin > STDIN_BYTES_AT_ONCE;
   });
@@ -86,12 +86,7 @@ function totalsOf(db: Connection, state: PrunedState): JobTotals {
 }
 
 /** Returns at most `limit` jobs that ended after the given one, in the order in which they ended. */
-function endedJobsAfter(
-  db: Connection,
-  state: PrunedState,
-  after: PrunableJob | undefined,
-  limit: number,
-): PrunableJob[] {
+function endedJobsAfter(db: Connection, state: PrunedState, after: PrunableJob | undefined, limit: number) {
   const { finishedAt, number } = after ?? { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 };
   return db.all<PrunableJob>(sql.endedJobs, state, finishedAt, number, limit);
 }

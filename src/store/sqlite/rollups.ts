@@ -1,70 +1,14 @@
-import {
-  ATTEMPT_OUTCOMES,
-  type AttemptOutcome,
-  attemptOutcome,
-  countsRunTime,
-  MAX_NAMES,
-  MAX_PAIRS,
-  OTHER_LABEL,
-  TIERS,
-  type Tier,
-} from '../../core/figures.ts';
+import { ATTEMPT_OUTCOMES, type AttemptOutcome, attemptOutcome, countsRunTime } from '../../core/figures.ts';
 import { bucketOf } from '../../core/histogram.ts';
 import { addToPacked } from '../../core/packed-counts.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
 import * as sql from './sql/figures.ts';
+import { inAllTimeAndTiers, inEveryTier, kindFinder } from './tally.ts';
 
-/** The number that stands for each tier in its rows. The rows of all time have 0. */
-export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
-/** Limits the cache of one batch, because every job of a file may have another name. */
-const MOST_CACHED_KINDS = 1000;
-
-/** Collects the figures of one transaction, so that a batch costs one write for each of its queues and names. */
-export interface Tally {
-  countEnqueued(queue: number, name: string | null): void;
-  /** Counts a job, given by its number, that was cancelled before it ran. */
-  countDropped(job: number): void;
-  write(now: number): void;
-}
-
-type Count = Record<'enqueued' | 'dropped', number>;
-type KindCounts = Record<'pairs' | 'names', number>;
-
-export function newTally(db: Connection): Tally {
-  const kinds = kindFinder(db);
-  const counts = new Map<number, Count>();
-  const find = (queue: number, name: string): Count => {
-    const kind = kinds(queue, name);
-    const count = counts.get(kind) ?? { enqueued: 0, dropped: 0 };
-    counts.set(kind, count);
-    return count;
-  };
-  // Jobs of a file are mostly of one kind.
-  let last: { queue: number; name: string; count: Count } | null = null;
-  const countOf = (queue: number, name: string): Count => {
-    if (last?.queue !== queue || last.name !== name) last = { queue, name, count: find(queue, name) };
-    return last.count;
-  };
-  return {
-    countEnqueued: (queue, name) => countOf(queue, name ?? '').enqueued++,
-    countDropped(job) {
-      const { queue, name } = db.get(sql.labelsOfJob, job)!;
-      countOf(queue as number, name as string).dropped++;
-    },
-    write(now) {
-      for (const [kind, { enqueued, dropped }] of counts)
-        inEveryTier(now, (tier, start) => db.run(sql.countJobs, tier, start, kind, enqueued, dropped));
-    },
-  };
-}
-
-/** Counts an attempt whose settlement was applied. `attempt` is its row as it was before that. */
-export function countAttempt(
-  db: Connection,
-  attempt: Row,
-  { transition, why, finishedAt, durationMs }: Settlement,
-): void {
+/** Counts an attempt whose settlement was applied. `attempt` is its row before the settlement. */
+export function countAttempt(db: Connection, attempt: Row, settlement: Settlement): void {
+  const { transition, why, finishedAt, durationMs } = settlement;
   const startedAt = attempt.started_at as number;
   const at = Math.max(startedAt, finishedAt);
   const outcome = attemptOutcome(transition.to, why);
@@ -73,7 +17,7 @@ export function countAttempt(
   const kind = (attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
   const waitBucket = waitMs === null ? null : bucketOf(waitMs);
   const runBucket = runMs === null ? null : bucketOf(runMs);
-  inEveryTier(at, (tier, start) => {
+  inAllTimeAndTiers(at, (tier, start) => {
     const packed = db.get(sql.packedTimes, tier, start, kind);
     if (packed === undefined) db.run(sql.insertRollup, tier, start, kind);
     const wait = addTime(packed?.wait, waitBucket);
@@ -87,8 +31,8 @@ const COUNT_ATTEMPT = Object.fromEntries(
 ) as Record<AttemptOutcome, string>;
 
 /**
- * Returns the packed counts with one more time. JavaScript does this, because SQLite can only change a histogram that is JSON or
- * rows of their own, and both cost several times as much.
+ * Returns the packed counts with one more time. SQL could change only a histogram that is stored as JSON or in rows of its own,
+ * which would cost several times as much.
  */
 function addTime(packed: Row[string] | undefined, bucket: number | null): Uint8Array | null {
   return bucket === null ? null : addToPacked((packed ?? null) as Uint8Array | null, bucket);
@@ -97,46 +41,5 @@ function addTime(packed: Row[string] | undefined, bucket: number | null): Uint8A
 /** Records how long the oldest waiting job of a queue has been waiting. The figure belongs to the whole queue, so it has no job name. */
 export function recordOldestWaiting(db: Connection, queue: number, ms: number, now: number): void {
   const kind = kindFinder(db)(queue, '');
-  inEveryPeriod(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
-}
-
-const PERIODS = (Object.keys(TIERS) as Tier[]).map(
-  (tier) => [TIER_NUMBERS[tier], TIERS[tier].stepMs] as const,
-);
-
-/** Calls `count` for the rows of all time, and of the minute, the hour and the day. */
-function inEveryTier(at: number, count: (tier: number, start: number) => void): void {
-  count(0, 0);
-  inEveryPeriod(at, count);
-}
-
-function inEveryPeriod(at: number, count: (tier: number, start: number) => void): void {
-  for (const [tier, stepMs] of PERIODS) count(tier, at - (at % stepMs));
-}
-
-/** Returns a function that finds the number under which a queue and a name are counted, and adds it on first use. */
-function kindFinder(db: Connection): (queue: number, name: string) => number {
-  const cache = new Map<string, number>();
-  let kindCounts: KindCounts | undefined;
-  /** Returns the name to count under: OTHER_LABEL if there are too many names, or too many pairs of queue and name. */
-  const nameFor = (name: string): string => {
-    if (name === '' || name === OTHER_LABEL) return name;
-    kindCounts ??= db.get<KindCounts>(sql.countKinds)!;
-    if (kindCounts.pairs >= MAX_PAIRS) return OTHER_LABEL;
-    return kindCounts.names < MAX_NAMES || db.get(sql.nameExists, name) !== undefined ? name : OTHER_LABEL;
-  };
-  const findOrAdd = (queue: number, name: string): number => {
-    const found = db.get(sql.kindOf, name, queue);
-    if (found !== undefined) return found.number as number;
-    const allowed = nameFor(name);
-    if (allowed !== name) return findOrAdd(queue, allowed);
-    kindCounts = undefined;
-    return db.insert(sql.insertKind, name, queue);
-  };
-  return (queue, name) => {
-    const key = `${queue} ${name}`;
-    const kind = cache.get(key) ?? findOrAdd(queue, name);
-    if (cache.size < MOST_CACHED_KINDS) cache.set(key, kind);
-    return kind;
-  };
+  inEveryTier(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
 }

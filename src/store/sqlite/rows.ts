@@ -1,4 +1,3 @@
-import { QueueError } from '../../core/errors.ts';
 import type { NamedField } from '../../core/field.ts';
 import { JOB_DEFAULTS } from '../../core/field-list.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
@@ -8,14 +7,9 @@ import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts
 import type { Row } from './connection.ts';
 import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
-import { SAVED_TABLES, unreadableColumn } from './tables.ts';
 
 /** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
-const parseJson = <T>(
-  value: Row[string] | undefined,
-  fallback: T,
-  isList = Array.isArray(fallback ?? []),
-): T => {
+function parseJson<T>(value: unknown, fallback: T, isList = Array.isArray(fallback ?? [])): T {
   if (value === null || value === undefined) return fallback;
   let read: unknown;
   try {
@@ -25,22 +19,21 @@ const parseJson = <T>(
   }
   const fits = typeof read === 'object' && read !== null && Array.isArray(read) === isList;
   return fits ? (read as T) : fallback;
-};
-
-/** Throws if a job would not run as its user wanted, because a part of its row cannot be read. */
-export function refuseUnreadable(row: Row): void {
-  const column = unreadableColumn(JOB_TABLE, row);
-  if (column !== undefined)
-    throw new QueueError('store-corrupt', `the ${column} of job '${row.id}' is not valid JSON`);
 }
 
-const JOB_TABLE = SAVED_TABLES.find((table) => table.name === 'job')!;
+interface ColumnReader {
+  key: string;
+  column: string;
+  read: ((value: Row[string]) => unknown) | null;
+}
 
-const READERS = OWN_FIELDS.map((field) => ({
-  key: field.key,
-  column: field.name,
-  read: readerOf(field),
-}));
+let readers: ColumnReader[] | null = null;
+
+/** Returns the readers of all columns. They are made on first use, because an enqueue reads no job. */
+function columnReaders(): ColumnReader[] {
+  readers ??= OWN_FIELDS.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
+  return readers;
+}
 
 /** Returns a function that converts a stored value, or null if the value needs no conversion. */
 function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
@@ -49,11 +42,16 @@ function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
   return type!.type === 'boolean' ? (value) => value === 1 : null;
 }
 
+/** Returns the converted row, or null if there is none. */
+export function mapIfFound<T>(row: Row | undefined, convert: (row: Row) => T): T | null {
+  return row === undefined ? null : convert(row);
+}
+
 const JOB_TEMPLATE = { ...JOB_DEFAULTS, ...INITIAL_FIELDS };
 
 export function toJob(row: Row): Job {
   const job = { ...JOB_TEMPLATE } as unknown as Job & Record<string, unknown>;
-  for (const { key, column, read } of READERS) {
+  for (const { key, column, read } of columnReaders()) {
     const value = row[column];
     if (value != null) job[key] = read === null ? value : read(value);
   }
@@ -64,6 +62,7 @@ export function toJob(row: Row): Job {
   job.state = row.state as State;
   job.held = row.phase === 'held';
   job.blocked = row.phase === 'blocked';
+  job.delayed = row.phase === 'waiting';
   job.attempts = row.attempts as number;
   job.crashes = row.crashes as number;
   job.createdAt = row.created_at as number;
@@ -87,11 +86,8 @@ function toUnique(row: Row): Uniqueness | null {
   if (row.unique_key === null) return null;
   const until = row.unique_until as number | null;
   const forMs = until === null ? null : until - (row.created_at as number);
-  return {
-    key: row.unique_key as string,
-    while: (row.unique_while as Uniqueness['while']) ?? 'active',
-    forMs,
-  };
+  const during = row.unique_while as Uniqueness['while'] | null;
+  return { key: row.unique_key as string, while: during ?? 'active', forMs };
 }
 
 export function toListedJob(row: Row): ListedJob {

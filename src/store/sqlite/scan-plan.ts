@@ -1,21 +1,21 @@
 import { type Condition, SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
-import { STATES, type State } from '../../core/job.ts';
-import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
+import { STATES } from '../../core/job.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/jobs.ts';
 import { queueNumber } from './sql/queues.ts';
+import { queuesOf, waitingScans } from './waiting-scans.ts';
 
 export type Values = (string | number)[];
 
 /** One index scan with its keys. The scans of one plan find different jobs. */
-interface IndexScan {
-  by: 'all' | 'byName' | 'byQueueAndState' | 'bySetAside';
+export interface IndexScan {
+  by: 'all' | 'byName' | 'byQueueAndState' | 'bySetAside' | 'byReady' | 'byDue';
   keys: Values;
 }
 
 export interface ScanPlan {
   scans: IndexScan[];
-  /** Further conditions, which are checked job by job. */
+  /** Further conditions, which are checked job by job, and the values to bind in them. */
   extra: string;
   values: Values;
   /** Jobs up to this number are left out, because a text search covers only the newest jobs. */
@@ -30,17 +30,19 @@ export function planScans(db: Connection, filter: StoreFilter): ScanPlan | null 
   if (filter.queue !== undefined && queue === undefined) return null;
   const states = filter.states?.length ? [...new Set(filter.states)] : null;
   // A name is the most selective key, and a text search reads the newest jobs in order. The + keeps SQLite from using other indexes.
+  const inStates = states === null ? '' : ` AND +state IN (${states.map(() => '?').join(', ')})`;
   if (filter.name !== undefined || filter.text !== undefined) {
     const inQueue = queue === undefined ? '' : ' AND +job.queue = ?';
-    const inStates = states === null ? '' : ` AND +state IN (${states.map(() => '?').join(', ')})`;
     const allValues = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
     const scan: IndexScan =
       filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
     const floor = filter.text === undefined ? 0 : Math.max(0, newestJobNumber(db) - SEARCHED_JOBS);
     return { scans: [scan], extra: `${inQueue}${inStates}${text}`, values: allValues, floor };
   }
-  if (filter.waiting !== undefined)
-    return { scans: waitingScans(db, filter.waiting, states, queue), extra: text, values, floor: 0 };
+  if (filter.waiting !== undefined) {
+    const scans = waitingScans(db, filter.waiting, states, queue);
+    return { scans, extra: `${inStates}${text}`, values: [...(states ?? []), ...values], floor: 0 };
+  }
   if (queue === undefined && states === null)
     return { scans: [{ by: 'all', keys: [] }], extra: text, values, floor: 0 };
   const scans = (states ?? STATES).flatMap((state) =>
@@ -49,39 +51,6 @@ export function planScans(db: Connection, filter: StoreFilter): ScanPlan | null 
     ),
   );
   return { scans, extra: text, values, floor: 0 };
-}
-
-/** The reasons that a job itself has to wait, each with the phase and the state of such jobs. */
-const OWN_REASONS = [
-  ['held', 'held', 'pending'],
-  ['held', 'held', 'failed'],
-  ['blocked', 'blocked', 'pending'],
-  ['blocked', 'blocked', 'failed'],
-  ['scheduled', 'waiting', 'pending'],
-  ['retrying', 'waiting', 'failed'],
-] as const;
-
-/** Scans all waiting jobs of a queue whose due jobs are selected. In other queues, it scans only the jobs set aside. */
-function waitingScans(
-  db: Connection,
-  waiting: WaitingSelection,
-  states: readonly State[] | null,
-  queue: number | undefined,
-): IndexScan[] {
-  const due = new Set(waiting.due.map((name) => db.get(queueNumber, name)?.number));
-  return WAITING_STATES.filter((state) => states === null || states.includes(state)).flatMap((state) => {
-    const setAside = OWN_REASONS.filter(([reason, , of]) => of === state && waiting[reason]);
-    return (queue === undefined ? queuesOf(db, state) : [queue]).flatMap((number): IndexScan[] =>
-      due.has(number)
-        ? [{ by: 'byQueueAndState', keys: [number, state] }]
-        : setAside.map(([, phase]) => ({ by: 'bySetAside', keys: [phase, number, state] })),
-    );
-  });
-}
-
-/** Returns the queues that have jobs of this state. An index by state alone would slow down every change of a job. */
-function queuesOf(db: Connection, state: State): number[] {
-  return db.all(sql.queuesOfState, state).map((row) => row.queue as number);
 }
 
 export function newestJobNumber(db: Connection): number {

@@ -7,6 +7,7 @@ import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
 import { insert } from './insert.ts';
 import { recordEvent, recordJobEvent } from './record-events.ts';
+import { mapIfFound } from './rows.ts';
 import { jobSummary } from './sql/job-actions.ts';
 import * as sql from './sql/schedules.ts';
 
@@ -71,8 +72,7 @@ function addSchedule(db: Connection, spec: ScheduleSpec, nextAt: number, now: nu
 }
 
 function byName(db: Connection, name: string): Schedule | null {
-  const row = db.get(sql.scheduleByName, name);
-  return row === undefined ? null : toSchedule(row);
+  return mapIfFound(db.get(sql.scheduleByName, name), toSchedule);
 }
 
 function dueSchedules(db: Connection, now: number): Schedule[] {
@@ -131,8 +131,7 @@ function enqueueTick(
   spec: JobSpec,
   now: number,
 ): Job {
-  const [answer] = insert(db, [spec], now);
-  const job = answer!;
+  const job = insert(db, [spec], now)[0]!;
   const tick = tickEvent(schedule.name, at, manual === 1, false);
   if (job.existing) {
     db.run(sql.updateTick, 'closed', null, schedule.number, at, manual);

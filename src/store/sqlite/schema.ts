@@ -24,8 +24,8 @@ const exitCodeColumn = (column: string): string => rangeColumn(column, -2_147_48
 const flagColumn = (column: string): string => rangeColumn(column, 0, 1);
 const figureColumns = (...columns: string[]): string =>
   columns.map((column) => `${column} INTEGER NOT NULL DEFAULT 0`).join(', ');
-const histogramColumns = (of: string): string =>
-  `${of}_ms INTEGER NOT NULL DEFAULT 0, ${of}_least INTEGER, ${of}_most INTEGER, ${of} BLOB`;
+const histogramColumns = (name: string): string =>
+  `${name}_ms INTEGER NOT NULL DEFAULT 0, ${name}_least INTEGER, ${name}_most INTEGER, ${name} BLOB`;
 
 export default `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -49,7 +49,7 @@ CREATE TABLE queue (
 
 /*
  * phase is what the queue does with a job, state is what users see: a retry that is due is ready and still failed.
- * unique_slot is the uniqueness key while it is in use. blockers counts the open dependencies. bytes is the stored output.
+ * unique_slot is the unique key while it is in use. blockers counts the open dependencies. bytes counts the stdin and the output.
  * start has rarely used options of the start: names of secrets, split output, clean environment, the size of stdin.
  */
 CREATE TABLE job (
@@ -112,7 +112,7 @@ CREATE TABLE job (
     ELSE 0
   END)
 ) STRICT;
-/* Every index costs every new job, so most are partial. Ready, waiting and running jobs are never OR-ed in one query. */
+/* Every index slows down every insert, so most are partial. No query selects two of their phases with OR, because it could use neither index. */
 CREATE INDEX job_ready ON job (queue, priority DESC, number) WHERE phase = 'ready';
 CREATE INDEX job_waiting ON job (queue, due_at) WHERE phase = 'waiting';
 /*
@@ -126,7 +126,7 @@ CREATE INDEX job_ended ON job (state, finished_at) WHERE phase = 'ended';
 CREATE INDEX job_dead ON job (number, id, queue, name, last_error, finished_at, updated_at) WHERE state = 'dead';
 CREATE INDEX job_by_queue ON job (queue, state, number);
 CREATE INDEX job_by_name ON job (name, number) WHERE name IS NOT NULL;
-/* Of two jobs with one key the second is not inserted, even if both come at the same moment. */
+/* Of two jobs with the same key only the first is inserted, even if both are enqueued at the same moment. */
 CREATE UNIQUE INDEX job_unique ON job (unique_slot) WHERE unique_slot IS NOT NULL;
 
 /* duration_ms is measured by a monotonic clock. If it is null, it follows from the two times. */
@@ -163,7 +163,7 @@ CREATE TABLE stdin (
   bytes BLOB NOT NULL
 ) STRICT;
 
-/* job.depends_on is what the user asked for, these rows are what became of it. */
+/* job.depends_on holds what the user asked for. These rows hold the current state of each dependency. */
 CREATE TABLE dependency (
   child INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
   parent INTEGER NOT NULL,
@@ -208,7 +208,7 @@ CREATE TABLE schedule (
 CREATE INDEX schedule_next ON schedule (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX schedule_waiting ON schedule (number) WHERE waiting > 0;
 
-/* The primary key makes a tick enqueue its job once: the row is kept, so that a clock set back repeats nothing. */
+/* The primary key lets each tick enqueue its job only once. Rows are kept for some hours, so that a clock set back repeats no tick. */
 CREATE TABLE tick (
   schedule INTEGER NOT NULL REFERENCES schedule ON DELETE CASCADE,
   ${timeColumn('at')} NOT NULL,
@@ -220,7 +220,7 @@ CREATE TABLE tick (
 CREATE INDEX tick_open ON tick (schedule, job) WHERE phase = 'open';
 CREATE INDEX tick_waiting ON tick (schedule, at) WHERE phase = 'waiting';
 
-/* Jobs that were enqueued together have one row. It stands for as many event numbers as jobs, and its own is the last. */
+/* Jobs that were enqueued together have one row. It stands for one event number per job, and its own number is the last of them. */
 CREATE TABLE event (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   ${timeColumn('at')} NOT NULL,
@@ -269,7 +269,7 @@ CREATE TABLE counter (
   bytes INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (queue, state)
 ) STRICT, WITHOUT ROWID;
-/* A claim looks only at queues that have something to run. */
+/* A claim looks only at queues that have waiting jobs. */
 CREATE INDEX counter_waiting ON counter (queue) WHERE jobs > 0 AND state IN ('pending', 'failed');
 
 /* A row of rollup has the figures of one period, or of all time (tier 0), of a queue and a job name (rollup_kind). */
@@ -293,7 +293,7 @@ CREATE TABLE rollup (
   PRIMARY KEY (tier, at, kind)
 ) STRICT, WITHOUT ROWID;
 
-/* An insert counts its jobs itself, once a batch: with a trigger a batch took a third longer. */
+/* An insert counts its jobs itself, once per batch. With a trigger, a batch took a third longer. */
 CREATE TRIGGER job_changed AFTER UPDATE OF state, queue, bytes ON job
 WHEN OLD.state IS NOT NEW.state OR OLD.queue IS NOT NEW.queue OR OLD.bytes IS NOT NEW.bytes BEGIN
   UPDATE counter SET jobs = jobs - 1, bytes = bytes - OLD.bytes WHERE queue = OLD.queue AND state = OLD.state;

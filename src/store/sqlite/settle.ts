@@ -8,13 +8,14 @@ import type { Connection, Row } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { insert } from './insert.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { countAttempt, newTally } from './rollups.ts';
+import { countAttempt } from './rollups.ts';
 import * as sql from './sql/claims.ts';
 import { cancelJob } from './sql/job-actions.ts';
+import { newTally } from './tally.ts';
 
 interface SettleResult {
   answer: SettleAnswer;
-  /** The number of dependencies that this end has met. */
+  /** The number of dependencies of other jobs that the settlement has met. */
   metDependencies: number;
 }
 
@@ -24,19 +25,19 @@ export function settle(db: Connection, given: Settlement, actor: string | null =
   const isCancelled = attempt?.end_reason === 'cancelled';
   if (given.why === 'never-started') {
     const answer = undoAttempt(db, given, isCancelled, actor);
-    return { answer, metDependencies: answer === 'applied' ? unblock(db, given) : 0 };
+    return { answer, metDependencies: answer === 'applied' ? updateDependents(db, given) : 0 };
   }
   const settlement = isCancelled ? withoutRetry(given) : given;
   const answer = settleAttempt(db, settlement, attempt, actor);
   if (answer !== 'applied') return { answer, metDependencies: 0 };
-  const metDependencies = unblock(db, settlement);
+  const metDependencies = updateDependents(db, settlement);
   // Hooks come last, because the queues are not idle if the settlement has unblocked a job.
   addHooks(db, settlement);
   return { answer, metDependencies };
 }
 
-/** Unblocks the jobs that depend on this one, if it has ended. Returns how many dependencies were met. */
-function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
+/** If the job has ended, unblocks, holds or cancels the jobs that depend on it. Returns how many dependencies were met. */
+function updateDependents(db: Connection, { claim, finishedAt }: Settlement): number {
   const ended = db.get<EndedParent>(sql.endedJob, claim.job);
   return ended === undefined ? 0 : handleParentEnd(db, ended, finishedAt).met;
 }
@@ -50,7 +51,7 @@ function withoutRetry(settlement: Settlement): Settlement {
   return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
 }
 
-/** Removes an attempt whose command never started, so that it leaves no trace in the history of the job. */
+/** Removes an attempt whose command never started, so that it is not listed among the attempts of the job. */
 function undoAttempt(
   db: Connection,
   settlement: Settlement,

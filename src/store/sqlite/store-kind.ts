@@ -15,7 +15,7 @@ export const SQLITE: StoreKind = {
   mustNotClose: hasRemovedFiles,
 };
 
-/** Tells whether there is surely no store. One in a directory that cannot be read may exist. */
+/** Tells whether it is certain that there is no store. A directory that cannot be read may contain one. */
 function isMissing(location: string): boolean {
   try {
     lstatSync(location);

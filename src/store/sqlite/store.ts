@@ -2,7 +2,6 @@ import type { Store } from '../store.ts';
 import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
 import type { Connection } from './connection.ts';
-import { epochReader } from './epoch.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
 import { jobActionStore } from './job-actions.ts';
@@ -10,18 +9,12 @@ import { jobStore } from './jobs.ts';
 import { queueStore } from './queues.ts';
 import { retentionStore } from './retention.ts';
 import { scheduleStore } from './schedules.ts';
+import { storeCore } from './store-core.ts';
 import { workerStore } from './workers.ts';
 
 export function sqliteStore(db: Connection): Store {
-  const { epoch, origin, forgetEpoch } = epochReader(db);
-  return {
-    // These two are read when they are asked for, because a file of another version may lack them.
-    get epoch() {
-      return epoch();
-    },
-    get origin() {
-      return origin();
-    },
+  const { core, forgetEpoch } = storeCore(db);
+  return Object.assign(core, {
     ...jobStore(db),
     ...jobActionStore(db),
     ...claimStore(db),
@@ -32,6 +25,6 @@ export function sqliteStore(db: Connection): Store {
     ...figureStore(db),
     ...retentionStore(db),
     ...careStore(db, forgetEpoch),
-    withActor: (actor) => sqliteStore({ ...db, actor }),
-  };
+    withActor: (actor: string) => sqliteStore({ ...db, actor }),
+  });
 }

@@ -1,4 +1,4 @@
-import { BUCKET_COUNT } from '../../core/histogram.ts';
+import { bucketCount } from '../../core/histogram.ts';
 import { isPacked } from '../../core/packed-counts.ts';
 import { JSON_COLUMNS } from './job-columns.ts';
 
@@ -20,15 +20,8 @@ export interface SavedTable {
 }
 
 function savedTable(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
-  return {
-    name,
-    key: key.split(' '),
-    numbered: key === 'number',
-    refs: {},
-    nameColumns: [],
-    json: {},
-    ...more,
-  };
+  const defaults = { numbered: key === 'number', refs: {}, nameColumns: [], json: {} };
+  return { name, key: key.split(' '), ...defaults, ...more };
 }
 
 /** The tables that make up the queue, in an order in which their rows can be inserted. */
@@ -63,10 +56,10 @@ export function unreadableColumn(table: SavedTable, row: Record<string, unknown>
   );
 }
 
-/** Checks the counts and their limits. The schema has no CHECK for this, because it would slow down every settlement. */
+/** Checks the counts, and the shortest and longest time. A CHECK in the schema would slow down every settlement. */
 function isHistogram(column: string, row: Record<string, unknown>): boolean {
   const [least, most] = [row[`${column}_least`], row[`${column}_most`]];
-  return isPacked(row[column], BUCKET_COUNT) && typeof least === 'number' && least <= Number(most);
+  return isPacked(row[column], bucketCount()) && typeof least === 'number' && least <= Number(most);
 }
 
 function jsonTypeOf(text: unknown): string {

@@ -5,7 +5,7 @@ import { isJson } from './job-columns.ts';
 
 const isoTime = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
 
-/** Fields that are not columns of the view `jobs`, because they depend on living processes. */
+/** Fields that are not columns of the view `jobs`, because they depend on running processes. */
 const NOT_STORED: readonly string[] = ['pid', 'waiting_for'];
 
 /** The expressions for columns of the view `jobs` that are not simply the value of a field. */

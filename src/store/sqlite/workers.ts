@@ -1,16 +1,16 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
-import type { StopMark, WorkerStore } from '../contract/workers.ts';
+import type { WorkerStore } from '../contract/workers.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
-import { toRegistered, toStopMark, toWorker } from './rows.ts';
+import { mapIfFound, toRegistered, toStopMark, toWorker } from './rows.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 
 export function workerStore(db: Connection): WorkerStore {
-  /** Records the end of a worker if its row was deleted. Tells whether it was. */
-  const recordStopped = (rows: number, workerId: string): boolean => {
-    if (rows > 0) recordEvent(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
-    return rows > 0;
+  /** Records the end of a worker if its row was deleted. Returns whether it was. */
+  const recordStopped = (deletedRows: number, workerId: string): boolean => {
+    if (deletedRows > 0) recordEvent(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
+    return deletedRows > 0;
   };
   return {
     register: (worker, lastUsedAttempt = 0) =>
@@ -46,12 +46,10 @@ export function workerStore(db: Connection): WorkerStore {
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', () => {
         db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
-        return lastStopMark(db);
+        return mapIfFound(db.get(sql.stopMark), toStopMark);
       }),
     unregisterSupervisor: (id) =>
-      db.write('unregisterSupervisor', () => {
-        db.run(sql.deleteSupervisor, id);
-      }),
+      db.write('unregisterSupervisor', () => void db.run(sql.deleteSupervisor, id)),
     supervisors: () => db.read(() => db.all(sql.supervisors).map(toRegistered)),
     order: (ids, order) =>
       db.write('order', () => {
@@ -74,9 +72,4 @@ export function workerStore(db: Connection): WorkerStore {
 function stopOrderOf(db: Connection, workerId: string): StopOrder | null {
   const row = db.get(sql.stopOrder, workerId);
   return row === undefined ? null : (STOP_ORDERS[(row.stop_order as number) - 1] ?? null);
-}
-
-function lastStopMark(db: Connection): StopMark | null {
-  const row = db.get(sql.stopMark);
-  return row === undefined ? null : toStopMark(row);
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test';
 import { displayWidth } from '../../../src/cli/text.ts';
 import { drawScreen, type Picture } from '../../../src/cli/top/frame.ts';
+import { helpLines } from '../../../src/cli/top/help.ts';
+import { press } from '../../../src/cli/top/press.ts';
 import { rowsOf, startUi } from '../../../src/cli/top/ui.ts';
 import { jobOf, NOW, snapshotOf } from './snapshot.ts';
 
@@ -33,8 +35,8 @@ test('every line is as wide as the screen, even with wide or control characters 
     [20, 5],
     [3, 1],
   ] as const) {
-    for (const kind of ['panes', 'help'] as const) {
-      const ui = { ...startUi(), mode: { kind } };
+    for (const mode of [{ kind: 'panes' }, { kind: 'help', top: 0 }] as const) {
+      const ui = { ...startUi(), mode };
       const lines = drawScreen(picture({ snapshot, ui }), { width, height }, PLAIN);
       expect(lines).toHaveLength(height);
       for (const line of lines) {
@@ -45,7 +47,7 @@ test('every line is as wide as the screen, even with wide or control characters 
   }
 });
 
-test('ASCII output is as wide as the screen, and coloured output has the same text as plain output', () => {
+test('ASCII output is as wide as the screen, and colored output has the same text as plain output', () => {
   const snapshot = snapshotOf({ waiting: [jobOf('a', { command: NASTY })] });
   const size = { width: 100, height: 24 };
   for (const line of drawScreen(picture({ snapshot }), size, { color: false, ascii: true }))
@@ -63,7 +65,7 @@ test('a screen of 15 lines shows every list, and one of 10 lines only the focuse
     expect(at(15)).toContain(title);
   expect(at(15)).toContain('w2');
   expect(at(10)).toContain('RUNNING');
-  for (const title of ['QUEUES', 'WAITING 0', 'FAILURES', 'WORKERS']) expect(at(10)).not.toContain(title);
+  for (const title of ['QUEUES', 'WAITING', 'FAILURES', 'WORKERS']) expect(at(10)).not.toContain(title);
 });
 
 test('a running job shows its run time, the time left, and that it is being cancelled', () => {
@@ -122,4 +124,52 @@ test('a filter matches ids, queues, commands and errors, ignoring case', () => {
   expect(ids('thr')).toEqual(['three']);
   expect(ids('disk FULL')).toEqual(['three']);
   expect(ids('')).toHaveLength(3);
+});
+
+test('a screen of 40 columns and 10 lines shows why a job waits, even if its id is long', () => {
+  const job = jobOf('2f6b5a9e-7d0c-4f7e-9d55-0123456789ab', { waitingFor: 'queue_paused' });
+  for (const [focus, title, status] of [
+    ['waiting', 'WAITING FOR', 'queue paused'],
+    ['running', 'STATUS', 'running'],
+    ['queues', 'STATUS', 'open'],
+  ] as const) {
+    const ui = { ...startUi(), focus };
+    const snapshot = snapshotOf({ waiting: [job], running: [{ ...job, startedAt: NOW - 90_000 }] });
+    const lines = drawScreen(picture({ snapshot, ui }), { width: 40, height: 10 }, PLAIN).join('\n');
+    expect(lines).toContain(title);
+    expect(lines).toContain(status);
+  }
+});
+
+test('on a narrow screen all of the help can be read, and its lines are not cut', () => {
+  const size = { width: 40, height: 10 };
+  const scene = {
+    snapshot: snapshotOf(),
+    lines: { first: 0, end: 0 },
+    helpLines: helpLines(40).length,
+    page: 8,
+  };
+  let { ui } = press(startUi(), '?', scene);
+  const seen = new Set<string>();
+  for (let i = 0; i < 40 && ui.mode.kind === 'help'; i++) {
+    const screen = drawScreen(picture({ ui }), size, PLAIN);
+    expect(screen.at(-1)).toContain('scroll');
+    for (const line of screen) seen.add(line.trimEnd());
+    ({ ui } = press(ui, 'down', scene));
+  }
+  expect(ui.mode.kind).toBe('help');
+  for (const line of helpLines(40)) expect(seen).toContain(line);
+  expect([...seen].join('')).not.toContain('…');
+  expect(press(ui, 'q', scene).ui.mode.kind).toBe('panes');
+  const tall = { ...scene, helpLines: 16, page: 22 };
+  expect(press(press(startUi(), '?', tall).ui, 'down', tall).ui.mode.kind).toBe('panes');
+});
+
+test('the rates are separate numbers at any width', () => {
+  const second = Math.floor(NOW / 1000) - 3;
+  const throughput = new Map([[second, { completed: 25, failed: 14 }]]);
+  for (let width = 32; width < 120; width++) {
+    const screen = drawScreen(picture({ throughput }), { width, height: 12 }, PLAIN);
+    expect(screen[2]).toMatch(/^completed\/s .*\b2\.5 +failed\/s .*\b1\.4\s*$/);
+  }
 });

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test';
 import { lineCollector } from '../../../src/cli/top/follower.ts';
 import { paintLine } from '../../../src/cli/top/line.ts';
 import { type Output, outputLines } from '../../../src/cli/top/output.ts';
-import { outputText } from '../../../src/core/output-text.ts';
+import { outputParser } from '../../../src/core/output-text.ts';
 
 const empty = (): Output => ({ id: 'job', job: null, first: 0, lines: [], note: '' });
 
 /** Collects pieces of output and returns them as an Output. */
 function collect(...pieces: string[]): Output {
   const output = empty();
-  const reader = outputText();
+  const reader = outputParser();
   const { add } = lineCollector(output);
   for (const piece of pieces) add(reader.read(Buffer.from(piece)));
   add(reader.end());
@@ -69,7 +69,7 @@ test.each([
   ['half of a wide character', ['日本\rx'], 'x 本'],
   ['a wide character over half of another one', ['a日本\r語'], '語 本'],
   ['a combining mark in the next piece', ['e', '\u0301x\ry'], 'yx'],
-  ['a cursor movement, which is shown as text', ['a\x1b[2Kb'], 'a\\x1b[2Kb'],
+  ['a cursor movement, which is shown as text', ['a\x1b[2Ab'], 'a\\x1b[2Ab'],
 ] as const)('a carriage return overwrites as on a terminal: %s', (_, pieces, shown) => {
   expect(painted(collect(...pieces))).toEqual([shown]);
 });
@@ -99,4 +99,29 @@ test('a progress bar that never ends takes a bounded amount of memory and shows 
   add([{ text: '!', style: '' }]);
   expect(painted(output)).toEqual(['\x1b[32m49999 of 50000\x1b[0m!']);
   expect(longest).toBeLessThan(11_000);
+});
+
+test.each([
+  ['10 %\r\x1b[K', ''],
+  ['10 %\r\x1b[Kdone', 'done'],
+  ['abcdef\r\t\x1b[1K!', '        !'],
+  ['abcdef\rab\x1b[K', 'ab'],
+  ['abcdef\rab\x1b[0K!', 'ab!'],
+  ['abcdef\rab\x1b[1K', '   def'],
+  ['abcdef\rab\x1b[2K', '  '],
+  ['abcdef\rab\x1b[2Kx', '  x'],
+  ['漢字\ra\x1b[K', 'a'],
+  ['漢字\rabc\x1b[1K', '    '],
+])('erasing a part of the line takes effect: %j', (text, expected) => {
+  expect(painted(collect(text, '\n'))).toEqual([expected]);
+  expect(painted(collect(...text, '\n'))).toEqual([expected]);
+});
+
+test('a line that is erased again and again stays short', () => {
+  const output = empty();
+  const reader = outputParser();
+  const { add } = lineCollector(output);
+  for (let i = 0; i < 5000; i++) add(reader.read(Buffer.from(`\x1b[2K\r${i} of 5000 \x1b[K`)));
+  expect(painted(output)).toEqual(['4999 of 5000 ']);
+  expect(output.lines[0]!.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(11_000);
 });

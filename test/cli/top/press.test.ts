@@ -7,7 +7,7 @@ import { jobOf, snapshotOf } from './snapshot.ts';
 const running = ['a', 'b', 'c'].map((id) => jobOf(id, { state: 'processing' }));
 const waiting = [jobOf('w', { held: true })];
 const snapshot = snapshotOf({ running, waiting });
-const scene = { snapshot, lines: { first: 10, end: 110 }, page: 20 };
+const scene = { snapshot, lines: { first: 10, end: 110 }, page: 20, helpLines: 16 };
 
 function typeKeys(keys: string[], from: Ui = startUi()) {
   let [ui, effects]: [Ui, unknown[]] = [from, []];

@@ -39,6 +39,25 @@ export function testQueues(api: () => Api): void {
     expect((await expectOk(site, 'GET', queuePath)).paused).toBe(false);
   });
 
+  test('a queue that does not exist is not paused or resumed, but it gets limits', async () => {
+    const { site } = api();
+    const path = '/api/v1/queues/defualt';
+    for (const paused of [true, false]) {
+      const answer = await expectRefused(site, ['PATCH', path], { body: { paused } }, [
+        404,
+        'queue-not-found',
+      ]);
+      expect(answer.json.detail).toBe("there is no queue 'defualt'; did you mean 'default'?");
+    }
+    const { json } = await expectRefused(site, ['GET', path], {}, [404, 'queue-not-found']);
+    expect(json.detail).toContain("did you mean 'default'?");
+    const path2 = '/api/v1/queues/new-limits';
+    expect(await expectOk(site, 'PATCH', path2, { rate: '1/s' })).toMatchObject({
+      rate: '1/s',
+      paused: false,
+    });
+  });
+
   test('invalid settings of a queue are refused', async () => {
     const { site } = api();
     const patchQueue: [string, string] = ['PATCH', '/api/v1/queues/refused'];
@@ -55,7 +74,7 @@ export function testQueues(api: () => Api): void {
 }
 
 export function testSchedules(api: () => Api): void {
-  test('a schedule is added, paused, run and removed', async () => {
+  test('a schedule is added, paused, edited, run and removed', async () => {
     const { site } = api();
     const job = { command: 'echo tick', queue: 'ticks', tags: { a: 'b' } };
     const given = { name: 'nightly/1', cron: '30 2 * * *', timezone: 'UTC', overlap: 'queue', job };
@@ -245,7 +264,7 @@ export function testFiguresAndChecks(api: () => Api): void {
     await expectRefused(site, ['GET', '/api/v1/doctor?quick=1'], {}, [400, 'invalid-value']);
   });
 
-  test('dead jobs are grouped by their error and deleted by group, and a session can be started and ended', async () => {
+  test('dead jobs are grouped by their error and deleted by group', async () => {
     const { site } = api();
     for (const id of ['g1', 'g2'])
       await addJobs(site, {
@@ -259,8 +278,6 @@ export function testFiguresAndChecks(api: () => Api): void {
     const group = groups.find((one: { queues: string[] }) => one.queues.includes('groups'));
     expect(group).toMatchObject({ jobs: 2, last_hour: 2, last_3_hours: 2, last_3_days: 2 });
     expect(await expectOk(site, 'GET', '/api/v1/server')).toMatchObject({ read_only: false });
-    const { session } = await expectOk(site, 'POST', '/api/v1/session', undefined, 201);
-    expect((await site.call('DELETE', '/api/v1/session', { token: session })).status).toBe(204);
     const body = { action: 'delete', group: group.signature };
     const { id } = await expectOk(site, 'POST', '/api/v1/operations', body, 202);
     await until(
@@ -268,5 +285,11 @@ export function testFiguresAndChecks(api: () => Api): void {
       'the group is gone',
     );
     expect(await expectOk(site, 'GET', `/api/v1/operations/${id}`)).toMatchObject({ changed: 2 });
+  });
+
+  test('a session can be started and ended', async () => {
+    const { site } = api();
+    const { session } = await expectOk(site, 'POST', '/api/v1/session', undefined, 201);
+    expect((await site.call('DELETE', '/api/v1/session', { token: session })).status).toBe(204);
   });
 }

@@ -29,19 +29,19 @@ export async function expectOk(
 export async function expectRefused(
   site: Site,
   [method, path]: [string, string],
-  how: CallOptions,
+  options: CallOptions,
   expected: [status: number, code: string],
 ): Promise<Answer> {
-  const answer = await site.call(method, path, how);
+  const answer = await site.call(method, path, options);
   expect([answer.status, answer.json?.code]).toEqual(expected);
   return answer;
 }
 
-/** Adds a job, or an array of jobs, and returns what the server answers. */
-export const addJobs = (site: Site, job: object): Promise<Json> =>
-  expectOk(site, 'POST', '/api/v1/jobs', job, 201);
+/** Adds a job, or an array of jobs, and returns the JSON of the answer. */
+export const addJobs = (site: Site, jobs: object): Promise<Json> =>
+  expectOk(site, 'POST', '/api/v1/jobs', jobs, 201);
 
-/** The fields of a job that no worker starts during a test. */
+/** A delay with which no worker starts a job during a test. */
 export const TOMORROW = { delay: '1d' };
 
 export const pathOfJob = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}`;

@@ -55,14 +55,14 @@ export function testEvents(api: () => Api): void {
     while ((seen.at(-1) ?? from) < to) {
       const client = await site.events(seen.at(-1) ?? from);
       const seenBefore = seen.length;
-      await until(() => client.seen.length > 700 || (client.seen.at(-1)?.id ?? 0) >= to, 'something comes');
+      await until(() => client.seen.length > 700 || (client.seen.at(-1)?.id ?? 0) >= to, 'events arrive');
       client.close();
       seen.push(...eventNumbers(client).filter((id) => id <= to));
       expect(seen.length).toBeGreaterThan(seenBefore);
     }
     expect(seen).toEqual(consecutive(from + 1, to));
     const whole = await site.events(from);
-    await until(() => (whole.seen.at(-1)?.id ?? 0) >= to, 'all came');
+    await until(() => (whole.seen.at(-1)?.id ?? 0) >= to, 'all events have arrived');
     expect(eventNumbers(whole).filter((id) => id <= to)).toEqual(consecutive(from + 1, to));
     whole.close();
   });
@@ -105,7 +105,7 @@ export function testEvents(api: () => Api): void {
     }
   });
 
-  test('the activity is read backwards in pages, and by job, queue, kind and actor', async () => {
+  test('the activity is read in pages, newest first, and can be filtered by job, queue, kind and actor', async () => {
     const { site } = api();
     const all: number[] = [];
     let before = '';

@@ -31,7 +31,7 @@ export function testJobs(api: () => Api): void {
     expect(await addJobs(site, [{ command: 'true', ...TOMORROW }])).toHaveLength(1);
   });
 
-  test('every field is accepted, and a returned job can be sent again', async () => {
+  test('fields are stored as given, and a returned job can be sent again', async () => {
     const { site } = api();
     const fields = {
       ...{ id: 'whole', command: 'cat', queue: 'whole', priority: 7, max_retries: 1, timeout_ms: 5000 },
@@ -155,10 +155,29 @@ export function testJobs(api: () => Api): void {
       expect(
         (await expectOk(site, 'GET', `/api/v1/activity?job=${encodeURIComponent(id)}`)).events,
       ).toHaveLength(3);
-      expect((await site.call('DELETE', pathOfJob(id))).status).toBe(204);
+      expect(await expectOk(site, 'DELETE', pathOfJob(id))).toEqual({ id, also_cancelled: [] });
       await expectRefused(site, ['GET', pathOfJob(id)], {}, [404, 'job-not-found']);
     });
   }
+
+  test('cancel and DELETE list the dependent jobs that were cancelled, or will be when the job has stopped', async () => {
+    const { site } = api();
+    const child = (parent: string) => ({ id: `${parent}-child`, command: 'true', depends_on: [parent] });
+    for (const id of ['also-1', 'also-2', 'also-3'])
+      await addJobs(site, [{ id, command: 'sleep 600', ...(id === 'also-3' ? {} : TOMORROW) }, child(id)]);
+    const cancelled = await expectOk(site, 'POST', `${pathOfJob('also-1')}/cancel`);
+    expect(cancelled).toMatchObject({ state: 'cancelled', also_cancelled: ['also-1-child'] });
+    expect(await expectOk(site, 'DELETE', pathOfJob('also-2'))).toEqual({
+      ...{ id: 'also-2', also_cancelled: ['also-2-child'] },
+    });
+    await untilJob(site, 'also-3', 'processing');
+    expect(await expectOk(site, 'POST', `${pathOfJob('also-3')}/cancel`)).toMatchObject({
+      also_cancelled: ['also-3-child'],
+    });
+    await untilJob(site, 'also-3-child', 'cancelled');
+    // The answer can be enqueued again, as every job of the API.
+    await addJobs(site, { ...cancelled, id: 'also-again' });
+  });
 
   test('PATCH changes the editable fields of a waiting job and refuses the others', async () => {
     const { site } = api();
@@ -178,7 +197,7 @@ export function testJobs(api: () => Api): void {
     await expectRefused(site, patchRequest, { body: { priority: 1 } }, [409, 'wrong-state']);
   });
 
-  test('release, retry and cancel are refused in a wrong state, and every action on a deleted job is', async () => {
+  test('release, retry and cancel are refused in a wrong state, and all actions are refused on a deleted job', async () => {
     const { site } = api();
     const path = pathOfJob('moved');
     await addJobs(site, { id: 'moved', command: 'true', ...TOMORROW });
@@ -193,7 +212,7 @@ export function testJobs(api: () => Api): void {
     expect(await untilJob(site, 'moved', 'completed')).toMatchObject({ attempts: 1, exit_code: 0 });
     const [attempt] = await expectOk(site, 'GET', `${path}/attempts`);
     expect(attempt).toMatchObject({ attempt: 1, outcome: 'exited', exit_code: 0 });
-    expect((await site.call('DELETE', path)).status).toBe(204);
+    await expectOk(site, 'DELETE', path);
     for (const verb of ['cancel', 'retry', 'hold', 'release'])
       await expectRefused(site, ['POST', `${path}/${verb}`], {}, [404, 'job-not-found']);
     await expectRefused(site, ['DELETE', path], {}, [404, 'job-not-found']);

@@ -83,7 +83,7 @@ export function testLists(api: () => Api): void {
         const page: { jobs: { id: string }[]; next_cursor: string | null } = await expectOk(
           site,
           'GET',
-          `/api/v1/jobs?queue=paged&state=pending&name=&limit=${limit}${next}`.replace('&name=', ''),
+          `/api/v1/jobs?queue=paged&state=pending&limit=${limit}${next}`,
         );
         expect(page.jobs.length).toBeLessThanOrEqual(limit);
         seen.push(...page.jobs.map((job) => job.id));
@@ -91,8 +91,8 @@ export function testLists(api: () => Api): void {
         if (i % 5 === 0)
           await addJobs(site, { id: `new-${limit}-${i}`, command: 'true', queue: 'paged', ...TOMORROW });
       }
-      const known = seen.filter((id) => id.startsWith('p-'));
-      expect(known).toEqual(all.map((job) => job.id).toReversed());
+      const listed = seen.filter((id) => id.startsWith('p-'));
+      expect(listed).toEqual(all.map((job) => job.id).toReversed());
       expect(new Set(seen).size).toBe(seen.length);
       await expectOk(site, 'GET', pathOfJob('p-0'));
     }

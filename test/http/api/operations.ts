@@ -123,6 +123,58 @@ export function testOperations(api: () => Api): void {
     });
   });
 
+  test('an operation counts the dependent jobs that it cancels once each, also those of a running job', async () => {
+    const { site } = api();
+    const family = (parent: string, more: object = TOMORROW): object[] => [
+      { id: parent, command: 'sleep 600', ...more },
+      { id: `${parent}-child`, command: 'true', depends_on: [parent] },
+      { id: `${parent}-grandchild`, command: 'true', depends_on: [`${parent}-child`] },
+    ];
+    await addJobs(site, family('oprun', {}));
+    await untilJob(site, 'oprun', 'processing');
+    expect(await operate(site, { action: 'cancel', ids: ['oprun'] })).toMatchObject({
+      ...{ changed: 1, unchanged: 0, also_cancelled: 2 },
+    });
+    for (const id of ['oprun', 'oprun-child', 'oprun-grandchild']) await untilJob(site, id, 'cancelled');
+    // Each batch has one job. The first one cancels the second job with its parent.
+    for (const [action, parent] of [
+      ['cancel', 'opone'],
+      ['delete', 'optwo'],
+    ] as const) {
+      await addJobs(site, family(parent));
+      const body = { action, ids: [parent, `${parent}-child`] };
+      expect(await expectOk(site, 'POST', OPERATIONS_PATH, { ...body, dry_run: true })).toEqual({
+        ...{ total: 2, also_cancelled: 1, capped: false },
+      });
+      expect(await operate(site, { ...body, per_second: 1 })).toMatchObject({
+        ...{ changed: 2, unchanged: 0, also_cancelled: 1 },
+      });
+      await untilJob(site, `${parent}-grandchild`, 'cancelled');
+    }
+  });
+
+  test('a dry run counts the jobs of an operation and changes nothing', async () => {
+    const { site } = api();
+    await addJobs(site, manyJobs('opdry', 4));
+    await addJobs(site, { id: 'opdry-child', command: 'true', depends_on: ['opdry-0', 'opdry-1'] });
+    const preview = (body: object) =>
+      expectOk(site, 'POST', OPERATIONS_PATH, { filter: { queue: 'opdry' }, ...body, dry_run: true });
+    for (const action of ['cancel', 'delete'])
+      expect(await preview({ action })).toEqual({ total: 4, also_cancelled: 1, capped: false });
+    expect(await preview({ action: 'hold' })).toEqual({ total: 4, also_cancelled: 0, capped: false });
+    expect(await preview({ action: 'cancel', limit: 2 })).toEqual({
+      ...{ total: 2, also_cancelled: 0, capped: false },
+    });
+    const { jobs } = await expectOk(site, 'GET', '/api/v1/jobs?queue=opdry&state=pending');
+    expect(jobs).toHaveLength(4);
+    await expectRefused(
+      site,
+      ['POST', OPERATIONS_PATH],
+      { body: { action: 'hold', ids: [], dry_run: 'yes' } },
+      [400, 'invalid-value'],
+    );
+  });
+
   test('an operation can be stopped, and its changes stay', async () => {
     const { site } = api();
     for (let i = 0; i < 8; i++)

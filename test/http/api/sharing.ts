@@ -67,8 +67,8 @@ export function testSharedAnswers(api: () => Api): void {
       for (let i = 0; i < 3; i++) {
         await whileRequested(async () => {
           const id = `elsewhere-${i}`;
-          const job = ['--id', id, '--queue', 'shared', '--tag', 'a=b', '--delay', '1d', 'true'];
-          await box.run(['enqueue', ...job]);
+          const flags = ['--id', id, '--queue', 'shared', '--tag', 'a=b', '--delay', '1d', 'true'];
+          await box.run(['enqueue', ...flags]);
           await until(() => stream.seen.some(({ data }) => data.job_id === id), 'the event arrives');
           expect(await newestId()).toBe(id);
         });

@@ -94,7 +94,7 @@ function isDatabase(path: string): boolean {
 /**
  * Replaces a backup with the draft. At every moment the name leads to the whole old backup or to the whole new one.
  *
- * - The old backup may have been used as a store by a process that was killed. So its WAL is folded into it first, and it is
+ * - The old backup may have been used as a store by a process that was killed. So its WAL is copied into it first, and it is
  *   locked until it has lost its name.
  * - If SQLite cannot read the old backup, its WAL is removed first, because the new backup must never have that WAL beside it.
  * - In a directory such as /tmp SQLite must not open the old backup, which is replaced only if no -wal, -shm or -journal is beside it.

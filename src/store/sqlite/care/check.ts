@@ -5,8 +5,9 @@ import { type InvalidSetting, readSettings } from '../../../core/stored-settings
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
-import { expectedSchema, readVersion, SCHEMA_VERSION } from '../migrate.ts';
-import { readSettings as storedSettings } from '../queues.ts';
+import { expectedSchema } from '../migrate.ts';
+import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
+import { readSettings as storedSettings } from '../settings.ts';
 import * as sql from '../sql/care.ts';
 import { SAVED_TABLES, unreadableColumn } from '../tables.ts';
 import { refuseNoStore } from './odd-file.ts';
@@ -115,7 +116,6 @@ export function schemaDifferences(connection: Connection): { missing: string[]; 
   return { missing: namesOnlyIn(expected, found), foreign: namesOnlyIn(found, expected) };
 }
 
-/** Returns the first column of each row. */
 export function firstColumn(connection: Connection, query: string): string[] {
   return connection.all(query).map((row) => String(Object.values(row)[0]));
 }

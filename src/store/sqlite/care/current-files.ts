@@ -15,14 +15,11 @@ const HOLDERS_POLL_MS = 100;
 const OPEN_TRIES = 3;
 
 /**
- * Opens a store with the -wal and -shm files that all others use. Throws if the store has a second name. If those files change
- * meanwhile, somebody removed them, or SQLite did when the last process closed the database. What was read may then be out of
- * date, so the store is opened again.
+ * Opens a store with the -wal and -shm files that all others use. Throws if the store has a second name. If these files change
+ * meanwhile, the store is opened again, because what was read may be out of date. They change if somebody removes them, or if
+ * SQLite does when the last process closes the database.
  */
-export async function openWithCurrentFiles(
-  location: string,
-  open: () => Promise<OpenedStore>,
-): Promise<OpenedStore> {
+export async function openWithCurrentFiles(location: string, open: () => Promise<OpenedStore>) {
   for (let tries = 1; ; tries++) {
     const db = existsSync(location) ? realpathSync(location) : null;
     if (db === null) return open();
@@ -94,8 +91,8 @@ export async function refuseReading(location: string): Promise<void> {
 }
 
 /**
- * Throws while other processes have removed files open, and names these processes. A suspended process (SIGSTOP, Ctrl-Z) still has
- * to save the contents of such files, which it can do only while nobody has created new ones.
+ * Throws while other processes have a removed -wal or -shm open, and names these processes. A suspended process (SIGSTOP,
+ * Ctrl-Z) still has to save the contents of its file, which it can do only while nobody has created a new one.
  */
 function refuseRemovedFiles(db: string): void {
   const holders = holdersOfRemovedFiles(db);
@@ -109,12 +106,13 @@ function refuseRemovedFiles(db: string): void {
 }
 
 /**
- * Waits until no process has removed files open, and throws if one still has after a while. SQLite creates the -wal before the
- * -shm, removes it after the -shm, and keeps both while a process uses the database. So a missing file was removed if a process
- * has the database open or if the other file exists. Processes that have removed files open notice that within a second, save
- * the contents and end. Until then nobody else may open the database. With a new -wal the contents of the old one would be
- * lost. With a new -shm, old and new processes would write into one -wal without a common lock. Returns the files with which to
- * open the database, or null if any will do.
+ * Waits until no process has a removed -wal or -shm open. Throws after NOTICE_LIMIT_MS. Returns the files with which to open the
+ * database, or null if any will do.
+ *
+ * SQLite creates the -wal before the -shm, removes it after the -shm, and keeps both while a process uses the database. So a
+ * missing file was removed by somebody if a process has the database open or if the other file exists. Processes that have a
+ * removed file open notice that within a second, save its contents and end. Until then nobody else must open the database: with
+ * a new -wal the contents of the old one would be lost, and with a new -shm there would be no common lock.
  */
 async function waitForStableFiles(db: string): Promise<FileIdentities | null> {
   const oldFiles = identitiesOf(db);
@@ -136,11 +134,11 @@ async function waitForStableFiles(db: string): Promise<FileIdentities | null> {
 type FileIdentities = [wal: string | null, shm: string | null];
 
 function identitiesOf(db: string): FileIdentities {
-  const one = (path: string): string | null => {
+  const identityOf = (path: string): string | null => {
     const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
     return stat === undefined ? null : `${stat.ino}:${stat.birthtimeNs}`;
   };
-  return [one(`${db}-wal`), one(`${db}-shm`)];
+  return [identityOf(`${db}-wal`), identityOf(`${db}-shm`)];
 }
 
 /** Tells whether a file is missing that should exist. That is normal for a moment, while SQLite creates or removes the files. */

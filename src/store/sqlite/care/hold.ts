@@ -8,8 +8,8 @@ import { fileId } from '../live-files.ts';
 
 /** A store that nobody else can use, so that its file can be read and replaced. */
 export interface HeldStore {
-  /** Tells whether SQLite has locked the file and folded the WAL into it. Otherwise SQLite cannot read the file, and the WAL is left. */
-  isFolded: boolean;
+  /** Tells whether SQLite can read the file. SQLite has then locked it and copied the WAL into it. Otherwise the WAL is left. */
+  isReadable: boolean;
   /** Tells whether the path still leads to this file. */
   isCurrent(): boolean;
   /** Copies the bytes of the file, damaged or not, and of a WAL that is left. */
@@ -20,10 +20,10 @@ export interface HeldStore {
 /** Error codes after which a later try may succeed. Any other error means that SQLite cannot read the file. */
 const TEMPORARY_ERRORS = new Set(['store-busy', 'disk-full', 'store-unavailable']);
 
-/** If the file is replaced this many times in a row while this process waits for it, the hold fails. */
+/** `holdSqlite` throws if the file is replaced this many times in a row while it waits for the lock. */
 const MOST_TRIES = 10;
 
-/** Locks a store. Nothing else in this process may open the file meanwhile, because closing it would drop the lock. */
+/** Locks a store. Nothing else in this process must open the file meanwhile, because closing it would drop the lock. */
 export async function holdSqlite(path: string): Promise<HeldStore> {
   for (let tries = 1; ; tries++) {
     const held = await holdOnce(path);
@@ -51,13 +51,13 @@ async function holdOnce(path: string): Promise<HeldStore> {
     closeSync(descriptor);
     throw error;
   }
-  const isFolded = connection !== null;
+  const isReadable = connection !== null;
   return {
-    isFolded,
+    isReadable,
     isCurrent: () => fileId(path) === file,
     copyTo(target) {
       copyBytes(descriptor, target);
-      if (!isFolded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
+      if (!isReadable && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
     },
     unlock() {
       connection?.close();

@@ -7,7 +7,7 @@ import { namesIn } from '../../../files/names-in.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { Inspection } from '../../contract/file-care.ts';
 import { translateError } from '../failures.ts';
-import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../migrate.ts';
+import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
 import { isSafeSqliteVersion, OLDEST_SQLITE } from '../sqlite-version.ts';
 import { firstColumn } from './check.ts';
@@ -60,7 +60,7 @@ function sqliteFinding(): Finding {
 }
 
 function diskFindings(path: string): Finding[] {
-  // The store need not exist yet.
+  // If the store does not exist yet, the nearest existing directory is checked.
   let directory = dirname(path);
   while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
   const { bavail, bsize } = statfsSync(directory);

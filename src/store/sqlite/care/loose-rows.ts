@@ -23,8 +23,9 @@ export interface TableShape {
   columns: { name: string; type: string; required: boolean; fallback: Value }[];
   /** Rows that were written before a migration may have only this many columns. */
   minColumns: number;
-  /** Tells whether rows have a row number. `alias` is the column that shows it, if there is one. */
-  numbered: boolean;
+  /** Tells whether rows have a rowid. */
+  hasRowid: boolean;
+  /** The column that shows the rowid, or null. */
   alias: string | null;
   /** The columns that tell two rows apart. */
   key: string[];
@@ -42,20 +43,20 @@ const AGE_COLUMNS: Record<string, string[]> = {
 /** Reads the shape of a table from an undamaged store. */
 export function shapeOf(db: Connection, { name, key }: SavedTable): TableShape {
   const columns = db.all(care.columnsOf, name);
-  const numbered = db.get(care.isWithoutNumbers, name) === undefined;
+  const hasRowid = db.get(care.isWithoutRowid, name) === undefined;
   const keyed = columns.filter((one) => one.pk !== 0).sort((a, b) => Number(a.pk) - Number(b.pk));
   const [first] = keyed;
   return {
     table: name,
     minColumns: originalColumnCounts().get(name) ?? columns.length,
-    columns: (numbered ? columns : [...keyed, ...columns.filter((one) => one.pk === 0)]).map((one) => ({
+    columns: (hasRowid ? columns : [...keyed, ...columns.filter((one) => one.pk === 0)]).map((one) => ({
       name: String(one.name),
       type: String(one.type),
       required: one.notnull === 1,
       fallback: parseDefault(one.dflt_value as string | null),
     })),
-    numbered,
-    alias: numbered && keyed.length === 1 && first!.type === 'INTEGER' ? String(first!.name) : null,
+    hasRowid,
+    alias: hasRowid && keyed.length === 1 && first!.type === 'INTEGER' ? String(first!.name) : null,
     key,
     ageColumns: AGE_COLUMNS[name] ?? [],
   };
@@ -69,7 +70,7 @@ function parseDefault(sql: string | null): Value {
 
 export interface FoundRow {
   row: Row;
-  /** True if the tree of the table does not lead to the row, which may then be an old version or a deleted row. */
+  /** True if the row is outside the tree of its table. It may then be an old version or a deleted row. */
   loose: boolean;
 }
 
@@ -109,7 +110,7 @@ function ownersOf(pages: PageFile, roots: Map<string, number>, free: Set<number>
       for (const at of cellOffsets(page, number)) {
         const cell = cellAt(page, number, at);
         if (cell?.overflow == null) continue;
-        for (const one of readWholeRow(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
+        for (const one of readWholeRow(pages, cell, () => true)?.overflowPages ?? []) owners.set(one, name);
       }
     }
   }
@@ -128,7 +129,7 @@ function* newestRows(
   for (let number = 1; number <= pages.count; number++) {
     const loose = owners.get(number) !== shape.table;
     const page = free.has(number) ? null : pages.read(number);
-    if (page === null || !holdsRows(page, number, shape.numbered)) continue;
+    if (page === null || !holdsRows(page, number, shape.hasRowid)) continue;
     for (const at of cellOffsets(page, number)) {
       const read = rowAt(pages, page, number, at, shape, loose ? isUnowned : () => true);
       if (read === null || !fit({ row: read.row, loose })) continue;
@@ -145,7 +146,7 @@ function* newestRows(
     const page = pages.read(number)!;
     const read = rowAt(pages, page, number, at, shape, (one) => !used.has(one));
     if (read === null) continue;
-    for (const one of read.pages) used.add(one);
+    for (const one of read.overflowPages) used.add(one);
     yield { row: read.row, loose };
   }
 }
@@ -164,21 +165,18 @@ function rowAt(
   at: number,
   shape: TableShape,
   isUsable: (page: number) => boolean,
-): { row: Row; pages: number[] } | null {
+): { row: Row; overflowPages: number[] } | null {
   const cell = cellAt(page, number, at);
   if (cell === null || cell.length > pages.count * PAGE_BYTES) return null;
   const whole = readWholeRow(pages, cell, isUsable);
   const values = whole === null ? null : valuesOf(whole.bytes);
   const row = values === null ? null : toRow(values, cell.rowid, shape);
-  return row === null ? null : { row, pages: whole!.pages };
+  return row === null ? null : { row, overflowPages: whole!.overflowPages };
 }
 
 /** Returns the values by column name, or null if they do not fit the table. */
-function toRow(
-  values: Value[],
-  rowid: number | null,
-  { columns, alias, minColumns }: TableShape,
-): Row | null {
+function toRow(values: Value[], rowid: number | null, shape: TableShape): Row | null {
+  const { columns, alias, minColumns } = shape;
   if (values.length < minColumns || values.length > columns.length) return null;
   const row: Row = {};
   for (const [i, column] of columns.entries()) {

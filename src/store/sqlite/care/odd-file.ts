@@ -50,7 +50,7 @@ function refuseBrokenLink(path: string): void {
   );
 }
 
-/** Throws if there is no store at this path. An empty file is no store either, but other commands create one in it. */
+/** Throws if there is no store at this path, for commands that only check a store. Other commands create a store in an empty file. */
 export function refuseNoStore(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw missingError(path);

@@ -35,23 +35,23 @@ export function openPages(path: string): PageFile {
 
 const headerOffset = (number: number): number => (number === 1 ? HEADER_BYTES : 0);
 
-/** Tells whether the cells of this page are rows of a table with row numbers (`numbered`) or of a table without. */
-export function holdsRows(page: Buffer, number: number, numbered: boolean): boolean {
+/** Tells whether this page can hold rows of a table with rowids (`hasRowid`), or else of one without. Pages of indexes look like the latter. */
+export function holdsRows(page: Buffer, number: number, hasRowid: boolean): boolean {
   const kind = page[headerOffset(number)];
-  return numbered ? kind === LEAF_TABLE : kind === LEAF_INDEX || kind === INTERIOR_INDEX;
+  return hasRowid ? kind === LEAF_TABLE : kind === LEAF_INDEX || kind === INTERIOR_INDEX;
 }
 
-/** Returns the offsets of the cells in a page, without those that are impossible. */
+/** Returns the offsets of the cells in a page, without those that are impossible. The cell pointers follow the page header. */
 export function cellOffsets(page: Buffer, number: number): number[] {
   const start = headerOffset(number);
   const kind = page[start]!;
   if (![INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE].includes(kind)) return [];
-  const first = start + (kind < LEAF_INDEX ? 12 : 8);
-  const count = Math.min(page.readUInt16BE(start + 3), (PAGE_BYTES - first) >> 1);
+  const pointersAt = start + (kind < LEAF_INDEX ? 12 : 8);
+  const count = Math.min(page.readUInt16BE(start + 3), (PAGE_BYTES - pointersAt) >> 1);
   const cells: number[] = [];
   for (let i = 0; i < count; i++) {
-    const at = page.readUInt16BE(first + 2 * i);
-    if (at >= first + 2 * count && at < PAGE_BYTES - 3) cells.push(at);
+    const at = page.readUInt16BE(pointersAt + 2 * i);
+    if (at >= pointersAt + 2 * count && at < PAGE_BYTES - 3) cells.push(at);
   }
   return cells;
 }
@@ -64,7 +64,7 @@ export function childPagesOf(page: Buffer, number: number): number[] {
 }
 
 export interface Cell {
-  /** Null in a table without row numbers. */
+  /** Null in a table WITHOUT ROWID. */
   rowid: number | null;
   /** The bytes of the row that are in this page. */
   local: Buffer;
@@ -95,20 +95,20 @@ export function cellAt(page: Buffer, number: number, at: number): Cell | null {
 }
 
 /** Returns how many bytes of a row of this length are in its own page, as the file format defines. */
-function localLengthOf(length: number, isTable: boolean): number {
-  const most = isTable ? PAGE_BYTES - 35 : Math.floor(((PAGE_BYTES - 12) * 64) / 255) - 23;
+function localLengthOf(length: number, hasRowid: boolean): number {
+  const most = hasRowid ? PAGE_BYTES - 35 : Math.floor(((PAGE_BYTES - 12) * 64) / 255) - 23;
   if (length <= most) return length;
   const least = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
   const fitted = least + ((length - least) % (PAGE_BYTES - 4));
   return fitted <= most ? fitted : least;
 }
 
-/** Returns a whole row and its overflow pages. Returns null if their chain is broken or leads to a page that is not usable. */
+/** Returns a whole row and its overflow pages. Returns null if their chain is broken, or has a page that cannot be this row's (`isUsable`). */
 export function readWholeRow(
   pages: PageFile,
   cell: Cell,
   isUsable: (page: number) => boolean,
-): { bytes: Buffer; pages: number[] } | null {
+): { bytes: Buffer; overflowPages: number[] } | null {
   const parts = [cell.local];
   const visited: number[] = [];
   let next = cell.overflow ?? 0;
@@ -122,7 +122,7 @@ export function readWholeRow(
     next = page.readUInt32BE(0);
   }
   // The last page of a row has no next page.
-  return next === 0 ? { bytes: Buffer.concat(parts), pages: visited } : null;
+  return next === 0 ? { bytes: Buffer.concat(parts), overflowPages: visited } : null;
 }
 
 export type Value = string | number | Uint8Array | null;

@@ -6,7 +6,7 @@ import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { isOpenHere } from '../live-files.ts';
-import { readVersion, SCHEMA_VERSION } from '../migrate.ts';
+import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
 import { sqliteStore } from '../store.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { safetyProblems } from './owner.ts';
@@ -28,7 +28,7 @@ export async function withReadOnly<T>(
   work: (connection: Connection) => T | Promise<T>,
   copyDirectory?: string,
 ): Promise<T> {
-  const connection = await connect(path, { open: (one) => openToRead(one, copyDirectory) });
+  const connection = await connect(path, { open: (db) => openToRead(db, copyDirectory) });
   try {
     return await work(connection);
   } catch (error) {
@@ -54,9 +54,9 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 }
 
 /**
- * Opens a database without changing its files. If there is a WAL, a process uses the database or has died, and the WAL is read,
- * too. Otherwise the complete database is in one file, and SQLite reads only that, because SQLite would create a WAL beside it, or remove the one beside
- * an empty file. If other users could put files beside the database, a private copy is opened.
+ * Opens a database without changing its files. If there is a WAL, it is read, too. If there is none, SQLite reads only the file
+ * itself, because otherwise it would create a WAL. The WAL beside an empty file is not read, because SQLite would remove it. If
+ * other users could put files beside the database, a private copy is opened.
  */
 function openToRead(path: string, copyDirectory?: string): DatabaseSync {
   if (safetyProblems(path).length > 0 && !isOpenHere(path)) return openPrivateCopy(path, copyDirectory);

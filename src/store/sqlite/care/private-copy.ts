@@ -23,7 +23,7 @@ export function openPrivateCopy(path: string, copyDirectory = tmpdir()): Databas
   try {
     const copy = join(directory, 'copy.db');
     const hasWal = copyWithWal(path, copy);
-    if (hasWal) foldWal(copy);
+    if (hasWal) mergeWal(copy);
     return openSingleFile(copy);
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -37,7 +37,7 @@ export function openSingleFile(path: string): DatabaseSync {
   return new DatabaseSync(url, { readOnly: true });
 }
 
-function foldWal(copy: string): void {
+function mergeWal(copy: string): void {
   const db = new DatabaseSync(copy);
   try {
     db.exec('PRAGMA journal_mode = DELETE');

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
-import type { RepairResult, RepairSteps } from '../../contract/file-care.ts';
+import type { RepairSteps } from '../../contract/file-care.ts';
 import { isSoundStore } from './check.ts';
 import { withCopy } from './copy.ts';
 import { refuseSecondName } from './current-files.ts';
@@ -12,11 +12,7 @@ import { checkSafety } from './owner.ts';
 import { repairSqlite } from './repair.ts';
 import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
 
-export async function repairStore(
-  location: string,
-  anyOwner: boolean,
-  steps: RepairSteps,
-): Promise<RepairResult | null> {
+export async function repairStore(location: string, anyOwner: boolean, steps: RepairSteps) {
   if (!existsSync(location)) throw missingError(resolve(location));
   const db = realpathSync(location);
   checkSafety(resolve(location), anyOwner);

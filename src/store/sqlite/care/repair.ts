@@ -8,11 +8,12 @@ import { EPOCH_PATTERN } from '../epoch.ts';
 import { recomputeDerived } from '../load.ts';
 import { HOLD_REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
-import { readSettings } from '../queues.ts';
 import { columnOutOfRange, intoRange, LARGEST_NUMBER } from '../ranges.ts';
 import { toClaimedJob } from '../rows.ts';
+import { readSettings } from '../settings.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
+import { epoch as readEpoch } from '../sql/epoch.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../tables.ts';
 import { problemsOf } from './check.ts';
 import { createPrivateFile, type HeldStore } from './hold.ts';
@@ -21,14 +22,10 @@ import { PART_SUFFIXES } from './owner.ts';
 import { type DamagedCopy, openDamagedCopy } from './salvage.ts';
 
 /**
- * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read, or no
- * job without the trees. The epoch is kept if it is known, so that processes that are still running are found by their cookies.
+ * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read, or if
+ * the trees are lost and no job was found. Keeps the epoch if it is known, so that running processes are found by their cookies.
  */
-export async function repairSqlite(
-  damaged: HeldStore,
-  draft: string,
-  steps: Steps,
-): Promise<RepairReport | null> {
+export async function repairSqlite(damaged: HeldStore, draft: string, steps: Steps) {
   createPrivateFile(draft);
   const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;
@@ -52,7 +49,6 @@ export async function repairSqlite(
 type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 type PartialReport = Omit<RepairReport, 'problems'>;
 
-/** A repair in progress. */
 interface RepairProgress {
   db: Connection;
   source: DamagedCopy;
@@ -63,9 +59,7 @@ interface RepairProgress {
 
 function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialReport {
   const report: PartialReport = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [source.column(care.epoch)[0], steps.knownEpoch()].find((one) =>
-    EPOCH_PATTERN.test(one ?? ''),
-  );
+  const epoch = [source.column(readEpoch)[0], steps.knownEpoch()].find((id) => EPOCH_PATTERN.test(id ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexedJobs = new Set(source.lacksTrees ? [] : source.column(care.jobsByIndex));
   const progress = { db, source, report, indexedJobs };
@@ -96,8 +90,7 @@ function saveTable(progress: RepairProgress, table: SavedTable): void {
   const { db, source, report } = progress;
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
-  const save = (row: Row): string | null =>
-    rowProblem(table, row) ?? tryInsert(db, insert, columns, row, table);
+  const save = (row: Row) => rowProblem(table, row) ?? tryInsert(db, insert, columns, row, table);
   report.saved[table.name] = 0;
   let hasGaps = source.lacksTrees;
   const addGap = (why: string): void => {
@@ -161,13 +154,7 @@ function rowProblem(table: SavedTable, row: Row): string | null {
 }
 
 /** Returns why the row could not be inserted, or null if it was. */
-function tryInsert(
-  db: Connection,
-  insert: string,
-  columns: string[],
-  row: Row,
-  table: SavedTable,
-): string | null {
+function tryInsert(db: Connection, insert: string, columns: string[], row: Row, table: SavedTable) {
   const values = columns.map((column) => (row[column] ?? null) as SQLInputValue);
   try {
     if (table.name === 'job' && db.get(care.numberExists('queue'), row.queue as number) === undefined)
@@ -179,8 +166,6 @@ function tryInsert(
 }
 
 function nameOf(table: SavedTable, row: Row): string {
-  const name = [...table.nameColumns, ...table.key]
-    .map((column) => row[column])
-    .find((value) => value != null);
-  return `${table.name} '${name}'`;
+  const column = [...table.nameColumns, ...table.key].find((one) => row[one] != null);
+  return `${table.name} '${row[column ?? '']}'`;
 }

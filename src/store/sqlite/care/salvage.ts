@@ -23,7 +23,7 @@ export interface RowSink {
 /** A copy of a damaged database, opened as well as possible. */
 export interface DamagedCopy {
   rows(table: string, key: string[], sink: RowSink): void;
-  /** Finds rows page by page, whether or not a tree leads to them. Those to which a tree leads come first. */
+  /** Finds rows page by page, also those outside the tree of their table. The rows in the tree come first. */
   rowsByPage(shape: TableShape, fit: (found: FoundRow) => boolean): Iterable<FoundRow>;
   /** Tells whether neither the tree of jobs nor that of queues could be read. */
   lacksTrees: boolean;
@@ -109,10 +109,10 @@ function overwrite(path: string, pages: Map<number, Buffer>, bytes: number): voi
   closeSync(file);
 }
 
-/** Returns the functions of a DamagedCopy. If its schema is only `guessed`, rows are found page by page alone. */
+/** Returns the functions of a DamagedCopy. If its schema is only `guessed`, rows are found only page by page. */
 function readersOf(db: DatabaseSync, copy: string, guessed = false): Omit<DamagedCopy, 'how' | 'lacksTrees'> {
   const all = (query: string): Row[] => orNull(() => db.prepare(query).all() as Row[]) ?? [];
-  // Pages are read from the file itself, so the WAL is folded into it.
+  // Pages are read from the file itself, so the WAL is copied into it first.
   all('PRAGMA wal_checkpoint(TRUNCATE)');
   let pages: RowFinder | null = null;
   return {
@@ -195,7 +195,7 @@ function nextReadable(at: number, isReadable: (number: number) => boolean): numb
   return at + high;
 }
 
-/** Reads rows from the first one on, and after an error from the last one back. */
+/** Reads rows in the order of their key. After an error, reads them again in reverse order. */
 function readFromBothEnds(db: DatabaseSync, table: string, key: string[], { keep, addGap }: RowSink): void {
   for (const direction of ['ASC', 'DESC'] as const) {
     try {

@@ -22,7 +22,7 @@ export function refuseWhileUsed(db: string): void {
 /** The suffixes of the files that are moved with a database, because they hold a part of its contents. */
 const MOVED_SUFFIXES = ['-wal', '-journal'];
 
-/** Locks everybody else out of the store, and completes or undoes killed swaps. Returns null if there is no store. */
+/** Locks all others out of the store, and completes or undoes swaps that were killed. Returns null if there is no store. */
 export async function takeStore(db: string): Promise<HeldStore | null> {
   if (!existsSync(db)) {
     finishSwaps(db, false);
@@ -31,7 +31,7 @@ export async function takeStore(db: string): Promise<HeldStore | null> {
   try {
     returnWal(db);
     const held = await holdSqlite(db);
-    finishSwaps(db, held.isFolded);
+    finishSwaps(db, held.isReadable);
     return held;
   } catch (error) {
     if (error instanceof QueueError && error.code === 'store-busy') refuseWhileUsed(db);
@@ -39,7 +39,7 @@ export async function takeStore(db: string): Promise<HeldStore | null> {
   }
 }
 
-/** Moves a hidden WAL back beside an empty file. All data is in that WAL, and without it SQLite would see a new database. */
+/** Moves a hidden WAL back beside a file of at most one byte. All data is in that WAL. Without it, SQLite would see a new database. */
 function returnWal(db: string): void {
   if (statSync(db).size > 1 || isThere(`${db}-wal`)) return;
   for (const name of hiddenNames(db)) {
@@ -76,8 +76,8 @@ export async function finishKilledSwap(db: string): Promise<void> {
 
 /**
  * Replaces the held store with the draft, and returns the new path of the old store. At every moment the name leads to the whole
- * old store or to the whole new one, and no file beside it belongs to the other. The second name of the old store stays hidden
- * until it has lost the first one, because with two names it could get two WALs, which would damage it.
+ * old store or to the whole new one, and no file beside it belongs to the other one. The second name of the old store stays
+ * hidden until the store has lost its first name, because with two visible names it could get two WALs and be damaged.
  */
 export function swap(
   draft: string,
@@ -88,11 +88,11 @@ export function swap(
   const keptPath = unusedKeptPath(`${db}.${keptName.word}-${timestampOf(keptName.now)}`);
   const hidden = hiddenPathOf(keptPath);
   crashPoint('swap-taken');
-  if (!held.isFolded) refuseWhileUsed(db);
+  if (!held.isReadable) refuseWhileUsed(db);
   refuseReplaced(db, held);
   linkSync(db, hidden);
   crashPoint('swap-linked');
-  if (!held.isFolded) moveParts(db, hidden);
+  if (!held.isReadable) moveParts(db, hidden);
   crashPoint('swap-cleared');
   // After a power cut the old WAL must not be beside the new store.
   sync(dirname(db)); // fault-control: sync-before-rename
@@ -128,18 +128,18 @@ function timestampOf(now: number): string {
 }
 
 /**
- * Completes or undoes the swaps that were killed. If the old store still has its name, the swap is undone: a store that SQLite
- * cannot read gets its WAL back, and one that SQLite has opened without the WAL (`isFolded`) does not. Otherwise the old store
- * gets its new name. The caller has locked the store or has it open, so nobody else is in the middle of a swap.
+ * Completes or undoes the swaps that were killed. If the old store still has its name, the swap is undone: it gets its WAL
+ * back, unless SQLite can read it and has opened it without that WAL (`isReadable`). Otherwise the old store gets its new name.
+ * The caller has locked the store or has it open, so nobody else is in the middle of a swap.
  */
-export function finishSwaps(db: string, isFolded: boolean): void {
+export function finishSwaps(db: string, isReadable: boolean): void {
   const directory = dirname(db);
   for (const name of hiddenNames(db)) {
     const hidden = join(directory, name);
     const keptPath = unusedPath(join(directory, name.slice(1)), isThere);
     if (!isSameFile(hidden, db)) reveal(hidden, keptPath);
     else {
-      moveOwnParts(hidden, isFolded ? keptPath : db);
+      moveOwnParts(hidden, isReadable ? keptPath : db);
       unlinkSync(hidden);
     }
   }
@@ -212,7 +212,7 @@ function hiddenPathOf(keptPath: string): string {
   return join(dirname(keptPath), `.${basename(keptPath)}`);
 }
 
-/** Returns a free name for a store with all its parts, hidden or not. */
+/** Returns a path that is free for a store and all its parts, hidden or not. */
 function unusedKeptPath(name: string): string {
   const ends = ['', ...MOVED_SUFFIXES];
   return unusedPath(name, (one) =>

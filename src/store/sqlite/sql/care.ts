@@ -1,12 +1,10 @@
 import { outOfRangeRowsSql, RANGES } from '../ranges.ts';
 
-/* These statements may read whole tables, unlike those of the other parts. */
+/* These statements may read whole tables, unlike those in the other files. */
 
 export const quickCheck = 'PRAGMA quick_check(20)';
 export const schemaObjects = `SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;
 
-export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";
-export const origin = "SELECT value FROM meta WHERE key = 'origin'";
 export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
   ON CONFLICT DO UPDATE SET value = excluded.value`;
 export const newEpoch = "UPDATE meta SET value = lower(hex(randomblob(6))) WHERE key = 'epoch'";
@@ -51,7 +49,7 @@ export const INVARIANTS: Record<string, string> = {
 export const histograms = `SELECT tier, at, kind, wait, wait_least, wait_most, run, run_least, run_most FROM rollup`;
 export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
 export const columnsOf = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)';
-export const isWithoutNumbers = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
+export const isWithoutRowid = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
 export const tableColumnCounts =
   "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
 export const rootPages = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';

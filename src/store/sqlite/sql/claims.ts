@@ -21,12 +21,12 @@ export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_i
   SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
   worker_id = ?, started_at = ?, updated_at = ?, due_at = NULL, duration_ms = NULL WHERE number = ? AND phase = 'ready'`;
-/** Holds a job even if its row does not fit its phase. */
+/** Holds a job, and sets the columns that a CHECK compares with its phase. */
 export const holdBadJob = `UPDATE job SET phase = 'held', state = iif(state = 'failed', state, 'pending'), worker_id = NULL,
   finished_at = NULL, due_at = coalesce(due_at, ?), last_error = ? WHERE number = ?`;
 export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE job.number = ?`;
-/** Undoes the start of an attempt. The job gets back the start and the duration of the attempt before it. */
+/** Undoes the start of an attempt. The job gets back the start and the duration of its previous attempt. */
 export const undoAttempt = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, due_at = ?, updated_at = ?,
   worker_id = NULL, attempt = NULL,
   started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),

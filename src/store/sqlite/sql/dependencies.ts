@@ -3,27 +3,30 @@ export const insertDependency =
 export const dependenciesOfJob = `SELECT ordinal, dependency.phase, parent.state FROM dependency
   LEFT JOIN job AS parent ON parent.number = dependency.parent
   WHERE child = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
-export const childrenOfJob = `SELECT job.id, wants AS "on", dependency.phase, job.state FROM dependency
-  CROSS JOIN job ON job.number = dependency.child WHERE parent = (SELECT number FROM job WHERE id = ?) ORDER BY child`;
-/** Finds the jobs that would be cancelled with others, directly or through further jobs. */
-export const cancelledWith = `WITH RECURSIVE lost (number, satisfied) AS (
-    SELECT number, ? FROM job WHERE id IN (SELECT value FROM json_each(?)) AND phase NOT IN ('ended', ?)
-    UNION SELECT child, ? FROM lost CROSS JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'open'
-        AND wants NOT IN (SELECT value FROM json_each(satisfied))
-      CROSS JOIN job ON job.number = child AND job.phase IN ('blocked', 'held')
-        AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel')
-  SELECT id FROM job WHERE number IN (SELECT number FROM lost) AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY number`;
+const firstChildren = (phase: string): string =>
+  `SELECT * FROM (SELECT child FROM dependency WHERE parent = ?1 AND phase = '${phase}' ORDER BY child LIMIT ?2)`;
+/** Reads the first children. The index has the children of each phase in order, so the others are not read. */
+export const childrenOfJob = `SELECT job.id, wants AS "on", dependency.phase, job.state
+  FROM (${['open', 'met', 'failed'].map(firstChildren).join(' UNION ALL ')} ORDER BY child LIMIT ?2) AS first
+  CROSS JOIN dependency ON dependency.child = first.child AND dependency.parent = ?1
+  CROSS JOIN job ON job.number = first.child ORDER BY first.child`;
+export const countChildren =
+  'SELECT count(*) AS jobs FROM (SELECT 1 FROM dependency WHERE parent = ? LIMIT ?)';
+/** Finds the children that would be cancelled with this job. */
+export const cancelledChildren = `SELECT job.number, job.id FROM dependency CROSS JOIN job ON job.number = child
+    AND job.phase IN ('blocked', 'held') AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel'
+  WHERE parent = ? AND dependency.phase = 'open' AND wants NOT IN (SELECT value FROM json_each(?))`;
 export const anyDependent = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 /** Matches the children that wanted this end, that run after any end, or that have ended themselves. */
 const SATISFIED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
   OR (SELECT policy ->> 'onParentFailure' = 'run' OR phase = 'ended' FROM job WHERE number = child))`;
-/** Makes blocked children ready or waiting when their last parent has ended. Held and ended children stay so. */
+/** Makes blocked children ready or waiting when their last parent has ended. Held and ended children keep their phase. */
 export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = max(due_at, ?),
   updated_at = iif(phase = 'ended', updated_at, ?),
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > ? THEN 'waiting' ELSE 'ready' END
   WHERE number IN (SELECT child FROM dependency WHERE ${SATISFIED})`;
 export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SATISFIED}`;
-/** Matches the other children, which can no longer run. */
+/** Matches the other children. Their dependency cannot be met any more. */
 const STILL_BLOCKED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
 export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
   WHERE ${STILL_BLOCKED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;
@@ -48,7 +51,7 @@ export const blockAgain = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(
   WHERE id = ?`;
 export const blockChild = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(phase = 'held', 'held', 'blocked')
   WHERE number = ?`;
-/** Reads the parents of all jobs from a number on. */
+/** Reads the parents of each job with at least this number. */
 export const parentsOfJobsFrom =
   'SELECT child, json_group_array(parent) AS parents FROM dependency WHERE child >= ? GROUP BY child';
 export const idOfJob = 'SELECT id FROM job WHERE number = ?';

@@ -3,17 +3,9 @@ import { FROM_JOB, JOB } from './fragments.ts';
 const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,
   wait_ms, wait_least, wait_most, wait, run_ms, run_least, run_most, run`;
 
-export const kindOf = 'SELECT number FROM rollup_kind WHERE name = ? AND queue = ?';
-export const labelsOfJob = "SELECT queue, coalesce(name, '') AS name FROM job WHERE number = ?";
-export const nameExists = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
-export const countKinds =
-  "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
-export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
 export const insertRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
-export const countJobs = `INSERT INTO rollup (tier, at, kind, enqueued, dropped) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET enqueued = enqueued + excluded.enqueued, dropped = dropped + excluded.dropped`;
 export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
-/** Counts an attempt. ?1 and ?3 are its times, ?2 and ?4 the new packed counts. All are null where a time does not count. */
+/** Counts an attempt. ?1 and ?3 are its times, ?2 and ?4 the new packed counts. A time that does not count is null, as are its counts. */
 export const countAttempt = (outcome: string): string => `UPDATE rollup SET ${outcome} = ${outcome} + 1,
   ${withTime('wait', '?1', '?2')}, ${withTime('run', '?3', '?4')} WHERE tier = ?5 AND at = ?6 AND kind = ?7`;
 const withTime = (
@@ -31,21 +23,21 @@ export const rollups = `SELECT at, kind, ${FIGURES} FROM rollup WHERE tier = ? A
 export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS queue FROM rollup_kind
   CROSS JOIN queue ON queue.number = rollup_kind.queue`;
 /**
- * Finds, for each queue, since when its oldest runnable job has been waiting. Jobs that were due when they were enqueued
+ * Finds, for each queue, since when its oldest due job has been waiting. Jobs that were due when they were enqueued
  * (`fresh`) are in order, so the first one of each priority is the oldest. Jobs that became due later (`late`) have an index
  * of their own, which costs new jobs nothing. Jobs that are due but not yet ready are `due`.
  */
-export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
+export const oldestWaiting = `WITH RECURSIVE level (queue, priority) AS (
   SELECT number, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = queue.number) FROM queue
   UNION ALL
-  SELECT queue, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = line.queue AND job.priority < line.priority)
-  FROM line WHERE line.priority IS NOT NULL)
+  SELECT queue, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = level.queue AND job.priority < level.priority)
+  FROM level WHERE level.priority IS NOT NULL)
   SELECT queue.number, name,
-  min((SELECT created_at FROM job WHERE phase = 'ready' AND job.queue = line.queue AND job.priority = line.priority
+  min((SELECT created_at FROM job WHERE phase = 'ready' AND job.queue = level.queue AND job.priority = level.priority
     AND due_at <= created_at ORDER BY job.number LIMIT 1)) AS fresh,
   (SELECT min(due_at) FROM job WHERE phase = 'ready' AND due_at > created_at AND job.queue = queue.number) AS late,
   (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
-  FROM line CROSS JOIN queue ON queue.number = line.queue GROUP BY queue.number ORDER BY name`;
+  FROM level CROSS JOIN queue ON queue.number = level.queue GROUP BY queue.number ORDER BY name`;
 export const anyOldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
 export const deleteOldRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
   (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;

@@ -1,7 +1,6 @@
 /**
- * Every statement of the store is in this folder, in one file for each part of the contract, so that it can be read beside
- * another dialect. SQLite uses a partial index only if the statement repeats its predicate literally, so `phase = 'ready'`
- * is never a parameter.
+ * This folder has one file of statements for each part of the contract. SQLite uses a partial index only if the statement
+ * repeats its predicate literally, so `phase = 'ready'` is never a parameter.
  */
 
 import { FIELD_COLUMNS } from '../job-columns.ts';

@@ -22,7 +22,8 @@ export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', d
   last_error = ? WHERE number = ? AND phase NOT IN ('running', 'ended')`;
 export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE number = ? AND finished_at IS NULL`;
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
-export const releaseHeld = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,
+/** Releases a job. Its wait begins now at the earliest, because the time on hold does not count. */
+export const releaseHeld = `UPDATE job SET due_at = max(due_at, ?), phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,
   last_error = iif(state = 'pending', NULL, last_error) WHERE id = ? AND phase = 'held'`;
 /** Changes the columns whose first parameter is 1 to their second parameter. */
 export const editJob = `UPDATE job SET ${EDITABLE_FIELDS.map(({ name }) => `${name} = CASE WHEN ? THEN ? ELSE ${name} END`)},

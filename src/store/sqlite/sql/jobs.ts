@@ -31,7 +31,10 @@ export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = 
 
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';
-/** Reads a page of jobs by the index that fits. `extra` holds further conditions, built from known fragments only. */
+/** Finds the jobs of a queue that are due and not ready yet, in the order of their due times. */
+const DUE_NUMBERS = "SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ?";
+export const countDue = `SELECT count(*) AS jobs FROM (${DUE_NUMBERS} LIMIT ?)`;
+/** Reads a page of jobs by one index. `extra` holds further conditions, which contain no text of users. */
 export const list = {
   all: (extra: string) =>
     `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
@@ -41,6 +44,12 @@ export const list = {
     extra: string,
   ) => `SELECT ${JOB} FROM job INDEXED BY job_set_aside CROSS JOIN queue ON queue.number = job.queue
     WHERE ${SET_ASIDE} AND phase = ? AND job.queue = ? AND state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  byReady: (
+    extra: string,
+  ) => `SELECT ${JOB} FROM job INDEXED BY job_ready CROSS JOIN queue ON queue.number = job.queue
+    WHERE phase = 'ready' AND job.queue = ? AND job.priority = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  byDue: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
+    WHERE job.number IN (${DUE_NUMBERS}) AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.name = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
 };
@@ -49,12 +58,15 @@ export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, l
   coalesce(finished_at, updated_at) AS at FROM job INDEXED BY job_dead CROSS JOIN queue ON queue.number = job.queue
   WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
 export const idsStartingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
-/** Finds the last number of a scan that starts below a number. */
+/** Finds the number of the last job of a scan that starts below a given number. */
 export const scanEnd = {
   byQueueAndState:
     'SELECT number FROM job WHERE queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
   bySetAside: `SELECT number FROM job INDEXED BY job_set_aside
     WHERE ${SET_ASIDE} AND phase = ? AND queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
+  byReady: `SELECT number FROM job INDEXED BY job_ready
+    WHERE phase = 'ready' AND queue = ? AND priority = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
+  byDue: `${DUE_NUMBERS} AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
 };
 export const newestJobNumber = 'SELECT max(number) AS number FROM job';
@@ -70,12 +82,18 @@ export const countJobs = {
       `${SET_ASIDE} AND phase = ? AND job.queue = ? AND state = ? AND job.number < ?${extra}`,
       ' INDEXED BY job_set_aside',
     ),
+  byReady: (extra: string) =>
+    countSql(
+      `phase = 'ready' AND job.queue = ? AND job.priority = ? AND job.number < ?${extra}`,
+      ' INDEXED BY job_ready',
+    ),
+  byDue: (extra: string) => countSql(`job.number IN (${DUE_NUMBERS}) AND job.number < ?${extra}`),
 };
 export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
 const countSetAside = (where: string): string =>
   `(SELECT count(*) FROM job INDEXED BY job_set_aside WHERE ${SET_ASIDE} AND ${where} AND job.queue = queue.number`;
-/** Counts the jobs that are not due, held or blocked. `later` includes the retries. It reads two indexes without other jobs. */
+/** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads only two partial indexes. */
 export const setAsideCounts = `SELECT name, ${countSetAside("phase = 'held'")}) AS held, ${countSetAside("phase = 'blocked'")}) AS blocked,
   ${countSetAside("phase = 'waiting' AND state = 'failed'")} AND due_at > ?) AS retrying,
   (SELECT count(*) FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at > ?) AS later
@@ -84,12 +102,15 @@ export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, sta
   coalesce(duration_ms, finished_at - started_at) AS durationMs, why, exit_code AS exitCode, error,
   output_bytes AS outputBytes, truncated, left_behind AS leftBehind
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
-/** Finds the jobs that were cancelled because of this one, directly or through others, and are still cancelled. */
-export const cancelledBy = `WITH RECURSIVE lost (number) AS (
-    SELECT number FROM job WHERE id = ?
-    UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
-      JOIN job ON job.number = child AND state = 'cancelled')
-  SELECT id FROM lost JOIN job USING (number) WHERE id <> ? ORDER BY number`;
+/**
+ * Finds the jobs that were cancelled because of this one, directly or through others, and are still cancelled. ?2 is 1 to omit
+ * those that an earlier end of this job has cancelled. A job and the jobs cancelled with it have the same `finished_at`.
+ */
+export const cancelledDueTo = `WITH RECURSIVE lost (number, at) AS (
+    SELECT number, finished_at FROM job WHERE id = ?1
+    UNION SELECT child, at FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
+      JOIN job ON job.number = child AND state = 'cancelled' AND (finished_at = at OR NOT ?2))
+  SELECT id FROM lost JOIN job USING (number) WHERE id <> ?1 ORDER BY number`;
 export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = ?)';
 export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL

@@ -1,6 +1,6 @@
 export const totalsOfState =
   'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
-export const endedJobs = `SELECT number, finished_at AS finishedAt, bytes, runs + coalesce(json_array_length(depends_on), 0) AS belongings,
+export const endedJobs = `SELECT number, finished_at AS finishedAt, bytes, runs + coalesce(json_array_length(depends_on), 0) AS ownedRows,
   coalesce(start ->> 'stdinBytes', 0) AS stdinBytes FROM job
   WHERE phase = 'ended' AND state = ? AND (finished_at, number) > (?, ?) ORDER BY finished_at, number LIMIT ?`;
 /** Finds the attempts of a job whose output is in a file. */

@@ -9,7 +9,7 @@ export const updateSchedule = `UPDATE schedule SET cron = ?, zone = ?, every_ms 
   job = ?, next_at = iif(paused_at IS NULL, coalesce(?, next_at), NULL) WHERE name = ?`;
 export const deleteSchedule = 'DELETE FROM schedule WHERE name = ?';
 export const pauseSchedule = 'UPDATE schedule SET paused_at = ?, paused_by = ?, next_at = ? WHERE name = ?';
-/** Holds if every job of the schedule has ended or was removed. Then a waiting tick can be enqueued. */
+/** Is true if every job of the schedule has ended or was removed. Then a waiting tick can be enqueued. */
 const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick CROSS JOIN job ON job.number = tick.job
   WHERE tick.phase = 'open' AND tick.schedule = schedule.number AND job.phase <> 'ended')`;
 const RELEASABLE = `FROM schedule WHERE waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;

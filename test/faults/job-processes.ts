@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isAlive } from '../support/processes.ts';
 
-/** Returns the live processes of jobs whose queue is in `home`. */
-export function orphansOf(home: string): { pid: number; job: string }[] {
+/** Returns the live processes of jobs of the queue in `home`, each with the id of its job. */
+export function jobProcessesIn(home: string): { pid: number; job: string }[] {
   const found: { pid: number; job: string }[] = [];
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     const variables = environmentOf(pid);

@@ -5,15 +5,15 @@ import type { StateDirectory } from '../state/state-directory.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Throws if a command of the queue is still running, because the new store would not know it and might start it again. `known`
- * names the attempts that the new store lists as running.
+ * Throws if a command of the queue may still be running. Called before a store is replaced, because the replacement might start
+ * the command again. `known` names the attempts that the replacement lists as running, which are allowed.
  */
-export function refuseRunningCommands(state: StateDirectory, known: ReadonlySet<string> = new Set()): void {
+export function throwIfCommandsRun(state: StateDirectory, known: ReadonlySet<string> = new Set()): void {
   // The state directory is searched, because the store may be gone or unreadable.
   const command = runningCommandIn(state, known);
   if (command === null) return;
   const { process } = command;
-  throw refusal(
+  throw runningError(
     'a command from this queue',
     command,
     process === null
@@ -22,13 +22,13 @@ export function refuseRunningCommands(state: StateDirectory, known: ReadonlySet<
   );
 }
 
-/** Throws if a job that the store lists as running still has a process. */
-export async function refuseRunningJobs(store: Store, stateDirectory: StateDirectory): Promise<void> {
+/** Throws if the command of a job that the store lists as running may still be running. */
+export async function throwIfJobsRun(store: Store, stateDirectory: StateDirectory): Promise<void> {
   for (const job of await store.runningJobs()) {
     const command = runningCommandOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
     if (command === null) continue;
     const where = command.process === null ? ' (in that pid namespace)' : '';
-    throw refusal(`job '${job.id}'`, command, `to let it finish: queuectl worker start --drain${where}`);
+    throw runningError(`job '${job.id}'`, command, `to let it finish: queuectl worker start --drain${where}`);
   }
 }
 
@@ -38,7 +38,7 @@ export async function runningAttemptNames(store: Store): Promise<Set<string>> {
   return new Set(running.map(({ claim }) => attemptName(store.epoch, claim.attempt)));
 }
 
-function refusal(what: string, { process }: RunningCommand, fix: string): QueueError {
+function runningError(what: string, { process }: RunningCommand, fix: string): QueueError {
   const status =
     process === null
       ? 'may still be running in another pid namespace'

@@ -3,16 +3,16 @@ import type { Context } from './command.ts';
 
 const CHECK_MS = 5000;
 
-/** Runs work that waits for jobs of these queues. Meanwhile, warns if no job of such a queue can start, with the reason. */
-export async function whileWatchingWorkers<T>(
+/** Runs work that waits for jobs of these queues. Meanwhile, warns if a queue is paused or no worker serves it. */
+export async function withStandstillWarnings<T>(
   context: Context,
   queues: string[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const wanted = [...new Set(queues)];
+  const uniqueQueues = [...new Set(queues)];
   let warned: string[] = [];
   const check = async (): Promise<void> => {
-    const problems = await whyQueuesStandStill(await context.app(), wanted);
+    const problems = await whyQueuesStandStill(await context.app(), uniqueQueues);
     for (const problem of problems) if (!warned.includes(problem)) context.io.warn(problem);
     warned = problems;
   };

@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import { claim, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-export const acting: Record<string, Case> = {
+export const cancelHoldEdit: Record<string, Case> = {
   'a cancelled waiting job never runs': async ({ store }) => {
     await store.insert([jobSpec('now'), jobSpec('later', { runAt: NOW + 1000 })], NOW);
     const result = await store.cancel(['now', 'later'], NOW + 5);
@@ -34,9 +34,7 @@ export const acting: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }, NOW + 6000))).toEqual(['child']);
   },
 
-  'cancelling a running job stores the reason for its end, and a later reason does not replace it': async ({
-    store,
-  }) => {
+  'a running job keeps the reason of its cancel, whatever reason is stored later': async ({ store }) => {
     const job = await startJob(store, 'a');
     expect(await store.cancel(['a'], NOW)).toEqual({
       cancelled: [],

@@ -1,0 +1,134 @@
+import type { CareStore } from '../contract/care.ts';
+import type { ClaimStore } from '../contract/claims.ts';
+import type { EventStore } from '../contract/events.ts';
+import type { FigureStore } from '../contract/figures.ts';
+import type { JobActionStore } from '../contract/job-actions.ts';
+import type { JobStore } from '../contract/jobs.ts';
+import type { QueueStore } from '../contract/queues.ts';
+import type { RetentionStore } from '../contract/retention.ts';
+import type { ScheduleStore } from '../contract/schedules.ts';
+import type { WorkerStore } from '../contract/workers.ts';
+import type { Store } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { lazyPart } from './lazy-part.ts';
+import { storeCore } from './store-core.ts';
+
+/**
+ * Returns a store for a command that ends soon. It loads at once only what `enqueue` uses. Each other part is loaded when one of
+ * its methods is called first, so such a call starts its work a moment later than in the store of store.ts.
+ */
+export function onDemandStore(db: Connection): Store {
+  const { core, forgetEpoch } = storeCore(db);
+  return Object.assign(core, {
+    ...lazyPart(JOBS, async () => (await import('./jobs.ts')).jobStore(db)),
+    ...lazyPart(JOB_ACTIONS, async () => (await import('./job-actions.ts')).jobActionStore(db)),
+    ...lazyPart(CLAIMS, async () => (await import('./claims.ts')).claimStore(db)),
+    ...lazyPart(WORKERS, async () => (await import('./workers.ts')).workerStore(db)),
+    ...lazyPart(QUEUES, async () => (await import('./queues.ts')).queueStore(db)),
+    ...lazyPart(SCHEDULES, async () => (await import('./schedules.ts')).scheduleStore(db)),
+    ...lazyPart(EVENTS, async () => (await import('./events.ts')).eventStore(db)),
+    ...lazyPart(FIGURES, async () => (await import('./figures.ts')).figureStore(db)),
+    ...lazyPart(RETENTION, async () => (await import('./retention.ts')).retentionStore(db)),
+    ...lazyPart(CARE, async () => (await import('./care.ts')).careStore(db, forgetEpoch)),
+    withActor: (actor: string) => onDemandStore({ ...db, actor }),
+  });
+}
+
+type Names<T> = Record<keyof T, true>;
+
+const JOBS: Names<Omit<JobStore, 'insert'>> = {
+  get: true,
+  idsStartingWith: true,
+  list: true,
+  deadJobs: true,
+  scanEnd: true,
+  count: true,
+  counts: true,
+  setAsideCounts: true,
+  attempts: true,
+  dependencies: true,
+  children: true,
+  countChildren: true,
+  cancelledWith: true,
+  cancelledDueTo: true,
+  stdin: true,
+  output: true,
+  needsPlace: true,
+};
+const JOB_ACTIONS: Names<JobActionStore> = {
+  retry: true,
+  keyHolder: true,
+  remove: true,
+  cancel: true,
+  hold: true,
+  release: true,
+  edit: true,
+};
+const CLAIMS: Names<ClaimStore> = {
+  claim: true,
+  nextDue: true,
+  busyQueues: true,
+  settle: true,
+  mark: true,
+  adopt: true,
+  runningJobs: true,
+  endReasons: true,
+  seal: true,
+  storeSeal: true,
+};
+const WORKERS: Names<WorkerStore> = {
+  register: true,
+  beat: true,
+  stopOrderOf: true,
+  unregister: true,
+  handOver: true,
+  workers: true,
+  registerSupervisor: true,
+  unregisterSupervisor: true,
+  supervisors: true,
+  order: true,
+  orderAll: true,
+};
+const QUEUES: Names<Omit<QueueStore, 'settings'>> = {
+  queues: true,
+  setQueue: true,
+  removeQueue: true,
+  set: true,
+};
+const SCHEDULES: Names<ScheduleStore> = {
+  addSchedule: true,
+  schedules: true,
+  editSchedule: true,
+  removeSchedule: true,
+  pauseSchedule: true,
+  nextTick: true,
+  dueSchedules: true,
+  fire: true,
+  fireNow: true,
+};
+const EVENTS: Names<EventStore> = {
+  events: true,
+  eventsOfJob: true,
+  lastEventNumber: true,
+  lastEventNumberBefore: true,
+  note: true,
+  pruneEvents: true,
+  prunableEvents: true,
+};
+const FIGURES: Names<FigureStore> = {
+  series: true,
+  breakdown: true,
+  totals: true,
+  oldestWaiting: true,
+  sampleWaiting: true,
+  walBytes: true,
+  forgetRollups: true,
+  finishedAttempts: true,
+  lastEnded: true,
+};
+const RETENTION: Names<RetentionStore> = { prune: true, prunable: true, forgetKeys: true };
+const CARE: Names<Omit<CareStore, 'epoch' | 'origin' | 'withActor' | 'check' | 'close'>> = {
+  renew: true,
+  dump: true,
+  load: true,
+};
