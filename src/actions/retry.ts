@@ -72,17 +72,18 @@ export async function previewRetry(
   for (const id of ids) {
     const job = await getJob(app, id);
     const why = ruleOf(job);
+    const wasStarted = wasStartedAtMostOnce(job);
     const key = job.unique?.forMs === null ? job.unique.key : null;
     const holder = (await app.store.keyHolder(id, states, app.clock.now())) ?? takenKeys.get(key ?? '');
-    if (why === null && !(bulk && wasStartedAtMostOnce(job)) && holder === undefined) {
+    if (why === null && !(bulk && wasStarted) && holder === undefined) {
       result.changed.push(id);
-      if (wasStartedAtMostOnce(job)) result.retriedAtMostOnce.push(id);
+      if (wasStarted) result.retriedAtMostOnce.push(id);
       if (key !== null) takenKeys.set(key, id);
       continue;
     }
     result.unchanged.push(id);
     if (why !== null) reasons.push(why);
-    else if (bulk && wasStartedAtMostOnce(job)) result.skippedAtMostOnce.push(id);
+    else if (bulk && wasStarted) result.skippedAtMostOnce.push(id);
     else if (holder !== undefined && result.withoutKey.push(id) === 1) reasons.push(keyTakenText(holder));
   }
   result.why = joinReasons(reasons);

@@ -1,5 +1,5 @@
 import { checkDuration, parseDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
+import { invalidValue, QueueError } from '../core/errors.ts';
 import { type JobInput, limitAttempts, withChanges } from '../core/job-input.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { CATCH_UPS, OVERLAPS, type Schedule, type ScheduleSpec, type Timing } from '../core/schedule.ts';
@@ -80,10 +80,7 @@ function readChoice<T extends string>(
   if (text === undefined) return defaultValue;
   const found = known.find((one) => one === text.trim().toLowerCase());
   if (found !== undefined) return found;
-  throw new QueueError(
-    'invalid-value',
-    `${what} must be one of ${known.join(', ')}, not '${text}'${didYouMean(text, known)}`,
-  );
+  throw invalidValue(`${what} must be one of ${known.join(', ')}, not '${text}'${didYouMean(text, known)}`);
 }
 
 /** The changes to a schedule. `nameOf` returns the name of a field for error messages. */

@@ -1,4 +1,4 @@
-import { QueueError } from '../core/errors.ts';
+import { invalidValue, QueueError } from '../core/errors.ts';
 import { fireTimes } from '../core/fire-times.ts';
 import { checkName } from '../core/id.ts';
 import type { Job, JobSpec } from '../core/job.ts';
@@ -45,11 +45,7 @@ function checkZone(timing: Timing): Timing {
   if (timing.kind === 'every') return timing;
   const zone = knownZone(timing.zone);
   if (zone === null) {
-    throw new QueueError(
-      'invalid-value',
-      `unknown time zone '${timing.zone}'`,
-      'use a time zone such as Europe/Berlin or UTC',
-    );
+    throw invalidValue(`unknown time zone '${timing.zone}'`, 'use a time zone such as Europe/Berlin or UTC');
   }
   return { ...timing, zone };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readAfterFlag, readDependencies } from '../core/dependency-input.ts';
-import { QueueError, usageError } from '../core/errors.ts';
+import { invalidValue, QueueError, usageError } from '../core/errors.ts';
 import type { NamedField } from '../core/field.ts';
 import { FIELDS } from '../core/field-list.ts';
 import { withoutDefaultHooks } from '../core/hooks.ts';
@@ -175,7 +175,7 @@ function withFlagNames(flagByField: ReadonlyMap<string, string>, read: () => Job
 }
 
 function absoluteCwd(path: string, caller: CallerEnvironment): string {
-  if (path === '') throw new QueueError('invalid-value', '--cwd must not be empty');
+  if (path === '') throw invalidValue('--cwd must not be empty');
   return path.startsWith('/') ? path : `${caller.cwd.replace(/\/$/, '')}/${path}`;
 }
 
@@ -209,7 +209,7 @@ const PROCESS_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
 function inheritedNames(word: string, environment: NodeJS.ProcessEnv, secrets: string[]): string[] {
   if (!word.includes('*')) {
     if (environment[word] !== undefined) return [word];
-    throw new QueueError('invalid-value', `--inherit-env: the variable ${word} is not set`);
+    throw invalidValue(`--inherit-env: the variable ${word} is not set`);
   }
   const found = Object.keys(environment).filter(
     (name) =>
@@ -219,7 +219,7 @@ function inheritedNames(word: string, environment: NodeJS.ProcessEnv, secrets: s
       !secrets.includes(name),
   );
   if (found.length > 0) return found;
-  throw new QueueError('invalid-value', `--inherit-env: no variable matches '${word}'`);
+  throw invalidValue(`--inherit-env: no variable matches '${word}'`);
 }
 
 /** Tells whether a name matches a pattern in which each `*` stands for any text. */
@@ -241,7 +241,7 @@ function readEnv(pairs: string[], what = '--env'): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=');
-      if (at <= 0) throw new QueueError('invalid-value', `${what} must be NAME=VALUE, not '${pair}'`);
+      if (at <= 0) throw invalidValue(`${what} must be NAME=VALUE, not '${pair}'`);
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );

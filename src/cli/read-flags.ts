@@ -1,5 +1,5 @@
 import { exactDuration, parseDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
+import { invalidValue } from '../core/errors.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import type { Input } from './command.ts';
 
@@ -19,6 +19,6 @@ export function numberFlag(input: Input, flag: string, range: NumberRange): numb
 export function intervalFlag(input: Input, flag: string, maxMs: number): number | null {
   const ms = durationFlag(input, flag);
   if (ms !== null && (ms < 100 || ms > maxMs))
-    throw new QueueError('invalid-value', `--${flag} must be between 100ms and ${exactDuration(maxMs)}`);
+    throw invalidValue(`--${flag} must be between 100ms and ${exactDuration(maxMs)}`);
   return ms;
 }

@@ -1,4 +1,4 @@
-import { QueueError, usageError } from '../core/errors.ts';
+import { invalidValue, usageError } from '../core/errors.ts';
 import { factNamed } from '../core/foreign-fields.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { SCHEMAS } from '../http/schemas.ts';
@@ -48,8 +48,7 @@ function checkField(field: string, known: string[], { name }: Command, flag: str
   const ownName = factNamed(field);
   const meant =
     ownName !== null && known.includes(ownName) ? `; did you mean '${ownName}'?` : didYouMean(field, known);
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `${flag}: unknown field '${field}'${meant}`,
     `to list the fields: queuectl ${name} --json=help`,
   );
@@ -61,8 +60,7 @@ function readFormat(text: string, command: Command): Format {
   // A name in braces must be a field. Any other text in braces is printed as it is.
   const parts = text.split(/\{([a-z]\w*)\}/i);
   if (parts.length === 1) {
-    throw new QueueError(
-      'invalid-value',
+    throw invalidValue(
       `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${didYouMean(text, FORMATS)}`,
       `for example: queuectl ${command.name} --format '${exampleTemplate(command)}'`,
     );
@@ -87,8 +85,7 @@ const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
 function readTimeStyle(text: string): TimeStyle {
   const style = TIME_STYLES.find((one) => one === text);
   if (style !== undefined) return style;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `--time must be one of ${TIME_STYLES.join(', ')}, not '${text}'${didYouMean(text, TIME_STYLES)}`,
   );
 }

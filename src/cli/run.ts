@@ -1,6 +1,13 @@
 import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp, OpenOptions } from '../actions/app.ts';
-import { ERRORS, NO_RESULT_CODE, QueueError, usageError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import {
+  ERRORS,
+  invalidValue,
+  NO_RESULT_CODE,
+  QueueError,
+  usageError,
+  WAIT_TIMEOUT_CODE,
+} from '../core/errors.ts';
 import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
@@ -157,7 +164,7 @@ function findColor(args: string[]): 'auto' | 'always' | 'never' {
 function readColor(input: Input): 'auto' | 'always' | 'never' {
   const color = input.one('color') ?? 'auto';
   if (color === 'auto' || color === 'always' || color === 'never') return color;
-  throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
+  throw invalidValue(`--color must be auto, always or never, not '${color}'`);
 }
 
 /** Prints an error and returns it. An unexpected error becomes an internal error. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync } from 'node:fs';
-import { QueueError, usageError } from '../core/errors.ts';
+import { invalidValue, usageError } from '../core/errors.ts';
 import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
@@ -16,11 +16,10 @@ export function readStdinFlag(text: string, jobFile: string | undefined): string
       "for example: queuectl enqueue --stdin 'the text' 'wc -w'",
     );
   }
-  if (text === '@') throw new QueueError('invalid-value', '--stdin: the file name after @ is missing');
+  if (text === '@') throw invalidValue('--stdin: the file name after @ is missing');
   const bytes = readAll(text === '-' ? null : text.slice(1));
   if (isUtf8(bytes)) return bytes.toString();
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `--stdin: ${text === '-' ? 'standard input' : text.slice(1)} is not valid UTF-8 text`,
     "let the command read the file itself: queuectl enqueue 'gzip <data.bin'",
   );

@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 import { checkId } from './id.ts';
 import { DEPENDENCY_CONDITIONS, type Dependency, PARENT_FAILURES } from './job.ts';
 import { invalid, readChoice } from './read-value.ts';
@@ -46,7 +46,7 @@ function readDependency(value: unknown, name: string): Dependency {
 export function readAfterFlag(text: string): Dependency[] {
   return text.split(',').map((part) => {
     const [, on, id] = /^(?:(ok|any|notok):)?(.*)$/s.exec(part.trim())!;
-    if (id === '') throw new QueueError('invalid-value', `--after: an id is missing in '${text}'`);
+    if (id === '') throw invalidValue(`--after: an id is missing in '${text}'`);
     return { id: id!, on: (on ?? 'ok') as Dependency['on'] };
   });
 }

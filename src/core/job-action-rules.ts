@@ -1,4 +1,5 @@
 import { FINAL_STATES, type Job, type State } from './job.ts';
+import { isWaiting, WAITING_STATES } from './waiting-reason.ts';
 import { joinWithOr } from './words.ts';
 
 /** Returns why an action leaves a job unchanged, such as "are running", or null if it changes the job. */
@@ -6,9 +7,8 @@ export type JobRule = (job: Pick<Job, 'state' | 'held' | 'policy'>) => string | 
 
 export const RETRYABLE_STATES: readonly State[] = ['dead', 'cancelled', 'failed'];
 export const DELETABLE_STATES: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
-const WAITING_STATES: readonly State[] = ['pending', 'failed'];
 
-const unlessWaiting: JobRule = ({ state }) => (WAITING_STATES.includes(state) ? null : notIn(WAITING_STATES));
+const unlessWaiting: JobRule = (job) => (isWaiting(job) ? null : notIn(WAITING_STATES));
 
 const notIn = (states: readonly State[]): string => `are not ${joinWithOr(states)}`;
 

@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 
 /** The signals in the order of their numbers on Linux. */
 const SIGNAL_NAMES =
@@ -34,5 +34,5 @@ export function readEndSignal(text: string, what: string): (typeof END_SIGNALS)[
   const found = END_SIGNALS.find((one) => one === name);
   if (found !== undefined) return found;
   const names = END_SIGNALS.map((one) => one.slice(3));
-  throw new QueueError('invalid-value', `${what} must be one of ${names.join(', ')}, not '${text}'`);
+  throw invalidValue(`${what} must be one of ${names.join(', ')}, not '${text}'`);
 }

@@ -1,5 +1,5 @@
 import { exactDuration } from './duration.ts';
-import { QueueError } from './errors.ts';
+import { invalidValue } from './errors.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey, type Settings } from './settings.ts';
 
 /** A stored setting with an invalid value, for example after the database was changed by hand. */
@@ -53,8 +53,7 @@ export function readEachSetting(stored: ReadonlyMap<string, string>): ReturnType
 /** Throws if the lease is shorter than three heartbeat intervals. */
 export function refuseContradictorySettings(settings: Settings): void {
   if (settings.lease < 3 * settings['heartbeat-interval']) {
-    throw new QueueError(
-      'invalid-value',
+    throw invalidValue(
       `lease (${exactDuration(settings.lease)}) must be at least 3 times heartbeat-interval (${exactDuration(settings['heartbeat-interval'])})`,
     );
   }

@@ -1,7 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { follow } from '../actions/follow.ts';
 import { readLogs } from '../actions/logs.ts';
-import { QueueError } from '../core/errors.ts';
+import { invalidValue, QueueError } from '../core/errors.ts';
 import type { Stream } from '../core/job.ts';
 import { lastLines } from '../core/last-lines.ts';
 import { closedError, eitherSignal, type OpenQueue } from './open-queue.ts';
@@ -88,5 +88,5 @@ function readLogOptions(options: unknown): LogRequest {
 
 function stream(value: unknown, name: string): Stream {
   if (value === 'stdout' || value === 'stderr') return value;
-  throw new QueueError('invalid-value', `${name} must be stdout or stderr, not '${text(value, name)}'`);
+  throw invalidValue(`${name} must be stdout or stderr, not '${text(value, name)}'`);
 }

@@ -1,5 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
+import { WAITING_STATES } from '../core/waiting-reason.ts';
 import { countOf } from '../core/words.ts';
 
 const MAX_LISTED_IDS = 5;
@@ -14,7 +15,7 @@ export async function describeJobsLeft(app: App, queues: string[] | null): Promi
   const ids: string[] = [];
   let total = 0;
   for (const queue of queues ?? [undefined]) {
-    const filter = { ...(queue === undefined ? {} : { queue }), states: ['pending', 'failed'] as const };
+    const filter = { ...(queue === undefined ? {} : { queue }), states: WAITING_STATES };
     total += await countJobs(app, filter);
     for (const job of await app.store.list(filter, { limit: MAX_LISTED_IDS })) ids.push(job.id);
   }

@@ -1,5 +1,5 @@
 import { entryOf } from '../../core/entry-of.ts';
-import { QueueError } from '../../core/errors.ts';
+import { invalidValue } from '../../core/errors.ts';
 import { defineCommand } from '../command.ts';
 import { COMPLETION_SCRIPTS } from '../completion-scripts.ts';
 
@@ -23,8 +23,7 @@ export default defineCommand({
     const shell = input.required(0, 'the name of the shell', 'for example: queuectl completion bash');
     const script = entryOf(COMPLETION_SCRIPTS, shell);
     if (script === undefined)
-      throw new QueueError(
-        'invalid-value',
+      throw invalidValue(
         `there is no completion script for '${shell}'`,
         `use one of ${Object.keys(COMPLETION_SCRIPTS).join(', ')}`,
       );

@@ -223,11 +223,7 @@ export function checkGivenOnce(name: string, input: Input): void {
       'add --file FILE, or --file - to read the lines from standard input',
     );
   if (input.has('stream') && !input.has('file'))
-    throw new QueueError(
-      'usage',
-      '--stream requires --file',
-      'add --file - to read the lines from standard input',
-    );
+    throw usageError('--stream requires --file', 'add --file - to read the lines from standard input');
   const flags = ['command', 'file', 'again'].map((flag) => input.one(flag));
   const forms = [input.args[0], ...flags, input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length > 1)

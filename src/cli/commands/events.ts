@@ -7,7 +7,7 @@ import {
   startOfLastEvents,
 } from '../../actions/events.ts';
 import { findJobId } from '../../actions/select.ts';
-import { ERRORS, QueueError, usageError } from '../../core/errors.ts';
+import { ERRORS, invalidValue, QueueError, usageError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
@@ -142,8 +142,7 @@ function readKind(text: string): EventKind {
   const kind = text.trim().toLowerCase();
   const found = EVENT_KINDS.find((one) => one === kind);
   if (found !== undefined) return found;
-  throw new QueueError(
-    'invalid-value',
+  throw invalidValue(
     `--kind: unknown event kind '${text}'${didYouMean(kind, EVENT_KINDS)}`,
     'to list the kinds: queuectl help events',
   );

@@ -1,5 +1,5 @@
 import { importLines } from '../../actions/import.ts';
-import { QueueError, usageError } from '../../core/errors.ts';
+import { invalidValue, usageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
@@ -30,7 +30,7 @@ export default defineCommand({
       throw usageError('import requires a file (- is standard input)', 'usage: queuectl import FILE');
     const onConflict = input.one('on-conflict') ?? 'fail';
     if (onConflict !== 'fail' && onConflict !== 'skip')
-      throw new QueueError('invalid-value', `--on-conflict must be fail or skip, not '${onConflict}'`);
+      throw invalidValue(`--on-conflict must be fail or skip, not '${onConflict}'`);
     const progress = startProgress(io);
     const source = openTextFile(file, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
     try {

@@ -1,5 +1,5 @@
 import { actorOf } from '../../actions/actor.ts';
-import { QueueError } from '../../core/errors.ts';
+import { invalidValue } from '../../core/errors.ts';
 import { lowerPriority } from '../../exec/priority.ts';
 import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
@@ -86,7 +86,7 @@ export default defineCommand({
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
-    throw new QueueError('invalid-value', `--url must be an http or https URL, not '${text}'`);
+    throw invalidValue(`--url must be an http or https URL, not '${text}'`);
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return url;
 }

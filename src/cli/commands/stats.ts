@@ -1,7 +1,7 @@
 import { stats } from '../../actions/stats.ts';
 import { statsSeries } from '../../actions/stats-series.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { QueueError, usageError } from '../../core/errors.ts';
+import { invalidValue, usageError } from '../../core/errors.ts';
 import { PERIODS, type Period } from '../../core/figures.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount, formatPercent } from '../../core/numbers.ts';
@@ -66,9 +66,6 @@ function readRangeFlag(input: Input): Period | null {
     return null;
   }
   if (!Object.hasOwn(PERIODS, range))
-    throw new QueueError(
-      'invalid-value',
-      `--range must be one of ${Object.keys(PERIODS).join(', ')}, not '${range}'`,
-    );
+    throw invalidValue(`--range must be one of ${Object.keys(PERIODS).join(', ')}, not '${range}'`);
   return range as Period;
 }
