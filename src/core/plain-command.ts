@@ -8,6 +8,15 @@ export function isPlainCommand(text: string): boolean {
   return text.length <= MAX_LENGTH && SHAPE.test(text) && programsIn(text).every(isPlainProgram);
 }
 
+/**
+ * Tells whether a plain command consists only of builtins that end immediately, so that the frame can run it without a
+ * subshell. `printf` is not one of them, because it can print more than fits on the disk, nor is `test`, which can wait for a
+ * file system.
+ */
+export function endsImmediately(plainCommand: string): boolean {
+  return programsIn(plainCommand).every((word) => IMMEDIATE_BUILTINS.has(word));
+}
+
 /** The maximum length of a plain command, which becomes part of the frame's script. */
 const MAX_LENGTH = 4096;
 
@@ -29,6 +38,8 @@ function isPlainProgram(word: string): boolean {
 
 /** Builtins that only print, compare or do nothing. */
 const SAFE_BUILTINS = new Set(['true', 'false', 'echo', 'printf', 'test']);
+
+const IMMEDIATE_BUILTINS = new Set(['true', 'false', 'echo']);
 
 function isProgramName(word: string): boolean {
   return /^[a-z][a-z0-9_+-]*$/i.test(word) && !SHELL_WORDS.has(word);

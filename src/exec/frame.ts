@@ -1,4 +1,4 @@
-import { isPlainCommand } from '../core/plain-command.ts';
+import { endsImmediately, isPlainCommand } from '../core/plain-command.ts';
 
 /**
  * The shell lines before every command. Together with the command and `FRAME_END`, they are the frame. It takes the gate
@@ -51,6 +51,10 @@ const ARGV_FRAME = `${FRAME_START}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${FRAME_END
 const PLAIN_START = `${FRAME_START}(exec 2>&4 3>&- 4>&-; `.replaceAll('\n', '; ');
 const PLAIN_END = `; exit $?)${FRAME_END}`.replaceAll('\n', '; '); // fault-control: plain-end
 
+/** The script around builtins that end immediately. It saves the fork of the subshell. */
+const IMMEDIATE_START = `${FRAME_START}{ `.replaceAll('\n', '; ');
+const IMMEDIATE_END = `; } 2>&4 3>&- 4>&-${FRAME_END}`.replaceAll('\n', '; ');
+
 /** The settings that a worker passes on to its commands. They are read once, because reading the umask sets it for a moment. */
 export interface UserSettings {
   umask: number;
@@ -74,9 +78,11 @@ export function frameArguments(input: FrameInput): string[] {
   const mask = umask.toString(8).padStart(4, '0');
   const fixed = ['/bin/sh', record, mask, openFileLimit ?? '-', lifeline ?? '-'];
   if (argv !== null) return ['-c', ARGV_FRAME, ...fixed, ...argv];
-  return isPlainCommand(command)
-    ? ['-c', PLAIN_START + command + PLAIN_END, ...fixed]
-    : ['-c', SHELL_FRAME, ...fixed, command];
+  if (!isPlainCommand(command)) return ['-c', SHELL_FRAME, ...fixed, command];
+  const script = endsImmediately(command)
+    ? IMMEDIATE_START + command + IMMEDIATE_END
+    : PLAIN_START + command + PLAIN_END;
+  return ['-c', script, ...fixed];
 }
 
 /** Returns the path of the record from the command line of a frame, which begins with the name of the program. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isPlainCommand } from '../../src/core/plain-command.ts';
+import { endsImmediately, isPlainCommand } from '../../src/core/plain-command.ts';
 
 const PLAIN = [
   'true',
@@ -113,4 +113,11 @@ describe('isPlainCommand', () => {
       isPlainCommand(text);
     expect(performance.now() - start).toBeLessThan(1000);
   });
+});
+
+describe('endsImmediately', () => {
+  for (const text of ['true', ' false ', 'echo a  b', "echo 'a; sleep 1' && true || false; echo \"b && c\""])
+    test(`accepts: ${text}`, () => expect(endsImmediately(text)).toBe(true));
+  for (const text of ['sleep 1', 'true; sleep 1', 'echo a && /bin/true', "printf '%99s' a", 'test -e /file', 'false || make'])
+    test(`refuses: ${text}`, () => expect(endsImmediately(text)).toBe(false));
 });

@@ -13,7 +13,6 @@ import * as tally from '../../src/store/sqlite/sql/tally.ts';
 import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { countAttempt, ...figureStatements } = figures;
 const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...jobStatements } = jobs;
 /** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
@@ -25,7 +24,7 @@ const sql = {
   ...queues,
   ...schedules,
   ...events,
-  ...figureStatements,
+  ...figures,
   ...tally,
   ...retention,
   insertJobs: insertJobs(50),
@@ -44,7 +43,6 @@ const sql = {
   scanEndByName: scanEnd.byName,
   scanEndByQueueAndState: scanEnd.byQueueAndState,
   listByQueueAndState: list.byQueueAndState(''),
-  countAttempt: countAttempt('completed'),
 };
 
 const SET_ASIDE_SEARCH =
@@ -110,7 +108,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['oldestEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['deleteEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
   ['jobsOfEvent', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
-  ['countAttempt', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
+  ['countAttempts', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
   ['packedTimes', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
   ['rollups', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
   ['oldestWaiting', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],

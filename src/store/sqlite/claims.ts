@@ -1,14 +1,14 @@
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
-import type { ClaimRequest, ClaimResult, ClaimStore, Settlement } from '../contract/claims.ts';
+import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { toClaimedJob } from './rows.ts';
-import { settle } from './settle.ts';
+import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
 import { refuseUnreadable } from './unreadable.ts';
@@ -67,21 +67,16 @@ const PROMOTED_AT_ONCE = 1000;
 type TakeJob = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
 
 function claim(db: Connection, request: ClaimRequest, now: number, takeOne: TakeJob): ClaimResult {
-  const results = request.settlements.map((settlement) => settle(db, settlement, request.workerId));
+  const results = settleAll(db, request.settlements, request.workerId);
   const settled = results.map((result) => result.answer);
   const hasUnblocked = results.some((result) => result.metDependencies > 0);
   const most = runningLimit(db);
   const limit = Math.min(request.limit, remainingRoom(db, most));
-  const mayHaveMadeRoom = most !== null || request.settlements.some((one) => hasLimitedQueue(db, one));
+  const mayHaveMadeRoom = most !== null || results.some((result) => result.hasLimitedQueue);
   if (limit <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
   const jobNumbers = chooseJobs(db, { ...request, limit }, now);
   const jobs = jobNumbers.map((number) => takeOne(db, number, request.workerId, now));
   return { settled, jobs: jobs.filter((job) => job !== null), mayHaveMadeRoom, hasUnblocked };
-}
-
-/** Tells whether the job is in a queue with a concurrency limit, so that its end may make room for other workers. */
-function hasLimitedQueue(db: Connection, { claim }: Settlement): boolean {
-  return (db.get(sql.queueLimitOfJob, claim.job)?.concurrency ?? null) !== null;
 }
 
 const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;

@@ -6,36 +6,83 @@ import type { Connection, Row } from './connection.ts';
 import * as sql from './sql/figures.ts';
 import { inAllTimeAndTiers, inEveryTier, kindFinder } from './tally.ts';
 
-/** Counts an attempt whose settlement was applied. `attempt` is its row before the settlement. */
-export function countAttempt(db: Connection, attempt: Row, settlement: Settlement): void {
-  const { transition, why, finishedAt, durationMs } = settlement;
-  const startedAt = attempt.started_at as number;
-  const at = Math.max(startedAt, finishedAt);
-  const outcome = attemptOutcome(transition.to, why);
-  const waitMs = attempt.ordinal === 1 ? Math.max(0, attempt.wait_ms as number) : null;
-  const runMs = countsRunTime(outcome, why) ? (durationMs ?? at - startedAt) : null;
-  const kind = (attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
-  const waitBucket = waitMs === null ? null : bucketOf(waitMs);
-  const runBucket = runMs === null ? null : bucketOf(runMs);
-  inAllTimeAndTiers(at, (tier, start) => {
-    const packed = db.get(sql.packedTimes, tier, start, kind);
-    if (packed === undefined) db.run(sql.insertRollup, tier, start, kind);
-    const wait = addTime(packed?.wait, waitBucket);
-    const run = addTime(packed?.run, runBucket);
-    db.run(COUNT_ATTEMPT[outcome], waitMs, wait, runMs, run, tier, start, kind);
-  });
+/** Collects the attempts that one transaction settles, so that each of their rollup rows is read and written once. */
+export interface AttemptTally {
+  /** Counts an attempt whose settlement was applied. `attempt` is its row before the settlement. */
+  add(attempt: Row, settlement: Settlement): void;
+  write(): void;
 }
 
-const COUNT_ATTEMPT = Object.fromEntries(
-  ATTEMPT_OUTCOMES.map((outcome) => [outcome, sql.countAttempt(outcome)]),
-) as Record<AttemptOutcome, string>;
+/** The attempts to add to one rollup row. */
+interface RollupChange {
+  tier: number;
+  start: number;
+  kind: number;
+  attempts: CountedAttempt[];
+}
+
+interface CountedAttempt {
+  outcome: AttemptOutcome;
+  /** Null if the time does not count. */
+  waitMs: number | null;
+  runMs: number | null;
+}
+
+export function newAttemptTally(db: Connection): AttemptTally {
+  const changes = new Map<string, RollupChange>();
+  return {
+    add(attempt, settlement) {
+      const at = Math.max(attempt.started_at as number, settlement.finishedAt);
+      const kind = (attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
+      const counted = countedAttempt(attempt, settlement, at);
+      inAllTimeAndTiers(at, (tier, start) => {
+        const key = `${tier} ${start} ${kind}`;
+        const change = changes.get(key);
+        if (change === undefined) changes.set(key, { tier, start, kind, attempts: [counted] });
+        else change.attempts.push(counted);
+      });
+    },
+    write() {
+      for (const change of changes.values()) changeRollup(db, change);
+    },
+  };
+}
+
+function countedAttempt(attempt: Row, settlement: Settlement, at: number): CountedAttempt {
+  const { transition, why, durationMs } = settlement;
+  const outcome = attemptOutcome(transition.to, why);
+  return {
+    outcome,
+    waitMs: attempt.ordinal === 1 ? Math.max(0, attempt.wait_ms as number) : null,
+    runMs: countsRunTime(outcome, why) ? (durationMs ?? at - (attempt.started_at as number)) : null,
+  };
+}
+
+function changeRollup(db: Connection, { tier, start, kind, attempts }: RollupChange): void {
+  const packed = db.get(sql.packedTimes, tier, start, kind);
+  if (packed === undefined) db.run(sql.insertRollup, tier, start, kind);
+  const counts = ATTEMPT_OUTCOMES.map((one) => attempts.filter(({ outcome }) => outcome === one).length);
+  const waits = attempts.map((one) => one.waitMs).filter((ms) => ms !== null);
+  const runs = attempts.map((one) => one.runMs).filter((ms) => ms !== null);
+  db.run(
+    sql.countAttempts,
+    ...counts,
+    ...withTimes(waits, packed?.wait),
+    ...withTimes(runs, packed?.run),
+    ...[tier, start, kind],
+  );
+}
 
 /**
- * Returns the packed counts with one more time. SQL could change only a histogram that is stored as JSON or in rows of its own,
- * which would cost several times as much.
+ * Returns the sum, the minimum and the maximum of the times, and the packed counts with them. SQL could change only a histogram
+ * that is stored as JSON or in rows of its own, which would cost several times as much.
  */
-function addTime(packed: Row[string] | undefined, bucket: number | null): Uint8Array | null {
-  return bucket === null ? null : addToPacked((packed ?? null) as Uint8Array | null, bucket);
+function withTimes(times: number[], packed: Row[string] | undefined): (number | Uint8Array | null)[] {
+  if (times.length === 0) return [0, null, null, null];
+  const sum = times.reduce((total, ms) => total + ms, 0);
+  let counts = (packed ?? null) as Uint8Array | null;
+  for (const ms of times) counts = addToPacked(counts, bucketOf(ms));
+  return [sum, Math.min(...times), Math.max(...times), counts];
 }
 
 /** Records how long the oldest waiting job of a queue has been waiting. The figure belongs to the whole queue, so it has no job name. */

@@ -8,8 +8,9 @@ import type { Connection, Row } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { insert } from './insert.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { countAttempt } from './rollups.ts';
+import { type AttemptTally, newAttemptTally } from './rollups.ts';
 import * as sql from './sql/claims.ts';
+import { anyDependent } from './sql/dependencies.ts';
 import { cancelJob } from './sql/job-actions.ts';
 import { newTally } from './tally.ts';
 
@@ -17,27 +18,48 @@ interface SettleResult {
   answer: SettleAnswer;
   /** The number of dependencies of other jobs that the settlement has met. */
   metDependencies: number;
+  /** Tells whether the queue of the job has a concurrency limit. */
+  hasLimitedQueue: boolean;
 }
 
-/** Settles an attempt inside a transaction. The event names `actor`, or else the worker that holds the attempt. */
-export function settle(db: Connection, given: Settlement, actor: string | null = null): SettleResult {
+/** Settles an attempt inside a transaction. The event names the worker that holds the attempt. */
+export function settle(db: Connection, settlement: Settlement): SettleResult {
+  return settleAll(db, [settlement], null)[0]!;
+}
+
+/** Settles attempts inside a transaction. The events name `actor`, or else the worker that holds the attempt. */
+export function settleAll(db: Connection, settlements: Settlement[], actor: string | null): SettleResult[] {
+  const figures = newAttemptTally(db);
+  const results = settlements.map((settlement) => settleOne(db, settlement, actor, figures));
+  figures.write();
+  return results;
+}
+
+function settleOne(
+  db: Connection,
+  given: Settlement,
+  actor: string | null,
+  figures: AttemptTally,
+): SettleResult {
   const attempt = db.get(sql.endingAttempt, given.claim.attempt);
+  const hasLimitedQueue = (attempt?.concurrency ?? null) !== null;
   const isCancelled = attempt?.end_reason === 'cancelled';
-  if (given.why === 'never-started') {
-    const answer = undoAttempt(db, given, isCancelled, actor);
-    return { answer, metDependencies: answer === 'applied' ? updateDependents(db, given) : 0 };
-  }
   const settlement = isCancelled ? withoutRetry(given) : given;
-  const answer = settleAttempt(db, settlement, attempt, actor);
-  if (answer !== 'applied') return { answer, metDependencies: 0 };
+  const wasStarted = given.why !== 'never-started';
+  const answer = wasStarted
+    ? settleAttempt(db, settlement, attempt, actor, figures)
+    : undoAttempt(db, given, isCancelled, actor);
+  if (answer !== 'applied') return { answer, metDependencies: 0, hasLimitedQueue };
   const metDependencies = updateDependents(db, settlement);
   // Hooks come last, because the queues are not idle if the settlement has unblocked a job.
-  addHooks(db, settlement);
-  return { answer, metDependencies };
+  if (wasStarted) addHooks(db, settlement);
+  return { answer, metDependencies, hasLimitedQueue };
 }
 
 /** If the job has ended, unblocks, holds or cancels the jobs that depend on it. Returns how many dependencies were met. */
 function updateDependents(db: Connection, { claim, finishedAt }: Settlement): number {
+  // Most jobs have no dependents, so their end costs only this lookup.
+  if (db.get(anyDependent, claim.job) === undefined) return 0;
   const ended = db.get<EndedParent>(sql.endedJob, claim.job);
   return ended === undefined ? 0 : handleParentEnd(db, ended, finishedAt).met;
 }
@@ -79,6 +101,7 @@ function settleAttempt(
   settlement: Settlement,
   attempt: Row | undefined,
   actor: string | null,
+  figures: AttemptTally,
 ): SettleAnswer {
   const { claim, transition, exitCode, output } = settlement;
   const row = rowAfter(transition, settlement.finishedAt);
@@ -92,7 +115,7 @@ function settleAttempt(
     updateAttempt(db, settlement);
     recordAttemptEvent(db, attemptEndedEvent(settlement), claim.attempt, actor);
     // The attempt is missing if a repair saved only the job.
-    if (attempt !== undefined) countAttempt(db, attempt, settlement);
+    if (attempt !== undefined) figures.add(attempt, settlement);
     return 'applied';
   }
   const before = db.get(sql.settledAttempt, claim.attempt, claim.token);

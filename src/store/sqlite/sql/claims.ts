@@ -51,11 +51,10 @@ export const busyQueues = `SELECT name FROM queue WHERE
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
     OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed')))`;
 export const endedJob = "SELECT number, id, state AS end FROM job WHERE number = ? AND phase = 'ended'";
-export const queueLimitOfJob =
-  'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
 export const endingAttempt = `SELECT end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
-  min(wait_ms, max(0, attempt.started_at - created_at)) AS wait_ms, rollup_kind.number AS kind
+  min(wait_ms, max(0, attempt.started_at - created_at)) AS wait_ms, rollup_kind.number AS kind,
+  (SELECT concurrency FROM queue WHERE queue.number = job.queue) AS concurrency
   FROM attempt CROSS JOIN job ON job.number = attempt.job
   LEFT JOIN rollup_kind ON rollup_kind.name = coalesce(job.name, '') AND rollup_kind.queue = job.queue
   WHERE attempt.number = ? AND attempt.finished_at IS NULL`;

@@ -1,3 +1,4 @@
+import { ATTEMPT_OUTCOMES } from '../../../core/figures.ts';
 import { FROM_JOB, JOB } from './fragments.ts';
 
 const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,
@@ -5,16 +6,19 @@ const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released
 
 export const insertRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
 export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
-/** Counts an attempt. ?1 and ?3 are its times, ?2 and ?4 the new packed counts. A time that does not count is null, as are its counts. */
-export const countAttempt = (outcome: string): string => `UPDATE rollup SET ${outcome} = ${outcome} + 1,
-  ${withTime('wait', '?1', '?2')}, ${withTime('run', '?3', '?4')} WHERE tier = ?5 AND at = ?6 AND kind = ?7`;
-const withTime = (
-  histogram: string,
-  ms: string,
-  packed: string,
-): string => `${histogram}_ms = ${histogram}_ms + coalesce(${ms}, 0),
-  ${histogram}_least = min(coalesce(${histogram}_least, ${ms}), coalesce(${ms}, ${histogram}_least)),
-  ${histogram}_most = max(coalesce(${histogram}_most, ${ms}), coalesce(${ms}, ${histogram}_most)), ${histogram} = coalesce(${packed}, ${histogram})`;
+/** Counts attempts: their numbers by outcome, and their times. If no time counts, its minimum, maximum and packed counts are null. */
+export const countAttempts = `UPDATE rollup SET ${ATTEMPT_OUTCOMES.map((name, i) => `${name} = ${name} + ?${i + 1}`).join(', ')},
+  ${withTimes('wait', 7)}, ${withTimes('run', 11)} WHERE tier = ?15 AND at = ?16 AND kind = ?17`;
+
+/** The four parameters from `first` on are the sum of the times, their minimum, their maximum, and the new packed counts. */
+function withTimes(histogram: string, first: number): string {
+  const [least, most, packed] = [`?${first + 1}`, `?${first + 2}`, `?${first + 3}`];
+  return `${histogram}_ms = ${histogram}_ms + ?${first},
+  ${histogram}_least = min(coalesce(${histogram}_least, ${least}), coalesce(${least}, ${histogram}_least)),
+  ${histogram}_most = max(coalesce(${histogram}_most, ${most}), coalesce(${most}, ${histogram}_most)),
+  ${histogram} = coalesce(${packed}, ${histogram})`;
+}
+
 export const countWaiting = `INSERT INTO rollup (tier, at, kind, oldest_ms) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET oldest_ms = max(oldest_ms, excluded.oldest_ms)`;
 
