@@ -14,6 +14,7 @@ import { takeOver } from './adopting.ts';
 import { decideSettlement } from './deciding.ts';
 import { judge } from './judging.ts';
 import { start } from './starting.ts';
+import type { Turns } from './turns.ts';
 import { waitForExit } from './waiting.ts';
 
 /** The values of a worker that its attempts use. They may change while an attempt runs. */
@@ -24,6 +25,7 @@ export interface AttemptContext {
   /** Shows workers in other pid namespaces that a command of this worker is alive. */
   readonly lifeline: Lifeline | null;
   readonly emit: Emit;
+  readonly turns: Turns;
   /** The stop order that the worker follows, or null. */
   readonly order: StopOrder | null;
   /** When this worker got its first stop signal, by the monotonic clock. Minus infinity means never. */
@@ -71,6 +73,8 @@ export interface Verdict {
   outcome: Outcome;
   /** Whether the files of the attempt belong to another worker, so that they must not be touched. */
   gateLost?: boolean;
+  /** Whether the attempt was claimed ahead and got no slot. */
+  givenBack?: boolean;
   /** The pids of processes that a successful command left running. */
   leftBehind?: number[];
   /** The same as in `StartedCommand`. */
@@ -80,9 +84,11 @@ export interface Verdict {
 /** An attempt that has ended and waits to be settled. */
 export interface FinishedAttempt {
   job: ClaimedJob;
-  /** The files of the attempt. Null if they belong to another worker. */
+  /** The files of the attempt. Null if it has none, or if they belong to another worker. */
   place: Place | null;
   adopted: boolean;
+  /** The same as in `Verdict`. */
+  givenBack: boolean;
   outcome: Outcome;
   settlement: Settlement;
 }
@@ -124,7 +130,15 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: A
 
 /** Runs the steps of one attempt: start or take over, wait, judge, decide. */
 async function runSteps(attempt: Attempt): Promise<FinishedAttempt | null> {
-  const { clock } = attempt.context.app;
+  const { turns, app } = attempt.context;
+  const { clock } = app;
+  if (attempt.adoption === null) {
+    const mayStart = await turns.take((giveBack) => {
+      attempt.onRequest = giveBack;
+    });
+    if (!mayStart) return decideSettlement(attempt, { outcome: { why: 'never-started' }, givenBack: true });
+    attempt.onRequest = () => {};
+  }
   const beganAt = clock.monotonic();
   const first = attempt.adoption === null ? await start(attempt) : takeOver(attempt, attempt.adoption);
   const verdict = 'outcome' in first ? first : await judge(attempt, first, await waitForExit(attempt, first));

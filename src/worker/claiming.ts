@@ -2,7 +2,7 @@ import { tellChange, wake } from '../state/wake.ts';
 import type { ClaimResult } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import { conclude } from './settling.ts';
-import { freeSlots, launch } from './slots.ts';
+import { freeSlots, launch, slotsAhead } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
 
@@ -27,10 +27,10 @@ export async function settleAndClaim(worker: WorkerState): Promise<void> {
 async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt[]): Promise<ClaimResult> {
   const { app, id, queues } = worker;
   // The number of free slots is read again, because a stop order may have arrived.
-  const limit = freeSlots(worker);
+  const [limit, ahead] = [freeSlots(worker), slotsAhead(worker)];
   const settlements = settling.map((one) => one.settlement);
   try {
-    return await app.store.claim({ workerId: id, limit, queues, settlements }, app.clock.now());
+    return await app.store.claim({ workerId: id, limit, ahead, queues, settlements }, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);
     throw error;

@@ -13,8 +13,8 @@ const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 export function decideSettlement(attempt: Attempt, verdict: Verdict): FinishedAttempt {
   const { job } = attempt;
   const { app, settings } = attempt.context;
-  const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
-  const place = verdict.gateLost ? null : attempt.place;
+  const { outcome, givenBack = false, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
+  const place = verdict.gateLost || givenBack ? null : attempt.place;
   const finishedAt = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
@@ -22,5 +22,5 @@ export function decideSettlement(attempt: Attempt, verdict: Verdict): FinishedAt
   const ended = { error, finishedAt, output, leftBehind };
   const context = { settings, random: app.random, newId: app.newId };
   const settlement = settlementOf(job, outcome, ended, context);
-  return { job, place, adopted: attempt.adoption !== null, outcome, settlement };
+  return { job, place, adopted: attempt.adoption !== null, givenBack, outcome, settlement };
 }

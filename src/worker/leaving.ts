@@ -3,7 +3,6 @@ import { tellChange } from '../state/wake.ts';
 import { close } from './closing.ts';
 import { describeJobsLeft } from './jobs-left.ts';
 import { hasOrphans } from './liveness.ts';
-import { usedSlots } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { isTemporary } from './temporary-errors.ts';
 
@@ -25,7 +24,7 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   if (!worker.lastCheckDone) return worker.loops.beat.runNow(); // fault-control: last-look
   if (
     worker.live.size === 0 ||
-    (worker.order === 'drain' && usedSlots(worker) === 0 && (await handOver(worker)))
+    (worker.order === 'drain' && worker.turns.running === 0 && (await handOver(worker)))
   )
     await unregister(worker, jobsLeft);
 }

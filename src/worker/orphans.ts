@@ -8,6 +8,7 @@ import { wake } from '../state/wake.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type SeenHeartbeats } from './liveness.ts';
 import { clearPlace } from './settling.ts';
+import { createTurns } from './turns.ts';
 
 const POLL_MS = 50;
 
@@ -52,6 +53,7 @@ async function adoptAndEnd(app: App, claim: Claim): Promise<void> {
     userSettings: { umask: 0o077, openFileLimit: null },
     lifeline: null,
     emit: () => {},
+    turns: createTurns(1),
     order: null,
     signalledAt: Number.NEGATIVE_INFINITY,
   };

@@ -28,12 +28,19 @@ export interface Scheduling {
    * at first, so that the first round handles a clock that was set back before.
    */
   clockOffset: number;
+  /** The time of the next tick at the last round. Null if there was none. */
+  nextAt: number | null;
   /** The numbers of the schedules whose errors have been reported. */
   readonly reportedSchedules: Set<number>;
 }
 
 export function newScheduling(): Scheduling {
-  return { lastRoundAt: null, clockOffset: Number.POSITIVE_INFINITY, reportedSchedules: new Set() };
+  return {
+    lastRoundAt: null,
+    clockOffset: Number.POSITIVE_INFINITY,
+    nextAt: null,
+    reportedSchedules: new Set(),
+  };
 }
 
 type SchedulingWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'scheduling'>;
@@ -41,8 +48,9 @@ type SchedulingWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'scheduling'>;
 /** Enqueues the jobs of due ticks, even if all slots are busy, and sets the timer for the next tick. Returns whether it enqueued a job. */
 export async function fireSchedules(worker: WorkerState): Promise<boolean> {
   if (worker.over || worker.order !== null) return false;
-  const { app, loops, timers } = worker;
+  const { app, loops, timers, scheduling } = worker;
   const { enqueued, nextAt } = await fireDueTicks(worker);
+  scheduling.nextAt = nextAt;
   timers.tick();
   if (nextAt !== null) timers.tick = longTimeout(loops.work.runNow, Math.max(0, nextAt - app.clock.now()));
   // Other workers are woken for the new job, because this one may be busy or not serve its queue.

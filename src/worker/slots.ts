@@ -1,40 +1,55 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
-import { type Adoption, runAttempt } from './attempt.ts';
+import { type Adoption, type FinishedAttempt, runAttempt } from './attempt.ts';
 import { fail } from './closing.ts';
 import type { WorkerState } from './state.ts';
 
-/** Returns how many jobs may be claimed now. */
+/** Settlements wait at most this long for others while claimed jobs wait for a slot. */
+const GATHER_MS = 3;
+/** Settlements are stored as soon as no more than this many claimed jobs wait for a slot, so that no slot stays empty. */
+const RESERVE = 1;
+
+/** Returns how many jobs may be claimed now, without those that are claimed ahead. */
 export function freeSlots(worker: WorkerState): number {
-  const { order, throttle, options } = worker;
-  return order !== null || throttle.paused ? 0 : throttle.slots(options.concurrency) - usedSlots(worker);
+  const { order, throttle, options, turns } = worker;
+  if (order !== null || throttle.paused) return 0;
+  return Math.max(0, throttle.slots(options.concurrency) - turns.running - turns.waiting);
 }
 
-/** Counts the attempts that occupy a slot. Adopted attempts occupy none. */
-export function usedSlots({ live }: WorkerState): number {
-  let count = 0;
-  for (const attempt of live.values()) if (!attempt.adopted) count++;
-  return count;
+/** Returns how many more jobs may be claimed ahead. */
+export function slotsAhead({ order, throttle, options, turns }: WorkerState): number {
+  const mayUseAll = !throttle.paused && throttle.slots(options.concurrency) === options.concurrency;
+  return order === null && mayUseAll ? turns.ahead : 0;
 }
 
-/** Starts to run an attempt. When it has ended, the next round settles it and fills its slot again. */
+/** Starts to run an attempt. When it has ended, a later round settles it and fills its slot again. */
 export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption | null): void {
   const attempt = runAttempt(worker, job, adoption);
   worker.live.set(job.claim.attempt, attempt);
   attempt.done.then(
     (finished) => {
       worker.live.delete(job.claim.attempt);
+      if (adoption === null && !finished?.givenBack) worker.turns.free(runMsOf(finished));
       if (finished === null) worker.emit({ type: 'claim-lost', job });
       else {
         worker.ended.push(finished);
-        if (finished.outcome.why === 'never-started' && !finished.adopted)
-          worker.throttle.limitSlots(usedSlots(worker));
+        if (finished.outcome.why === 'never-started' && !finished.adopted && !finished.givenBack) {
+          worker.throttle.limitSlots(worker.turns.running);
+          worker.turns.giveBackAll();
+        }
       }
+      if (worker.turns.waiting > RESERVE && worker.ended.length < worker.options.concurrency)
+        worker.settleAfter(GATHER_MS);
       // The round does not start at once, because filling slots inside exit events would starve the timers.
-      setImmediate(worker.loops.work.runNow);
+      else setImmediate(worker.loops.work.runNow);
     },
     // After an unexpected error, it is unknown how the attempt ended.
     (error) => fail(worker, error),
   );
+}
+
+/** Returns the time for which a command ran until it exited, or null. */
+function runMsOf(finished: FinishedAttempt | null): number | null {
+  return finished?.outcome.why === 'exited' ? (finished.settlement.durationMs ?? null) : null;
 }
 
 export function endAllAttempts(worker: WorkerState, reason: EndReason): void {

@@ -2,6 +2,7 @@ import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import type { Host } from '../state/host.ts';
 import type { AttemptContext, FinishedAttempt, LiveAttempt } from './attempt.ts';
+import type { Lookout } from './lookout.ts';
 import type { Pruning } from './pruning.ts';
 import type { Recovery } from './recovery.ts';
 import type { Scheduling } from './scheduling.ts';
@@ -27,7 +28,7 @@ export interface WorkerOptions {
 }
 
 /** A worker after its registration. */
-export interface RegisteredWorker extends AttemptContext {
+export interface RegisteredWorker extends Omit<AttemptContext, 'turns'> {
   readonly id: string;
   readonly options: WorkerOptions;
   readonly host: Host;
@@ -38,16 +39,19 @@ export interface RegisteredWorker extends AttemptContext {
 }
 
 /** The state that the parts of a running worker share. Fields that are not `readonly` change while it runs. */
-export interface WorkerState extends RegisteredWorker {
+export interface WorkerState extends RegisteredWorker, AttemptContext {
   readonly loops: { work: Loop; beat: Loop; trim: Loop; prune: Loop };
   /** Functions that cancel the timers for the next due job, the next tick and the stop timeout. */
   readonly timers: { due(): void; tick(): void; stop(): void };
   /** Stops watching the wake file. Null if it cannot be watched. Then the worker polls more often. */
   readonly unwatch: (() => void) | null;
+  readonly lookout: Lookout;
   /** The running attempts by number, including adopted ones. */
   readonly live: Map<number, LiveAttempt>;
   /** The attempts that have ended and wait to be settled. */
   readonly ended: FinishedAttempt[];
+  /** Starts a round after this time, unless such a round is planned already. */
+  readonly settleAfter: (ms: number) => void;
   readonly throttle: Throttle;
   readonly recovery: Recovery;
   readonly scheduling: Scheduling;

@@ -23,6 +23,7 @@ export function stop(worker: WorkerState, order: StopOrder, why: string, sibling
   const { 'stop-timeout': timeoutMs } = worker.settings;
   if (order === 'drain' && timeoutMs !== null)
     worker.timers.stop = longTimeout(() => stop(worker, 'force', 'stop-timeout'), timeoutMs);
+  worker.turns.giveBackAll();
   if (order === 'force') endAllAttempts(worker, 'stopped');
   worker.loops.beat.runNow();
   worker.loops.work.runNow();

@@ -15,6 +15,19 @@ export function longTimeout(callback: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Returns a function that calls `callback` once after some time. Calls in between do nothing more. */
+export function onceAfter(callback: () => void): (ms: number) => void {
+  let isSet = false;
+  return (ms) => {
+    if (isSet) return;
+    isSet = true;
+    longTimeout(() => {
+      isSet = false;
+      callback();
+    }, ms);
+  };
+}
+
 export interface Loop {
   /** Schedules the first run after a delay. */
   start(): void;

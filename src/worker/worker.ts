@@ -9,6 +9,7 @@ import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
 import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
+import { createLookout } from './lookout.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
@@ -17,8 +18,9 @@ import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
 import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
 import { isTemporary } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
-import { createLoop, type Loop, oneAtATime } from './timer.ts';
+import { createLoop, type Loop, onceAfter, oneAtATime } from './timer.ts';
 import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
+import { createTurns } from './turns.ts';
 
 export interface WorkerHandle {
   id: string;
@@ -72,9 +74,15 @@ function createState(registered: RegisteredWorker): WorkerState {
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
-    unwatch: onWake(app.stateDirectory, () => worker.loops.work.runNow()),
+    unwatch: onWake(app.stateDirectory, () => {
+      worker.lookout.wake();
+      worker.loops.work.runNow();
+    }),
+    lookout: createLookout(() => worker.loops.work.runNow(), app.clock.monotonic),
     live: new Map(),
     ended: [],
+    turns: createTurns(registered.options.concurrency),
+    settleAfter: onceAfter(() => worker.loops.work.runNow()),
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
     recovery: newRecovery(),
     scheduling: newScheduling(),
@@ -91,9 +99,10 @@ function createState(registered: RegisteredWorker): WorkerState {
 
 /** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves if the worker is to stop. */
 async function workOnce(worker: WorkerState): Promise<void> {
-  await obeyOrders(worker);
+  const looks = worker.lookout.isDue();
+  if (looks) await obeyOrders(worker);
   do await settleAndClaim(worker);
-  while (await fireSchedules(worker));
+  while ((looks || worker.scheduling.nextAt !== null) && (await fireSchedules(worker)));
   if (worker.order !== null || (worker.options.drain && worker.live.size === 0))
     await worker.exclusively(() => leaveWhenDone(worker));
   else worker.idle = false;

@@ -47,6 +47,37 @@ export const orderAndClaim: Record<string, Case> = {
     expect(await claim(store, { limit: 2 })).toEqual([]);
   },
 
+  'jobs are claimed ahead in the same order, beyond the limit': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b', { priority: 5 }), jobSpec('c'), jobSpec('d')], NOW);
+    expect(ids(await claim(store, { limit: 1, ahead: 2 }))).toEqual(['b', 'a', 'c']);
+    expect(ids(await claim(store, { limit: 0, ahead: 2 }))).toEqual(['d']);
+  },
+
+  'no job is claimed ahead from a queue with a limit or a rate': async ({ store }) => {
+    await store.setQueue('limited', { concurrency: 10 });
+    await store.setQueue('rated', { rate: { jobs: 10, perMs: 1000 } });
+    await store.insert(
+      [
+        jobSpec('limited-1', { queue: 'limited', priority: 9 }),
+        jobSpec('limited-2', { queue: 'limited', priority: 8 }),
+        jobSpec('rated-1', { queue: 'rated', priority: 7 }),
+        jobSpec('free-1', { queue: 'free' }),
+        jobSpec('free-2', { queue: 'free' }),
+      ],
+      NOW,
+    );
+    expect(ids(await claim(store, { limit: 1, ahead: 1 }))).toEqual(['limited-1', 'free-1']);
+    expect(ids(await claim(store, { limit: 0, ahead: 4 }))).toEqual(['free-2']);
+    expect(ids(await claim(store, { limit: 2, ahead: 4 }))).toEqual(['limited-2', 'rated-1']);
+  },
+
+  'no job is claimed ahead if max-concurrent-jobs is set': async ({ store }) => {
+    await store.set('max-concurrent-jobs', '10', () => {});
+    await store.insert([jobSpec('a'), jobSpec('b')], NOW);
+    expect(ids(await claim(store, { limit: 1, ahead: 4 }))).toEqual(['a']);
+    expect(await claim(store, { limit: 0, ahead: 4 })).toEqual([]);
+  },
+
   'only the given queues are served': async ({ store }) => {
     await store.insert(
       [

@@ -14,7 +14,7 @@ const COMMANDS = [
   'true',
   'false',
   'echo a  b',
-  "echo -n 'a \\t b' \"c\"; false; echo d || true && echo e",
+  'echo -n \'a \\t b\' "c"; false; echo d || true && echo e',
   "printf '%s|' a 'b c' \"d e\"",
   'nosuchprogram a b',
   '/no/such/program',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { runAttempt } from '../../src/worker/attempt.ts';
+import { createTurns } from '../../src/worker/turns.ts';
 import { claimOne, jobSpec, NOW, newWorker } from '../support/jobs.ts';
 import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -24,7 +25,12 @@ function withMovedClock(hours: number, adopt: boolean, check: (durations: number
     const clock = { now: () => NOW + clockStepMs, monotonic: () => performance.now() };
     const context = {
       app: { store, stateDirectory, clock, random: () => 0, newId: String },
-      ...{ emit: () => {}, lifeline: null, userSettings: { umask: 0o077, openFileLimit: null } },
+      ...{
+        emit: () => {},
+        turns: createTurns(1),
+        lifeline: null,
+        userSettings: { umask: 0o077, openFileLimit: null },
+      },
       ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
     };
     try {

@@ -7,6 +7,7 @@ import { observerClock } from '../../src/worker/liveness.ts';
 import { untilEnded } from '../../src/worker/orphans.ts';
 import { newRecovery, recover } from '../../src/worker/recovery.ts';
 import type { WorkerState } from '../../src/worker/state.ts';
+import { createTurns } from '../../src/worker/turns.ts';
 import { ending, NOW, newWorker, startJob } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -36,7 +37,8 @@ function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<vo
       ...{ app, id: 'w2', host: OBSERVER_HOST, order: null, live: new Map(), ended: [], emit: () => {} },
       settings: resolveSettings(new Map([['lease', `${LEASE_MS}ms`]])),
       recovery: { ...newRecovery(), clock: (monotonic: number) => monotonic },
-      ...{ throttle: { limitSlots() {} }, loops: { work: { runNow() {} } } },
+      ...{ throttle: { limitSlots() {} }, loops: { work: { runNow() {} } }, turns: createTurns(1) },
+      options: { concurrency: 1 },
     } as unknown as WorkerState;
     try {
       await store.register(newWorker('w1'));

@@ -44,6 +44,11 @@ export interface ClaimStore {
 export interface ClaimRequest {
   workerId: string;
   limit: number;
+  /**
+   * How many more jobs to take that the worker will start when it has a free slot. They are not taken from queues with a
+   * limit or a rate, nor if max-concurrent-jobs is set.
+   */
+  ahead?: number;
   /** Null means every queue. */
   queues: string[] | null;
   settlements: Settlement[];

@@ -5,7 +5,7 @@ import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.t
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
-import { openQueues } from './open-queues.ts';
+import { type OpenQueue, openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle, settleAll } from './settle.ts';
@@ -73,8 +73,9 @@ function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take
   const most = runningLimit(db);
   const limit = Math.min(request.limit, remainingRoom(db, most));
   const mayHaveMadeRoom = most !== null || results.some((result) => result.hasLimitedQueue);
-  if (limit <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
-  const jobNumbers = chooseJobs(db, { ...request, limit }, now);
+  const ahead = most === null ? (request.ahead ?? 0) : 0;
+  if (limit + ahead <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
+  const jobNumbers = chooseJobs(db, { ...request, limit, ahead }, now);
   const jobs = jobNumbers.map((number) => takeOne(db, number, request.workerId, now));
   return { settled, jobs: jobs.filter((job) => job !== null), mayHaveMadeRoom, hasUnblocked };
 }
@@ -93,21 +94,32 @@ function remainingRoom(db: Connection, most: number | null): number {
 }
 
 /** Makes due jobs ready, and returns the numbers of the jobs to claim. The cost does not depend on the length of a queue. */
-function chooseJobs(db: Connection, request: ClaimRequest, now: number): number[] {
+function chooseJobs(db: Connection, request: Required<ClaimRequest>, now: number): number[] {
   const heads: Head[] = [];
   const queues = openQueues(db, request.queues, now);
   let promotionsLeft = PROMOTED_AT_ONCE;
   for (const queue of queues) {
     const due = queue.dueAt !== null && queue.dueAt <= now;
     if (due && promotionsLeft > 0) promotionsLeft -= db.run(sql.promote, queue.number, now, promotionsLeft);
-    const most = Math.min(request.limit, queue.room);
+    const most = Math.min(request.limit + (isUnlimited(queue) ? request.ahead : 0), queue.room);
     if (!(queue.hasReadyJob || due) || most <= 0) continue;
     heads.push(...headsOf(db, queue, most, now));
   }
   heads.sort(byRank);
   const taken = heads.slice(0, request.limit);
+  taken.push(
+    ...heads
+      .slice(request.limit)
+      .filter((head) => isUnlimited(head.queue))
+      .slice(0, request.ahead),
+  );
   spendTokens(db, taken, now);
   return taken.map((head) => head.number);
+}
+
+/** Tells whether a queue has neither a concurrency limit nor a rate. Jobs are claimed ahead only from such queues. */
+function isUnlimited({ room }: OpenQueue): boolean {
+  return room === Number.POSITIVE_INFINITY;
 }
 
 function spendTokens(db: Connection, taken: Head[], now: number): void {

@@ -33,7 +33,8 @@ export function newAttemptTally(db: Connection): AttemptTally {
   return {
     add(attempt, settlement) {
       const at = Math.max(attempt.started_at as number, settlement.finishedAt);
-      const kind = (attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
+      const kind = (attempt.kind ??
+        kindFinder(db)(attempt.queue as number, attempt.name as string)) as number;
       const counted = countedAttempt(attempt, settlement, at);
       inAllTimeAndTiers(at, (tier, start) => {
         const key = `${tier} ${start} ${kind}`;

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test';
+import { createTurns } from '../../src/worker/turns.ts';
+import { until } from '../support/queuectl.ts';
+
+const ignore = (): void => {};
+const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Returns turns with two slots, after jobs that ran for this long. */
+async function turnsAfter(runMs: number, jobs = 20) {
+  const turns = createTurns(2);
+  for (let i = 0; i < jobs; i++) {
+    await turns.take(ignore);
+    turns.free(runMs);
+  }
+  return turns;
+}
+
+/** Takes a turn and records the answer in `answers`. */
+function take(turns: ReturnType<typeof createTurns>, answers: boolean[]): void {
+  void turns.take(ignore).then((answer) => answers.push(answer));
+}
+
+describe('the turns of a worker', () => {
+  test('no job is claimed ahead before it is known that jobs are short', async () => {
+    expect(createTurns(2).ahead).toBe(0);
+    expect((await turnsAfter(1, 1)).ahead).toBe(0);
+  });
+
+  test('as many jobs as there are slots are claimed ahead while jobs are short', async () => {
+    const turns = await turnsAfter(1);
+    expect(turns.ahead).toBe(2);
+    for (let i = 0; i < 3; i++) take(turns, []);
+    expect(turns).toMatchObject({ running: 2, waiting: 1, ahead: 1 });
+  });
+
+  test('no job is claimed ahead while jobs are long', async () => {
+    expect((await turnsAfter(100)).ahead).toBe(0);
+  });
+
+  test('an attempt starts when another one frees its slot, in the order of the claims', async () => {
+    const turns = await turnsAfter(1);
+    const started: number[] = [];
+    for (let i = 0; i < 4; i++) void turns.take(ignore).then((may) => may && started.push(i));
+    await nextImmediate();
+    expect(started).toEqual([0, 1]);
+    turns.free(1);
+    await nextImmediate();
+    expect(started).toEqual([0, 1, 2]);
+    expect(turns).toMatchObject({ running: 2, waiting: 1 });
+  });
+
+  test('attempts that wait for a long job are given back, and nothing more is claimed ahead', async () => {
+    const turns = await turnsAfter(1);
+    const answers: boolean[] = [];
+    for (let i = 0; i < 4; i++) take(turns, answers);
+    await until(() => answers.length === 4, 'all have an answer');
+    expect(answers).toEqual([true, true, false, false]);
+    expect(turns).toMatchObject({ running: 2, waiting: 0, ahead: 0 });
+  });
+
+  test('an attempt that is asked to end while it waits is given back, and the others keep waiting', async () => {
+    const turns = await turnsAfter(1);
+    for (let i = 0; i < 2; i++) take(turns, []);
+    let giveBack = ignore;
+    const asked = turns.take((request) => {
+      giveBack = request;
+    });
+    const others: boolean[] = [];
+    take(turns, others);
+    giveBack();
+    expect(await asked).toBe(false);
+    expect(others).toEqual([]);
+    expect(turns.waiting).toBe(1);
+    giveBack();
+    expect(turns.waiting).toBe(1);
+  });
+});
