@@ -26,7 +26,8 @@ async function fillAndFree(cycles: number): Promise<Figures> {
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   const ballast = join(box.home, 'queue.db.d', 'ballast');
   const traces = join(box.directory, 'traces');
-  mountSmall(box.home, 'size=8m');
+  // The database grows with every cycle, and at the end there must still be room for a ballast.
+  mountSmall(box.home, 'size=12m');
   const acknowledged: string[] = [];
   startProgress(cycles);
   try {
