@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { claimRequest, jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -62,9 +62,9 @@ describe('migrate', () => {
   test('runs the migrations that a file lacks, keeps its rows and creates the views again', () =>
     withSqlite(async (store, connection) => {
       await store.insert([jobSpec('a')], NOW);
-      await migrate(connection, [ADD_COLUMN]);
+      await migrate(connection, [...MIGRATIONS, ADD_COLUMN]);
       expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION + 1);
-      await migrate(connection, [ADD_COLUMN, CHANGE_ROWS]);
+      await migrate(connection, [...MIGRATIONS, ADD_COLUMN, CHANGE_ROWS]);
       expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION + 2);
       expect(connection.get('SELECT id, made_up FROM job')).toEqual({ id: 'a', made_up: 'new a' });
       expect(connection.get('SELECT id FROM jobs')).toEqual({ id: 'a' });
@@ -74,7 +74,7 @@ describe('migrate', () => {
   test('leaves the file as it was if a migration fails', () =>
     withSqlite(async (_, connection) => {
       const before = connection.all('SELECT name, sql FROM sqlite_schema');
-      await expect(migrate(connection, [ADD_COLUMN, 'nonsense'])).rejects.toThrow(/syntax error/);
+      await expect(migrate(connection, [...MIGRATIONS, ADD_COLUMN, 'nonsense'])).rejects.toThrow(/syntax error/);
       expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION);
       expect(connection.all('SELECT name, sql FROM sqlite_schema')).toEqual(before);
     }));

@@ -4,7 +4,9 @@ import type { Connection } from './connection.ts';
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
 export const FIRST_VERSION = 20;
 /** The SQL of each migration, oldest first. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [];
+export const MIGRATIONS: readonly string[] = [
+  '/* Attempts have no directories of their own since version 21. Workers of version 20 would not find the files of an attempt. */',
+];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 
 /** Marks a file as a database of queuectl. These are the ASCII codes of "qctl". */
