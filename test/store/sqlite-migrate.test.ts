@@ -74,7 +74,9 @@ describe('migrate', () => {
   test('leaves the file as it was if a migration fails', () =>
     withSqlite(async (_, connection) => {
       const before = connection.all('SELECT name, sql FROM sqlite_schema');
-      await expect(migrate(connection, [...MIGRATIONS, ADD_COLUMN, 'nonsense'])).rejects.toThrow(/syntax error/);
+      await expect(migrate(connection, [...MIGRATIONS, ADD_COLUMN, 'nonsense'])).rejects.toThrow(
+        /syntax error/,
+      );
       expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION);
       expect(connection.all('SELECT name, sql FROM sqlite_schema')).toEqual(before);
     }));
