@@ -1,6 +1,5 @@
 import { chooseEndSignal } from '../state/end-signal.ts';
 import { placeOfAttempt } from '../state/place.ts';
-import { wake } from '../state/wake.ts';
 import { batches, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 import { cancelledBecauseOf, cancelledWith } from './jobs.ts';
@@ -35,7 +34,7 @@ export async function cancelJobs(
     alreadyEnded.push(...batchResult.ended);
     for (const id of batchResult.dependents) dependents.add(id);
   }
-  if (ending.length + changed.length > 0) wake(app.stateDirectory);
+  if (ending.length + changed.length > 0) app.signals.wake();
   // A job in `alreadyEnded` may have been cancelled by this call, with its parent in an earlier batch.
   const unchanged = alreadyEnded.filter((id) => !dependents.has(id));
   changed.push(...alreadyEnded.filter((id) => dependents.delete(id)));

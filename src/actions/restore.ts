@@ -95,7 +95,7 @@ async function inspectOldStore(app: Pick<App, 'clock' | 'random'>, location: str
   try {
     store = await peekStore(location);
     if (store === null) return { contents: 'a database of another version', epoch: null };
-    const [worker] = await activeWorkers({ ...app, store, stateDirectory: state, newId: () => '' });
+    const [worker] = await activeWorkers({ ...app, store, stateDirectory: state });
     if (worker !== undefined)
       throw new QueueError(
         'store-busy',

@@ -24,7 +24,7 @@ export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = 
 }
 
 /** Returns the live workers. A worker that is `elsewhere` counts as live if its last heartbeat is within the lease. */
-export async function activeWorkers(app: App): Promise<Worker[]> {
+export async function activeWorkers(app: Pick<App, 'store' | 'stateDirectory' | 'clock'>): Promise<Worker[]> {
   const workers = await app.store.workers();
   if (workers.length === 0) return [];
   const host = thisHost(app.stateDirectory);

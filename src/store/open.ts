@@ -2,12 +2,14 @@ import { QueueError } from '../core/errors.ts';
 import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
+import type { Signals } from './contract/signals.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;
-  /** The directory of this host for attempts, the wake file and the logs of detached workers. */
+  /** The directory of this host for attempts and the logs of detached workers. */
   stateDirectory: StateDirectory;
+  signals: Signals;
   /** Tells whether this call created the file. */
   created: boolean;
   /** True if there is no file. The store is an empty one in memory. */

@@ -1,4 +1,3 @@
-import { tellChange, wake } from '../state/wake.ts';
 import type { ClaimResult } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import { conclude } from './settling.ts';
@@ -8,7 +7,7 @@ import { longTimeout } from './timer.ts';
 
 /** Settles the attempts that ended and fills the free slots, until there is nothing left to settle or to claim. */
 export async function settleAndClaim(worker: WorkerState): Promise<void> {
-  const { stateDirectory } = worker.app;
+  const { signals } = worker.app;
   while (!worker.over) {
     const settling = worker.ended.splice(0);
     if (settling.length === 0 && !(freeSlots(worker) > 0 && (await isSomethingDue(worker)))) return;
@@ -16,10 +15,10 @@ export async function settleAndClaim(worker: WorkerState): Promise<void> {
     for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
     for (const job of result.jobs) launch(worker, job, null);
     if (settling.length === 0 && result.jobs.length === 0) return;
-    tellChange(stateDirectory);
+    signals.tellChange();
     // Other workers may take the jobs that the settlements unblocked, or for which they made room within a limit.
     if (result.hasUnblocked || (result.mayHaveMadeRoom && result.jobs.length < settling.length))
-      wake(stateDirectory);
+      signals.wake();
   }
 }
 

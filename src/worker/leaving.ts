@@ -1,5 +1,4 @@
 import { presence } from '../actions/workers.ts';
-import { tellChange } from '../state/wake.ts';
 import { close } from './closing.ts';
 import { describeJobsLeft } from './jobs-left.ts';
 import { hasOrphans } from './liveness.ts';
@@ -50,7 +49,7 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   const { app, id, stopFile } = worker;
   try {
     await app.store.unregister(id); // fault-control: unregister
-    tellChange(app.stateDirectory);
+    app.signals.tellChange();
     if ((await app.store.workers()).length === 0) stopFile.remove();
   } catch (error) {
     // A temporary error is ignored, because the other workers notice that this one is gone.

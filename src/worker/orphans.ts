@@ -4,7 +4,6 @@ import type { Claim } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
-import { wake } from '../state/wake.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type SeenHeartbeats } from './liveness.ts';
 import { clearPlace } from './settling.ts';
@@ -60,5 +59,5 @@ async function adoptAndEnd(app: App, claim: Claim): Promise<void> {
   if (finished === null) return;
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
   clearPlace(finished);
-  wake(app.stateDirectory);
+  app.signals.wake();
 }

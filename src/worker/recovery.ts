@@ -1,7 +1,6 @@
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOfAttempt } from '../state/place.ts';
-import { tellChange } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
 import { forgetUnregistered, isGone, observerClock, type SeenHeartbeats } from './liveness.ts';
@@ -44,7 +43,7 @@ export async function recover(worker: WorkerState): Promise<number> {
     await new Promise((resolve) => setImmediate(resolve));
   }
   for (const one of gone) await app.store.unregister(one.id);
-  if (adopted > 0) tellChange(app.stateDirectory);
+  if (adopted > 0) app.signals.tellChange();
   return adopted;
 }
 

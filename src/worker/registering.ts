@@ -8,7 +8,6 @@ import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import { type Host, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
-import { tellChange } from '../state/wake.ts';
 import { keepSeal } from './seal.ts';
 import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
@@ -28,7 +27,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
   const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
   await withRetries(() => addToStore(app, options, host, startedAt), { freeSpace, tell });
   await withRetries(() => keepSeal(app), { freeSpace, tell });
-  tellChange(app.stateDirectory);
+  app.signals.tellChange();
   return {
     id,
     app,

@@ -42,7 +42,7 @@ export interface WorkerState extends RegisteredWorker {
   readonly loops: { work: Loop; beat: Loop; trim: Loop; prune: Loop };
   /** Functions that cancel the timers for the next due job, the next tick and the stop timeout. */
   readonly timers: { due(): void; tick(): void; stop(): void };
-  /** Stops watching the wake file. Null if it cannot be watched. Then the worker polls more often. */
+  /** Ends the handling of wake-ups. Null if they cannot be received. Then the worker polls more often. */
   readonly unwatch: (() => void) | null;
   /** The running attempts by number, including adopted ones. */
   readonly live: Map<number, LiveAttempt>;

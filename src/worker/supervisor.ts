@@ -6,7 +6,6 @@ import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, startedBefore } from '../exec/stop-mark.ts';
 import { thisHost } from '../state/host.ts';
-import { onWake } from '../state/wake.ts';
 import { hasOrphans } from './liveness.ts';
 import { registerSupervisor } from './supervisor-registry.ts';
 import { withRetries } from './temporary-errors.ts';
@@ -78,8 +77,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     caretakers: 0,
   };
   listenToSignals(supervisor);
-  // A restart may be delayed by seconds. A stop order must not wait for that, so the wake file is watched.
-  const unwatch = onWake(app.stateDirectory, async () => {
+  // A restart may be delayed by seconds. A stop order must not wait for that, and it wakes everybody.
+  const unwatch = app.signals.onWake(async () => {
     if (supervisor.restarts.size > 0 && (await storedOrder(supervisor)) !== null) dropRestarts(supervisor);
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);

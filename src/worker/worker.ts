@@ -4,7 +4,6 @@ import type { Emit } from '../core/events.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import { refuseForeignProc } from '../state/host.ts';
-import { onWake } from '../state/wake.ts';
 import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
@@ -30,7 +29,7 @@ export interface WorkerHandle {
   done: Promise<void>;
 }
 
-/** The longest polling interval if the wake file cannot be watched. */
+/** The longest polling interval if wake-ups cannot be received. */
 const UNWATCHED_POLL_MS = 250;
 
 export function newWorkerId(): string {
@@ -72,7 +71,7 @@ function createState(registered: RegisteredWorker): WorkerState {
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
-    unwatch: onWake(app.stateDirectory, () => worker.loops.work.runNow()),
+    unwatch: app.signals.onWake(() => worker.loops.work.runNow()),
     live: new Map(),
     ended: [],
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),

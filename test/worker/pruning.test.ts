@@ -16,12 +16,13 @@ const DAY_MS = 86_400_000;
 /** Runs `work` with an app whose clock is `days` after NOW, and with two registered workers. */
 function withApp(days: number, work: (app: App) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
-    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const opened = await openSqlite(join(dir, 'queue.db'));
+    const { store } = opened;
     const clock = { now: () => NOW + days * DAY_MS, monotonic: () => 0 };
     try {
       await store.register(newWorker('first'));
       await store.register(newWorker('second', { startedAt: NOW + 1 }));
-      await work({ store, stateDirectory, clock, random: () => 0, newId: String });
+      await work({ ...opened, clock, random: () => 0, newId: String });
     } finally {
       await store.close();
     }

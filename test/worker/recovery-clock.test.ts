@@ -26,10 +26,11 @@ interface ObserverWorld {
 
 function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
-    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const opened = await openSqlite(join(dir, 'queue.db'));
+    const { store } = opened;
     const clock = { wall: NOW, monotonic: 0 };
     const app: App = {
-      ...{ store, stateDirectory, random: () => 0, newId: String },
+      ...{ ...opened, random: () => 0, newId: String },
       clock: { now: () => clock.wall, monotonic: () => clock.monotonic },
     };
     const observer = {
@@ -76,7 +77,8 @@ for (const step of [HOUR_MS, -HOUR_MS, 365 * 24 * HOUR_MS]) {
 
 test('a cancel leaves a job to its worker on another host, even if its heartbeat is an hour old by the wall clock', () =>
   inTempDir(async (dir) => {
-    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const opened = await openSqlite(join(dir, 'queue.db'));
+    const { store } = opened;
     let clockReads = 0;
     const monotonic = (): number => clockReads++;
     const clock = { now: () => NOW + HOUR_MS, monotonic };
@@ -84,7 +86,7 @@ test('a cancel leaves a job to its worker on another host, even if its heartbeat
       await store.register(newWorker('w1'));
       const job = await startJob(store, 'a');
       await store.cancel(['a'], NOW);
-      const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
+      const ended = untilEnded({ ...opened, clock, random: () => 0, newId: String }, ['a']);
       await until(() => clockReads > 2, 'the cancel has checked the worker several times');
       expect(await store.settle(ending(job, { why: 'cancelled' }))).toBe('applied');
       expect(await ended).toEqual(['a']);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stateBeside } from '../../state/state-directory.ts';
+import { fileSignals } from '../../state/wake.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
@@ -19,6 +20,7 @@ export async function openEmpty(
   return {
     store: sqliteStore(connection),
     stateDirectory: stateBeside(path),
+    signals: fileSignals(stateBeside(path)),
     created: false,
     missing: true,
     schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION },

@@ -13,6 +13,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
+import { fileSignals } from '../../state/wake.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import { fileSystemOf } from './care/file-system.ts';
 import { refuseNonFile, refuseOddFile } from './care/odd-file.ts';
@@ -68,6 +69,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   return {
     store,
     stateDirectory: stateBeside(path),
+    signals: fileSignals(stateBeside(path)),
     created,
     schema: { found, known: SCHEMA_VERSION },
     warning:
