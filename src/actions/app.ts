@@ -14,6 +14,7 @@ export interface App {
   store: Store;
   stateDirectory: StateDirectory;
   signals: Signals;
+  /** The clock of the store. Its wall-clock time is compared with stored times, but not with those of files. */
   clock: Clock;
   random: Random;
   newId(now: number): string;
@@ -53,9 +54,9 @@ export async function openApp(
   guardExit();
   const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, now: systemClock.now };
+    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, clock: systemClock };
     const opened = await openStore(location, options);
-    return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
+    return { ...opened, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
@@ -10,6 +11,8 @@ export interface OpenedStore {
   /** The directory of this host for attempts and the logs of detached workers. */
   stateDirectory: StateDirectory;
   signals: Signals;
+  /** The clock whose times the store keeps. Times of files are by the clock of the host instead. */
+  clock: Clock;
   /** Tells whether this call created the file. */
   created: boolean;
   /** True if there is no file. The store is an empty one in memory. */
@@ -35,8 +38,8 @@ export interface OpenOptions {
   ifOlder: IfOlder;
   /** Loads each part of the store when it is first used. For a command that ends soon. */
   partsOnDemand: boolean;
-  /** Returns the current time, for events. */
-  now(): number;
+  /** The clock of this host. A store on a server has a clock of its own, which it compares with this one. */
+  clock: Clock;
 }
 
 export interface StoreKind {

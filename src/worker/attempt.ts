@@ -60,7 +60,7 @@ export interface StartedCommand {
   ageMs: number;
   /** Resolves when the command has ended, to null if it left no exit code. */
   exit: Promise<Exit | null>;
-  /** When the command ended, by the wall clock, if that was before it was taken over. */
+  /** When the command ended, by the clock of the store, if that was before it was taken over. */
   endedAt?: number | undefined;
   /** Whether the command ended before it was taken over, and its former worker was being stopped. */
   stopped?: boolean;

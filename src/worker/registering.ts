@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
+import { systemClock } from '../core/clock.ts';
 import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
@@ -22,7 +23,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);
   const settings = await currentSettings(app);
-  const stopFile = stopFileOf(app.stateDirectory, process.env);
+  const stopFile = stopFileOf(app.stateDirectory, process.env, options.stopFileSince ?? systemClock.now());
   // The output of a running command may have filled the disk.
   const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
   await withRetries(() => addToStore(app, options, host, startedAt), { freeSpace, tell });
@@ -34,7 +35,6 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
     options,
     emit,
     host,
-    startedAt,
     settings,
     stopFile,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],

@@ -22,7 +22,7 @@ export interface WorkerOptions {
   openFileLimit: string | null;
   /** Whether every job gets a clean environment. */
   cleanEnv?: boolean;
-  /** The worker obeys a stop file that is newer than this: the start of its supervisor, or null for its own start. */
+  /** The worker obeys a stop file that is newer than this time of the host: the start of its supervisor, or null for its own start. */
   stopFileSince: number | null;
 }
 
@@ -31,7 +31,6 @@ export interface RegisteredWorker extends AttemptContext {
   readonly id: string;
   readonly options: WorkerOptions;
   readonly host: Host;
-  readonly startedAt: number;
   /** The queues that it serves, including that of the hooks. Null means every queue. */
   readonly queues: string[] | null;
   readonly stopFile: StopFile;

@@ -5,12 +5,11 @@ import { longTimeout } from './timer.ts';
 
 /** Obeys the stop order in the store, the requests to end jobs of this worker, and the stop file. */
 export async function obeyOrders(worker: WorkerState): Promise<void> {
-  const { app, id, options, startedAt, stopFile } = worker;
+  const { app, id, stopFile } = worker;
   const order = await app.store.stopOrderOf(id);
   if (order !== null) stop(worker, order, 'worker stop');
   for (const { attempt, reason } of await app.store.endReasons(id)) worker.live.get(attempt)?.end(reason);
-  if (worker.order === null && stopFile.isNewerThan(options.stopFileSince ?? startedAt))
-    stop(worker, 'drain', '.stop_workers');
+  if (worker.order === null && stopFile.isNew()) stop(worker, 'drain', '.stop_workers');
 }
 
 /** Follows a stop order, unless one at least as strong was given before. `siblingsStopToo` is true if the whole supervisor is stopped. */

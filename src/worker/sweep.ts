@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
+import { systemClock } from '../core/clock.ts';
 import { attemptOf, placeOfAttempt, removePlace } from '../state/place.ts';
 
 /** Only directories older than this are removed, because a frozen worker may still be about to use a younger one. */
@@ -19,7 +20,7 @@ export async function sweepAttempts(app: App): Promise<number> {
     if (found?.epoch !== app.store.epoch) continue;
     const { attempt } = found;
     const stat = statSync(join(root, name), { throwIfNoEntry: false });
-    if (stat === undefined || app.clock.now() - stat.mtimeMs < MIN_AGE_MS) continue;
+    if (stat === undefined || systemClock.now() - stat.mtimeMs < MIN_AGE_MS) continue;
     if (await app.store.needsPlace(attempt)) continue;
     removePlace(placeOfAttempt(app, attempt));
     removed++;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { closeSync, existsSync } from 'node:fs';
+import { closeSync, existsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
@@ -141,6 +141,7 @@ test('the lifeline of a killed worker is removed, and that of a live worker stay
       ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),
     );
     const path = ({ name }: Lifeline): string => join(app.stateDirectory.lifelines, name);
+    for (const one of [killed, alive]) utimesSync(path(one!), 0, 0);
     closeSync(killed!.fd);
     await createPruner(app, 'second').runOnce();
     expect(existsSync(path(killed!))).toBe(true);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
+import { systemClock } from '../../core/clock.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
 import { RANGES } from '../../core/settings.ts';
@@ -79,7 +80,7 @@ export default defineCommand({
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
-      if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
+      if (!context.io.quiet) stderr.line(`${toIso(systemClock.now())} ${line}`);
     };
     void sweep(app, context.location, log);
     const store = perCallStore(app.store.epoch, async () => {
@@ -88,7 +89,7 @@ export default defineCommand({
     });
     const ignoreHangup = processes.ignoresSignal(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');
-    workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
+    workerArguments.push('--supervisor', id, '--since', String(systemClock.now()));
     if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
       const options = { id, count, start, ignoreHangup, workerArguments, log, freeSpace };
@@ -127,7 +128,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);
-    sweepLifelines(app.stateDirectory, app.clock.now());
+    sweepLifelines(app.stateDirectory, systemClock.now());
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt ${removed === 1 ? 'directory' : 'directories'}`);
   } catch (error) {
