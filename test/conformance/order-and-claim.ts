@@ -125,6 +125,7 @@ export const orderAndClaim: Record<string, Case> = {
           why: endReason,
         },
         ...{ exitCode: null, error: null, outputBytes: 0, truncated: false, leftBehind: [] },
+        otherHost: null,
       },
     ]);
   },

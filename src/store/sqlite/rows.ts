@@ -99,12 +99,13 @@ export function toClaimedJob(row: Row): ClaimedJob {
     claim: { job: row.number as number, token: row.token as number, attempt: row.attempt as number },
     ordinal: row.runs as number,
     endReason: row.end_reason as EndReason | null,
+    otherHost: null,
   });
 }
 
 export function toAttempt(row: Row): Attempt {
   const read = { truncated: row.truncated === 1, leftBehind: parseJson(row.leftBehind, []) };
-  return { ...row, ...read } as unknown as Attempt;
+  return { ...row, ...read, otherHost: null } as unknown as Attempt;
 }
 
 type OrderedProcess = RegisteredProcess & { order: StopOrder | null };
