@@ -1,5 +1,3 @@
-import { chooseEndSignal } from '../state/end-signal.ts';
-import { placeOfAttempt } from '../state/place.ts';
 import { batches, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 import { cancelledBecauseOf, cancelledWith } from './jobs.ts';
@@ -20,15 +18,12 @@ export async function cancelJobs(
   ids: string[],
   { untilEnded, signal }: CancelOptions = {},
 ): Promise<JobActionResult> {
-  if (signal !== undefined)
-    for (const { id, claim } of await app.store.runningJobs())
-      if (ids.includes(id)) chooseEndSignal(placeOfAttempt(app, claim.attempt), signal);
   const changed: string[] = [];
   const ending: string[] = [];
   const alreadyEnded: string[] = [];
   const dependents = new Set<string>();
   for (const batch of batches(ids)) {
-    const batchResult = await app.store.cancel(batch, app.clock.now());
+    const batchResult = await app.store.cancel(batch, app.clock.now(), signal);
     changed.push(...batchResult.cancelled);
     ending.push(...batchResult.ending);
     alreadyEnded.push(...batchResult.ended);

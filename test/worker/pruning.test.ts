@@ -62,6 +62,7 @@ test('jobs older than the default retention are removed with their output direct
 test('only the worker that registered first prunes, and when it is gone the next worker does', () =>
   withApp(31, async (app) => {
     await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
+    await app.store.unregister('w1');
     const second = createPruner(app, 'second');
     await second.runOnce();
     expect(await app.store.get('old')).not.toBeNull();

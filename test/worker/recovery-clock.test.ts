@@ -7,12 +7,11 @@ import { observerClock } from '../../src/worker/liveness.ts';
 import { untilEnded } from '../../src/worker/orphans.ts';
 import { newRecovery, recover } from '../../src/worker/recovery.ts';
 import type { WorkerState } from '../../src/worker/state.ts';
-import { ending, NOW, newWorker, startJob } from '../support/jobs.ts';
+import { ending, LEASE_MS, NOW, newWorker, startJob } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOUR_MS = 3_600_000;
-const LEASE_MS = 30_000;
 const OBSERVER_HOST = { id: 'here', boot: 'boot', pidNamespace: 'pid:[1]' };
 
 interface ObserverWorld {
@@ -46,7 +45,7 @@ function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<vo
       await body({
         clock,
         runRecovery: () => recover(observer),
-        beat: () => store.beat('w1', false, clock.wall),
+        beat: () => store.beat('w1', false, LEASE_MS, clock.wall),
       });
     } finally {
       await store.close();

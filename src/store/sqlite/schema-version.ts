@@ -2,7 +2,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
 
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
-export const FIRST_VERSION = 20;
+export const FIRST_VERSION = 21;
 /** The SQL of each migration, oldest first. A released migration never changes. */
 export const MIGRATIONS: readonly string[] = [];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;

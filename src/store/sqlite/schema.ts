@@ -1,5 +1,5 @@
 /**
- * Creates the tables, indexes and triggers of schema version 20. Once a version with this text was released, the text never
+ * Creates the tables, indexes and triggers of schema version 21. Once a version with this text was released, the text never
  * changes: a migration is added instead (migrate.ts). The numbers are therefore written out, and ranges.ts has the same ones.
  *
  * CHECKs keep numbers and times in range. An UPDATE tests only those of the columns that it changes. NULL passes a CHECK. Long
@@ -141,6 +141,7 @@ CREATE TABLE attempt (
   ${timeColumn('finished_at')},
   ${timeColumn('duration_ms')},
   end_reason TEXT,
+  signal TEXT,
   why TEXT,
   ${exitCodeColumn('exit_code')},
   ${countColumn('output_bytes')} NOT NULL DEFAULT 0,
@@ -247,6 +248,7 @@ CREATE TABLE worker (
   queues TEXT,
   ${timeColumn('started_at')} NOT NULL,
   ${timeColumn('last_heartbeat')} NOT NULL,
+  ${timeColumn('lease_until')} NOT NULL,
   ${countColumn('beat')} NOT NULL DEFAULT 0,
   ${flagColumn('draining')} NOT NULL DEFAULT 0,
   ${countColumn('stop_order')} NOT NULL DEFAULT 0
