@@ -9,6 +9,8 @@ import type { Adoption, Attempt, StartedCommand, Verdict } from './attempt.ts';
 
 /** Takes over a command whose worker is gone. Returns a verdict if the command never started, or if that is unknown. */
 export function takeOver({ context, job, place }: Attempt, adoption: Adoption): StartedCommand | Verdict {
+  // The files and processes of the attempt are on another host, so a missing record proves nothing here.
+  if (job.otherHost !== null) return { outcome: { why: 'lost' }, hasNoPlace: true };
   const { cookie } = place;
   const seen = observeOrGate(place);
   switch (seen.kind) {

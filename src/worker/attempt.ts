@@ -69,8 +69,8 @@ export interface StartedCommand {
 /** The result of judging how an attempt ended. */
 export interface Verdict {
   outcome: Outcome;
-  /** Whether the directory of the attempt belongs to another worker, so that it must not be touched. */
-  gateLost?: boolean;
+  /** Whether the directory of the attempt belongs to another worker or is on another host, so that it must not be touched. */
+  hasNoPlace?: boolean;
   /** The pids of processes that a successful command left running. */
   leftBehind?: number[];
   /** The same as in `StartedCommand`. */
@@ -80,7 +80,7 @@ export interface Verdict {
 /** An attempt that has ended and waits to be settled. */
 export interface FinishedAttempt {
   job: ClaimedJob;
-  /** The directory of the attempt. Null if it belongs to another worker. */
+  /** The directory of the attempt. Null if it belongs to another worker or is on another host. */
   place: Place | null;
   adopted: boolean;
   outcome: Outcome;

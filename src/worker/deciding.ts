@@ -14,7 +14,7 @@ export function decideSettlement(attempt: Attempt, verdict: Verdict): FinishedAt
   const { job } = attempt;
   const { app, settings } = attempt.context;
   const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
-  const place = verdict.gateLost ? null : attempt.place;
+  const place = verdict.hasNoPlace ? null : attempt.place;
   const finishedAt = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);

@@ -30,7 +30,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
     for (const job of running) {
       if (job.workerId === null || alive.has(job.workerId)) continue;
       const place = placeOfAttempt(app, job.claim.attempt);
-      if (isOutOfSight(place)) waitingFor.delete(job.id);
+      if (job.otherHost === null && isOutOfSight(place)) waitingFor.delete(job.id);
       else await adoptAndEnd(app, job.claim);
     }
     await pause(POLL_MS);

@@ -52,7 +52,7 @@ async function adopt(worker: WorkerState, job: ClaimedJob, former: Worker | unde
   const { app, emit, host, recovery } = worker;
   const { attempt } = job.claim;
   // A job in a pid namespace that this worker cannot see is left to a worker of that namespace.
-  if (isOutOfSight(placeOfAttempt(app, attempt))) {
+  if (job.otherHost === null && isOutOfSight(placeOfAttempt(app, attempt))) {
     if (!recovery.reportedUnseen.has(attempt)) emit({ type: 'attempt-unseen', job });
     recovery.reportedUnseen.add(attempt);
     return false;

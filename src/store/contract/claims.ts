@@ -48,9 +48,9 @@ export interface ClaimStore {
   wishes(workerId: string): Promise<Wish[]>;
   /** Removes the wish for this signal after it was sent. Does nothing if the claim is lost, or if another signal is wished now. */
   signalSent(claim: Claim, signal: NodeJS.Signals): Promise<void>;
-  /** Returns the seal that was stored last, or null if there is none. */
+  /** Returns the seal that this host stored last, or null if there is none. */
   seal(): Promise<Seal | null>;
-  /** Stores the value of a seal with the number of the last attempt. Storing the same value again changes nothing. */
+  /** Stores the value of this host's seal with the number of the last attempt. Storing the same value again changes nothing. */
   storeSeal(value: string): Promise<void>;
 }
 
