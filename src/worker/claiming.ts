@@ -22,7 +22,7 @@ export async function settleAndClaim(worker: WorkerState): Promise<void> {
   }
 }
 
-/** Settles and claims in one transaction. If that fails, keeps the settlements for the next try. */
+/** Settles and claims in one transaction. If that fails, keeps the settlements for the next try and looks for claimed jobs first. */
 async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt[]): Promise<ClaimResult> {
   const { app, id, queues } = worker;
   // The number of free slots is read again, because a stop order may have arrived.
@@ -32,6 +32,7 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
     return await app.store.claim({ workerId: id, limit, queues, settlements }, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);
+    worker.lostAnswers.possible ||= limit > 0;
     throw error;
   }
 }

@@ -10,7 +10,10 @@ const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
  * worker has the claim, so the store refuses the settlement. If the store accepts it nevertheless, the directory was left by
  * an earlier attempt with the same number, and the job runs again with another number.
  */
-export function decideSettlement(attempt: Attempt, verdict: Verdict): FinishedAttempt {
+export function decideSettlement(
+  attempt: Pick<Attempt, 'context' | 'job' | 'place' | 'adoption'>,
+  verdict: Verdict,
+): FinishedAttempt {
   const { job } = attempt;
   const { app, settings } = attempt.context;
   const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;

@@ -2,6 +2,7 @@ import { presence } from '../actions/workers.ts';
 import { close } from './closing.ts';
 import { describeJobsLeft } from './jobs-left.ts';
 import { hasOrphans } from './liveness.ts';
+import { takeUpOwnClaims } from './lost-answers.ts';
 import { usedSlots } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { isTemporary } from './temporary-errors.ts';
@@ -62,6 +63,8 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
 /** Ends a worker without running attempts if the store cannot be written. The next worker settles its attempts by their exit codes on disk. */
 export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
   if (worker.over || worker.live.size > 0) return;
+  // A job whose claim was committed although it failed is put back, if the store works again.
+  if (worker.lostAnswers.possible && (await takeUpOwnClaims(worker).catch(() => 0)) > 0) return;
   // The store may still be readable. With a drain order, a job must not be left without a worker.
   if (worker.order === 'drain' && (await hasOrphans(worker.app, worker.host).catch(() => false))) return;
   close(worker);

@@ -2,6 +2,7 @@ import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import type { Host } from '../state/host.ts';
 import type { AttemptContext, FinishedAttempt, LiveAttempt } from './attempt.ts';
+import type { LostAnswers } from './lost-answers.ts';
 import type { Pruning } from './pruning.ts';
 import type { Recovery } from './recovery.ts';
 import type { Scheduling } from './scheduling.ts';
@@ -49,6 +50,7 @@ export interface WorkerState extends RegisteredWorker {
   readonly ended: FinishedAttempt[];
   readonly throttle: Throttle;
   readonly recovery: Recovery;
+  readonly lostAnswers: LostAnswers;
   readonly scheduling: Scheduling;
   readonly pruning: Pruning;
   /** Runs heartbeats and the worker's leaving one at a time, because a worker must not leave while a heartbeat adopts jobs. */

@@ -8,6 +8,7 @@ import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
 import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
+import { noLostAnswers, takeUpOwnClaims } from './lost-answers.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
@@ -76,6 +77,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     ended: [],
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
     recovery: newRecovery(),
+    lostAnswers: noLostAnswers(),
     scheduling: newScheduling(),
     pruning: newPruning(),
     exclusively: oneAtATime(),
@@ -91,6 +93,8 @@ function createState(registered: RegisteredWorker): WorkerState {
 /** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves if the worker is to stop. */
 async function workOnce(worker: WorkerState): Promise<void> {
   await obeyOrders(worker);
+  // A heartbeat must not adopt a job meanwhile, because the job would look like one with a lost answer.
+  if (worker.lostAnswers.possible) await worker.exclusively(() => takeUpOwnClaims(worker));
   do await settleAndClaim(worker);
   while (await fireSchedules(worker));
   if (worker.order !== null || (worker.options.drain && worker.live.size === 0))

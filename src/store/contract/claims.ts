@@ -16,7 +16,7 @@ export interface ClaimStore {
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
    * Returns the running jobs that a worker holds. A worker calls this after `claim` or `adopt` failed, because its change may
-   * have been committed although the answer got lost.
+   * have been committed although the answer got lost. Waits until it is certain whether each such change was committed.
    */
   mine(workerId: string): Promise<ClaimedJob[]>;
   /**
