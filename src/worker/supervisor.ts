@@ -19,6 +19,7 @@ export interface SupervisorOptions {
   /** Whether the supervisor was started under nohup, so that a closing terminal does not stop it. */
   ignoreHangup: boolean;
   workerArguments: string[];
+  workerVariables: NodeJS.ProcessEnv;
   log(line: string): void;
   /** Frees space on a full disk. */
   freeSpace(): Promise<void>;
@@ -127,7 +128,10 @@ function obeySignal(supervisor: SupervisorState, signal: string): void {
 function launch(supervisor: SupervisorState, delayMs: number): void {
   const { app, options, children } = supervisor;
   const startedAt = app.clock.monotonic();
-  const child = startSelf(options.workerArguments, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = startSelf(options.workerArguments, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    variables: options.workerVariables,
+  });
   children.add(child);
   supervisor.orphansPossible = false;
   let ready = false;

@@ -7,6 +7,7 @@ import { QueueError, usageError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
+import { STORE_VARIABLE } from '../../exec/environment.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
@@ -21,6 +22,7 @@ import { sweepAttempts } from '../../worker/sweep.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
+import { argumentsWithoutUrl } from '../hide-url.ts';
 import { numberFlag } from '../read-flags.ts';
 import { keepLogShort, logPath } from '../worker-log.ts';
 
@@ -59,7 +61,8 @@ export default defineCommand({
     }
     refuseForeignProc();
     const start = programStart(process.env);
-    restartWithFewThreads({ [STARTED_VARIABLE]: startText(start) });
+    const { args, variables } = argumentsWithoutUrl(context, input);
+    restartWithFewThreads(args, { ...variables, [STARTED_VARIABLE]: startText(start) });
     const givenCount = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
@@ -76,7 +79,8 @@ export default defineCommand({
       context.io.warn(
         'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (detaches) return detach(context, app, { id, count, start, drain: input.has('drain') });
+    if (detaches)
+      return detach(context, app, { args, variables, id, count, start, drain: input.has('drain') });
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
@@ -92,7 +96,9 @@ export default defineCommand({
     workerArguments.push('--supervisor', id, '--since', String(systemClock.now()));
     if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
-      const options = { id, count, start, ignoreHangup, workerArguments, log, freeSpace };
+      const workerVariables = { [STORE_VARIABLE]: context.location };
+      const worker = { workerArguments, workerVariables };
+      const options = { ...worker, id, count, start, ignoreHangup, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();
@@ -111,7 +117,7 @@ function supervisorId(given: string | undefined): string {
 
 function readWorkerArguments(context: Context, input: Input): string[] {
   const slots = numberFlag(input, 'concurrency', RANGES.concurrency) ?? 1;
-  const args = [WORKER_PROCESS, '--db', context.location, '--concurrency', String(slots)];
+  const args = [WORKER_PROCESS, '--concurrency', String(slots)];
   const names = input.all('queue').flatMap((text) => text.split(','));
   for (const name of names) {
     if (name.trim() !== '*') args.push('--queue', checkName(name.trim(), '--queue'));
