@@ -34,6 +34,7 @@ const MAY_NAME_SQLITE: Record<string, string> = {
   'core/errors.ts': 'an error code, and hints for users',
   'http/problem.ts': 'the same error code',
   'cli/commands/doctor.ts': 'the help text',
+  'library/types.ts': 'the order of events on each kind of store',
   'cli/commands/version.ts': 'prints the versions of SQLite and of the schema',
 };
 const MAX_FILE_LINES = 400;

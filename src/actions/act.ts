@@ -1,5 +1,4 @@
 import { countOf, verbFor } from '../core/words.ts';
-import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
 
 /** The result of an action on several jobs. The lists contain ids. */
@@ -37,7 +36,7 @@ export async function actOnJobs(
 ): Promise<JobActionResult> {
   const changed: string[] = [];
   for (const batch of batches(ids)) changed.push(...(await act(batch)));
-  if (changed.length > 0) wake(app.stateDirectory);
+  if (changed.length > 0) app.signals.wake();
   const changedIds = new Set(changed);
   return { changed, unchanged: ids.filter((id) => !changedIds.has(id)), why };
 }

@@ -5,6 +5,7 @@ import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
+import type { Signals } from '../store/contract/signals.ts';
 import { type IfMissing, type IfOlder, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
@@ -12,6 +13,8 @@ import type { Store } from '../store/store.ts';
 export interface App {
   store: Store;
   stateDirectory: StateDirectory;
+  signals: Signals;
+  /** The clock of the store. Its wall-clock time is compared with stored times, but not with those of files. */
   clock: Clock;
   random: Random;
   newId(now: number): string;
@@ -51,9 +54,9 @@ export async function openApp(
   guardExit();
   const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, now: systemClock.now };
+    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, clock: systemClock };
     const opened = await openStore(location, options);
-    return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
+    return { ...opened, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');
@@ -80,7 +83,7 @@ function guardExit(): void {
 }
 
 /** Returns all settings, and the texts of those that are stored. Warns about stored values that are invalid. */
-export async function readStoredSettings(app: App) {
+export async function readStoredSettings(app: Pick<App, 'store' | 'warn'>) {
   const stored = await app.store.settings();
   const { settings, invalid } = readSettings(stored);
   for (const { problem } of invalid) app.warn?.(problem);
@@ -96,6 +99,6 @@ export function withoutRepeats(tell: (message: string) => void): (message: strin
   };
 }
 
-export async function currentSettings(app: App): Promise<Settings> {
+export async function currentSettings(app: Pick<App, 'store' | 'warn'>): Promise<Settings> {
   return (await readStoredSettings(app)).settings;
 }

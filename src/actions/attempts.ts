@@ -2,10 +2,10 @@ import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
 import type { AttemptObject } from '../core/wire.ts';
 import { NO_GROUP, processes } from '../exec/processes.ts';
-import { outputSize } from '../state/output.ts';
-import { outputPlaceIn, placeOfAttempt } from '../state/place.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
+import { writtenBytes } from './outputs.ts';
 
 export function toAttemptObject(attempt: Attempt): AttemptObject {
   return {
@@ -31,16 +31,10 @@ export function toAttemptObject(attempt: Attempt): AttemptObject {
 export function withCurrentFacts(app: App, attempts: Attempt[]): Attempt[] {
   return attempts.map((attempt) => {
     if (attempt.finishedAt === null) return { ...attempt, outputBytes: writtenBytes(app, attempt) };
-    if (attempt.why !== 'exited' || attempt.exitCode !== 0) return attempt;
+    if (attempt.why !== 'exited' || attempt.exitCode !== 0 || attempt.otherHost !== null) return attempt;
     // The worker may have missed some processes, because it scans all processes only if the command's process group is not empty.
     const { cookie } = placeOfAttempt(app, attempt.number);
     const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
     return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };
   });
-}
-
-/** Returns the size of the output files. Only split output has the second one. */
-function writtenBytes(app: App, { number }: Attempt): number {
-  const place = placeOfAttempt(app, number);
-  return outputSize(outputPlaceIn(place, 'stdout')).bytes + outputSize(outputPlaceIn(place, 'stderr')).bytes;
 }

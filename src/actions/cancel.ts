@@ -1,6 +1,3 @@
-import { chooseEndSignal } from '../state/end-signal.ts';
-import { placeOfAttempt } from '../state/place.ts';
-import { wake } from '../state/wake.ts';
 import { batches, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 import { cancelledBecauseOf, cancelledWith } from './jobs.ts';
@@ -21,21 +18,18 @@ export async function cancelJobs(
   ids: string[],
   { untilEnded, signal }: CancelOptions = {},
 ): Promise<JobActionResult> {
-  if (signal !== undefined)
-    for (const { id, claim } of await app.store.runningJobs())
-      if (ids.includes(id)) chooseEndSignal(placeOfAttempt(app, claim.attempt), signal);
   const changed: string[] = [];
   const ending: string[] = [];
   const alreadyEnded: string[] = [];
   const dependents = new Set<string>();
   for (const batch of batches(ids)) {
-    const batchResult = await app.store.cancel(batch, app.clock.now());
+    const batchResult = await app.store.cancel(batch, app.clock.now(), signal);
     changed.push(...batchResult.cancelled);
     ending.push(...batchResult.ending);
     alreadyEnded.push(...batchResult.ended);
     for (const id of batchResult.dependents) dependents.add(id);
   }
-  if (ending.length + changed.length > 0) wake(app.stateDirectory);
+  if (ending.length + changed.length > 0) app.signals.wake();
   // A job in `alreadyEnded` may have been cancelled by this call, with its parent in an earlier batch.
   const unchanged = alreadyEnded.filter((id) => !dependents.has(id));
   changed.push(...alreadyEnded.filter((id) => dependents.delete(id)));

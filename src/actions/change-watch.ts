@@ -1,9 +1,8 @@
-import { onChange } from '../state/wake.ts';
 import type { App } from './app.ts';
 
-/** The polling interval while the state directory is watched, in case a wake-up gets lost. */
+/** The polling interval while changes are reported, in case a report gets lost. */
 const POLL_MS = 1000;
-/** The polling interval if the state directory cannot be watched. */
+/** The polling interval if reports of changes cannot be received. */
 const UNWATCHED_POLL_MS = 100;
 /** The shortest time between two polls. Without it, a busy queue would cause a poll for every change. */
 const SHORTEST_INTERVAL_MS = 20;
@@ -32,7 +31,7 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
   let lastPoll = Number.NEGATIVE_INFINITY;
   let wakeUp = (): void => {};
   const untilNextPollMs = (): number => Math.max(0, lastPoll + SHORTEST_INTERVAL_MS - now());
-  const unwatch = onChange(app.stateDirectory, () => {
+  const unwatch = app.signals.onChange(() => {
     if (hasChanged) return;
     hasChanged = true;
     setTimeout(() => wakeUp(), untilNextPollMs());

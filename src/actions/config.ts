@@ -3,7 +3,6 @@ import { findSetting, parseSetting } from '../core/setting-names.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from '../core/settings.ts';
 import { readEachSetting, refuseContradictorySettings } from '../core/stored-settings.ts';
 import type { SettingObject } from '../core/wire.ts';
-import { wake } from '../state/wake.ts';
 import { type App, readStoredSettings } from './app.ts';
 
 export async function listSettings(app: App): Promise<SettingObject[]> {
@@ -66,6 +65,6 @@ async function resetEach(app: App, keys: SettingKey[]): Promise<SettingKey[]> {
 
 async function changeSetting(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
   await app.store.set(key, text, (stored) => refuseContradictorySettings(readEachSetting(stored).settings));
-  wake(app.stateDirectory);
+  app.signals.wake();
   return getSetting(app, key);
 }

@@ -7,7 +7,6 @@ import { checkAtMostOnce, type JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
-import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** Storing the jobs is tried at most this many times. If a generated id is taken, which is very rare, all get new ids. */
@@ -48,7 +47,7 @@ export async function enqueue<T = Job | GoneJob>(
   for (let tries = 1; ; tries++) {
     try {
       const added = await app.store.insert(specs, now, keep, idempotency);
-      wake(app.stateDirectory);
+      app.signals.wake();
       return added;
     } catch (error) {
       const idIsTaken = error instanceof QueueError && error.code === 'job-exists';

@@ -1,11 +1,11 @@
 import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { lastLines } from '../core/last-lines.ts';
-import { outputReader } from '../state/output-reader.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { type ChangeWatch, type WatchOptions, watchChanges } from './change-watch.ts';
 import { getJob, getJobWithAttempts } from './jobs.ts';
-import { noSuchAttempt, outputPlaceOf, readOutput, streamsOf } from './logs.ts';
+import { noSuchAttempt, streamsOf } from './logs.ts';
+import { readerOf, readOutput } from './outputs.ts';
 import { waitTimeoutError } from './wait.ts';
 
 /** The interval between two reads of an output file. Commands do not report when they write. */
@@ -70,7 +70,7 @@ async function* followAttempt(
 ): AsyncGenerator<FollowItem, Attempt | null> {
   const readers = streamsOf(job, only).map((stream) => ({
     stream,
-    reader: outputReader(outputPlaceOf(app, attempt, stream)),
+    reader: readerOf(app, attempt, stream),
   }));
   try {
     for (let isFirst = true; ; isFirst = false) {

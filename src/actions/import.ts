@@ -5,7 +5,6 @@ import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting } from '../core/setting-names.ts';
 import { SETTINGS } from '../core/settings.ts';
 import { newPlace, outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
-import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
@@ -59,8 +58,8 @@ export async function importLines(
       settleLost: settlementOfLost(settings, app.clock.now(), app.random),
       keepFile: (file) => addOutput(app, file, places),
     });
-    wake(app.stateDirectory);
-    tellChange(app.stateDirectory);
+    app.signals.wake();
+    app.signals.tellChange();
     return loaded;
   } catch (error) {
     removePlaces();

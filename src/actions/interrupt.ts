@@ -8,6 +8,7 @@ import { readRecord } from '../state/record.ts';
 import type { App } from './app.ts';
 import { cancelJobs } from './cancel.ts';
 import { getJobWithAttempts } from './jobs.ts';
+import { wishSignal } from './wish-signal.ts';
 
 const POLL_MS = 20;
 
@@ -21,6 +22,7 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
       await cancelJobs(app, [id]);
       return;
     }
+    if (attempt.otherHost !== null && (await wishSignal(app, [id], signal)).length > 0) return;
     const place = placeOfAttempt(app, attempt.number);
     if (processes.showsOwnPids() && signalAttempt(targetOf(place), signal) > 0) return;
     // Only a worker of the other pid namespace can end the job, so the job is cancelled.

@@ -1,10 +1,10 @@
 import { QueueError } from '../core/errors.ts';
 import type { Job, Stream } from '../core/job.ts';
-import { outputPieces, outputRange, sliceOf } from '../state/output.ts';
-import { type OutputPlace, outputPlaceIn, placeOfAttempt } from '../state/place.ts';
+import { sliceOf } from '../state/output.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { getJobWithAttempts } from './jobs.ts';
+import { readOutput, readRange } from './outputs.ts';
 
 /**
  * Reads the output of one attempt. `ordinal` null means the last attempt, which is null if the job has not run yet. `only` null
@@ -31,20 +31,14 @@ export interface RangeRequest {
   maxBytes: number;
 }
 
-/** Reads a byte range of the output of one attempt, from the store or its file. */
+/** Reads a byte range of the output of one attempt. */
 export async function readOutputRange(app: App, id: string, request: RangeRequest) {
   const { ordinal, from, maxBytes } = request;
   const { job, attempts } = await getJobWithAttempts(app, id);
   const stream = streamsOf(job, request.stream)[0]!;
   const attempt = chooseAttempt(id, attempts, ordinal);
   if (attempt === null) return { attempt, ...sliceOf(new Uint8Array(), 0, 0) };
-  const stored = await app.store.output(attempt.number, stream);
-  if (stored !== null) return { attempt, ...sliceOf(stored, from, maxBytes) };
-  const range = outputRange(outputPlaceOf(app, attempt, stream), from, maxBytes);
-  if (range.size > 0) return { attempt, ...range };
-  // If the attempt has ended in the meantime, short output has moved to the store.
-  const moved = await app.store.output(attempt.number, stream);
-  return { attempt, ...(moved === null ? range : sliceOf(moved, from, maxBytes)) };
+  return { attempt, ...(await readRange(app, attempt, stream, from, maxBytes)) };
 }
 
 /** Returns the attempt with this ordinal, which must exist. If it is null, returns the last attempt, or null if there is none. */
@@ -64,17 +58,6 @@ export function streamsOf(job: Job, only: Stream | null): Stream[] {
     `stdout and stderr of job '${job.id}' were not stored separately, because it was enqueued without --split-output`,
     `to print both: queuectl logs ${job.id}`,
   );
-}
-
-/** Returns the output of one stream of an attempt in pieces, from the store or from its file. */
-export async function readOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
-  const stored = await app.store.output(attempt.number, stream);
-  return stored === null ? outputPieces(outputPlaceOf(app, attempt, stream)) : [stored];
-}
-
-/** Returns the paths for the output of one stream, whether or not the files exist. */
-export function outputPlaceOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
-  return outputPlaceIn(placeOfAttempt(app, number), stream);
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {

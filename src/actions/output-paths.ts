@@ -3,7 +3,8 @@ import { QueueError } from '../core/errors.ts';
 import type { Stream } from '../core/job.ts';
 import type { App } from './app.ts';
 import { getJobWithAttempts } from './jobs.ts';
-import { chooseAttempt, outputPlaceOf, streamsOf } from './logs.ts';
+import { chooseAttempt, streamsOf } from './logs.ts';
+import { outputPlaceOf } from './outputs.ts';
 
 /** Returns the paths of the output files of one attempt. `ordinal` null means the last one. Throws if the output is not in files. */
 export async function outputPaths(app: App, id: string, ordinal: number | null, only: Stream | null) {

@@ -2,7 +2,6 @@ import { pause } from '../core/clock.ts';
 import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
 import { placeOfAttempt, removePlace } from '../state/place.ts';
-import { tellChange } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** The pause between two batches. Waiting writers try more often than this, so each of them gets its turn. */
@@ -90,6 +89,6 @@ async function pruneState(app: App, state: PrunedState, keep: Retention | null):
     // On a slow disk, other work of this process must not wait for all files.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (batch.jobs > 0) tellChange(app.stateDirectory);
+  if (batch.jobs > 0) app.signals.tellChange();
   return batch;
 }

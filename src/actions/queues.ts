@@ -6,7 +6,6 @@ import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import type { QueueObject } from '../core/wire.ts';
-import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
 
 /** Returns every queue, ordered by name, with its number of jobs by state. */
@@ -56,7 +55,7 @@ export async function changeQueue(app: App, name: string, changes: QueueChanges)
   checkQueueName(name, 'queue');
   if (Object.keys(changes).every((field) => field === 'paused')) await getQueue(app, name);
   await app.store.setQueue(name, changes);
-  wake(app.stateDirectory);
+  app.signals.wake();
   return (await listQueues(app)).find((queue) => queue.name === name)!;
 }
 
@@ -75,7 +74,7 @@ async function changeExisting(app: App, name: string | null, changes: QueueChang
   if (name !== null && !names.includes(name)) throw noQueue(name, names);
   const chosen = name === null ? names : [name];
   for (const one of chosen) await app.store.setQueue(one, changes);
-  wake(app.stateDirectory);
+  app.signals.wake();
   return (await listQueues(app)).filter((queue) => chosen.includes(queue.name));
 }
 
@@ -92,7 +91,7 @@ export async function deleteQueue(app: App, name: string): Promise<void> {
       `queue '${name}' is not empty`,
       `to list its jobs: queuectl list --queue ${name}`,
     );
-  wake(app.stateDirectory);
+  app.signals.wake();
 }
 
 function noQueue(name: string, names: string[]): QueueError {

@@ -42,9 +42,7 @@ export async function restore(
   const restored = await care.replace(location, file, anyOwner, {
     now: () => app.clock.now(),
     async begin(hasOld) {
-      const old = hasOld
-        ? await inspectOldStore(app, location, stateDirectory)
-        : { contents: null, epoch: null };
+      const old = hasOld ? await inspectOldStore(location, stateDirectory) : { contents: null, epoch: null };
       throwIfCommandsRun(stateDirectory);
       oldEpoch = old.epoch;
       return old.contents === null || confirm(old.contents);
@@ -90,12 +88,12 @@ export async function restore(
 const FATAL_CODES = new Set(['store-busy', 'wrong-state']);
 
 /** Describes the old store. `contents` is null if the store is empty. Throws if it has a live worker or a running job. */
-async function inspectOldStore(app: Pick<App, 'clock' | 'random'>, location: string, state: StateDirectory) {
+async function inspectOldStore(location: string, state: StateDirectory) {
   let store: Store | null = null;
   try {
     store = await peekStore(location);
     if (store === null) return { contents: 'a database of another version', epoch: null };
-    const [worker] = await activeWorkers({ ...app, store, stateDirectory: state, newId: () => '' });
+    const [worker] = await activeWorkers({ store, stateDirectory: state });
     if (worker !== undefined)
       throw new QueueError(
         'store-busy',

@@ -8,7 +8,6 @@ import { jobOfTick, type Schedule, type ScheduleSpec, type Timing } from '../cor
 import type { Settings } from '../core/settings.ts';
 import { knownZone } from '../core/zone.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
-import { tellChange, wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn, invalidJob } from './enqueue.ts';
 import { changedSchedule, type ScheduleChanges } from './schedule-input.ts';
@@ -55,7 +54,7 @@ export async function addSchedule(app: App, given: ScheduleSpec): Promise<Schedu
   const now = app.clock.now();
   const { spec, nextAt } = await checkSchedule(given, now);
   const added = await app.store.addSchedule(spec, nextAt, now);
-  wake(app.stateDirectory);
+  app.signals.wake();
   return added;
 }
 
@@ -79,7 +78,7 @@ export async function editSchedule(app: App, name: string, changes: ScheduleChan
   const { spec, nextAt } = await checkSchedule(changedSpec, now);
   const newNextAt = changedSpec.timing === current.timing ? null : nextAt;
   const edited = orNotFound(name, await app.store.editSchedule(spec, newNextAt));
-  wake(app.stateDirectory);
+  app.signals.wake();
   return edited;
 }
 
@@ -87,7 +86,7 @@ export async function editSchedule(app: App, name: string, changes: ScheduleChan
 export async function removeSchedule(app: App, name: string): Promise<Schedule> {
   const schedule = await getSchedule(app, name);
   await app.store.removeSchedule(name);
-  tellChange(app.stateDirectory);
+  app.signals.tellChange();
   return schedule;
 }
 
@@ -96,7 +95,7 @@ export async function pauseSchedule(app: App, name: string, by: string): Promise
   const schedule = await getSchedule(app, name);
   if (schedule.pausedAt !== null) return schedule;
   const paused = orNotFound(name, await app.store.pauseSchedule(name, { at: app.clock.now(), by }, null));
-  tellChange(app.stateDirectory);
+  app.signals.tellChange();
   return paused;
 }
 
@@ -105,7 +104,7 @@ export async function resumeSchedule(app: App, name: string): Promise<Schedule> 
   if (schedule.pausedAt === null) return schedule;
   const nextAt = (await fireTimes(schedule.timing)).after(app.clock.now());
   const resumed = orNotFound(name, await app.store.pauseSchedule(name, null, nextAt));
-  wake(app.stateDirectory);
+  app.signals.wake();
   return resumed;
 }
 
@@ -115,7 +114,7 @@ export async function runSchedule(app: App, name: string): Promise<Job> {
   const now = app.clock.now();
   const job = jobOfTick(scheduledJob(schedule, await currentSettings(app)), app.newId(now), now);
   const added = orNotFound(name, await app.store.fireNow(name, job, now));
-  wake(app.stateDirectory);
+  app.signals.wake();
   return added;
 }
 

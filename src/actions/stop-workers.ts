@@ -3,7 +3,6 @@ import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
 import { currentStopMark, untilClockAfter } from '../exec/stop-mark.ts';
-import { wake } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
@@ -34,7 +33,7 @@ export async function orderStop(app: App, order: StopOrder, workerIds?: string[]
   const unknownId = workerIds.find((id) => !workers.some((one) => one.id === id));
   if (unknownId !== undefined) throw new QueueError('worker-not-found', `there is no worker '${unknownId}'`);
   await app.store.order(workerIds, order);
-  wake(app.stateDirectory);
+  app.signals.wake();
   return { ids: workerIds, workerCount: workerIds.length };
 }
 
@@ -47,7 +46,7 @@ async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string
   for (const one of await activeSupervisors(app)) supervisorIds.add(one.id);
   const stopMark = currentStopMark();
   await app.store.orderAll(order, stopMark);
-  wake(app.stateDirectory);
+  app.signals.wake();
   for (const one of await activeWorkers(app)) if (one.order !== null) workerIds.add(one.id);
   for (const one of await activeSupervisors(app)) if (one.order !== null) supervisorIds.add(one.id);
   // A worker that a script starts after this command must not be mistaken for one that was starting before.

@@ -1,24 +1,50 @@
+import type { ClaimedJob } from '../core/job.ts';
 import { signalAttempt, targetOf } from '../exec/kill.ts';
 import { type FoundProcess, processes, type Target } from '../exec/processes.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import type { JobActionResult } from './act.ts';
 import type { App } from './app.ts';
+import { wishSignal } from './wish-signal.ts';
+
+/** The ways in which running jobs are signalled. */
+interface SignalWays {
+  /** Signals the processes of a job of this machine. Returns how many there were. */
+  send(target: Target, signal: NodeJS.Signals): number;
+  /** Passes the signal on to the workers of jobs on other hosts. Returns the ids of the jobs that will get it. */
+  wish(ids: string[]): Promise<string[]>;
+}
 
 /** Suspends the processes of running jobs with SIGSTOP. Timeouts continue to count. */
 export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
   return signalJobs(app, ids, 'SIGSTOP');
 }
 
-/** Signals the processes that running jobs have on this machine. SIGSTOP skips jobs that are already suspended. */
-export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals, send = signalAttempt) {
+/**
+ * Signals the processes of running jobs. The worker of a job on another host gets a wish instead. SIGSTOP skips jobs of this
+ * machine that are already suspended.
+ */
+export async function signalJobs(
+  app: App,
+  ids: string[],
+  signal: NodeJS.Signals,
+  { send, wish }: SignalWays = {
+    send: signalAttempt,
+    wish: (wished) => wishSignal(app, wished, signal),
+  },
+): Promise<JobActionResult> {
   refuseForeignProc();
-  const targets = await targetsOf(app);
+  const running = await runningJobs(app);
   const changed: string[] = [];
   let alreadySuspended = 0;
   for (const id of ids) {
-    const target = targets.get(id);
-    if (target === undefined) continue;
+    const job = running.get(id);
+    if (job === undefined) continue;
+    if (job.otherHost !== null) {
+      changed.push(...(await wish([id])));
+      continue;
+    }
+    const target = targetOfJob(app, job);
     if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) alreadySuspended++;
     else if (send(target, signal) > 0) changed.push(id);
   }
@@ -30,19 +56,22 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
 
 /** Returns which jobs a signal would reach now. */
 export function previewSignal(app: App, ids: string[], signal: NodeJS.Signals): Promise<JobActionResult> {
-  return signalJobs(app, ids, signal, (target) => processes.find(target).length);
+  const send = (target: Target): number => processes.find(target).length;
+  return signalJobs(app, ids, signal, { send, wish: async (wished) => wished });
 }
 
-/** Returns the target of each running job by its id. A target identifies the processes of the job. */
-async function targetsOf(app: App): Promise<Map<string, Target>> {
-  const jobs = await app.store.runningJobs();
-  return new Map(jobs.map(({ id, claim }) => [id, targetOf(placeOfAttempt(app, claim.attempt))]));
+/** Returns the running jobs by their ids. */
+async function runningJobs(app: App): Promise<Map<string, ClaimedJob>> {
+  return new Map((await app.store.runningJobs()).map((job) => [job.id, job]));
 }
+
+/** Returns what identifies the processes of a running job of this machine. */
+const targetOfJob = (app: App, { claim }: ClaimedJob): Target => targetOf(placeOfAttempt(app, claim.attempt));
 
 /** Returns the processes that a running job has on this machine. */
 export async function processesOf(app: App, id: string): Promise<FoundProcess[]> {
-  const target = (await targetsOf(app)).get(id);
-  return target === undefined ? [] : processes.find(target);
+  const job = (await runningJobs(app)).get(id);
+  return job === undefined || job.otherHost !== null ? [] : processes.find(targetOfJob(app, job));
 }
 
 export function isSuspended(found: FoundProcess[]): boolean {

@@ -6,7 +6,7 @@ import { processes } from '../exec/processes.ts';
 import { type Host, thisHost } from '../state/host.ts';
 import type { RegisteredProcess, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
-import { type App, currentSettings } from './app.ts';
+import type { App } from './app.ts';
 
 export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = null): WorkerObject {
   return {
@@ -23,15 +23,14 @@ export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = 
   };
 }
 
-/** Returns the live workers. A worker that is `elsewhere` counts as live if its last heartbeat is within the lease. */
-export async function activeWorkers(app: App): Promise<Worker[]> {
+/** Returns the live workers. A worker that is `elsewhere` counts as live until its lease is over. */
+export async function activeWorkers(app: Pick<App, 'store' | 'stateDirectory'>): Promise<Worker[]> {
   const workers = await app.store.workers();
   if (workers.length === 0) return [];
   const host = thisHost(app.stateDirectory);
-  const { lease } = await currentSettings(app);
   return workers.filter((worker) => {
     const found = presence(worker, host);
-    return found === 'elsewhere' ? app.clock.now() - worker.lastHeartbeat < lease : found === 'alive';
+    return found === 'elsewhere' ? worker.hasLease : found === 'alive';
   });
 }
 

@@ -14,6 +14,9 @@ const POLL_MS = 20;
 const SHOWN_LOG_LINES = 10;
 
 export interface DetachOptions {
+  /** The arguments and additional variables of the background process. */
+  args: string[];
+  variables: NodeJS.ProcessEnv;
   /** The id of the supervisor. */
   id: string;
   count: number;
@@ -24,19 +27,18 @@ export interface DetachOptions {
 
 /** Runs this command in a new session. Returns 0 when its workers are ready, or have ended with --drain. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
-  const { id, count, start, drain } = options;
+  const { args, id, count, start, drain } = options;
   const { io } = context;
   const path = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
   const log = createLog(app.stateDirectory, id, activeIds);
-  const args = process.argv.slice(2);
   // The background process could only read the limit of open files that the runtime has raised.
   const limit = processes.inheritedOpenFileLimit();
   const limitFlag = limit === null ? [] : ['--open-files', limit];
   const child = startSelf([...args, '--supervisor', id, ...limitFlag], {
     stdio: ['ignore', log, log],
     detached: true,
-    variables: { [STARTED_VARIABLE]: startText(start) },
+    variables: { ...options.variables, [STARTED_VARIABLE]: startText(start) },
   });
   closeSync(log);
   /** Null while the background process runs, 'ok' after exit code 0, else why it ended. */

@@ -8,7 +8,7 @@ import {
   usageError,
   WAIT_TIMEOUT_CODE,
 } from '../core/errors.ts';
-import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
+import { CRASH_AT_VARIABLE, STORE_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { canonicalFlags } from './canonical-flags.ts';
@@ -71,7 +71,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       environment,
       anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
       get location() {
-        const location = storeLocation(input.one('db'), environment);
+        const location = storeLocation(input.one('db') ?? environment[STORE_VARIABLE], environment);
         if (input.one('db') !== undefined) refuseMissingDirectory(location);
         return location;
       },

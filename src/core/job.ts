@@ -107,6 +107,8 @@ export interface ClaimedJob extends Job {
   ordinal: number;
   /** Why the attempt is being ended. Null unless its end has been requested. */
   endReason: EndReason | null;
+  /** The name of the host on which the attempt runs. Null if that is this host, and always in a store that one host uses. */
+  otherHost: string | null;
 }
 
 /** The reasons for which queuectl ends a running attempt. */

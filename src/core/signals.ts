@@ -27,6 +27,9 @@ export const END_SIGNALS = [
   'SIGKILL',
 ] as const;
 
+/** The signals that a user can send to a job, also to suspend and to continue it. */
+export const JOB_SIGNALS = [...END_SIGNALS, 'SIGSTOP', 'SIGCONT'] as const;
+
 /** Reads the name or the number of a signal that can end a job: `INT`, `sigint` or `2`. */
 export function readEndSignal(text: string, what: string): (typeof END_SIGNALS)[number] {
   const word = text.trim().toUpperCase();

@@ -7,6 +7,12 @@ const TRACE_CONTEXT = /^(TRACEPARENT|TRACESTATE|BAGGAGE)$/;
 /** The variable that makes a worker die at a crash point, for tests. Jobs do not inherit it. */
 export const CRASH_AT_VARIABLE = 'QUEUECTL_CRASH_AT';
 
+/**
+ * The variable that tells a process of queuectl its store. It is not an argument, because every user of the machine can see
+ * arguments, and the URL of a store may have a password. Jobs do not inherit it. They get QUEUECTL_DB if the user has set it.
+ */
+export const STORE_VARIABLE = 'QUEUECTL_WORKER_STORE';
+
 export function withoutRuntimeVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME_VARIABLES.test(name)));
 }
@@ -25,7 +31,8 @@ export function jobEnvironment(
   job: ClaimedJob,
   cookie: string,
 ): NodeJS.ProcessEnv {
-  const { [CRASH_AT_VARIABLE]: _, ...inherited } = withoutRuntimeVariables(workerEnvironment);
+  const inherited = withoutRuntimeVariables(workerEnvironment);
+  for (const name of [CRASH_AT_VARIABLE, STORE_VARIABLE]) delete inherited[name];
   const isInherited = (name: string): boolean =>
     job.cleanEnv ? BASIC_VARIABLES.test(name) : !TRACE_CONTEXT.test(name);
   const isKept = ([name]: [string, unknown]): boolean => isInherited(name) || job.secretEnv.includes(name);

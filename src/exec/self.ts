@@ -15,10 +15,10 @@ const FEW_THREADS = {
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
-/** Restarts the compiled program on Linux with few threads and additional variables, unless it has few threads already. */
-export function restartWithFewThreads(variables: NodeJS.ProcessEnv): void {
+/** Restarts the compiled program on Linux with few threads, these arguments and additional variables, unless it has few threads already. */
+export function restartWithFewThreads(args: string[], variables: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
-  process.execve?.(namedSelf(), [PROGRAM_NAME, ...process.argv.slice(2)], {
+  process.execve?.(namedSelf(), [PROGRAM_NAME, ...args], {
     ...withoutRuntimeVariables(process.env),
     ...FEW_THREADS,
     ...variables,

@@ -194,8 +194,9 @@ export interface Queue extends JobActions, AsyncDisposable {
   /** Returns the attempts of a job, oldest first. */
   attempts(id: string): Promise<AttemptObject[]>;
   /**
-   * Yields each event of all processes once and in order: only new events, or those after event number `after`. Ends when the
-   * queue is closed or the loop is left.
+   * Yields each event of all processes once, in the order of the event numbers: only new events, or those after event number
+   * `after`. On SQLite, that is the order of the changes. On PostgreSQL, changes that happen at the same time may be in either
+   * order, but the events of one job are in the order of its changes. Ends when the queue is closed or the loop is left.
    */
   events(options?: EventOptions): AsyncIterable<EventObject>;
   /** Runs jobs in this process. Resolves when the worker is ready. */

@@ -4,25 +4,21 @@ import { crashPoint } from '../core/crash-point.ts';
 import { orNull } from '../core/or-null.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** Wakes the workers that use this state directory, and reports a change. If this fails, they find the change at their next poll. */
-export function wake(state: StateDirectory): void {
-  touch(state.wake);
-  tellChange(state);
-}
-
-/** Wakes the processes that wait for jobs to end, or follow jobs or events. If this fails, they find the change at their next poll. */
-export function tellChange(state: StateDirectory): void {
-  touch(state.change);
-}
-
-/** Calls `callback` at every wake-up. Returns a function that ends this, or null if the directory cannot be watched. */
-export function onWake(state: StateDirectory, callback: () => void): (() => void) | null {
-  return onTouch(dirname(state.wake), callback);
-}
-
-/** Calls `callback` when something has changed. Returns the same as `onWake`. */
-export function onChange(state: StateDirectory, callback: () => void): (() => void) | null {
-  return onTouch(dirname(state.change), callback);
+/**
+ * Returns the signals of a store that only processes of this host use. They touch files of the state directory, which the
+ * other processes watch. If a file cannot be touched, they find the change at their next poll.
+ */
+export function fileSignals(state: StateDirectory) {
+  const tellChange = (): void => touch(state.change);
+  return {
+    wake() {
+      touch(state.wake);
+      tellChange();
+    },
+    tellChange,
+    onWake: (callback: () => void) => onTouch(dirname(state.wake), callback),
+    onChange: (callback: () => void) => onTouch(dirname(state.change), callback),
+  };
 }
 
 function touch(file: string): void {

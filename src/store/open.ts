@@ -1,13 +1,18 @@
+import type { Clock } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
+import type { Signals } from './contract/signals.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;
-  /** The directory of this host for attempts, the wake file and the logs of detached workers. */
+  /** The directory of this host for attempts and the logs of detached workers. */
   stateDirectory: StateDirectory;
+  signals: Signals;
+  /** The clock whose times the store keeps. Times of files are by the clock of the host instead. */
+  clock: Clock;
   /** Tells whether this call created the file. */
   created: boolean;
   /** True if there is no file. The store is an empty one in memory. */
@@ -33,8 +38,8 @@ export interface OpenOptions {
   ifOlder: IfOlder;
   /** Loads each part of the store when it is first used. For a command that ends soon. */
   partsOnDemand: boolean;
-  /** Returns the current time, for events. */
-  now(): number;
+  /** The clock of this host. A store on a server has a clock of its own, which it compares with this one. */
+  clock: Clock;
 }
 
 export interface StoreKind {

@@ -62,7 +62,7 @@ export interface StartedCommand {
   ageMs: number;
   /** Resolves when the command has ended, to null if it left no exit code. */
   exit: Promise<Exit | null>;
-  /** When the command ended, by the wall clock, if that was before it was taken over. */
+  /** When the command ended, by the clock of the store, if that was before it was taken over. */
   endedAt?: number | undefined;
   /** Whether the command ended before it was taken over, and its former worker was being stopped. */
   stopped?: boolean;
@@ -71,8 +71,8 @@ export interface StartedCommand {
 /** The result of judging how an attempt ended. */
 export interface Verdict {
   outcome: Outcome;
-  /** Whether the files of the attempt belong to another worker, so that they must not be touched. */
-  gateLost?: boolean;
+  /** Whether the files of the attempt belong to another worker or are on another host, so that they must not be touched. */
+  hasNoPlace?: boolean;
   /** Whether the attempt was claimed ahead and got no slot. */
   givenBack?: boolean;
   /** The pids of processes that a successful command left running. */
@@ -84,7 +84,7 @@ export interface Verdict {
 /** An attempt that has ended and waits to be settled. */
 export interface FinishedAttempt {
   job: ClaimedJob;
-  /** The files of the attempt. Null if it has none, or if they belong to another worker. */
+  /** The files of the attempt. Null if it has none, or if they belong to another worker or are on another host. */
   place: Place | null;
   adopted: boolean;
   /** The same as in `Verdict`. */

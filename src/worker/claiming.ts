@@ -1,4 +1,3 @@
-import { tellChange, wake } from '../state/wake.ts';
 import type { ClaimResult } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import { conclude } from './settling.ts';
@@ -8,7 +7,7 @@ import { longTimeout } from './timer.ts';
 
 /** Settles the attempts that ended and fills the free slots, until there is nothing left to settle or to claim. */
 export async function settleAndClaim(worker: WorkerState): Promise<void> {
-  const { stateDirectory } = worker.app;
+  const { signals } = worker.app;
   while (!worker.over) {
     const settling = worker.ended.splice(0);
     if (settling.length === 0 && !(freeSlots(worker) > 0 && (await isSomethingDue(worker)))) return;
@@ -16,14 +15,14 @@ export async function settleAndClaim(worker: WorkerState): Promise<void> {
     for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
     for (const job of result.jobs) launch(worker, job, null);
     if (settling.length === 0 && result.jobs.length === 0) return;
-    tellChange(stateDirectory);
+    signals.tellChange();
     // Other workers may take the jobs that the settlements unblocked, or for which they made room within a limit.
     if (result.hasUnblocked || (result.mayHaveMadeRoom && result.jobs.length < settling.length))
-      wake(stateDirectory);
+      signals.wake();
   }
 }
 
-/** Settles and claims in one transaction. If that fails, keeps the settlements for the next try. */
+/** Settles and claims in one transaction. If that fails, keeps the settlements for the next try and looks for claimed jobs first. */
 async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt[]): Promise<ClaimResult> {
   const { app, id, queues } = worker;
   // The number of free slots is read again, because a stop order may have arrived.
@@ -33,6 +32,7 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
     return await app.store.claim({ workerId: id, limit, ahead, queues, settlements }, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);
+    worker.lostAnswers.possible ||= limit > 0;
     throw error;
   }
 }

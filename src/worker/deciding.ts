@@ -10,11 +10,14 @@ const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
  * worker has the claim, so the store refuses the settlement. If the store accepts it nevertheless, the files were left by
  * an earlier attempt with the same number, and the job runs again with another number.
  */
-export function decideSettlement(attempt: Attempt, verdict: Verdict): FinishedAttempt {
+export function decideSettlement(
+  attempt: Pick<Attempt, 'context' | 'job' | 'place' | 'adoption'>,
+  verdict: Verdict,
+): FinishedAttempt {
   const { job } = attempt;
   const { app, settings } = attempt.context;
   const { outcome, givenBack = false, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
-  const place = verdict.gateLost || givenBack ? null : attempt.place;
+  const place = verdict.hasNoPlace || givenBack ? null : attempt.place;
   const finishedAt = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);

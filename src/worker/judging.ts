@@ -24,7 +24,7 @@ export async function judge(
   { target, stopped = false, endedAt }: StartedCommand,
   { exit, exitedAt, ending }: ObservedExit,
 ): Promise<Verdict | null> {
-  if (exit === 'gate-lost') return { outcome: { why: 'never-started' }, gateLost: true };
+  if (exit === 'gate-lost') return { outcome: { why: 'never-started' }, hasNoPlace: true };
   if (exit === 'no-room') return { outcome: { why: 'never-started' } };
   const result = (await ending) ?? 'had-ended';
   if (result === 'claim-lost') return null;

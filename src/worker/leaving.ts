@@ -1,8 +1,8 @@
 import { presence } from '../actions/workers.ts';
-import { tellChange } from '../state/wake.ts';
 import { close } from './closing.ts';
 import { describeJobsLeft } from './jobs-left.ts';
 import { hasOrphans } from './liveness.ts';
+import { takeUpOwnClaims } from './lost-answers.ts';
 import type { WorkerState } from './state.ts';
 import { isTemporary } from './temporary-errors.ts';
 
@@ -49,7 +49,7 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   const { app, id, stopFile } = worker;
   try {
     await app.store.unregister(id); // fault-control: unregister
-    tellChange(app.stateDirectory);
+    app.signals.tellChange();
     if ((await app.store.workers()).length === 0) stopFile.remove();
   } catch (error) {
     // A temporary error is ignored, because the other workers notice that this one is gone.
@@ -62,6 +62,8 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
 /** Ends a worker without running attempts if the store cannot be written. The next worker settles its attempts by their exit codes on disk. */
 export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
   if (worker.over || worker.live.size > 0) return;
+  // A job whose claim was committed although it failed is put back, if the store works again.
+  if (worker.lostAnswers.possible && (await takeUpOwnClaims(worker).catch(() => 0)) > 0) return;
   // The store may still be readable. With a drain order, a job must not be left without a worker.
   if (worker.order === 'drain' && (await hasOrphans(worker.app, worker.host).catch(() => false))) return;
   close(worker);

@@ -4,7 +4,6 @@ import type { Claim } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
-import { wake } from '../state/wake.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type SeenHeartbeats } from './liveness.ts';
 import { clearPlace } from './settling.ts';
@@ -32,7 +31,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
     for (const job of running) {
       if (job.workerId === null || alive.has(job.workerId)) continue;
       const place = placeOfAttempt(app, job.claim.attempt);
-      if (isOutOfSight(place)) waitingFor.delete(job.id);
+      if (job.otherHost === null && isOutOfSight(place)) waitingFor.delete(job.id);
       else await adoptAndEnd(app, job.claim);
     }
     await pause(POLL_MS);
@@ -62,5 +61,5 @@ async function adoptAndEnd(app: App, claim: Claim): Promise<void> {
   if (finished === null) return;
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
   clearPlace(finished);
-  wake(app.stateDirectory);
+  app.signals.wake();
 }

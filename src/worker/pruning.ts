@@ -1,4 +1,5 @@
 import { pruneBatch } from '../actions/prune.ts';
+import { systemClock } from '../core/clock.ts';
 import { sweepLifelines } from '../exec/lifeline.ts';
 import type { WorkerState } from './state.ts';
 
@@ -36,7 +37,7 @@ export async function prune(worker: PruningWorker): Promise<void> {
     pruning.mayHaveMore = false;
     return;
   }
-  if (!pruning.mayHaveMore) sweepLifelines(app.stateDirectory, app.clock.now());
+  if (!pruning.mayHaveMore) sweepLifelines(app.stateDirectory, systemClock.now());
   const batch = await pruneBatch(app, worker.settings);
   const now = app.clock.now();
   pruning.mayHaveMore =

@@ -1,7 +1,6 @@
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOfAttempt } from '../state/place.ts';
-import { tellChange } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
 import { forgetUnregistered, isGone, observerClock, type SeenHeartbeats } from './liveness.ts';
@@ -44,29 +43,45 @@ export async function recover(worker: WorkerState): Promise<number> {
     await new Promise((resolve) => setImmediate(resolve));
   }
   for (const one of gone) await app.store.unregister(one.id);
-  if (adopted > 0) tellChange(app.stateDirectory);
+  if (adopted > 0) app.signals.tellChange();
   return adopted;
 }
 
 /** Takes over one job. Returns false if another worker has taken it, or if it is invisible from this pid namespace. */
 async function adopt(worker: WorkerState, job: ClaimedJob, former: Worker | undefined): Promise<boolean> {
-  const { app, emit, host, recovery } = worker;
+  const { app, emit, host, lostAnswers, recovery } = worker;
   const { attempt } = job.claim;
   // A job in a pid namespace that this worker cannot see is left to a worker of that namespace.
-  if (isOutOfSight(placeOfAttempt(app, attempt))) {
+  if (job.otherHost === null && isOutOfSight(placeOfAttempt(app, attempt))) {
     if (!recovery.reportedUnseen.has(attempt)) emit({ type: 'attempt-unseen', job });
     recovery.reportedUnseen.add(attempt);
     return false;
   }
-  const adopted = await app.store.adopt(job.claim, worker.id);
-  if (adopted === null) return false;
-  const adoption: Adoption = {
+  const adoption = {
     rebooted: former?.host.id === host.id && former.host.boot !== host.boot,
     stopping: former !== undefined && (former.draining || former.order !== null),
-    seal: await app.store.seal(),
   };
-  emit({ type: 'attempt-adopted', job: adopted });
-  launch(worker, adopted, adoption);
-  if (worker.order === 'force') endAllAttempts(worker, 'stopped');
+  let adopted: ClaimedJob | null;
+  try {
+    adopted = await app.store.adopt(job.claim, worker.id);
+  } catch (error) {
+    lostAnswers.adoptions.set(attempt, adoption);
+    lostAnswers.possible = true;
+    throw error;
+  }
+  if (adopted === null) return false;
+  await runAdopted(worker, adopted, adoption);
   return true;
+}
+
+/** Finds out what became of an attempt that this worker has adopted, and waits for its end. */
+export async function runAdopted(
+  worker: WorkerState,
+  job: ClaimedJob,
+  adoption: Omit<Adoption, 'seal'>,
+): Promise<void> {
+  const seal = await worker.app.store.seal();
+  worker.emit({ type: 'attempt-adopted', job });
+  launch(worker, job, { ...adoption, seal });
+  if (worker.order === 'force') endAllAttempts(worker, 'stopped');
 }

@@ -1,14 +1,15 @@
 import { hostname } from 'node:os';
 import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
+import { systemClock } from '../core/clock.ts';
 import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
-import { type Host, thisHost } from '../state/host.ts';
+import { thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
-import { tellChange } from '../state/wake.ts';
+import type { NewWorker } from '../store/contract/workers.ts';
 import { keepSeal } from './seal.ts';
 import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
@@ -23,19 +24,19 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);
   const settings = await currentSettings(app);
-  const stopFile = stopFileOf(app.stateDirectory, process.env);
+  const stopFile = stopFileOf(app.stateDirectory, process.env, options.stopFileSince ?? systemClock.now());
   // The output of a running command may have filled the disk.
   const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
-  await withRetries(() => addToStore(app, options, host, startedAt), { freeSpace, tell });
+  const leaseMs = settings.lease;
+  await withRetries(() => addToStore(app, options, { host, startedAt, leaseMs }), { freeSpace, tell });
   await withRetries(() => keepSeal(app), { freeSpace, tell });
-  tellChange(app.stateDirectory);
+  app.signals.tellChange();
   return {
     id,
     app,
     options,
     emit,
     host,
-    startedAt,
     settings,
     stopFile,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
@@ -50,12 +51,16 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
   };
 }
 
-function addToStore(app: App, options: WorkerOptions, host: Host, startedAt: number): Promise<void> {
+function addToStore(
+  app: App,
+  options: WorkerOptions,
+  more: Pick<NewWorker, 'host' | 'startedAt' | 'leaseMs'>,
+): Promise<void> {
   const { id, supervisor, concurrency, queues } = options;
   const { pid } = process;
   const startTime = processes.startTime(pid) ?? '';
   return app.store.register(
-    { id, supervisor, pid, host, hostname: hostname(), startedAt, concurrency, queues, startTime },
+    { ...more, id, supervisor, pid, hostname: hostname(), concurrency, queues, startTime },
     lastAttemptIn(app.stateDirectory, app.store.epoch),
   );
 }

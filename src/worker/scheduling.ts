@@ -3,7 +3,6 @@ import { scheduledJob } from '../actions/schedules.ts';
 import { QueueError } from '../core/errors.ts';
 import { fireTimes, lastTimes } from '../core/fire-times.ts';
 import { MAX_WAITING_TICKS, type Schedule } from '../core/schedule.ts';
-import { wake } from '../state/wake.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
@@ -54,7 +53,7 @@ export async function fireSchedules(worker: WorkerState): Promise<boolean> {
   timers.tick();
   if (nextAt !== null) timers.tick = longTimeout(loops.work.runNow, Math.max(0, nextAt - app.clock.now()));
   // Other workers are woken for the new job, because this one may be busy or not serve its queue.
-  if (enqueued > 0) wake(app.stateDirectory);
+  if (enqueued > 0) app.signals.wake();
   return enqueued > 0;
 }
 

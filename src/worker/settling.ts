@@ -1,5 +1,4 @@
 import { removeOrdinaryPlace, removePlace } from '../state/place.ts';
-import { wake } from '../state/wake.ts';
 import type { SettleAnswer } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import type { WorkerState } from './state.ts';
@@ -15,7 +14,7 @@ export function conclude(worker: WorkerState, finished: FinishedAttempt, answer:
   if (outcome.why !== 'never-started') throttle.resetPauses();
   clearPlace(finished);
   // Other workers are woken, because this one may be leaving or have too few free slots.
-  if (settlement.hooks.length > 0) wake(app.stateDirectory);
+  if (settlement.hooks.length > 0) app.signals.wake();
   const { transition, finishedAt, error } = settlement;
   const durationMs = settlement.durationMs ?? Math.max(0, finishedAt - (job.startedAt ?? finishedAt));
   emit({ type: 'attempt-settled', job, outcome, transition, durationMs, error });

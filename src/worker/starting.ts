@@ -16,7 +16,7 @@ export async function start({ context, job, place }: Attempt): Promise<StartedCo
   const result = await startCommand(place, jobWithStdin, context.userSettings, context.lifeline);
   switch (result.kind) {
     case 'gate-lost':
-      return { outcome: { why: 'never-started' }, gateLost: true };
+      return { outcome: { why: 'never-started' }, hasNoPlace: true };
     case 'no-room':
       return { outcome: { why: 'never-started' } };
     case 'refused':

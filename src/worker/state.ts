@@ -3,6 +3,7 @@ import type { StopOrder } from '../core/stop-order.ts';
 import type { Host } from '../state/host.ts';
 import type { AttemptContext, FinishedAttempt, LiveAttempt } from './attempt.ts';
 import type { Lookout } from './lookout.ts';
+import type { LostAnswers } from './lost-answers.ts';
 import type { Pruning } from './pruning.ts';
 import type { Recovery } from './recovery.ts';
 import type { Scheduling } from './scheduling.ts';
@@ -23,7 +24,7 @@ export interface WorkerOptions {
   openFileLimit: string | null;
   /** Whether every job gets a clean environment. */
   cleanEnv?: boolean;
-  /** The worker obeys a stop file that is newer than this: the start of its supervisor, or null for its own start. */
+  /** The worker obeys a stop file that is newer than this time of the host: the start of its supervisor, or null for its own start. */
   stopFileSince: number | null;
 }
 
@@ -32,7 +33,6 @@ export interface RegisteredWorker extends Omit<AttemptContext, 'turns'> {
   readonly id: string;
   readonly options: WorkerOptions;
   readonly host: Host;
-  readonly startedAt: number;
   /** The queues that it serves, including that of the hooks. Null means every queue. */
   readonly queues: string[] | null;
   readonly stopFile: StopFile;
@@ -43,7 +43,7 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   readonly loops: { work: Loop; beat: Loop; trim: Loop; prune: Loop };
   /** Functions that cancel the timers for the next due job, the next tick and the stop timeout. */
   readonly timers: { due(): void; tick(): void; stop(): void };
-  /** Stops watching the wake file. Null if it cannot be watched. Then the worker polls more often. */
+  /** Ends the handling of wake-ups. Null if they cannot be received. Then the worker polls more often. */
   readonly unwatch: (() => void) | null;
   readonly lookout: Lookout;
   /** The running attempts by number, including adopted ones. */
@@ -54,6 +54,7 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   readonly settleAfter: (ms: number) => void;
   readonly throttle: Throttle;
   readonly recovery: Recovery;
+  readonly lostAnswers: LostAnswers;
   readonly scheduling: Scheduling;
   readonly pruning: Pruning;
   /** Runs heartbeats and the worker's leaving one at a time, because a worker must not leave while a heartbeat adopts jobs. */

@@ -1,16 +1,26 @@
 import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
+import { signalAttempt, targetOf } from '../exec/kill.ts';
+import type { Wish } from '../store/contract/claims.ts';
 import { endAllAttempts } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
 
-/** Obeys the stop order in the store, the requests to end jobs of this worker, and the stop file. */
+/** Obeys the stop order in the store, the wishes for jobs of this worker, and the stop file. */
 export async function obeyOrders(worker: WorkerState): Promise<void> {
-  const { app, id, options, startedAt, stopFile } = worker;
+  const { app, id, stopFile } = worker;
   const order = await app.store.stopOrderOf(id);
   if (order !== null) stop(worker, order, 'worker stop');
-  for (const { attempt, reason } of await app.store.endReasons(id)) worker.live.get(attempt)?.end(reason);
-  if (worker.order === null && stopFile.isNewerThan(options.stopFileSince ?? startedAt))
-    stop(worker, 'drain', '.stop_workers');
+  for (const wish of await app.store.wishes(id)) await fulfil(worker, wish);
+  if (worker.order === null && stopFile.isNew()) stop(worker, 'drain', '.stop_workers');
+}
+
+/** Ends an attempt, or signals its processes. A signal is sent again in the next round if the command has not started yet. */
+async function fulfil({ app, live }: WorkerState, { claim, end, signal }: Wish): Promise<void> {
+  const attempt = live.get(claim.attempt);
+  if (attempt === undefined) return;
+  if (end !== null) attempt.end(end);
+  else if (signal !== null && signalAttempt(targetOf(attempt.place), signal) > 0)
+    await app.store.signalSent(claim, signal);
 }
 
 /** Follows a stop order, unless one at least as strong was given before. `siblingsStopToo` is true if the whole supervisor is stopped. */

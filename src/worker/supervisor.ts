@@ -6,7 +6,6 @@ import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, startedBefore } from '../exec/stop-mark.ts';
 import { thisHost } from '../state/host.ts';
-import { onWake } from '../state/wake.ts';
 import { hasOrphans } from './liveness.ts';
 import { registerSupervisor } from './supervisor-registry.ts';
 import { withRetries } from './temporary-errors.ts';
@@ -20,6 +19,7 @@ export interface SupervisorOptions {
   /** Whether the supervisor was started under nohup, so that a closing terminal does not stop it. */
   ignoreHangup: boolean;
   workerArguments: string[];
+  workerVariables: NodeJS.ProcessEnv;
   log(line: string): void;
   /** Frees space on a full disk. */
   freeSpace(): Promise<void>;
@@ -78,8 +78,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     caretakers: 0,
   };
   listenToSignals(supervisor);
-  // A restart may be delayed by seconds. A stop order must not wait for that, so the wake file is watched.
-  const unwatch = onWake(app.stateDirectory, async () => {
+  // A restart may be delayed by seconds. A stop order must not wait for that, and it wakes everybody.
+  const unwatch = app.signals.onWake(async () => {
     if (supervisor.restarts.size > 0 && (await storedOrder(supervisor)) !== null) dropRestarts(supervisor);
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
@@ -128,7 +128,10 @@ function obeySignal(supervisor: SupervisorState, signal: string): void {
 function launch(supervisor: SupervisorState, delayMs: number): void {
   const { app, options, children } = supervisor;
   const startedAt = app.clock.monotonic();
-  const child = startSelf(options.workerArguments, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = startSelf(options.workerArguments, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    variables: options.workerVariables,
+  });
   children.add(child);
   supervisor.orphansPossible = false;
   let ready = false;

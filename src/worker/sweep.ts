@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
+import { systemClock } from '../core/clock.ts';
 import { attemptOf, namesByAttempt, removeAll } from '../state/place.ts';
 
 /** Only attempts without a younger file are removed, because a frozen worker may still be about to use a younger one. */
@@ -19,7 +20,7 @@ export async function sweepAttempts(app: App): Promise<number> {
     if (epoch !== app.store.epoch) continue;
     const paths = names.map((name) => join(root, name));
     const stats = paths.map((path) => lstatSync(path, { throwIfNoEntry: false }));
-    if (stats.some((stat) => stat !== undefined && app.clock.now() - stat.mtimeMs < MIN_AGE_MS)) continue;
+    if (stats.some((stat) => stat !== undefined && systemClock.now() - stat.mtimeMs < MIN_AGE_MS)) continue;
     if (await app.store.needsPlace(attempt)) continue;
     for (const path of paths) removeAll(path);
     removed++;

@@ -4,12 +4,12 @@ import type { Emit } from '../core/events.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import { refuseForeignProc } from '../state/host.ts';
-import { onWake } from '../state/wake.ts';
 import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
 import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
 import { createLookout } from './lookout.ts';
+import { noLostAnswers, takeUpOwnClaims } from './lost-answers.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
@@ -32,7 +32,7 @@ export interface WorkerHandle {
   done: Promise<void>;
 }
 
-/** The longest polling interval if the wake file cannot be watched. */
+/** The longest polling interval if wake-ups cannot be received. */
 const UNWATCHED_POLL_MS = 250;
 
 export function newWorkerId(): string {
@@ -74,7 +74,7 @@ function createState(registered: RegisteredWorker): WorkerState {
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
-    unwatch: onWake(app.stateDirectory, () => {
+    unwatch: app.signals.onWake(() => {
       worker.lookout.wake();
       worker.loops.work.runNow();
     }),
@@ -85,6 +85,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     settleAfter: onceAfter(() => worker.loops.work.runNow()),
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
     recovery: newRecovery(),
+    lostAnswers: noLostAnswers(),
     scheduling: newScheduling(),
     pruning: newPruning(),
     exclusively: oneAtATime(),
@@ -101,6 +102,8 @@ function createState(registered: RegisteredWorker): WorkerState {
 async function workOnce(worker: WorkerState): Promise<void> {
   const looks = worker.lookout.isDue();
   if (looks) await obeyOrders(worker);
+  // A heartbeat must not adopt a job meanwhile, because the job would look like one with a lost answer.
+  if (worker.lostAnswers.possible) await worker.exclusively(() => takeUpOwnClaims(worker));
   do await settleAndClaim(worker);
   while ((looks || worker.scheduling.nextAt !== null) && (await fireSchedules(worker)));
   if (worker.order !== null || (worker.options.drain && worker.live.size === 0))

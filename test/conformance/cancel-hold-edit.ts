@@ -42,10 +42,11 @@ export const cancelHoldEdit: Record<string, Case> = {
       ended: [],
       dependents: [],
     });
-    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
-    expect(await store.endReasons('w2')).toEqual([]);
+    const wish = { claim: job.claim, end: 'cancelled' as const, signal: null };
+    expect(await store.wishes('w1')).toEqual([wish]);
+    expect(await store.wishes('w2')).toEqual([]);
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
-    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await store.wishes('w1')).toEqual([wish]);
   },
 
   'a running job that is cancelled ends as cancelled if it would run again otherwise': async ({ store }) => {

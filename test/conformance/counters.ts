@@ -3,7 +3,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claimRequest, ending, ids, jobSpec, NOW } from '../support/jobs.ts';
+import { claimRequest, ending, ensureRegistered, ids, jobSpec, NOW } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import type { Case } from './topic.ts';
 
@@ -52,6 +52,7 @@ const STEPS: Record<string, (history: History) => Promise<void>> = {
     const queues = random() < 0.5 ? null : [pick(random, QUEUES)];
     const settlements =
       claims.length > 0 && random() < 0.5 ? [randomEnding(pick(random, claims), random, now)] : [];
+    await ensureRegistered(store, 'w1');
     claims.push(
       ...(await store.claim(claimRequest({ limit: below(random, 4), queues, settlements }), now)).jobs,
     );

@@ -4,6 +4,7 @@ import type { Store } from '../../src/store/store.ts';
 import {
   claimOne,
   ending,
+  ensureRegistered,
   failedWith,
   jobSpec,
   NOW,
@@ -35,18 +36,20 @@ export const events: Record<string, Case> = {
   },
 
   'the events of a job are in order and numbered without a gap': async ({ store }) => {
-    await store.settle(ending(await startJob(store, 'a', { maxRetries: 2, queue: 'q' }), failedWith(3)));
-    const again = await claimOne(store, 'w2', NOW + 9000);
-    await store.settle(ending(again, failedWith(4), NOW + 9000));
-    const seen = await allEvents(store);
-    expect(seen.map((one) => one.number)).toEqual([1, 2, 3, 4, 5]);
+    for (const id of ['w1', 'w2']) await ensureRegistered(store, id);
+    const seen = await eventsOf(store, async () => {
+      await store.settle(ending(await startJob(store, 'a', { maxRetries: 2, queue: 'q' }), failedWith(3)));
+      const again = await claimOne(store, 'w2', NOW + 9000);
+      await store.settle(ending(again, failedWith(4), NOW + 9000));
+    });
+    expect(seen.map((one) => one.number)).toEqual([3, 4, 5, 6, 7]);
     expect(kindsAndJobs(seen)).toEqual(['enqueued a', 'started a', 'failed a', 'started a', 'dead a']);
     expect(seen.map((one) => one.attempt)).toEqual([null, 1, 1, 2, 2]);
     expect(seen.map((one) => one.actor)).toEqual([null, 'w1', 'w1', 'w2', 'w2']);
     expect(seen.every((one) => one.queue === 'q')).toBe(true);
     expect(seen[2]!.detail).toMatchObject({ outcome: 'exited', exit_code: 3, error: 'exit code 3' });
     expect(seen[4]!.detail).toMatchObject({ exit_code: 4 });
-    expect(await store.lastEventNumber()).toBe(5);
+    expect(await store.lastEventNumber()).toBe(7);
   },
 
   'eventsOfJob returns the events of one job, newest first': async ({ store }) => {
@@ -185,6 +188,7 @@ export const events: Record<string, Case> = {
 
   'each adoption, request to end, requeue and start makes one event': async ({ store }) => {
     const job = await startJob(store, 'a');
+    for (const id of ['w2', 'w3']) await ensureRegistered(store, id);
     const seen = await eventsOf(store, async () => {
       const adopted = (await store.adopt(job.claim, 'w2'))!;
       expect(await store.adopt(job.claim, 'w3')).toBeNull();

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { QueueError } from '../../src/core/errors.ts';
-import { ids, jobSpec, NOW } from '../support/jobs.ts';
+import { claimOne, ids, jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const AWKWARD_COMMANDS = [
@@ -170,10 +170,9 @@ export const insert: Record<string, Case> = {
 
   'the id of a running job is refused, and the job continues': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
-    const [claimed] = (await store.claim({ workerId: 'w1', limit: 1, queues: null, settlements: [] }, NOW))
-      .jobs;
+    const claimed = await claimOne(store);
     await expect(store.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
     expect((await store.get('a'))?.state).toBe('processing');
-    expect(await store.mark(claimed!.claim, 'stopped')).toBe(true);
+    expect(await store.mark(claimed.claim, 'stopped')).toBe(true);
   },
 };

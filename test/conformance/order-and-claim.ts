@@ -142,7 +142,7 @@ export const orderAndClaim: Record<string, Case> = {
       ordinal: 1,
     });
     expect(job).toMatchObject({ attempts: 0, dueAt: null, endReason: null });
-    const { claim: held, ordinal, endReason, ...plain } = job;
+    const { claim: held, ordinal, endReason, otherHost, ...plain } = job;
     expect(await store.get('a')).toEqual(plain);
     expect(await store.attempts('a')).toEqual([
       {
@@ -156,6 +156,7 @@ export const orderAndClaim: Record<string, Case> = {
           why: endReason,
         },
         ...{ exitCode: null, error: null, outputBytes: 0, truncated: false, leftBehind: [] },
+        otherHost,
       },
     ]);
   },

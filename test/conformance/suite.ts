@@ -30,6 +30,7 @@ import { settleAnswers } from './settle-answers.ts';
 import { startOptions } from './start-options.ts';
 import type { Case, CaseContext, OpenedForTest } from './topic.ts';
 import { unique } from './unique.ts';
+import { wishes } from './wishes.ts';
 import { workers } from './workers.ts';
 
 export interface StoreUnderTest {
@@ -63,6 +64,7 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
     'settle and claim': settleAndClaim,
     hooks,
     adopt,
+    'wishes and own claims': wishes,
     seal,
   },
   workers: { workers },

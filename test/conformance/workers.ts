@@ -1,8 +1,21 @@
 import { expect } from 'bun:test';
 import { STOP_ORDERS } from '../../src/core/stop-order.ts';
-import { claimOne, ending, ids, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
+import type { NewWorker, Worker } from '../../src/store/contract/workers.ts';
+import {
+  claimOne,
+  ending,
+  ids,
+  jobSpec,
+  LEASE_MS,
+  NOW,
+  newWorker,
+  startJob,
+  succeeded,
+} from '../support/jobs.ts';
+import { until } from '../support/queuectl.ts';
 import type { Case } from './topic.ts';
 
+const HOUR_MS = 3_600_000;
 const PROGRAMS = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] };
 const STOP_MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'], programs: PROGRAMS };
 
@@ -30,33 +43,43 @@ export const workers: Record<string, Case> = {
     });
     await store.register(ofAllQueues);
     await store.register(ofTwoQueues);
-    const initial = { draining: false, order: null, currentJobs: [], beat: 0 };
-    expect(await (await another()).workers()).toEqual([
-      { ...ofAllQueues, ...initial, lastHeartbeat: NOW },
-      { ...ofTwoQueues, ...initial, lastHeartbeat: NOW + 1 },
-    ]);
+    const stored = ({ leaseMs, ...worker }: NewWorker): Worker => ({
+      ...{ ...worker, lastHeartbeat: worker.startedAt, beat: 0, hasLease: true },
+      ...{ draining: false, order: null, currentJobs: [] },
+    });
+    expect(await (await another()).workers()).toEqual([ofAllQueues, ofTwoQueues].map(stored));
   },
 
   'a heartbeat raises the counter, also when the clock steps back': async ({ store }) => {
     await store.register(newWorker('w1'));
-    expect(await store.beat('w1', false, NOW + 5000)).toEqual({ order: null });
+    expect(await store.beat('w1', false, LEASE_MS, NOW + 5000)).toEqual({ order: null });
     expect(await store.workers()).toMatchObject([{ beat: 1, lastHeartbeat: NOW + 5000, draining: false }]);
-    await store.beat('w1', true, NOW - 5000);
+    await store.beat('w1', true, LEASE_MS, NOW - 5000);
     expect(await store.workers()).toMatchObject([{ beat: 2, draining: true }]);
+  },
+
+  'a worker has a lease until its length has passed, and again after a heartbeat': async ({ store }) => {
+    await store.register(newWorker('w1', { startedAt: Date.now(), leaseMs: 1 }));
+    const hasLease = async () => (await store.workers())[0]!.hasLease;
+    await until(async () => !(await hasLease()), 'the lease is over');
+    await store.beat('w1', false, HOUR_MS, Date.now());
+    expect(await hasLease()).toBe(true);
+    await store.beat('w1', false, 1, Date.now());
+    await until(async () => !(await hasLease()), 'the shorter lease is over');
   },
 
   'a heartbeat of one worker does not count for another': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.register(newWorker('w2'));
-    await store.beat('w2', false, NOW + 1);
+    await store.beat('w2', false, LEASE_MS, NOW + 1);
     expect((await store.workers()).map((worker) => worker.beat)).toEqual([0, 1]);
   },
 
   'the heartbeat of an unregistered worker returns null': async ({ store }) => {
-    expect(await store.beat('w1', false, NOW)).toBeNull();
+    expect(await store.beat('w1', false, LEASE_MS, NOW)).toBeNull();
     await store.register(newWorker('w1'));
     expect(await store.unregister('w1')).toBe(true);
-    expect(await store.beat('w1', false, NOW)).toBeNull();
+    expect(await store.beat('w1', false, LEASE_MS, NOW)).toBeNull();
     expect(await store.stopOrderOf('w1')).toBeNull();
     expect(await store.workers()).toEqual([]);
   },
@@ -98,8 +121,8 @@ export const workers: Record<string, Case> = {
     expect(await store.stopOrderOf('w1')).toBeNull();
     await (await another()).order(['w1', 'w3', 'nobody'], 'leave');
     expect(await store.stopOrderOf('w1')).toBe('leave');
-    expect(await store.beat('w3', false, NOW)).toEqual({ order: 'leave' });
-    expect(await store.beat('w2', false, NOW)).toEqual({ order: null });
+    expect(await store.beat('w3', false, LEASE_MS, NOW)).toEqual({ order: 'leave' });
+    expect(await store.beat('w2', false, LEASE_MS, NOW)).toEqual({ order: null });
     expect((await store.workers()).map((worker) => worker.order)).toEqual(['leave', null, 'leave']);
   },
 
@@ -149,7 +172,7 @@ export const workers: Record<string, Case> = {
 
   'a worker hands its jobs over only to a registered worker that is not stopping': async ({ store }) => {
     for (const id of ['w1', 'drains', 'ordered', 'heir']) await store.register(newWorker(id));
-    await store.beat('drains', true, NOW);
+    await store.beat('drains', true, LEASE_MS, NOW);
     await store.order(['ordered'], 'drain');
     const job = await startJob(store, 'a');
     for (const heirs of [[], ['w1'], ['nobody'], ['drains', 'ordered']])
@@ -176,8 +199,8 @@ export const workers: Record<string, Case> = {
   'a heartbeat does not clear a stop order': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.order(['w1'], 'force');
-    expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
-    expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
+    expect(await store.beat('w1', true, LEASE_MS, NOW)).toEqual({ order: 'force' });
+    expect(await store.beat('w1', true, LEASE_MS, NOW)).toEqual({ order: 'force' });
   },
 
   'a worker that registers again has no stop order': async ({ store }) => {
@@ -192,6 +215,6 @@ export const workers: Record<string, Case> = {
     await store.register(newWorker('w1'));
     await store.order(['w1'], 'drain');
     await close(store);
-    expect(await (await another()).beat('w1', false, NOW)).toEqual({ order: 'drain' });
+    expect(await (await another()).beat('w1', false, LEASE_MS, NOW)).toEqual({ order: 'drain' });
   },
 };

@@ -12,7 +12,15 @@ import type { Outcome } from '../../src/core/outcome.ts';
 import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claimRequest, ending, failedWith, ids, jobSpec, succeeded } from '../support/jobs.ts';
+import {
+  claimRequest,
+  ending,
+  ensureRegistered,
+  failedWith,
+  ids,
+  jobSpec,
+  succeeded,
+} from '../support/jobs.ts';
 import { expectSame } from './expect-same.ts';
 import * as m from './model.ts';
 
@@ -128,6 +136,7 @@ const claim = step(
     });
     const settlements = claims.map((one) => one.settlement);
     const request = claimRequest({ workerId, limit, queues, settlements });
+    await ensureRegistered(store, workerId);
     const result = await store.claim(request, model.now);
     const settled = claims.map((one) => m.settle(model, one.found, one.settlement));
     deepEqual(result.settled, settled);

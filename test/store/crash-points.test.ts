@@ -6,7 +6,16 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { allPoints, pointsIn } from '../faults/all-crash-points.ts';
-import { claimOne, claimRequest, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
+import {
+  claimOne,
+  claimRequest,
+  ending,
+  jobSpec,
+  LEASE_MS,
+  NOW,
+  newWorker,
+  succeeded,
+} from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const SPEC: ScheduleSpec = {
@@ -26,7 +35,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   removeQueue: (store) => store.removeQueue('q'),
   registerSupervisor: (store) => store.registerSupervisor(SUPERVISOR),
   register: (store) => store.register(newWorker('w1')),
-  beat: (store) => store.beat('w1', false, NOW),
+  beat: (store) => store.beat('w1', false, LEASE_MS, NOW),
   storeSeal: (store) => store.storeSeal('value'),
   order: (store) => store.order(['w1'], 'drain'),
   orderAll: (store) => store.orderAll('drain', { boot: 'b', at: 1, by: [] }),
@@ -36,6 +45,8 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   release: (store) => store.release(['b'], NOW),
   edit: (store) => store.edit(['b'], { priority: 1 }, NOW),
   claim: (store) => store.claim(claimRequest(), NOW),
+  signalSent: async (store) => store.signalSent((await store.runningJobs())[0]!.claim, 'SIGINT'),
+  wishSignal: (store) => store.wishSignal(['a'], 'SIGINT'),
   mark: async (store) => store.mark((await store.runningJobs())[0]!.claim, 'timeout'),
   adopt: async (store) => store.adopt((await store.runningJobs())[0]!.claim, 'w1'),
   settle: async (store) => store.settle(ending((await store.runningJobs())[0]!, succeeded)),
@@ -76,7 +87,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
 /** The methods that write nothing to the store. */
 type Reads =
   | ('epoch' | 'get' | 'list' | 'idsStartingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace')
-  | ('nextDue' | 'busyQueues' | 'runningJobs' | 'endReasons' | 'stopOrderOf' | 'workers' | 'supervisors')
+  | ('nextDue' | 'busyQueues' | 'runningJobs' | 'mine' | 'wishes' | 'stopOrderOf' | 'workers' | 'supervisors')
   | ('prunable' | 'queues' | 'schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
@@ -136,7 +147,6 @@ const WITHOUT_POINTS: Record<string, string> = {
   'exec/process-name.ts setProcessName': 'changes only the name of this process',
   'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
-  'state/end-signal.ts chooseEndSignal': 'only chooses the signal of a cancel that follows',
   'state/wake.ts makeDirectory': 'makes a watched directory, or runs between two in-touch points',
   'state/place.ts createOutput':
     'recreates a removed directory; the first creation is between the points of its caller',

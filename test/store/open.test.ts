@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../src/core/clock.ts';
 import { careOf, openStore, peekStore } from '../../src/store/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -10,7 +11,7 @@ const OPTIONS = {
   anyOwner: false,
   ifOlder: 'migrate' as const,
   partsOnDemand: false,
-  now: Date.now,
+  clock: systemClock,
 };
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
 
@@ -39,7 +40,11 @@ test('a path is the location of a file, and peeking at it creates nothing', () =
 
 test('events have the time of the given clock', () =>
   inTempDir(async (directory) => {
-    const { store } = await openStore(join(directory, 'queue.db'), { ...OPTIONS, now: () => 1234 });
+    const { store, clock } = await openStore(join(directory, 'queue.db'), {
+      ...OPTIONS,
+      clock: { ...systemClock, now: () => 1234 },
+    });
+    expect(clock.now()).toBe(1234);
     await store.note({ kind: 'operation-begun' });
     await store.withActor('somebody').setQueue('mail', { concurrency: 1 });
     expect((await store.events(0, 10)).map(({ at }) => at)).toEqual([1234, 1234]);

@@ -4,7 +4,16 @@ import { toJobObject } from '../../src/core/job-object.ts';
 import { toIso } from '../../src/core/time.ts';
 import type { Connection, Row } from '../../src/store/sqlite/connection.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, failedWith, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
+import {
+  ending,
+  failedWith,
+  jobSpec,
+  LEASE_MS,
+  NOW,
+  newWorker,
+  startJob,
+  succeeded,
+} from '../support/jobs.ts';
 import { below, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -103,7 +112,7 @@ describe('views', () => {
     withSqlite(async (store, connection) => {
       await store.register(newWorker('w1', { pid: 77 }));
       await store.register(newWorker('w2', { queues: ['mail'] }));
-      await store.beat('w2', true, NOW + 5);
+      await store.beat('w2', true, LEASE_MS, NOW + 5);
       const rows = connection.all('SELECT * FROM workers ORDER BY id').map(parseRow);
       const started = toIso(NOW);
       expect(rows[0]).toMatchObject({

@@ -9,6 +9,9 @@ import type { Store } from '../../src/store/store.ts';
 /** The time that tests of the store pass as the current time. */
 export const NOW = Date.UTC(2030, 0, 1);
 
+/** The lease of a worker of `newWorker`. */
+export const LEASE_MS = 30_000;
+
 const POLICY: Policy = {
   crashLimit: 5,
   backoff: { strategy: 'exponential', base: 2, retryDelayMs: 1000, maxMs: null, jitter: 0 },
@@ -29,6 +32,7 @@ export function newWorker(id: string, fields: Partial<NewWorker> = {}): NewWorke
     concurrency: 1,
     queues: null,
     startedAt: NOW,
+    leaseMs: LEASE_MS,
     ...fields,
   };
 }
@@ -38,12 +42,25 @@ export function claimRequest(fields: Partial<ClaimRequest> = {}): ClaimRequest {
   return { workerId: 'w1', limit: 1, queues: null, settlements: [], ...fields };
 }
 
+/** Registers a worker unless it is registered, because only registered workers claim jobs. */
+export async function ensureRegistered(store: Store, workerId: string): Promise<void> {
+  const isRegistered = async (): Promise<boolean> => ids(await store.workers()).includes(workerId);
+  if (await isRegistered()) return;
+  await store.register(newWorker(workerId)).catch(async (error) => {
+    // A case may claim for the same worker through several connections at once.
+    if (!(await isRegistered())) throw error;
+  });
+}
+
+/** Claims jobs for worker `w1`, or for the worker of `fields`, which is registered if it is not yet. */
 export async function claim(
   store: Store,
   fields: Partial<ClaimRequest> = {},
   now = NOW,
 ): Promise<ClaimedJob[]> {
-  return (await store.claim(claimRequest(fields), now)).jobs;
+  const request = claimRequest(fields);
+  await ensureRegistered(store, request.workerId);
+  return (await store.claim(request, now)).jobs;
 }
 
 /** Claims one job. Throws if none is due. */

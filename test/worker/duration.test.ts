@@ -20,11 +20,12 @@ const COMMAND = 'echo >>begun; until test -e go; do sleep 0.02; done';
  */
 function withMovedClock(hours: number, adopt: boolean, check: (durations: number[], maxMs: number) => void) {
   return inTempDir(async (directory) => {
-    const { store, stateDirectory } = await openSqlite(join(directory, 'queue.db'));
+    const opened = await openSqlite(join(directory, 'queue.db'));
+    const { store } = opened;
     let clockStepMs = 0;
     const clock = { now: () => NOW + clockStepMs, monotonic: () => performance.now() };
     const context = {
-      app: { store, stateDirectory, clock, random: () => 0, newId: String },
+      app: { ...opened, clock, random: () => 0, newId: String },
       ...{
         emit: () => {},
         turns: createTurns(1),

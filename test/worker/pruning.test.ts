@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { closeSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
@@ -16,12 +16,13 @@ const DAY_MS = 86_400_000;
 /** Runs `work` with an app whose clock is `days` after NOW, and with two registered workers. */
 function withApp(days: number, work: (app: App) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
-    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const opened = await openSqlite(join(dir, 'queue.db'));
+    const { store } = opened;
     const clock = { now: () => NOW + days * DAY_MS, monotonic: () => 0 };
     try {
       await store.register(newWorker('first'));
       await store.register(newWorker('second', { startedAt: NOW + 1 }));
-      await work({ store, stateDirectory, clock, random: () => 0, newId: String });
+      await work({ ...opened, clock, random: () => 0, newId: String });
     } finally {
       await store.close();
     }
@@ -62,6 +63,7 @@ test('jobs older than the default retention are removed with their output, and y
 test('only the worker that registered first prunes, and when it is gone the next worker does', () =>
   withApp(31, async (app) => {
     await app.store.settle(ending(await startJob(app.store, 'old'), succeeded, NOW));
+    await app.store.unregister('w1');
     const second = createPruner(app, 'second');
     await second.runOnce();
     expect(await app.store.get('old')).not.toBeNull();
@@ -141,6 +143,7 @@ test('the lifeline of a killed worker is removed, and that of a live worker stay
       ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),
     );
     const path = ({ name }: Lifeline): string => join(app.stateDirectory.lifelines, name);
+    for (const one of [killed, alive]) utimesSync(path(one!), 0, 0);
     closeSync(killed!.fd);
     await createPruner(app, 'second').runOnce();
     expect(existsSync(path(killed!))).toBe(true);

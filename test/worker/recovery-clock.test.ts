@@ -8,12 +8,11 @@ import { untilEnded } from '../../src/worker/orphans.ts';
 import { newRecovery, recover } from '../../src/worker/recovery.ts';
 import type { WorkerState } from '../../src/worker/state.ts';
 import { createTurns } from '../../src/worker/turns.ts';
-import { ending, NOW, newWorker, startJob } from '../support/jobs.ts';
+import { ending, LEASE_MS, NOW, newWorker, startJob } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOUR_MS = 3_600_000;
-const LEASE_MS = 30_000;
 const OBSERVER_HOST = { id: 'here', boot: 'boot', pidNamespace: 'pid:[1]' };
 
 interface ObserverWorld {
@@ -27,10 +26,11 @@ interface ObserverWorld {
 
 function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
-    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const opened = await openSqlite(join(dir, 'queue.db'));
+    const { store } = opened;
     const clock = { wall: NOW, monotonic: 0 };
     const app: App = {
-      ...{ store, stateDirectory, random: () => 0, newId: String },
+      ...{ ...opened, random: () => 0, newId: String },
       clock: { now: () => clock.wall, monotonic: () => clock.monotonic },
     };
     const observer = {
@@ -47,7 +47,7 @@ function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<vo
       await body({
         clock,
         runRecovery: () => recover(observer),
-        beat: () => store.beat('w1', false, clock.wall),
+        beat: () => store.beat('w1', false, LEASE_MS, clock.wall),
       });
     } finally {
       await store.close();
@@ -78,7 +78,8 @@ for (const step of [HOUR_MS, -HOUR_MS, 365 * 24 * HOUR_MS]) {
 
 test('a cancel leaves a job to its worker on another host, even if its heartbeat is an hour old by the wall clock', () =>
   inTempDir(async (dir) => {
-    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const opened = await openSqlite(join(dir, 'queue.db'));
+    const { store } = opened;
     let clockReads = 0;
     const monotonic = (): number => clockReads++;
     const clock = { now: () => NOW + HOUR_MS, monotonic };
@@ -86,7 +87,7 @@ test('a cancel leaves a job to its worker on another host, even if its heartbeat
       await store.register(newWorker('w1'));
       const job = await startJob(store, 'a');
       await store.cancel(['a'], NOW);
-      const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
+      const ended = untilEnded({ ...opened, clock, random: () => 0, newId: String }, ['a']);
       await until(() => clockReads > 2, 'the cancel has checked the worker several times');
       expect(await store.settle(ending(job, { why: 'cancelled' }))).toBe('applied');
       expect(await ended).toEqual(['a']);

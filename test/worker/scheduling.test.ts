@@ -6,6 +6,7 @@ import { idMaker } from '../../src/core/id.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { toIso } from '../../src/core/time.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
+import { fileSignals } from '../../src/state/wake.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fireDueTicks, newScheduling } from '../../src/worker/scheduling.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
@@ -29,6 +30,7 @@ class World {
     this.app = {
       store,
       stateDirectory: stateDirectory('/nonexistent'),
+      signals: fileSignals(stateDirectory('/nonexistent')),
       clock: { now: () => this.wall, monotonic: () => this.monotonic },
       random: Math.random,
       newId: idMaker(Math.random),

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
+import { systemClock } from '../../core/clock.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
+import { STORE_VARIABLE } from '../../exec/environment.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
@@ -20,6 +22,7 @@ import { sweepAttempts } from '../../worker/sweep.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
+import { argumentsWithoutUrl } from '../hide-url.ts';
 import { numberFlag } from '../read-flags.ts';
 import { keepLogShort, logPath } from '../worker-log.ts';
 
@@ -58,7 +61,8 @@ export default defineCommand({
     }
     refuseForeignProc();
     const start = programStart(process.env);
-    restartWithFewThreads({ [STARTED_VARIABLE]: startText(start) });
+    const { args, variables } = argumentsWithoutUrl(context, input);
+    restartWithFewThreads(args, { ...variables, [STARTED_VARIABLE]: startText(start) });
     const givenCount = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
@@ -75,11 +79,12 @@ export default defineCommand({
       context.io.warn(
         'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (detaches) return detach(context, app, { id, count, start, drain: input.has('drain') });
+    if (detaches)
+      return detach(context, app, { args, variables, id, count, start, drain: input.has('drain') });
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
-      if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
+      if (!context.io.quiet) stderr.line(`${toIso(systemClock.now())} ${line}`);
     };
     void sweep(app, context.location, log);
     const store = perCallStore(app.store.epoch, async () => {
@@ -88,10 +93,12 @@ export default defineCommand({
     });
     const ignoreHangup = processes.ignoresSignal(SIGHUP_NUMBER);
     if (ignoreHangup) workerArguments.push('--nohup');
-    workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
+    workerArguments.push('--supervisor', id, '--since', String(systemClock.now()));
     if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
-      const options = { id, count, start, ignoreHangup, workerArguments, log, freeSpace };
+      const workerVariables = { [STORE_VARIABLE]: context.location };
+      const worker = { workerArguments, workerVariables };
+      const options = { ...worker, id, count, start, ignoreHangup, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();
@@ -110,7 +117,7 @@ function supervisorId(given: string | undefined): string {
 
 function readWorkerArguments(context: Context, input: Input): string[] {
   const slots = numberFlag(input, 'concurrency', RANGES.concurrency) ?? 1;
-  const args = [WORKER_PROCESS, '--db', context.location, '--concurrency', String(slots)];
+  const args = [WORKER_PROCESS, '--concurrency', String(slots)];
   const names = input.all('queue').flatMap((text) => text.split(','));
   for (const name of names) {
     if (name.trim() !== '*') args.push('--queue', checkName(name.trim(), '--queue'));
@@ -127,7 +134,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     await clearLeftovers(app, location);
-    sweepLifelines(app.stateDirectory, app.clock.now());
+    sweepLifelines(app.stateDirectory, systemClock.now());
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt ${removed === 1 ? 'directory' : 'directories'}`);
   } catch (error) {

@@ -1,6 +1,5 @@
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, openApp } from '../../actions/app.ts';
-import { onChange, onWake } from '../../state/wake.ts';
 import type { Context } from '../command.ts';
 
 /** Keeps the store open while the screen is shown. A store that was closed by `drop` is opened again when it is needed. */
@@ -35,8 +34,8 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
           });
       openedHere = !isFirst;
       isFirst = false;
-      // Every change touches the change file. A change that may give workers something to do also touches the wake file.
-      unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];
+      // A change that may give workers something to do is reported in two ways, of which one may get lost.
+      unwatch = [app.signals.onChange(changed), app.signals.onWake(changed)];
       return app;
     },
     drop,

@@ -4,14 +4,21 @@ import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job
 /** Hands jobs to workers and records how their attempts ended. Two workers never hold the same job. */
 export interface ClaimStore {
   /**
-   * Applies settlements and takes at most `limit` due jobs, in one transaction. Higher priority comes first, then the order
-   * of enqueueing. Every claim of a job has a higher token than the one before.
+   * Applies settlements and takes at most `limit` due jobs, in one transaction. The worker must be registered. Every claim of a
+   * job has a higher token than the one before.
    *
+   * - Higher priority comes first, then the order of enqueueing. This holds for the jobs that were committed before and that no
+   *   other worker is taking at the same time. If a store lets only one worker claim at a time, it holds for all jobs.
    * - Never runs more jobs than the limits of their queues and the setting max-concurrent-jobs allow.
    * - In a queue with aging, the priority of a job rises with its waiting time. Jobs that were enqueued with the same priority
    *   keep their order. If jobs of more than 64 priorities are ready, one claim considers only some of these priorities.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
+  /**
+   * Returns the running jobs that a worker holds. A worker calls this after `claim` or `adopt` failed, because its change may
+   * have been committed although the answer got lost. Waits until it is certain whether each such change was committed.
+   */
+  mine(workerId: string): Promise<ClaimedJob[]>;
   /**
    * Returns when the next job can be claimed from `queues`, or from any queue if that is null. The time is in the past if a job
    * can be claimed now, and null if there is none. Ignores max-concurrent-jobs, paused queues and queues at their concurrency limit.
@@ -29,19 +36,37 @@ export interface ClaimStore {
   settle(settlement: Settlement): Promise<SettleAnswer>;
   /** Stores why a running attempt is about to be stopped. A reason that was stored before stays. Returns false if the claim is lost. */
   mark(claim: Claim, reason: EndReason): Promise<boolean>;
-  /** Takes a running job over from another worker. Returns null if the claim no longer holds, so only one worker succeeds. */
+  /**
+   * Takes a running job over from another worker. Returns null if the claim no longer holds, so only one worker succeeds. Also
+   * returns null if the attempt is of another host and a worker of that host still has a lease: that host can find out how the
+   * attempt ends, and this one cannot. A store that one host uses has no attempts of other hosts.
+   */
   adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
   /** Returns every running job with the worker that holds it. */
   runningJobs(): Promise<ClaimedJob[]>;
-  /** Returns the running attempts of a worker that are to be stopped, each with the stored reason. */
-  endReasons(workerId: string): Promise<{ attempt: number; reason: EndReason }[]>;
-  /** Returns the seal that was stored last, or null if there is none. */
+  /** Returns what is wished of the running attempts of a worker. Attempts of which nothing is wished are not returned. */
+  wishes(workerId: string): Promise<Wish[]>;
+  /** Removes the wish for this signal after it was sent. Does nothing if the claim is lost, or if another signal is wished now. */
+  signalSent(claim: Claim, signal: NodeJS.Signals): Promise<void>;
+  /** Returns the seal that this host stored last, or null if there is none. */
   seal(): Promise<Seal | null>;
-  /** Stores the value of a seal with the number of the last attempt. Storing the same value again changes nothing. */
+  /** Stores the value of this host's seal with the number of the last attempt. Storing the same value again changes nothing. */
   storeSeal(value: string): Promise<void>;
 }
 
+/**
+ * What is wished of a running attempt. It is stored, because the user may be on another host than the attempt. If `end` is set, the
+ * worker ends the attempt for this reason, and `signal` is the first signal, by default SIGTERM. Otherwise the worker sends
+ * `signal` to the processes of the attempt, and the attempt continues.
+ */
+export interface Wish {
+  claim: Claim;
+  end: EndReason | null;
+  signal: NodeJS.Signals | null;
+}
+
 export interface ClaimRequest {
+  /** A registered worker. A store may return no jobs if it is not registered, or if its lease is over. */
   workerId: string;
   limit: number;
   /**

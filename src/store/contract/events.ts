@@ -3,10 +3,14 @@ import type { EventRetention } from '../../core/retention.ts';
 
 /**
  * Keeps the log of changes to jobs, queues, schedules, settings and workers. Each change is in it once, as soon as the change
- * is committed. Heartbeats and stop orders are not logged.
+ * is committed. Heartbeats, stop orders and wished signals are not logged.
+ *
+ * An event has a higher number than every event whose change was committed before its own change began. The events of one job
+ * are in the order of its changes. Changes that happen at the same time may be in either order. In a store that makes one
+ * change at a time, events are in the order of the commits.
  */
 export interface EventStore {
-  /** Returns at most `limit` events with numbers above `after`, in the order of the commits, numbered without a gap. */
+  /** Returns at most `limit` events with numbers above `after`, in the order of their numbers. The numbers have no gap, and an event never appears below one that was read. */
   events(after: number, limit: number): Promise<StoreEvent[]>;
   /**
    * Returns at most `limit` events of one job, newest first. Reads all events with numbers above `after` and up to `to`. Jobs

@@ -19,8 +19,16 @@ export interface JobActionStore {
    * so jobs that wait for it are cancelled, held or run, depending on their policy.
    */
   remove(ids: string[], from: readonly State[], now: number): Promise<RemovedJobs>;
-  /** Immediately cancels jobs that are not running. For a running job it stores the request, and the worker that holds the job stops it. */
-  cancel(ids: string[], now: number): Promise<CancelledJobs>;
+  /**
+   * Immediately cancels jobs that are not running. For a running job it stores the wish, and the worker that holds the job stops
+   * it, first with `signal` if that is given. A later cancel without a signal does not change an earlier one.
+   */
+  cancel(ids: string[], now: number, signal?: NodeJS.Signals): Promise<CancelledJobs>;
+  /**
+   * Stores the wish that the workers of running jobs signal their processes, for an attempt that this host cannot signal. A
+   * later wish replaces one that was not fulfilled yet. Returns the ids of the jobs that run and are not being stopped.
+   */
+  wishSignal(ids: string[], signal: NodeJS.Signals): Promise<string[]>;
   /** Keeps waiting jobs from being claimed, even when they are due. Returns the ids of the changed jobs. */
   hold(ids: string[], now: number): Promise<string[]>;
   /** Releases held jobs. Returns the ids of the released jobs. */

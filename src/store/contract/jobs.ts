@@ -123,6 +123,8 @@ export interface Attempt {
   outputBytes: number;
   truncated: boolean;
   leftBehind: number[];
+  /** The name of the host that has the attempt's files. Null if this host has them, and always in a store that one host uses. */
+  otherHost: string | null;
 }
 
 /** A job that depends on another one. The phase is `open` while it waits for that one. */

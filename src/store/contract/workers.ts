@@ -8,8 +8,16 @@ export interface WorkerStore {
    * numbers, even in a store that was restored from an older copy or repaired.
    */
   register(worker: NewWorker, lastUsedAttempt?: number): Promise<void>;
-  /** Renews the heartbeat and returns the worker's stop order. Returns null if the worker is no longer registered. */
-  beat(workerId: string, draining: boolean, now: number): Promise<{ order: StopOrder | null } | null>;
+  /**
+   * Renews the heartbeat and the lease, which ends `leaseMs` later by the clock of the store. Returns the worker's stop order, or
+   * null if the worker is no longer registered.
+   */
+  beat(
+    workerId: string,
+    draining: boolean,
+    leaseMs: number,
+    now: number,
+  ): Promise<{ order: StopOrder | null } | null>;
   /** Returns the worker's stop order without a write, or null if it has none. */
   stopOrderOf(workerId: string): Promise<StopOrder | null>;
   /** Removes a worker. Returns false, and changes nothing, if it holds a job or is not registered. */
@@ -19,6 +27,7 @@ export interface WorkerStore {
    * stop. Before an heir leaves, it looks for running jobs whose worker is gone. Returns false if nothing has changed.
    */
   handOver(workerId: string, heirs: string[]): Promise<boolean>;
+  /** Returns all registered workers, with those that started first in front. The store compares the leases with its own clock. */
   workers(): Promise<Worker[]>;
   /**
    * Registers a supervisor, so that it can be ordered to stop while it has no worker. Returns the mark of the last `orderAll`,
@@ -66,12 +75,16 @@ export interface NewWorker extends RegisteredProcess {
   concurrency: number;
   queues: string[] | null;
   startedAt: number;
+  /** The length of the first lease, which the first heartbeat renews. */
+  leaseMs: number;
 }
 
-export interface Worker extends NewWorker {
+export interface Worker extends Omit<NewWorker, 'leaseMs'> {
   lastHeartbeat: number;
   /** Rises with every heartbeat, so an observer needs no clock in common with the worker. */
   beat: number;
+  /** Tells whether the worker's lease was not over when it was read. A worker without a lease counts as dead on other hosts. */
+  hasLease: boolean;
   draining: boolean;
   order: StopOrder | null;
   currentJobs: string[];

@@ -1,13 +1,14 @@
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
-import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
-import type { Connection } from './connection.ts';
+import { JOB_SIGNALS } from '../../core/signals.ts';
+import type { ClaimRequest, ClaimResult, ClaimStore, Wish } from '../contract/claims.ts';
+import type { Connection, Row } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { type OpenQueue, openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { toClaimedJob } from './rows.ts';
+import { toClaim, toClaimedJob } from './rows.ts';
 import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
@@ -44,7 +45,10 @@ export function claimStore(db: Connection): ClaimStore {
         db.run(sql.putSeal, `${value} ${Number(db.get(sql.lastAttempt)?.number ?? 0)}`);
       }),
     runningJobs: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
-    endReasons: (workerId) => db.read(() => db.all(sql.endReasons, workerId)),
+    mine: (workerId) => db.read(() => db.all(sql.jobsOfWorker, workerId).map(toClaimedJob)),
+    wishes: (workerId) => db.read(() => db.all(sql.wishes, workerId).map(toWish)),
+    signalSent: ({ attempt, token }, signal) =>
+      db.write('signalSent', () => void db.run(sql.clearSignal, attempt, token, signal)),
   };
 }
 
@@ -53,6 +57,11 @@ function mark(db: Connection, { attempt, token }: Claim, reason: EndReason): boo
   if (db.run(sql.markAttempt, reason, attempt, token) === 0) return false;
   if (before === null) recordAttemptEvent(db, attemptEndingEvent(reason), attempt);
   return true;
+}
+
+function toWish(row: Row): Wish {
+  const signal = JOB_SIGNALS.find((one) => one === row.signal) ?? null;
+  return { claim: toClaim(row), end: row.end_reason as EndReason | null, signal };
 }
 
 function readSeal(db: Connection): Seal | null {

@@ -31,7 +31,10 @@ export function jobActionStore(db: Connection): JobActionStore {
     keyHolder: (id, from, now) =>
       db.read(() => (db.get(sql.keyHolder, id, JSON.stringify(from), now)?.id as string | undefined) ?? null),
     remove: (ids, from, now) => db.write('remove', () => remove(db, ids, from, now), { usesBallast: true }),
-    cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now), { usesBallast: true }),
+    cancel: (ids, now, signal) =>
+      db.write('cancel', () => cancel(db, ids, now, signal ?? null), { usesBallast: true }),
+    wishSignal: (ids, signal) =>
+      db.write('wishSignal', () => ids.filter((id) => db.run(sql.wishSignal, signal, id) === 1)),
     hold: (ids, now) => changeEach('hold', ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
     release: (ids, now) => changeEach('release', ids, { kind: 'released' }, (id) => release(db, id, now)),
     edit: (ids, changes, now) =>
@@ -77,7 +80,7 @@ function remove(db: Connection, ids: string[], from: readonly State[], now: numb
   return removed;
 }
 
-function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
+function cancel(db: Connection, ids: string[], now: number, signal: NodeJS.Signals | null): CancelledJobs {
   const result: CancelledJobs = { cancelled: [], ending: [], ended: [], dependents: [] };
   const cancelledParents: EndedParent[] = [];
   const figures = newTally(db);
@@ -87,7 +90,7 @@ function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
     if (job.phase === 'running') {
       const attempt = job.attempt as number;
       const wasCancelled = db.get(endReason, attempt)?.end_reason === 'cancelled';
-      db.run(sql.cancelAttempt, attempt);
+      db.run(sql.cancelAttempt, signal, attempt);
       if (!wasCancelled) recordAttemptEvent(db, attemptEndingEvent('cancelled'), attempt, db.actor);
       result.ending.push(id);
     } else if (db.run(sql.cancelJob, now, now, 'cancelled before it ran', job.number as number) === 1) {

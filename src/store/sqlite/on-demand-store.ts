@@ -60,19 +60,22 @@ const JOB_ACTIONS: Names<JobActionStore> = {
   keyHolder: true,
   remove: true,
   cancel: true,
+  wishSignal: true,
   hold: true,
   release: true,
   edit: true,
 };
 const CLAIMS: Names<ClaimStore> = {
   claim: true,
+  mine: true,
   nextDue: true,
   busyQueues: true,
   settle: true,
   mark: true,
   adopt: true,
   runningJobs: true,
-  endReasons: true,
+  wishes: true,
+  signalSent: true,
   seal: true,
   storeSeal: true,
 };

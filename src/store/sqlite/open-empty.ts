@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stateBeside } from '../../state/state-directory.ts';
+import { fileSignals } from '../../state/wake.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
@@ -11,14 +12,16 @@ import { sqliteStore } from './store.ts';
 /** Opens an empty store in memory in place of one that does not exist, for commands that only read. Creates no file. */
 export async function openEmpty(
   location: string,
-  { actor, now }: Pick<OpenOptions, 'actor' | 'now'>,
+  { actor, clock }: Pick<OpenOptions, 'actor' | 'clock'>,
 ): Promise<OpenedStore> {
   const path = resolve(location);
-  const connection = await connect(path, { open: () => new DatabaseSync(':memory:'), actor, now });
+  const connection = await connect(path, { open: () => new DatabaseSync(':memory:'), actor, now: clock.now });
   await migrate(connection);
   return {
     store: sqliteStore(connection),
     stateDirectory: stateBeside(path),
+    signals: fileSignals(stateBeside(path)),
+    clock,
     created: false,
     missing: true,
     schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION },

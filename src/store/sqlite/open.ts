@@ -10,9 +10,11 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
+import { fileSignals } from '../../state/wake.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import { fileSystemOf } from './care/file-system.ts';
 import { refuseNonFile, refuseOddFile } from './care/odd-file.ts';
@@ -37,7 +39,7 @@ const DEFAULTS: OpenOptions = {
   anyOwner: false,
   ifOlder: 'migrate',
   partsOnDemand: false,
-  now: Date.now,
+  clock: systemClock,
 };
 
 /** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
@@ -68,6 +70,8 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
   return {
     store,
     stateDirectory: stateBeside(path),
+    signals: fileSignals(stateBeside(path)),
+    clock: options.clock,
     created,
     schema: { found, known: SCHEMA_VERSION },
     warning:
@@ -80,12 +84,12 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
 /** Opens the file in WAL mode. From then on, `restore` and `db repair` cannot replace it. If one of them has just replaced it, opens the new file. */
 async function openInWalMode(
   path: string,
-  { actor, ifOlder, now }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'now'>,
+  { actor, ifOlder, clock }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'clock'>,
 ): Promise<{ connection: Connection; found: number }> {
   refuseReopening(path);
   const refuse = ifOlder === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
-    const connection = await connect(path, { actor, now });
+    const connection = await connect(path, { actor, now: clock.now });
     try {
       const checkVersion = (): Promise<number> =>
         connection.read(() => refuse(connection, readVersion(connection)));

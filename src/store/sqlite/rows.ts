@@ -1,6 +1,6 @@
 import type { NamedField } from '../../core/field.ts';
 import { JOB_DEFAULTS } from '../../core/field-list.ts';
-import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
+import type { Claim, ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { Attempt, ListedJob } from '../contract/jobs.ts';
 import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts';
@@ -94,17 +94,24 @@ export function toListedJob(row: Row): ListedJob {
   return Object.assign(toJob(row), { number: row.number as number });
 }
 
+export const toClaim = (row: Row): Claim => ({
+  job: row.number as number,
+  token: row.token as number,
+  attempt: row.attempt as number,
+});
+
 export function toClaimedJob(row: Row): ClaimedJob {
   return Object.assign(toJob(row), {
-    claim: { job: row.number as number, token: row.token as number, attempt: row.attempt as number },
+    claim: toClaim(row),
     ordinal: row.runs as number,
     endReason: row.end_reason as EndReason | null,
+    otherHost: null,
   });
 }
 
 export function toAttempt(row: Row): Attempt {
   const read = { truncated: row.truncated === 1, leftBehind: parseJson(row.leftBehind, []) };
-  return { ...row, ...read } as unknown as Attempt;
+  return { ...row, ...read, otherHost: null } as unknown as Attempt;
 }
 
 type OrderedProcess = RegisteredProcess & { order: StopOrder | null };
@@ -118,7 +125,8 @@ export function toStopMark(row: Row): StopMark {
   return parseJson<StopMark>(row.value, { boot: '', at: 0, by: [] });
 }
 
-export function toWorker({ queues, draining, currentJobs, ...rest }: Row): Worker {
+export function toWorker({ queues, hasLease, draining, currentJobs, ...rest }: Row): Worker {
   const lists = { queues: parseJson(queues, null), currentJobs: parseJson(currentJobs, []) };
-  return { ...toRegistered(rest), ...lists, draining: draining === 1 } as unknown as Worker;
+  const flags = { hasLease: hasLease === 1, draining: draining === 1 };
+  return { ...toRegistered(rest), ...lists, ...flags } as unknown as Worker;
 }

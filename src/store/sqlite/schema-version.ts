@@ -5,7 +5,9 @@ import type { Connection } from './connection.ts';
 export const FIRST_VERSION = 20;
 /** The SQL of each migration, oldest first. A released migration never changes. */
 export const MIGRATIONS: readonly string[] = [
-  '/* Attempts have no directories of their own since version 21. Workers of version 20 would not find the files of an attempt. */',
+  // Since this version, attempts have no directories of their own, too. Older workers would not find the files of an attempt.
+  `ALTER TABLE attempt ADD COLUMN signal TEXT;
+  ALTER TABLE worker ADD COLUMN lease_until INTEGER NOT NULL DEFAULT 0 CHECK (lease_until BETWEEN 0 AND 8640000000000000)`,
 ];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
 

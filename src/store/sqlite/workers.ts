@@ -24,15 +24,15 @@ export function workerStore(db: Connection): WorkerStore {
           sql.insertWorker,
           ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
           ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
-          ...[worker.startedAt, worker.startedAt, worker.supervisor],
+          ...[worker.startedAt, worker.startedAt, worker.startedAt + worker.leaseMs, worker.supervisor],
         );
         const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
         recordEvent(db, { kind: 'worker-ready', detail }, id);
       }),
-    beat: (workerId, draining, now) =>
+    beat: (workerId, draining, leaseMs, now) =>
       db.write('beat', () => {
         db.checkFile();
-        if (db.run(sql.beatWorker, now, draining ? 1 : 0, workerId) === 0) return null;
+        if (db.run(sql.beatWorker, now, now + leaseMs, draining ? 1 : 0, workerId) === 0) return null;
         return { order: stopOrderOf(db, workerId) };
       }),
     stopOrderOf: (workerId) => db.read(() => stopOrderOf(db, workerId)),
@@ -42,7 +42,7 @@ export function workerStore(db: Connection): WorkerStore {
       db.write('handOver', () =>
         recordStopped(db.run(sql.deleteWithHeir, workerId, JSON.stringify(heirs)), workerId),
       ),
-    workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
+    workers: () => db.read(() => db.all(sql.workers, db.now()).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', () => {
         db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);

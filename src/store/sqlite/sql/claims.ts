@@ -62,10 +62,15 @@ export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason,
   WHERE number = ? AND token = ? AND finished_at IS NULL`; // fault-control: mark-token
 export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`; // fault-control: adopt-token
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?'; // fault-control: adopt-attempt-token
-export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
+const RUNNING_JOBS = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE phase = 'running'`;
-export const endReasons = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
-  WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
+export const runningJobs = RUNNING_JOBS;
+export const jobsOfWorker = `${RUNNING_JOBS} AND worker_id = ?`;
+export const wishes = `SELECT job.number, job.token, job.attempt, end_reason, signal
+  FROM job JOIN attempt ON attempt.number = job.attempt
+  WHERE phase = 'running' AND job.worker_id = ? AND coalesce(end_reason, signal) IS NOT NULL`;
+export const clearSignal = `UPDATE attempt SET signal = NULL
+  WHERE number = ? AND token = ? AND signal = ? AND end_reason IS NULL AND finished_at IS NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
 export const setting = 'SELECT value FROM setting WHERE key = ?';
 export const seal = "SELECT value FROM meta WHERE key = 'seal'";

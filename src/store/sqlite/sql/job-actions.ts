@@ -20,7 +20,11 @@ export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AN
 export const jobSummary = 'SELECT number, phase, state, attempt, depends_on FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
   last_error = ? WHERE number = ? AND phase NOT IN ('running', 'ended')`;
-export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE number = ? AND finished_at IS NULL`;
+/** Cancels an attempt. A signal that was wished before the cancel is not the first signal of the cancel. */
+export const cancelAttempt = `UPDATE attempt SET signal = coalesce(?, iif(end_reason = 'cancelled', signal, NULL)),
+  end_reason = 'cancelled' WHERE number = ? AND finished_at IS NULL`;
+export const wishSignal = `UPDATE attempt SET signal = ? WHERE end_reason IS NULL AND finished_at IS NULL
+  AND number = (SELECT attempt FROM job WHERE id = ? AND phase = 'running')`;
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 /** Releases a job. Its wait begins now at the earliest, because the time on hold does not count. */
 export const releaseHeld = `UPDATE job SET due_at = max(due_at, ?), phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,

@@ -1,9 +1,10 @@
 export const deleteLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
 export const setLastAttempt = "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempt', ?)";
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
-  concurrency, queues, started_at, last_heartbeat, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  concurrency, queues, started_at, last_heartbeat, lease_until, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   coalesce((SELECT stop_order FROM supervisor WHERE id = ?), 0))`;
-export const beatWorker = 'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, draining = ? WHERE id = ?';
+export const beatWorker =
+  'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, lease_until = ?, draining = ? WHERE id = ?';
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = ?';
 export const deleteWorker = `DELETE FROM worker WHERE id = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
@@ -12,7 +13,7 @@ export const deleteWithHeir = `DELETE FROM worker WHERE id = ? AND EXISTS (SELEC
 const SELECT_PROCESS = `SELECT id, pid, start_time AS startTime, host, boot, pid_namespace AS pidNamespace,
   stop_order AS stopOrder`;
 export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS startedAt,
-  last_heartbeat AS lastHeartbeat, beat, draining, (SELECT json_group_array(job.id) FROM job
+  last_heartbeat AS lastHeartbeat, lease_until > ? AS hasLease, beat, draining, (SELECT json_group_array(job.id) FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS currentJobs FROM worker ORDER BY started_at, id`;
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES (?, ?, ?, ?, ?, ?)`;

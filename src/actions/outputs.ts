@@ -1,0 +1,55 @@
+import { QueueError } from '../core/errors.ts';
+import type { Stream } from '../core/job.ts';
+import { type OutputRange, outputPieces, outputRange, outputSize, sliceOf } from '../state/output.ts';
+import { type OutputReader, outputReader } from '../state/output-reader.ts';
+import { type OutputPlace, outputPlaceIn, placeOfAttempt } from '../state/place.ts';
+import type { Attempt } from '../store/contract/jobs.ts';
+import type { App } from './app.ts';
+
+/* Everything that reads the output of an attempt calls these functions, because the output may be on another host. */
+
+/** Returns the output of one stream of an attempt in pieces, from the store or from its file. */
+export async function readOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
+  const stored = await app.store.output(attempt.number, stream);
+  return stored === null ? outputPieces(outputPlaceOf(app, attempt, stream)) : [stored];
+}
+
+/** Reads a byte range of the output of one stream, from the store or from its file. */
+export async function readRange(
+  app: App,
+  attempt: Attempt,
+  stream: Stream,
+  from: number,
+  maxBytes: number,
+): Promise<OutputRange> {
+  const stored = await app.store.output(attempt.number, stream);
+  if (stored !== null) return sliceOf(stored, from, maxBytes);
+  const range = outputRange(outputPlaceOf(app, attempt, stream), from, maxBytes);
+  if (range.size > 0) return range;
+  // If the attempt has ended in the meantime, short output has moved to the store.
+  const moved = await app.store.output(attempt.number, stream);
+  return moved === null ? range : sliceOf(moved, from, maxBytes);
+}
+
+/** Returns a reader of the growing output of one stream. On another host than that of the attempt, it finds no file. */
+export function readerOf(app: App, { number }: Attempt, stream: Stream): OutputReader {
+  return outputReader(outputPlaceIn(placeOfAttempt(app, number), stream));
+}
+
+/** Returns how many bytes a running attempt has written to its files. Only split output has the second file. */
+export function writtenBytes(app: App, { number }: Attempt): number {
+  const place = placeOfAttempt(app, number);
+  return outputSize(outputPlaceIn(place, 'stdout')).bytes + outputSize(outputPlaceIn(place, 'stderr')).bytes;
+}
+
+/** Returns the paths for the output of one stream, whether or not the files exist. Throws if they are on another host. */
+export function outputPlaceOf(app: App, attempt: Attempt, stream: Stream): OutputPlace {
+  const { number, ordinal, otherHost, finishedAt, outputBytes } = attempt;
+  if (otherHost !== null && (finishedAt === null || outputBytes > 0))
+    throw new QueueError(
+      'wrong-state',
+      `the output of attempt ${ordinal} is on the host ${otherHost}`,
+      'run the command on that host',
+    );
+  return outputPlaceIn(placeOfAttempt(app, number), stream);
+}

@@ -1,0 +1,52 @@
+import type { ClaimedJob } from '../core/job.ts';
+import { placeOfAttempt } from '../state/place.ts';
+import type { Adoption, FinishedAttempt } from './attempt.ts';
+import { decideSettlement } from './deciding.ts';
+import { runAdopted } from './recovery.ts';
+import { freeSlots, launch } from './slots.ts';
+import type { WorkerState } from './state.ts';
+
+/** The claims and adoptions of a worker that failed. Each may have been committed before its answer got lost. */
+export interface LostAnswers {
+  /** Whether a claim or an adoption has failed since this worker last looked for its effect. */
+  possible: boolean;
+  /** What is known about each attempt whose adoption failed, by the number of the attempt. */
+  readonly adoptions: Map<number, Omit<Adoption, 'seal'>>;
+}
+
+export function noLostAnswers(): LostAnswers {
+  return { possible: false, adoptions: new Map() };
+}
+
+/**
+ * Takes up the jobs that this worker holds without knowing it, because the answer to a claim or an adoption got lost. No other
+ * worker would run them, because this one is alive. Returns how many there were.
+ */
+export async function takeUpOwnClaims(worker: WorkerState): Promise<number> {
+  const { app, id, lostAnswers, order, throttle } = worker;
+  if (worker.over || (throttle.paused && order === null)) return 0;
+  const unknown = (await app.store.mine(id)).filter((job) => !isKnown(worker, job));
+  for (const job of unknown) await takeUp(worker, job);
+  lostAnswers.adoptions.clear();
+  lostAnswers.possible = false;
+  return unknown.length;
+}
+
+function isKnown({ live, ended }: WorkerState, { claim }: ClaimedJob): boolean {
+  return live.has(claim.attempt) || ended.some(({ job }) => job.claim.attempt === claim.attempt);
+}
+
+/** Continues an adoption, or starts a claimed job. If there is no slot for the job any more, it goes back to its queue. */
+async function takeUp(worker: WorkerState, job: ClaimedJob): Promise<void> {
+  const adoption = worker.lostAnswers.adoptions.get(job.claim.attempt);
+  if (adoption !== undefined) await runAdopted(worker, job, adoption);
+  else if (freeSlots(worker) > 0) launch(worker, job, null);
+  else worker.ended.push(withoutStart(worker, job));
+}
+
+/** Returns the end of an attempt that this worker has not started and does not start any more. */
+function withoutStart(worker: WorkerState, job: ClaimedJob): FinishedAttempt {
+  const place = placeOfAttempt(worker.app, job.claim.attempt);
+  const attempt = { context: worker, job, place, adoption: null };
+  return decideSettlement(attempt, { outcome: { why: 'never-started' }, hasNoPlace: true });
+}
