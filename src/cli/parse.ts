@@ -3,8 +3,8 @@ import { QueueError, usageError } from '../core/errors.ts';
 import { STATE_ALIASES, STATES } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
-import { FLAG_HINTS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
+import { FLAG_HINTS } from './flag-hints.ts';
 
 /** A prefix for negative numbers, which would look like flags. No real argument can contain a NUL. */
 const NUMBER_PREFIX = '\0';

@@ -20,7 +20,7 @@ const MOST_SYNCS_ALONE = 5;
 /** A commit into a -wal that another process keeps open. SQLite then syncs the directory, too, once in each process. */
 const MOST_SYNCS_BESIDE_OTHERS = 2;
 /** Other modules of the runtime cost up to two milliseconds each, such as node:crypto. */
-const RUNTIME_MODULES = ['node:buffer', 'node:fs', 'node:path', 'node:sqlite'];
+const RUNTIME_MODULES = ['node:fs', 'node:path', 'node:sqlite'];
 
 const ROOT = resolve(import.meta.dir, '../..');
 const STRACE = Bun.which('strace');

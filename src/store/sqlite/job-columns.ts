@@ -23,10 +23,10 @@ export const RARE_KEYS = [...OWN_FIELDS, ...START_FIELDS]
 export const RARE_DEFAULTS = RARE_KEYS.map((key) => JOB_DEFAULTS[key]);
 
 /** The columns that hold JSON, and whether it is an array or an object. */
-export const JSON_COLUMNS: Record<string, 'array' | 'object'> = Object.fromEntries([
-  ...OWN_FIELDS.flatMap((field) => (isJson(field) ? [[field.name, field.type!.type]] : [])),
-  ...['hooks', 'policy', 'start'].map((column) => [column, 'object']),
-]);
+export const JSON_COLUMNS: Record<string, 'array' | 'object'> = {};
+for (const field of OWN_FIELDS)
+  if (isJson(field)) JSON_COLUMNS[field.name] = field.type!.type as 'array' | 'object';
+for (const column of ['hooks', 'policy', 'start']) JSON_COLUMNS[column] = 'object';
 
 export function isJson({ type }: NamedField): boolean {
   return type!.type === 'array' || type!.type === 'object';
