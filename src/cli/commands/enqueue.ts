@@ -3,7 +3,6 @@ import { looksLikeJson, readCommand } from '../../actions/read-command.ts';
 import type { ReadJobs } from '../../actions/read-jobs.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
-import { JOB_FIELDS } from '../../core/job-fields.ts';
 import type { JobInput } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
@@ -235,7 +234,10 @@ export function checkGivenOnce(name: string, input: Input): void {
 
 async function readInput(input: Input, now: number): Promise<{ read: ReadJobs; many: boolean }> {
   const [text] = input.args;
-  if (input.rest !== null) return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
+  if (input.rest !== null) {
+    const { JOB_FIELDS } = await import('../../core/job-fields.ts');
+    return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
+  }
   if (text !== undefined && looksLikeJson(text)) {
     const { readJsonJobs } = await import('../../actions/read-jobs.ts');
     return { read: readJsonJobs(text, now), many: text.trimStart().startsWith('[') };

@@ -1,11 +1,13 @@
-import type { NamedField } from '../../core/field.ts';
-import { JOB_DEFAULTS, KEPT_FIELDS } from '../../core/field-list.ts';
+import { JOB_DEFAULTS } from '../../core/job-defaults.ts';
+import { STORED_FIELDS, type StoredField } from '../../core/stored-fields.ts';
 
 /** The fields that have a column of their own with the same name. */
-export const OWN_FIELDS = KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);
+export const OWN_FIELDS = STORED_FIELDS.filter(
+  (field) => field.in === undefined && field.column === undefined,
+);
 export const EDITABLE_FIELDS = OWN_FIELDS.filter((field) => field.edit !== undefined);
 /** The fields that share the JSON object in the column `start`. Those that a job does not set are left out of it. */
-export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'start');
+export const START_FIELDS = STORED_FIELDS.filter((field) => field.column === 'start');
 
 /** The columns of `job` that hold what a user sets, without those of unique keys. */
 export const FIELD_COLUMNS = [...OWN_FIELDS.map((field) => field.name), 'hooks', 'policy', 'start'];
@@ -28,6 +30,6 @@ for (const field of OWN_FIELDS)
   if (isJson(field)) JSON_COLUMNS[field.name] = field.type!.type as 'array' | 'object';
 for (const column of ['hooks', 'policy', 'start']) JSON_COLUMNS[column] = 'object';
 
-export function isJson({ type }: NamedField): boolean {
+export function isJson({ type }: Pick<StoredField, 'type'>): boolean {
   return type!.type === 'array' || type!.type === 'object';
 }
