@@ -21,7 +21,7 @@ export function parseInput(command: Command, args: string[]): Input {
   const ownArgs = (end === -1 ? args : args.slice(0, end)).map((arg) => {
     const bareValue = arg.startsWith('--') ? flags[arg.slice(2)]?.bareValue : undefined;
     if (bareValue !== undefined) return `${arg}=${bareValue}`;
-    return /^-\d/.test(arg) ? NUMBER_PREFIX + arg : arg;
+    return arg.startsWith('-') && /^-\d/.test(arg) ? NUMBER_PREFIX + arg : arg;
   });
   const { values, positionals, flagArgs } = parseFlags(command, flags, ownArgs);
   const all = (flag: string): string[] => (values.get(flag) ?? []).map(withoutPrefix);

@@ -22,7 +22,7 @@ import { printError } from './print-error.ts';
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let io = createIo({
-    json: args.some((arg) => /^--json(=|$)/.test(arg)),
+    json: args.some((arg) => arg === '--json' || arg.startsWith('--json=')),
     quiet: false,
     color: 'auto',
     environment,

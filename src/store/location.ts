@@ -20,6 +20,7 @@ const IN_MEMORY = /^((file|sqlite):\/*)?:memory:/i;
 
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
 function resolveScheme(location: string): string {
+  if (!location.includes(':')) return location;
   const scheme = URL_SCHEME.exec(location)?.[1]?.toLowerCase();
   if (IN_MEMORY.test(location))
     throw new QueueError(

@@ -81,7 +81,8 @@ export default defineCommand({
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
-  returnsJobExitCode: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
+  returnsJobExitCode: (args) =>
+    args.some((arg) => arg.startsWith('-') && /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
   usageHint: (words, flags) => severalWordsHint('enqueue', words, flags),
   async run(context, given) {
     const input = withFileArgument(given);
