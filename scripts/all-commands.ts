@@ -1,4 +1,4 @@
-import type { Command } from '../src/cli/command.ts';
+import { type Command, loadCommand } from '../src/cli/command.ts';
 import { isGroup, SECTIONS } from '../src/cli/commands.ts';
 
 /** Loads every command that the help lists, section by section. */
@@ -8,7 +8,7 @@ export async function allCommands(): Promise<[heading: string, commands: Command
       const loads = Object.values(entries).flatMap((entry) =>
         isGroup(entry) ? Object.values(entry.commands) : [entry],
       );
-      return [heading, await Promise.all(loads.map(async (load) => (await load()).default))];
+      return [heading, await Promise.all(loads.map(loadCommand))];
     }),
   );
 }

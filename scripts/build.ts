@@ -1,16 +1,16 @@
 /** Builds dist/: the executable and its man page, the same program for Node, and the library with its types. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { EXECUTABLE_FLAGS } from './executable.ts';
 import { manPage } from './man-page.ts';
 
 const bun = process.execPath;
 
-function run(program: string, args: string[]): void {
+function run(program: string, args: string[], environment: Record<string, string> = {}): void {
   const { status, stdout, stderr } = spawnSync(program, args, {
     encoding: 'utf8',
-    env: { ...process.env, NODE_ENV: 'production' },
+    env: { ...process.env, NODE_ENV: 'production', ...environment },
   });
   if (status === 0) return;
   process.stderr.write(`${stdout}${stderr}`);
@@ -23,7 +23,11 @@ run(bun, ['--no-install', 'scripts/licenses.ts']);
 /** The files are built in this directory and then moved to dist/, so that a failed build leaves dist/ as it was. */
 const staging = 'dist/.new';
 rmSync(staging, { recursive: true, force: true });
-run(bun, ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', `${staging}/queuectl`]);
+const executable = `${staging}/queuectl`;
+const build = ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', executable];
+run(bun, build);
+run(bun, [...build, `--bytecode-order=${recordEnqueue()}`]);
+rmSync(`${staging}/order`, { recursive: true });
 // The executable already contains the source maps.
 for (const name of readdirSync(staging)) if (name.endsWith('.map')) rmSync(`${staging}/${name}`);
 run(bun, [
@@ -48,6 +52,16 @@ for (const name of readdirSync(staging)) {
   renameSync(`${staging}/${name}`, `dist/${name}`);
 }
 rmSync(staging, { recursive: true });
+
+/** Runs an `enqueue` and returns the file that lists the functions it used. The next build puts their bytecode together. */
+function recordEnqueue(): string {
+  const order = `${staging}/order/functions`;
+  mkdirSync(dirname(order), { mode: 0o700 });
+  const environment = { QUEUECTL_DB: resolve(`${staging}/order/queue.db`) };
+  run(executable, ['enqueue', 'true'], environment);
+  run(executable, ['enqueue', 'true'], { ...environment, BUN_BYTECODE_ORDER_OUT: order });
+  return order;
+}
 
 /** Removes the declarations of internals: all that the entry point of the library does not import, even indirectly. */
 function removeUnneededTypes(entry: string): void {

@@ -6,6 +6,7 @@ export const EXECUTABLE_FLAGS = [
     '--bytecode',
     '--format=esm',
     '--splitting',
+    '--min-chunk-size=65536',
     '--sourcemap',
     '--reject-unresolved',
   ],
@@ -13,5 +14,6 @@ export const EXECUTABLE_FLAGS = [
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
     '--compile-exec-argv=--unhandled-rejections=throw',
+    '--compile-jit-policy=4',
   ],
 ];

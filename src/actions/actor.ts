@@ -10,12 +10,13 @@ export function actorOf(environment: NodeJS.ProcessEnv): string {
 /** The name that Bun returns for every account if USER is not set. */
 const UNKNOWN = 'unknown';
 
-/** Returns the name of the account, or a text such as `uid 1000` if it has no name, as in some containers. */
+/** Returns the name of the account, or a text such as `uid 1000` if it has no name, as in some containers. Reading a file is cheaper than loading node:os. */
 function accountName(): string {
   const uid = process.getuid?.();
+  const listed = nameIn(maybeRead('/etc/passwd') ?? '', uid);
+  if (listed !== null) return listed;
   const name = orNull(() => process.getBuiltinModule('node:os').userInfo().username);
-  if (name !== null && name !== '' && name !== UNKNOWN) return name;
-  return nameIn(maybeRead('/etc/passwd') ?? '', uid) ?? `uid ${uid ?? '?'}`;
+  return name !== null && name !== '' && name !== UNKNOWN ? name : `uid ${uid ?? '?'}`;
 }
 
 /** Returns the name of the account with this uid in a passwd file, or null. */

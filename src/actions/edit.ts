@@ -1,6 +1,6 @@
+import { checkAtMostOnce } from '../core/at-most-once.ts';
 import { editRule } from '../core/job-action-rules.ts';
 import type { JobChanges } from '../core/job-changes.ts';
-import { checkAtMostOnce } from '../core/job-input.ts';
 import { actOnJobs, type JobActionResult } from './act.ts';
 import type { App } from './app.ts';
 import { checkSecrets } from './enqueue.ts';

@@ -1,9 +1,10 @@
+import { checkAtMostOnce } from '../core/at-most-once.ts';
 import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import { withDefaults } from '../core/field-list.ts';
 import { checkSameKey } from '../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
-import { checkAtMostOnce, type JobInput } from '../core/job-input.ts';
+import { withDefaults } from '../core/job-defaults.ts';
+import type { JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';

@@ -1,7 +1,8 @@
 import type { ReadJob } from '../core/job-input.ts';
 import { orNull } from '../core/or-null.ts';
 import type { CommandTemplate } from '../core/template.ts';
-import { looksLikeJson, noJobsError, parseJson, readJob } from './read-jobs.ts';
+import { looksLikeJson } from './read-command.ts';
+import { noJobsError, parseJson, readJob } from './read-jobs.ts';
 import { splitElements, splitLines, splitObjects } from './split-chunks.ts';
 
 /** A text in chunks. Every iteration starts at the beginning of the text. */

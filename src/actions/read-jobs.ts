@@ -1,4 +1,3 @@
-import { checkCommand } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
 import { type JobInput, type ReadJob, readJobObject } from '../core/job-input.ts';
 import { nearest } from '../core/nearest.ts';
@@ -9,11 +8,6 @@ export interface ReadJobs {
 }
 
 const MAX_DEPTH = 32;
-
-/** Tells whether a text begins with `{` or `[` after any white space. It is then read as JSON, and otherwise as a command. */
-export function looksLikeJson(text: string): boolean {
-  return text.startsWith('{') || /^\s*[{[]/.test(text);
-}
 
 /** Reads a JSON text with one job object, or with an array of them that is not empty. */
 export function readJsonJobs(text: string, now: number): ReadJobs {
@@ -48,10 +42,6 @@ function misspellingHint(value: object): string {
 
 export function noJobsError(where: string): QueueError {
   return new QueueError('invalid-job', `there are no jobs in ${where}`);
-}
-
-export function readCommand(text: string): JobInput {
-  return { command: checkCommand(text, 'command') };
 }
 
 /** Parses JSON. Errors begin with `what`, the name of the text. Throws if the value is nested too deeply. */

@@ -1,8 +1,8 @@
+import { checkAtMostOnce } from '../core/at-most-once.ts';
 import { invalidValue, QueueError } from '../core/errors.ts';
 import { fireTimes } from '../core/fire-times.ts';
 import { checkName } from '../core/id.ts';
 import type { Job, JobSpec } from '../core/job.ts';
-import { checkAtMostOnce } from '../core/job-input.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { jobOfTick, type Schedule, type ScheduleSpec, type Timing } from '../core/schedule.ts';
 import type { Settings } from '../core/settings.ts';

@@ -195,17 +195,6 @@ export const IGNORED_FLAGS: Record<string, readonly string[]> = {
   'worker stop': ['graceful', 'wait'],
 };
 
-/** Hints for flags that a command does not have, by the name of the command. */
-export const FLAG_HINTS: Record<string, Record<string, string>> = {
-  list: {
-    waiting:
-      'to list the waiting jobs: queuectl list --state pending; to list them by reason: --waiting-for REASON',
-    sort: "lists are sorted by age; to sort by a column: queuectl list --format '{priority}\\t{id}' | sort -n",
-    since:
-      'to list old jobs: queuectl list --older-than 1h; to list what happened: queuectl events --since 1h',
-  },
-};
-
 /** Flags that a user may put in front of an argument, as in `--id job1`, by the placeholder of the argument. */
 export const ARGUMENT_FLAGS: Record<string, readonly string[]> = {
   ID: ['id', 'job-id', 'job', 'worker-id'],

@@ -2,7 +2,7 @@ import { QueueError, usageError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
-import { hasFlags } from './parse.ts';
+import { kebab } from './kebab.ts';
 
 type Flags = Record<string, Flag>;
 
@@ -24,7 +24,6 @@ export function argumentFlags({ args, flags }: Command): string[] {
  * without an effect, and replaces `--id job1` by `job1` if the command takes an id. Unknown flags are left to the parser.
  */
 export function canonicalFlags(command: Command, args: string[]): string[] {
-  if (!hasFlags(args)) return args;
   const flags: Flags = { ...GLOBAL_FLAGS, ...command.flags };
   const end = args.indexOf('--');
   const ownArgs = end === -1 ? args : args.slice(0, end);
@@ -105,12 +104,4 @@ function tagFlags(text: string): string[] {
       `repeat --tag instead: --tag ${shellWord(`${tags[unclear - 1]},${tags[unclear]}`)}, or --tag ${shellWord(tags[unclear - 1]!)} --tag ${shellWord(`${tags[unclear]}=`)}`,
     );
   return tags.map((tag) => `--tag=${tag.includes('=') ? tag : `${tag}=`}`);
-}
-
-/** Writes a name such as `maxRetries` or `max_retries` as a flag. */
-export function kebab(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .toLowerCase()
-    .replaceAll('_', '-');
 }

@@ -1,6 +1,7 @@
 import { entryOf } from '../core/entry-of.ts';
 import { COMMAND_ALIASES, GROUP_ALIASES, JOB_WORDS } from './aliases.ts';
 import { COMMANDS, isGroup, UNLISTED } from './commands.ts';
+import { wordIndex } from './find-command.ts';
 
 /** Returns the target that has this word among its aliases. A search is cheaper than an index, which most commands would not use. */
 function targetOf(table: Record<string, readonly string[]>, word: string): string | undefined {
@@ -12,16 +13,6 @@ function targetOf(table: Record<string, readonly string[]>, word: string): strin
 const MAX_REPLACEMENTS = 4;
 /** A placeholder for the next word, which is not known yet. No real argument can contain a NUL. */
 export const NO_WORD = '\0';
-
-/** Returns the index of the first word before `--`, or -1. Starts at `from`. Skips flags and the values of global flags. */
-export function wordIndex(args: string[], from = 0): number {
-  for (let i = from; i < args.length; i++) {
-    if (args[i] === '--') return -1;
-    if (args[i] === '--db' || args[i] === '--color') i++;
-    else if (!args[i]!.startsWith('-')) return i;
-  }
-  return -1;
-}
 
 /** Replaces other words for a command, such as `rm`, by the command itself. */
 export function canonicalWords(args: string[]): string[] {

@@ -57,7 +57,10 @@ export interface Command {
   summary: string;
   /** The arguments, as the help shows them. */
   args: string;
+  /** The flags. Throws if `loadFlags` has to be called first. */
   flags: Record<string, Flag>;
+  /** Loads the flags. Exists only if they are in a module that the command does not need without flags. */
+  loadFlags?(): Promise<void>;
   /** Command lines. A line that starts with # is a caption for the lines below it. */
   examples: string[];
   /** Paragraphs and tables at the end of the help. */
@@ -87,25 +90,38 @@ export interface Command {
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 
+/** Loads the module of a command. */
+export type LoadCommand = () => Promise<{ default: Command }>;
+
+/** Loads a command and its flags. */
+export async function loadCommand(load: LoadCommand): Promise<Command> {
+  const { default: command } = await load();
+  await command.loadFlags?.();
+  return command;
+}
+
 type OptionalField = 'args' | 'flags' | 'maxArguments';
-type Definition = Omit<Command, OptionalField> &
+type Definition = Omit<Command, OptionalField | 'loadFlags'> &
   Partial<Omit<Pick<Command, OptionalField>, 'flags'>> & {
-    /** The flags, or a function that makes them when they are first needed. */
-    flags?: Record<string, Flag> | (() => Record<string, Flag>);
+    /** The flags, or a function that loads them. */
+    flags?: Record<string, Flag> | (() => Promise<Record<string, Flag>>);
   };
 
 /** Completes the definition of a command. Derives from `args` how many arguments it takes, and whether some follow `--`. */
 export function defineCommand({ flags = {}, ...definition }: Definition): Command {
   const { args = '' } = definition;
-  let made = typeof flags === 'function' ? null : flags;
+  const shape = { args, maxArguments: countArguments(args), takesRest: args.includes('-- ') };
+  if (typeof flags !== 'function') return { flags, ...shape, ...definition };
+  let loaded: Record<string, Flag> | null = null;
   return {
-    args,
     get flags() {
-      made ??= (flags as () => Record<string, Flag>)();
-      return made;
+      if (loaded === null) throw new Error(`the flags of ${definition.name} are not loaded`);
+      return loaded;
     },
-    maxArguments: countArguments(args),
-    takesRest: args.includes('-- '),
+    async loadFlags() {
+      loaded ??= await flags();
+    },
+    ...shape,
     ...definition,
   };
 }

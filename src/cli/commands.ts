@@ -1,6 +1,5 @@
-import type { Command } from './command.ts';
-
-export type LoadCommand = () => Promise<{ default: Command }>;
+import type { LoadCommand } from './command.ts';
+import { TEXT_COMMANDS } from './text-commands.ts';
 
 export interface CommandGroup {
   summary: string;
@@ -10,8 +9,7 @@ export interface CommandGroup {
 /** The commands by section of the help. Each has its own import, so that running one command loads no other. */
 export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>> = {
   Jobs: {
-    enqueue: () => import('./commands/enqueue.ts'),
-    run: () => import('./commands/run.ts'),
+    ...TEXT_COMMANDS,
     list: () => import('./commands/list.ts'),
     show: () => import('./commands/show.ts'),
     logs: () => import('./commands/logs.ts'),
@@ -124,12 +122,6 @@ export const DESTRUCTIVE: ReadonlySet<string> = new Set([
   ...['cancel', 'delete', 'suspend', 'prune', 'restore', 'import', 'dlq purge', 'queue delete'],
   ...['schedule remove', 'worker stop', 'config unset', 'db repair'],
 ]);
-
-/** The internal command that completion scripts call (cli/complete.ts). */
-export const COMPLETE_COMMAND = '__complete';
-
-/** The internal command with which a supervisor starts its workers. */
-export const WORKER_PROCESS = '__worker';
 
 export function isGroup(entry: LoadCommand | CommandGroup): entry is CommandGroup {
   return typeof entry !== 'function';

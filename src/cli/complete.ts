@@ -1,7 +1,7 @@
 import type { Suggestion } from '../actions/suggest.ts';
 import { entryOf } from '../core/entry-of.ts';
 import { canonicalFlags } from './canonical-flags.ts';
-import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
+import { type Command, type Flag, GLOBAL_FLAGS, loadCommand } from './command.ts';
 import { canonicalWords, NO_WORD } from './command-words.ts';
 import { COMMANDS, isGroup } from './commands.ts';
 import { argumentValues, type CompletionRequest, type Completions, flagValues } from './complete-values.ts';
@@ -50,8 +50,7 @@ async function suggest(
   if (isHelp) return [];
   const load = isGroup(entry) ? entryOf(entry.commands, names[1]) : entry;
   if (load === undefined) return [];
-  const { default: command } = await load();
-  return suggestFor(command, previousWords, current, request);
+  return suggestFor(await loadCommand(load), previousWords, current, request);
 }
 
 const HELP: Suggestion = { value: 'help', help: 'Show help for a command or a topic' };

@@ -1,4 +1,4 @@
-import { COMPLETE_COMMAND } from './commands.ts';
+import { COMPLETE_COMMAND } from './internal-commands.ts';
 
 /** bash splits words at = and :, so this script takes the words from the line itself. */
 const bash = `# bash completion for queuectl: source <(queuectl completion bash)

@@ -32,7 +32,7 @@ export function refuseJobFile(input: Input): void {
 }
 
 function refuseJsonFileAsCommand(name: string): void {
-  if (!/^\S+\.(json|jsonl|ndjson)$/i.test(name) || name.startsWith('@')) return;
+  if (!name.includes('.') || !/^[^@\s]\S*\.(json|jsonl|ndjson)$/i.test(name)) return;
   const stat = statSync(name, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile() || (stat.mode & 0o111) !== 0) return;
   throw usageError(

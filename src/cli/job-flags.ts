@@ -7,8 +7,8 @@ import { withoutDefaultHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { readTag } from '../core/tag.ts';
-import { kebab } from './canonical-flags.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
+import { kebab } from './kebab.ts';
 import { unreadableError } from './read-file.ts';
 import { readStdinFlag } from './stdin.ts';
 
@@ -258,6 +258,16 @@ export async function withResolvedParents({ app }: Context, flags: JobInput): Pr
   }
   // Two short ids may refer to the same job.
   return { ...flags, dependsOn: readDependencies(dependsOn, '--after') };
+}
+
+/** Reads the flags and adds their values to jobs. Throws if a job and a flag set the same field. */
+export async function withJobFlags(
+  context: Context,
+  inputs: JobInput[],
+  input: Input,
+  now: number,
+): Promise<JobInput[]> {
+  return fillFromFlags(inputs, await withResolvedParents(context, readJobFlags(input, context, now)));
 }
 
 /** Adds the values of flags to jobs. Throws if a job and a flag set the same field, so that neither wins silently. */

@@ -3,8 +3,8 @@ import { QueueError, usageError } from '../core/errors.ts';
 import { STATE_ALIASES, STATES } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { WAITING_REASONS } from '../core/waiting-reason.ts';
-import { FLAG_HINTS } from './aliases.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
+import { FLAG_HINTS } from './flag-hints.ts';
 
 /** A prefix for negative numbers, which would look like flags. No real argument can contain a NUL. */
 const NUMBER_PREFIX = '\0';
@@ -21,7 +21,7 @@ export function parseInput(command: Command, args: string[]): Input {
   const ownArgs = (end === -1 ? args : args.slice(0, end)).map((arg) => {
     const bareValue = arg.startsWith('--') ? flags[arg.slice(2)]?.bareValue : undefined;
     if (bareValue !== undefined) return `${arg}=${bareValue}`;
-    return /^-\d/.test(arg) ? NUMBER_PREFIX + arg : arg;
+    return arg.startsWith('-') && /^-\d/.test(arg) ? NUMBER_PREFIX + arg : arg;
   });
   const { values, positionals, flagArgs } = parseFlags(command, flags, ownArgs);
   const all = (flag: string): string[] => (values.get(flag) ?? []).map(withoutPrefix);

@@ -11,19 +11,18 @@ import {
 import { CRASH_AT_VARIABLE, STORE_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
-import { canonicalFlags } from './canonical-flags.ts';
 import type { Command, Context, Input } from './command.ts';
-import { COMPLETE_COMMAND } from './commands.ts';
-import { findCommand, ownArguments } from './find-command.ts';
+import { type FoundCommand, findCommand, ownArguments } from './find-command.ts';
+import { COMPLETE_COMMAND } from './internal-commands.ts';
 import { BROKEN_PIPE_CODE, BrokenPipe, createIo, type Io } from './io.ts';
 import { hasLayoutFlags, type Layout } from './layout.ts';
-import { parseInput } from './parse.ts';
+import { hasFlags, parseInput } from './parse.ts';
 import { printError } from './print-error.ts';
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let io = createIo({
-    json: args.some((arg) => /^--json(=|$)/.test(arg)),
+    json: args.some((arg) => arg === '--json' || arg.startsWith('--json=')),
     quiet: false,
     color: 'auto',
     environment,
@@ -49,7 +48,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       await showHelp(io, found, environment, !args.includes('--no-pager'));
       return 0;
     }
-    const commandArgs = canonicalFlags(found.command, found.args);
+    const commandArgs = await withCanonicalFlags(found);
     returnsJobExitCode = found.command.returnsJobExitCode?.(ownArguments(commandArgs)) ?? false;
     const input = parseInput(found.command, commandArgs);
     const color = readColor(input);
@@ -99,6 +98,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   } finally {
     if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
   }
+}
+
+/** Returns the arguments with the names of flags that the parser knows. Loads the other names only if there is a flag. */
+async function withCanonicalFlags({ command, args }: FoundCommand): Promise<string[]> {
+  return hasFlags(args) ? (await import('./canonical-flags.ts')).canonicalFlags(command, args) : args;
 }
 
 /** Tells whether a missing store is still to be reported. Inline, the type checker would assume that `app` is null. */

@@ -1,4 +1,5 @@
-import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.ts';
+import { looksLikeJson, readCommand } from '../actions/read-command.ts';
+import { readJsonJobs } from '../actions/read-jobs.ts';
 import { readScheduleInput, type ScheduleChanges, type ScheduleInput } from '../actions/schedule-input.ts';
 import { QueueError, usageError } from '../core/errors.ts';
 import { JOB_FIELDS } from '../core/job-fields.ts';

@@ -1,7 +1,6 @@
 import type { NamedField } from './field.ts';
 import type { JobSpec } from './job.ts';
 import { JOB_FIELDS } from './job-fields.ts';
-import type { JobInput } from './job-input.ts';
 import { maybe, type Schema } from './schema.ts';
 
 /** The rows of the table of job fields. */
@@ -9,31 +8,6 @@ export const FIELDS = Object.values<unknown>(JOB_FIELDS) as readonly NamedField[
 
 /** The rows whose values are stored and printed. The others are only accepted as input, such as `delay`, which sets `run_at`. */
 export const KEPT_FIELDS = FIELDS.filter((field) => field.type !== undefined);
-
-const defaults: Record<string, unknown> = {};
-for (const { in: group, key, default: value = null } of KEPT_FIELDS)
-  if (group === undefined) defaults[key] = Object.freeze(value);
-/** The values of a job that sets no field. All jobs share the frozen objects in it, so that a long file needs less memory. */
-export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = {
-  ...defaults,
-  hooks: Object.freeze({}),
-  policy: Object.freeze({}),
-  unique: null,
-};
-
-/** Completes a job with the defaults. A field without a default is null, and the caller sets it. */
-export function withDefaults(input: JobInput): JobSpec {
-  const spec: Record<string, unknown> = { ...JOB_DEFAULTS };
-  for (const key in input) if (key in JOB_DEFAULTS) spec[key] = input[key as keyof JobInput];
-  return spec as unknown as JobSpec;
-}
-
-type RequiredValues = Pick<JobSpec, 'id' | 'command' | 'maxRetries' | 'timeoutMs' | 'cwd'>;
-
-/** Returns a job with the given values and the defaults of all other fields. */
-export function newSpec(given: RequiredValues & Partial<JobSpec>): JobSpec {
-  return { ...JOB_DEFAULTS, ...given } as JobSpec;
-}
 
 /** Returns the value of a field, or undefined if its group does not have it. */
 export function fieldValue(job: JobSpec, { in: group, key }: NamedField): unknown {

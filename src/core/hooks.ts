@@ -1,6 +1,6 @@
 import type { Transition } from './decide.ts';
-import { newSpec } from './field-list.ts';
 import type { ClaimedJob, JobHooks, JobSpec, State } from './job.ts';
+import { newSpec } from './job-defaults.ts';
 import type { Settings } from './settings.ts';
 import { isNone } from './words.ts';
 

@@ -1,3 +1,4 @@
+import { checkAtMostOnce } from './at-most-once.ts';
 import { camelCase, type InputOf, type NamedField } from './field.ts';
 import { FIELDS } from './field-list.ts';
 import { asksForConfinement, factNamed, isPrintedOnly } from './foreign-fields.ts';
@@ -117,15 +118,6 @@ export function withChanges(base: JobInput, given: JobInput): JobInput {
 export function limitAttempts(input: JobInput): void {
   if (input.policy?.atMostOnce && input.maxRetries !== undefined)
     input.maxRetries = Math.min(1, input.maxRetries);
-}
-
-/** Throws if an at-most-once job is given more than one attempt. */
-export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'policy' | 'maxRetries'>): void {
-  if (policy?.atMostOnce && maxRetries > 1)
-    throw invalid(
-      `max_retries is ${maxRetries}, but an at-most-once job has only one attempt`,
-      'omit one of the two',
-    );
 }
 
 /** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */

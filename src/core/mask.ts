@@ -32,7 +32,16 @@ export function maskEnv(env: Record<string, string>): Record<string, string> {
 }
 
 /** The fields of jobs, schedules, settings and events that hold commands, or text that may come from commands. */
-const TEXT_FIELDS = 'command on_complete on_failure on_dead last_error error value text'.split(' ');
+const TEXT_FIELDS = [
+  'command',
+  'on_complete',
+  'on_failure',
+  'on_dead',
+  'last_error',
+  'error',
+  'value',
+  'text',
+];
 
 /** Returns a copy of a job, a schedule, a setting or an event with its secrets masked. */
 export function masked<T extends object>(object: T): T {

@@ -2,12 +2,12 @@ import type { JobHooks } from './job.ts';
 
 /** Tells by its name whether a variable holds a secret. */
 export function isSecretName(name: string): boolean {
-  return isSecret(name, (wordBefore) => !PLAIN_KEY_PREFIXES.has(wordBefore));
+  return isSecret(name, (wordBefore) => !PLAIN_KEY_PREFIXES.test(wordBefore));
 }
 
 /** Tells by its name whether a flag or a parameter holds a secret. Fewer kinds of keys count as secrets than for variables. */
 function isSecretFlag(name: string): boolean {
-  return isSecret(name, (wordBefore) => SECRET_KEY_PREFIXES.has(wordBefore));
+  return isSecret(name, (wordBefore) => SECRET_KEY_PREFIXES.test(wordBefore));
 }
 
 /** `isSecretKey` decides whether a name that ends in KEY is secret. It gets the word before KEY. */
@@ -15,12 +15,12 @@ function isSecret(name: string, isSecretKey: (wordBefore: string) => boolean): b
   const words = wordsOf(name);
   const last = words.at(-1);
   const wordBefore = words.at(-2);
-  if (last === undefined || words.some((word) => PLAIN_WORDS.has(word))) return false;
+  if (last === undefined || words.some((word) => PLAIN_WORDS.test(word))) return false;
   if (SECRET_WORD.test(last) || (wordBefore === undefined && /^CREDENTIALS?$/.test(last))) return true;
   if (wordBefore === undefined) return false;
   if (/^KEYS?$/.test(last)) return isSecretKey(wordBefore);
   if (/^CRED(ENTIAL)?S?$/.test(last)) return wordBefore !== 'APPLICATION';
-  if (last === 'AUTH') return AUTH_PREFIXES.has(wordBefore);
+  if (last === 'AUTH') return AUTH_PREFIXES.test(wordBefore);
   if (last === 'STRING') return wordBefore === 'CONNECTION' || wordBefore === 'CONN';
   return (last === 'PASS' || last === 'PWD' || last === 'PAT') && wordBefore !== 'OLD';
 }
@@ -31,32 +31,26 @@ function wordsOf(name: string): string[] {
     .toUpperCase()
     .split(/[^A-Z0-9]+/)
     .filter(Boolean);
-  const isIgnoredSuffix = (): boolean => IGNORED_SUFFIXES.has(words.at(-1)!) || /^V?\d+$/.test(words.at(-1)!);
+  const isIgnoredSuffix = (): boolean =>
+    IGNORED_SUFFIXES.test(words.at(-1)!) || /^V?\d+$/.test(words.at(-1)!);
   while (words.length > 1 && isIgnoredSuffix()) words.pop();
   // The URL of a webhook is secret itself, so WEBHOOK_URL counts as WEBHOOK.
-  if (/^WEBHOOKS?$/.test(words.at(-2) ?? '') && ADDRESS_WORDS.has(words.at(-1)!)) words.pop();
+  if (/^WEBHOOKS?$/.test(words.at(-2) ?? '') && ADDRESS_WORDS.test(words.at(-1)!)) words.pop();
   return words;
 }
 
 const SECRET_WORD =
   /(PASSWORD|PASSWD|PASSPHRASE|PASSCODE|SECRET|TOKEN|(API|PRIVATE|SECRET|ACCESS|AUTH|ACCOUNT)KEY)S?$|^(SSHPASS|JWTS?|COOKIES?|AUTHORIZATION|BEARER|DSNS?|WEBHOOKS?)$/;
 /** Last words that only distinguish several secrets, such as OLD in TOKEN_OLD. They are ignored. */
-const IGNORED_SUFFIXES = new Set('BASE OLD NEW PREVIOUS CURRENT DEV TEST STAGING PROD VALUE'.split(' '));
+const IGNORED_SUFFIXES = /^(BASE|OLD|NEW|PREVIOUS|CURRENT|DEV|TEST|STAGING|PROD|VALUE)$/;
 /** A variable with one of these words in its name describes a secret or counts tokens, and holds no secret itself. */
-const PLAIN_WORDS = new Set(
-  `NO USE ALLOW HAS IS REQUIRE ENABLE DISABLE SKIP MIN MAX NUM COUNT TOTAL PROMPT INPUT OUTPUT COMPLETION CONTEXT`.split(
-    ' ',
-  ),
-);
-const ADDRESS_WORDS = new Set(['URL', 'URI', 'ENDPOINT']);
-const AUTH_PREFIXES = new Set(['BASIC', 'PROXY', 'REDISCLI', 'DOCKER']);
-const SECRET_KEY_PREFIXES = new Set(
-  'API ACCESS PRIVATE SECRET ENCRYPTION SIGNING MASTER AUTH ACCOUNT LICENSE'.split(' '),
-);
-const PLAIN_KEY_PREFIXES = new Set(
-  `PUBLIC PRIMARY FOREIGN SORT PARTITION SHARD ROUTING CACHE GROUP UNIQUE IDEMPOTENCY LOOKUP RANGE INDEX OBJECT HOT MAP
-  ARROW`.split(/\s+/),
-);
+const PLAIN_WORDS =
+  /^(NO|USE|ALLOW|HAS|IS|REQUIRE|ENABLE|DISABLE|SKIP|MIN|MAX|NUM|COUNT|TOTAL|PROMPT|INPUT|OUTPUT|COMPLETION|CONTEXT)$/;
+const ADDRESS_WORDS = /^(URL|URI|ENDPOINT)$/;
+const AUTH_PREFIXES = /^(BASIC|PROXY|REDISCLI|DOCKER)$/;
+const SECRET_KEY_PREFIXES = /^(API|ACCESS|PRIVATE|SECRET|ENCRYPTION|SIGNING|MASTER|AUTH|ACCOUNT|LICENSE)$/;
+const PLAIN_KEY_PREFIXES =
+  /^(PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|SHARD|ROUTING|CACHE|GROUP|UNIQUE|IDEMPOTENCY|LOOKUP|RANGE|INDEX|OBJECT|HOT|MAP|ARROW)$/;
 
 /** Finds a literal secret in a command, in linear time. Returns the name of its variable, flag or header, URL_PASSWORD, or null. */
 export function secretIn(command: string): string | null {

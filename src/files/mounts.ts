@@ -18,5 +18,11 @@ function mountIdOf(path: string): string | null {
   if (descriptor === null) return null;
   const info = maybeRead(`/proc/self/fdinfo/${descriptor}`) ?? '';
   closeSync(descriptor);
-  return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? null;
+  const at = info.indexOf('mnt_id:');
+  return at === -1
+    ? null
+    : info
+        .slice(at + 'mnt_id:'.length)
+        .trim()
+        .split('\n', 1)[0]!;
 }

@@ -5,7 +5,8 @@ import { QueueError } from '../core/errors.ts';
 /** Returns the location of the store: --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
 export function storeLocation(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
   const given = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
-  const location = given || join(environment.QUEUECTL_HOME || join(home(), '.queuectl'), 'queue.db');
+  const location =
+    given || join(environment.QUEUECTL_HOME || join(home(environment), '.queuectl'), 'queue.db');
   refuseInvalidUtf8(location);
   return resolveScheme(location);
 }
@@ -19,6 +20,7 @@ const IN_MEMORY = /^((file|sqlite):\/*)?:memory:/i;
 
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
 function resolveScheme(location: string): string {
+  if (!location.includes(':')) return location;
   const scheme = URL_SCHEME.exec(location)?.[1]?.toLowerCase();
   if (IN_MEMORY.test(location))
     throw new QueueError(
@@ -57,9 +59,9 @@ export function refuseMissingDirectory(location: string, what = '--db'): void {
 }
 
 /** Returns the home directory. Throws if it is a relative path, which would mean another store in every directory. */
-function home(): string {
-  // node:os is loaded only here, because most commands are given the path or take the default of a queuectl home.
-  const found = process.getBuiltinModule('node:os').homedir();
+function home(environment: NodeJS.ProcessEnv): string {
+  // Without HOME, node:os reads the user database. It is loaded only then.
+  const found = environment.HOME || process.getBuiltinModule('node:os').homedir();
   if (isAbsolute(found)) return found;
   throw new QueueError(
     'store-unavailable',

@@ -54,7 +54,10 @@ export interface StoreKind {
 
 /** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
 const STORE_KINDS: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
-  { owns: (location) => /^postgres(ql)?:/i.test(location), load: async () => POSTGRES },
+  {
+    owns: (location) => location.includes(':') && /^postgres(ql)?:/i.test(location),
+    load: async () => POSTGRES,
+  },
   { owns: () => true, load: loadFileStore },
 ];
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Command, type Flag, GLOBAL_FLAGS } from '../../src/cli/command.ts';
+import { type Command, type Flag, GLOBAL_FLAGS, loadCommand } from '../../src/cli/command.ts';
 import { COMMANDS, isGroup } from '../../src/cli/commands.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import { ERRORS } from '../../src/core/errors.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
       : [[name, entry] as const],
   );
   commands = await Promise.all(
-    loaders.map(async ([name, load]) => [name, (await load()).default] as [string, Command]),
+    loaders.map(async ([name, load]) => [name, await loadCommand(load)] as [string, Command]),
   );
 });
 afterAll(() => box.cleanup());

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { looksLikeJson, readCommand } from '../../src/actions/read-command.ts';
 import { readJobFile } from '../../src/actions/read-job-file.ts';
-import { looksLikeJson, readCommand, readJsonJobs } from '../../src/actions/read-jobs.ts';
+import { readJsonJobs } from '../../src/actions/read-jobs.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);

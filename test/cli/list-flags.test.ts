@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Command } from '../../src/cli/command.ts';
+import { type Command, loadCommand } from '../../src/cli/command.ts';
 import { SECTIONS } from '../../src/cli/commands.ts';
 import { fieldsOf } from '../../src/cli/read-layout.ts';
 
@@ -8,7 +8,7 @@ const loaders = Object.values(SECTIONS)
   .flatMap((entry) => (typeof entry === 'function' ? [entry] : Object.values(entry.commands)));
 
 test('the help of --format shows a template with two fields of the objects that the command prints', async () => {
-  const commands = await Promise.all(loaders.map(async (load) => (await load()).default));
+  const commands = await Promise.all(loaders.map(loadCommand));
   const lists = commands.filter(({ flags }: Command) => flags?.format?.value === 'FORMAT');
   expect(lists.length).toBeGreaterThan(5);
   for (const command of lists) {

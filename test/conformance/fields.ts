@@ -1,8 +1,9 @@
 import { expect } from 'bun:test';
 import type { NamedField } from '../../src/core/field.ts';
-import { fieldValue, JOB_DEFAULTS, KEPT_FIELDS } from '../../src/core/field-list.ts';
+import { fieldValue, KEPT_FIELDS } from '../../src/core/field-list.ts';
 import type { JobSpec } from '../../src/core/job.ts';
 import { isEditable } from '../../src/core/job-changes.ts';
+import { JOB_DEFAULTS } from '../../src/core/job-defaults.ts';
 import type { Schema } from '../../src/core/schema.ts';
 import { ids, jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';

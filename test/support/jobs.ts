@@ -1,6 +1,6 @@
 import { decide, type Policy } from '../../src/core/decide.ts';
-import { newSpec } from '../../src/core/field-list.ts';
 import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
+import { newSpec } from '../../src/core/job-defaults.ts';
 import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
 import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.ts';
 import type { NewWorker } from '../../src/store/contract/workers.ts';

@@ -1,20 +1,13 @@
 import { enqueue } from '../../actions/enqueue.ts';
-import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
+import { looksLikeJson, readCommand } from '../../actions/read-command.ts';
+import type { ReadJobs } from '../../actions/read-jobs.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
-import { JOB_FIELDS } from '../../core/job-fields.ts';
-import { type JobInput, withChanges } from '../../core/job-input.ts';
+import type { JobInput } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
 import { severalWordsHint, withFileArgument } from '../job-argument.ts';
-import {
-  fillFromFlags,
-  jobFlags,
-  readJobFlags,
-  withoutHooksInHook,
-  withResolvedParents,
-} from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { durationFlag } from '../read-flags.ts';
 import { printable } from '../text.ts';
@@ -26,8 +19,8 @@ export default defineCommand({
   args: '(COMMAND | JSON | @FILE | -- PROGRAM ARG…)',
   access: 'write',
   creates: true,
-  flags: () => ({
-    ...jobFlags(),
+  flags: async () => ({
+    ...(await import('../job-flags.ts')).jobFlags(),
     ...inGroup('What to run', {
       file: {
         value: 'FILE',
@@ -88,7 +81,8 @@ export default defineCommand({
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
-  returnsJobExitCode: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
+  returnsJobExitCode: (args) =>
+    args.some((arg) => arg.startsWith('-') && /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
   usageHint: (words, flags) => severalWordsHint('enqueue', words, flags),
   async run(context, given) {
     const input = withFileArgument(given);
@@ -124,15 +118,18 @@ export async function addJobs(
 ): Promise<AddedJobs> {
   const now = Date.now();
   const again = input.one('again');
-  const { read, many } = again === undefined ? readInput(input, now) : singleJob({});
-  const flags = readJobFlags(input, context, now);
-  const filled = fillFromFlags(read.inputs, await withResolvedParents(context, flags));
+  const { read, many } = again === undefined ? await readInput(input, now) : singleJob({});
+  const filled = input.hasNoFlags
+    ? read.inputs
+    : await (await import('../job-flags.ts')).withJobFlags(context, read.inputs, input, now);
   if (filled.length > maxJobs)
     throw usageError(`only one job can be followed, but ${filled.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, filled);
   const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
-  const jobs = inputs.map((job) => withoutHooksInHook(job, context.environment));
+  const jobs = context.environment.QUEUECTL_HOOK_EVENT
+    ? inputs.map((await import('../../core/hooks.ts')).withoutDefaultHooks)
+    : inputs;
   // The directory is read before the store is opened, so that an error creates no store.
   const cwd = jobs.some((job) => job.cwd === undefined) ? context.cwd : '/';
   return { jobs: await enqueue(await context.app(), jobs, () => cwd), many };
@@ -141,6 +138,7 @@ export async function addJobs(
 /** Returns the definition of an existing job with the changes that the flags make. */
 async function changedDefinition(context: Context, reference: string, changes: JobInput): Promise<JobInput> {
   const { definitionOf } = await import('../../actions/job-definition.ts');
+  const { withChanges } = await import('../../core/job-input.ts');
   return withChanges(await definitionOf(await context.app(), reference), changes);
 }
 
@@ -235,11 +233,16 @@ export function checkGivenOnce(name: string, input: Input): void {
     throw usageError(`${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
 }
 
-function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {
+async function readInput(input: Input, now: number): Promise<{ read: ReadJobs; many: boolean }> {
   const [text] = input.args;
-  if (input.rest !== null) return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
-  if (text !== undefined && looksLikeJson(text))
+  if (input.rest !== null) {
+    const { JOB_FIELDS } = await import('../../core/job-fields.ts');
+    return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
+  }
+  if (text !== undefined && looksLikeJson(text)) {
+    const { readJsonJobs } = await import('../../actions/read-jobs.ts');
     return { read: readJsonJobs(text, now), many: text.trimStart().startsWith('[') };
+  }
   return singleJob(readCommand(text ?? input.one('command')!));
 }
 

@@ -5,7 +5,6 @@ import { type Context, defineCommand, inGroup } from '../command.ts';
 import { FROM_THE_START, followJob } from '../follow-job.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
 import { refuseJobFile, severalWordsHint } from '../job-argument.ts';
-import { jobFlags } from '../job-flags.ts';
 import { durationFlag } from '../read-flags.ts';
 import { addJobs, checkGivenOnce, existingJobs } from './enqueue.ts';
 
@@ -15,8 +14,8 @@ export default defineCommand({
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   access: 'write',
   creates: true,
-  flags: () => ({
-    ...jobFlags(),
+  flags: async () => ({
+    ...(await import('../job-flags.ts')).jobFlags(),
     ...inGroup('Output', {
       raw: { help: 'do not escape control characters on a terminal' },
       'wait-timeout': { value: 'TIME', help: 'stop waiting after this time (the job continues)' },

@@ -4,7 +4,7 @@ import { logLine } from '../../observe/log.ts';
 import { newWorkerId } from '../../worker/worker.ts';
 import { runWorkerProcess } from '../../worker/worker-process.ts';
 import { defineCommand } from '../command.ts';
-import { WORKER_PROCESS } from '../commands.ts';
+import { WORKER_PROCESS } from '../internal-commands.ts';
 
 /** Runs one worker process of a supervisor. */
 export default defineCommand({

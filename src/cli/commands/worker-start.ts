@@ -20,9 +20,9 @@ import { supervise } from '../../worker/supervisor.ts';
 import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
-import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { argumentsWithoutUrl } from '../hide-url.ts';
+import { WORKER_PROCESS } from '../internal-commands.ts';
 import { numberFlag } from '../read-flags.ts';
 import { keepLogShort, logPath } from '../worker-log.ts';
 

@@ -1,11 +1,13 @@
-import type { NamedField } from '../../core/field.ts';
-import { JOB_DEFAULTS, KEPT_FIELDS } from '../../core/field-list.ts';
+import { JOB_DEFAULTS } from '../../core/job-defaults.ts';
+import { STORED_FIELDS, type StoredField } from '../../core/stored-fields.ts';
 
 /** The fields that have a column of their own with the same name. */
-export const OWN_FIELDS = KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);
+export const OWN_FIELDS = STORED_FIELDS.filter(
+  (field) => field.in === undefined && field.column === undefined,
+);
 export const EDITABLE_FIELDS = OWN_FIELDS.filter((field) => field.edit !== undefined);
 /** The fields that share the JSON object in the column `start`. Those that a job does not set are left out of it. */
-export const START_FIELDS = KEPT_FIELDS.filter((field) => field.column === 'start');
+export const START_FIELDS = STORED_FIELDS.filter((field) => field.column === 'start');
 
 /** The columns of `job` that hold what a user sets, without those of unique keys. */
 export const FIELD_COLUMNS = [...OWN_FIELDS.map((field) => field.name), 'hooks', 'policy', 'start'];
@@ -23,11 +25,11 @@ export const RARE_KEYS = [...OWN_FIELDS, ...START_FIELDS]
 export const RARE_DEFAULTS = RARE_KEYS.map((key) => JOB_DEFAULTS[key]);
 
 /** The columns that hold JSON, and whether it is an array or an object. */
-export const JSON_COLUMNS: Record<string, 'array' | 'object'> = Object.fromEntries([
-  ...OWN_FIELDS.flatMap((field) => (isJson(field) ? [[field.name, field.type!.type]] : [])),
-  ...['hooks', 'policy', 'start'].map((column) => [column, 'object']),
-]);
+export const JSON_COLUMNS: Record<string, 'array' | 'object'> = {};
+for (const field of OWN_FIELDS)
+  if (isJson(field)) JSON_COLUMNS[field.name] = field.type!.type as 'array' | 'object';
+for (const column of ['hooks', 'policy', 'start']) JSON_COLUMNS[column] = 'object';
 
-export function isJson({ type }: NamedField): boolean {
+export function isJson({ type }: Pick<StoredField, 'type'>): boolean {
   return type!.type === 'array' || type!.type === 'object';
 }

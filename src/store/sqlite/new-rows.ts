@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { NamedField } from '../../core/field.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
+import type { StoredField } from '../../core/stored-fields.ts';
 import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
 
 /** A job and the number of its queue. */
@@ -38,7 +38,7 @@ export function pushValues(values: SQLInputValue[], { job, queue }: PlacedJob, n
   values.push(job.dependsOn.length, phaseOf(job, due, now), now, now, due);
 }
 
-export function writerOf(field: NamedField): (value: unknown) => SQLInputValue {
+export function writerOf(field: StoredField): (value: unknown) => SQLInputValue {
   if (isJson(field)) return jsonOrNull;
   if (field.type!.type === 'boolean') return (value) => (value ? 1 : 0);
   return (value) => value as SQLInputValue;

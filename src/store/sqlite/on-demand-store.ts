@@ -10,7 +10,7 @@ import type { ScheduleStore } from '../contract/schedules.ts';
 import type { WorkerStore } from '../contract/workers.ts';
 import type { Store } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { lazyPart } from './lazy-part.ts';
+import { addLazyPart } from './lazy-part.ts';
 import { storeCore } from './store-core.ts';
 
 /**
@@ -18,20 +18,18 @@ import { storeCore } from './store-core.ts';
  * its methods is called first, so such a call starts its work a moment later than in the store of store.ts.
  */
 export function onDemandStore(db: Connection): Store {
-  const { core, forgetEpoch } = storeCore(db);
-  return Object.assign(core, {
-    ...lazyPart(JOBS, async () => (await import('./jobs.ts')).jobStore(db)),
-    ...lazyPart(JOB_ACTIONS, async () => (await import('./job-actions.ts')).jobActionStore(db)),
-    ...lazyPart(CLAIMS, async () => (await import('./claims.ts')).claimStore(db)),
-    ...lazyPart(WORKERS, async () => (await import('./workers.ts')).workerStore(db)),
-    ...lazyPart(QUEUES, async () => (await import('./queues.ts')).queueStore(db)),
-    ...lazyPart(SCHEDULES, async () => (await import('./schedules.ts')).scheduleStore(db)),
-    ...lazyPart(EVENTS, async () => (await import('./events.ts')).eventStore(db)),
-    ...lazyPart(FIGURES, async () => (await import('./figures.ts')).figureStore(db)),
-    ...lazyPart(RETENTION, async () => (await import('./retention.ts')).retentionStore(db)),
-    ...lazyPart(CARE, async () => (await import('./care.ts')).careStore(db, forgetEpoch)),
-    withActor: (actor: string) => onDemandStore({ ...db, actor }),
-  });
+  const { core: store, forgetEpoch } = storeCore(db);
+  addLazyPart(store, JOBS, async () => (await import('./jobs.ts')).jobStore(db));
+  addLazyPart(store, JOB_ACTIONS, async () => (await import('./job-actions.ts')).jobActionStore(db));
+  addLazyPart(store, CLAIMS, async () => (await import('./claims.ts')).claimStore(db));
+  addLazyPart(store, WORKERS, async () => (await import('./workers.ts')).workerStore(db));
+  addLazyPart(store, QUEUES, async () => (await import('./queues.ts')).queueStore(db));
+  addLazyPart(store, SCHEDULES, async () => (await import('./schedules.ts')).scheduleStore(db));
+  addLazyPart(store, EVENTS, async () => (await import('./events.ts')).eventStore(db));
+  addLazyPart(store, FIGURES, async () => (await import('./figures.ts')).figureStore(db));
+  addLazyPart(store, RETENTION, async () => (await import('./retention.ts')).retentionStore(db));
+  addLazyPart(store, CARE, async () => (await import('./care.ts')).careStore(db, forgetEpoch));
+  return Object.assign(store, { withActor: (actor: string) => onDemandStore({ ...db, actor }) });
 }
 
 type Names<T> = Record<keyof T, true>;

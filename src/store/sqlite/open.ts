@@ -129,10 +129,11 @@ function prepareFiles(location: string, create: boolean, anyOwner: boolean) {
     // A UTF-16 code unit takes at most three bytes, so a short name needs no exact count.
     if (name.length * 3 > LONGEST_NAME_BYTES && Buffer.byteLength(name) > LONGEST_NAME_BYTES)
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
-    refuseNonFile(location, statSync(location, { throwIfNoEntry: false }));
+    const found = statSync(location, { throwIfNoEntry: false });
+    refuseNonFile(location, found);
     // This comes before SQLite opens the database, because SQLite also reads the files beside it.
     refuseUnsafe(location, anyOwner);
-    const created = create && createIfMissing(location, anyOwner);
+    const created = create && found === undefined && createIfMissing(location, anyOwner);
     const path = realpathSync(location);
     const stat = statSync(path);
     refuseOddFile(path, created);

@@ -1,7 +1,7 @@
-import type { NamedField } from '../../core/field.ts';
-import { JOB_DEFAULTS } from '../../core/field-list.ts';
 import type { Claim, ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
+import { JOB_DEFAULTS } from '../../core/job-defaults.ts';
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
+import type { StoredField } from '../../core/stored-fields.ts';
 import type { Attempt, ListedJob } from '../contract/jobs.ts';
 import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts';
 import type { Row } from './connection.ts';
@@ -36,7 +36,7 @@ function columnReaders(): ColumnReader[] {
 }
 
 /** Returns a function that converts a stored value, or null if the value needs no conversion. */
-function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
+function readerOf(field: StoredField): ((value: Row[string]) => unknown) | null {
   const { default: unset = null, type } = field;
   if (isJson(field)) return (value) => parseJson(value, unset, type!.type === 'array');
   return type!.type === 'boolean' ? (value) => value === 1 : null;

@@ -81,7 +81,9 @@ function jobColumns(): string {
 
 function expressionOf(field: NamedField): string {
   const column = field.in ?? field.column;
-  const stored = column ? `j.${column} ${isJson(field) ? '->' : '->>'} '${field.key}'` : `j.${field.name}`;
+  const stored = column
+    ? `j.${column} ${isJson({ type: { type: field.type!.type } }) ? '->' : '->>'} '${field.key}'`
+    : `j.${field.name}`;
   if (field.type!.format === 'date-time') return isoTime(stored);
   const unset = field.type!.type === 'boolean' ? false : field.default;
   return unset == null || field.plain ? stored : `coalesce(${stored}, ${literal(unset)})`;
