@@ -37,6 +37,8 @@ const MAY_NAME_SQLITE: Record<string, string> = {
   'library/types.ts': 'the order of events on each kind of store',
   'cli/commands/version.ts': 'prints the versions of SQLite and of the schema',
 };
+/** The one file that has a function for Bun and another for Node. */
+const FOR_BUN_AND_NODE = 'exec/spawn-detached.ts';
 const MAX_FILE_LINES = 400;
 const MAX_MEDIAN_LINES = 95;
 const MAX_FUNCTION_LINES = 80;
@@ -56,7 +58,8 @@ for (const name of files) {
   lengths.push(lines);
   if (lines > MAX_FILE_LINES) problems.push(`src/${name}: ${lines} lines; split it by topic`);
   checkFunctionLengths(name, text.split('\n'));
-  if (/\bBun\./.test(text)) problems.push(`src/${name}: uses Bun.*, which Node does not have`);
+  if (/\bBun\./.test(text) && name !== FOR_BUN_AND_NODE)
+    problems.push(`src/${name}: uses Bun.*, which Node does not have`);
   if (name !== 'cli/main.ts' && text.includes('process.exit('))
     problems.push(`src/${name}: exits; only main may`);
   for (const [, from] of text.matchAll(/(?:from|import\(|import)\s*'([^']+)'/g)) checkImport(name, from!);

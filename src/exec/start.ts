@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/job.ts';
@@ -9,6 +8,7 @@ import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserSettings } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
 import { processes } from './processes.ts';
+import { spawnDetached } from './spawn-detached.ts';
 
 export type Start =
   /** The frame runs, and `pid` is its pid. */
@@ -69,20 +69,22 @@ export async function startCommand(
     const { output, errors, input } = files;
     const args = frameArguments({ ...job, ...settings, record: place.record, lifeline: lifeline?.name });
     crashPoint('before-spawn');
-    const child = spawn('/bin/sh', args, {
+    const ended = Promise.withResolvers<FrameEnd>();
+    const options = {
       cwd: job.cwd,
       env: jobEnvironment(
         process.env,
         { ...job, cleanEnv: job.cleanEnv || settings.cleanEnv === true },
         place.cookie,
       ),
-      detached: true,
       stdio: [input, output, errors, ...(lifeline === null ? [] : [lifeline.fd])],
-    });
-    crashPoint('after-spawn');
+    };
     // A worker that leaves its jobs running must not wait for them. Its own timers keep it alive.
-    child.unref();
-    return await startOf(child, place);
+    const pid = await spawnDetached(['/bin/sh', ...args], options, (code, signal) =>
+      ended.resolve({ code, signal }),
+    );
+    crashPoint('after-spawn');
+    return { kind: 'started', pid, exit: untilExit(ended.promise, pid, place) };
   } catch (error) {
     return failedStart(error as NodeJS.ErrnoException);
   } finally {
@@ -113,19 +115,19 @@ function missingDirectory(cwd: string): string | null {
   }
 }
 
-function startOf(child: ChildProcess, place: Place): Promise<Start> | Start {
-  const { pid } = child;
-  if (pid !== undefined) return { kind: 'started', pid, exit: untilExit(child, pid, place) };
-  return new Promise((resolve) => child.once('error', (error) => resolve(failedStart(error))));
-}
-
 function failedStart({ code, message }: NodeJS.ErrnoException): Start {
   if (NO_ROOM_ERRORS.has(code ?? '')) return { kind: 'no-room' };
   const hint = code === 'E2BIG' ? ' (command and environment are too long)' : '';
   return { kind: 'refused', message: `cannot start the command: ${code ?? message}${hint}` };
 }
 
-function untilExit(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
+/** The end of a frame: its exit code, or the name of the signal that ended it. */
+interface FrameEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+function untilExit(ended: Promise<FrameEnd>, pid: number, place: Place): Promise<Exit> {
   return new Promise((resolve) => {
     let checksWithoutFrame = 0;
     const watchdog = setInterval(() => {
@@ -142,8 +144,7 @@ function untilExit(child: ChildProcess, pid: number, place: Place): Promise<Exit
       clearInterval(watchdog);
       resolve(exit);
     };
-    child.once('error', () => {});
-    child.once('exit', (code, signal) => {
+    void ended.then(({ code, signal }) => {
       crashPoint('after-exit');
       finish(exitFor(place, code, signal ?? 'SIGKILL')); // fault-control: exit-event
     });
