@@ -2,16 +2,17 @@ import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore, Settlement } from '../contract/claims.ts';
+import { byRank, type Head } from '../head-rows.ts';
+import { toClaimedJob } from '../rows.ts';
+import { refuseUnreadable } from '../unreadable.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
-import { byRank, type Head, headsOf } from './heads.ts';
+import { headsOf } from './heads.ts';
 import { openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
-import { refuseUnreadable } from './unreadable.ts';
 
 const WITH_BALLAST = { usesBallast: true };
 

@@ -1,14 +1,14 @@
-import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../contract/care.ts';
-import type { Connection, Row } from './connection.ts';
+import { columnOutOfRange, LARGEST_IMPORTED } from '../ranges.ts';
+import type { Row, SqlValue } from '../row.ts';
+import { toClaimedJob } from '../rows.ts';
+import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../tables.ts';
+import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { isConstraintViolation } from './failures.ts';
-import { columnOutOfRange, LARGEST_IMPORTED } from './ranges.ts';
-import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
-import { SAVED_TABLES, type SavedTable, unreadableColumn } from './tables.ts';
 
 /** Loads all rows inside a transaction. */
 export function load(
@@ -87,7 +87,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
           (column === 'parent' && existingJobs.get(row.parent as number)) ||
           newNumberOf(target, newRow[column]);
     const names = columns.get(name)!.filter((column) => column in newRow);
-    const values = names.map((column) => newRow[column] as SQLInputValue);
+    const values = names.map((column) => newRow[column] as SqlValue);
     // Figures are skipped with the kind that they belong to.
     if (isOrphan(db, table, newRow) || (name === 'rollup_kind' && hasFigures)) increment('skipped', name);
     else if (insert(db, sql.insertRow(name, names), values) === 0) handleConflict(table, row);
@@ -106,7 +106,7 @@ function isOrphan(db: Connection, table: SavedTable, row: Row): boolean {
 function findByName(db: Connection, table: SavedTable, row: Row): Row | undefined {
   return db.get(
     sql.rowByName(table.name, table.nameColumns),
-    ...table.nameColumns.map((column) => (row[column] ?? null) as SQLInputValue),
+    ...table.nameColumns.map((column) => (row[column] ?? null) as SqlValue),
   );
 }
 
@@ -146,7 +146,7 @@ function checkNumber({ name }: SavedTable, number: number): number {
   throw invalidError(`its number is out of range: ${number} leaves too few numbers for new ${name}s`);
 }
 
-function insert(db: Connection, statement: string, values: SQLInputValue[]): number {
+function insert(db: Connection, statement: string, values: SqlValue[]): number {
   try {
     return db.run(statement, ...values);
   } catch (error) {

@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { type InvalidSetting, readSettings } from '../../../core/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
+import { SAVED_TABLES, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { expectedSchema } from '../migrate.ts';
 import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
 import { readSettings as storedSettings } from '../settings.ts';
 import * as sql from '../sql/care.ts';
-import { SAVED_TABLES, unreadableColumn } from '../tables.ts';
 import { refuseNoStore } from './odd-file.ts';
 import { withReadOnly } from './peek.ts';
 

@@ -1,5 +1,5 @@
-import type { NamedField } from '../../core/field.ts';
-import { JOB_DEFAULTS, KEPT_FIELDS } from '../../core/field-list.ts';
+import type { NamedField } from '../core/field.ts';
+import { JOB_DEFAULTS, KEPT_FIELDS } from '../core/field-list.ts';
 
 /** The fields that have a column of their own with the same name. */
 export const OWN_FIELDS = KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);

@@ -1,12 +1,12 @@
-import type { NamedField } from '../../core/field.ts';
-import { JOB_DEFAULTS } from '../../core/field-list.ts';
-import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
-import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
-import type { Attempt, ListedJob } from '../contract/jobs.ts';
-import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts';
-import type { Row } from './connection.ts';
+import type { NamedField } from '../core/field.ts';
+import { JOB_DEFAULTS } from '../core/field-list.ts';
+import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../core/job.ts';
+import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
+import type { Attempt, ListedJob, SetAsideCounts } from './contract/jobs.ts';
+import type { RegisteredProcess, StopMark, Worker } from './contract/workers.ts';
 import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
+import type { Row } from './row.ts';
 
 /** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
 function parseJson<T>(value: unknown, fallback: T, isList = Array.isArray(fallback ?? [])): T {
@@ -121,4 +121,15 @@ export function toStopMark(row: Row): StopMark {
 export function toWorker({ queues, draining, currentJobs, ...rest }: Row): Worker {
   const lists = { queues: parseJson(queues, null), currentJobs: parseJson(currentJobs, []) };
   return { ...toRegistered(rest), ...lists, draining: draining === 1 } as unknown as Worker;
+}
+
+export function toSetAsideCounts(row: Row): SetAsideCounts {
+  const { held, blocked, retrying, later } = row as Record<string, number>;
+  return {
+    queue: row.name as string,
+    held: held!,
+    blocked: blocked!,
+    retrying: retrying!,
+    scheduled: later! - retrying!,
+  };
 }
