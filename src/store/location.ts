@@ -5,9 +5,14 @@ import { QueueError } from '../core/errors.ts';
 /** Returns the location of the store: --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
 export function storeLocation(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
   const given = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
-  const location = given || join(environment.QUEUECTL_HOME || join(home(), '.queuectl'), 'queue.db');
+  const location = given || join(queuectlHome(environment), 'queue.db');
   refuseInvalidUtf8(location);
   return resolveScheme(location);
+}
+
+/** Returns the directory of the default store. It also has the state directories of queues on a server. */
+export function queuectlHome(environment: NodeJS.ProcessEnv): string {
+  return environment.QUEUECTL_HOME || join(home(), '.queuectl');
 }
 
 const URL_SCHEME = /^([a-z][a-z0-9+.-]+):/i;

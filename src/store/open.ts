@@ -1,4 +1,3 @@
-import { QueueError } from '../core/errors.ts';
 import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
@@ -49,24 +48,12 @@ export interface StoreKind {
 
 /** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
 const STORE_KINDS: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
-  { owns: (location) => /^postgres(ql)?:/i.test(location), load: async () => POSTGRES },
+  {
+    owns: (location) => /^postgres(ql)?:/i.test(location),
+    load: async () => (await import('./postgres/store-kind.ts')).POSTGRES,
+  },
   { owns: () => true, load: loadFileStore },
 ];
-
-const POSTGRES: StoreKind = {
-  open: refusePostgres,
-  peek: async () => null,
-  care: refusePostgres,
-  mustNotClose: () => false,
-};
-
-async function refusePostgres(): Promise<never> {
-  throw new QueueError(
-    'store-unavailable',
-    'this version of queuectl does not support PostgreSQL yet',
-    'use --db with the path of a file',
-  );
-}
 
 /** Loads the SQLite store. Throws first if Node is too old to load it. */
 async function loadFileStore(): Promise<StoreKind> {

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from './client.ts';
+import { quoteName } from './connection.ts';
+import type { PostgresLocation } from './location.ts';
+import schema from './schema.ts';
+import { FIRST_VERSION, MIGRATIONS, refuseNewer } from './schema-version.ts';
+
+/** Returns the schema version, or 0 if the schema has no queue. Changes nothing. */
+export async function readVersion(client: Client, { schema: name }: PostgresLocation): Promise<number> {
+  const meta = `${quoteName(name)}.meta`;
+  const { rows: found } = await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [meta]);
+  if (found[0].exists === 0) return 0;
+  const { rows } = await client.query(`SELECT value FROM ${meta} WHERE key = 'schema'`);
+  return Number(rows[0]?.value ?? 0);
+}
+
+/**
+ * Brings a schema to the newest version. Many processes may do this at once: one migrates, and the others wait and then have
+ * nothing to do. Returns the version that the schema had. Tests pass their own migrations.
+ */
+export async function migrate(
+  client: Client,
+  location: PostgresLocation,
+  migrations = MIGRATIONS,
+): Promise<number> {
+  const newest = FIRST_VERSION + migrations.length;
+  const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+  await client.query('BEGIN');
+  try {
+    await client.query(lock, [`queuectl migrate ${location.schema}`]);
+    const from = await readVersion(client, location);
+    refuseNewer(from, location, newest);
+    if (from !== newest) await client.query(statements(location, from, migrations).join(';\n'));
+    await client.query('COMMIT');
+    return from;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+/** Returns the SQL that brings a schema from a version to the newest one. 0 means that the schema is empty or missing. */
+function statements(location: PostgresLocation, from: number, migrations: readonly string[]): string[] {
+  const name = quoteName(location.schema);
+  const newest = FIRST_VERSION + migrations.length;
+  if (from === 0)
+    return [
+      `CREATE SCHEMA IF NOT EXISTS ${name}`,
+      `SET LOCAL search_path = ${name}, pg_temp`,
+      ...[schema, ...migrations].map((one) => one.trim().replace(/;$/, '')),
+      `INSERT INTO meta VALUES ('epoch', '${randomName()}'), ('store', '${randomName()}'), ('schema', '${newest}')`,
+    ];
+  return [
+    `SET LOCAL search_path = ${name}, pg_temp`,
+    // Every write reads this table first, so those that have begun end before the migration, and others wait for it.
+    'LOCK TABLE meta IN ACCESS EXCLUSIVE MODE',
+    ...migrations.slice(from - FIRST_VERSION).map((one) => one.trim().replace(/;$/, '')),
+    `UPDATE meta SET value = '${newest}' WHERE key = 'schema'`,
+  ];
+}
+
+/** Returns the SQL that an administrator can run in place of `migrate`, for a role that may not create tables. */
+export function migrationSql(location: PostgresLocation, from: number): string {
+  return `BEGIN;\n${statements(location, from, MIGRATIONS).join(';\n')};\nCOMMIT;\n`;
+}
+
+const randomName = (): string => randomBytes(6).toString('hex');
