@@ -99,7 +99,7 @@ function parametersOf(location: string): Map<string, string> {
   };
   set('user', url.username);
   set('password', url.password);
-  set('host', url.hostname.replace(/^\[(.*)\]$/, '$1'));
+  if (url.hostname !== NO_HOST) set('host', url.hostname.replace(/^\[(.*)\]$/, '$1'));
   set('port', url.port);
   set('dbname', url.pathname.replace(/^\//, ''));
   for (const [name, text] of url.searchParams) {
@@ -110,9 +110,12 @@ function parametersOf(location: string): Map<string, string> {
   return given;
 }
 
+/** Stands for no host, because a URL with a user cannot be parsed without a host. */
+const NO_HOST = 'no-host.invalid';
+
 function parseUrl(location: string): URL {
   try {
-    return new URL(location);
+    return new URL(location.replace(/^(\w+:\/\/[^/?#]*@)(?=[/?]|$)/, `$1${NO_HOST}`));
   } catch {
     throw invalidUrl('it cannot be parsed', EXAMPLE);
   }
