@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueueError } from '../../src/core/errors.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
-import { openPostgres } from '../../src/store/postgres/open.ts';
+import { openPostgres, peekPostgres } from '../../src/store/postgres/open.ts';
 import { passwordFromFile } from '../../src/store/postgres/password-file.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { makeTempSchema, onServer, type TempSchema } from '../support/postgres.ts';
@@ -143,4 +143,16 @@ test('a password comes from a password file that only its owner can read', () =>
     expect(passwordFromFile({ ...location, user: 'you' })).toBeNull();
     chmodSync(file, 0o644);
     expect(passwordFromFile(location)).toBeNull();
+  }));
+
+test('peeking at a schema without a queue finds no store and creates nothing', () =>
+  inTempDir(async (home) => {
+    const schema = await makeTempSchema();
+    expect(await peekPostgres(schema.url, {})).toBeNull();
+    const { store } = await openPostgres(schema.url, {}, { QUEUECTL_HOME: home });
+    const peeked = await peekPostgres(schema.url, {});
+    expect(peeked?.epoch).toBe(store.epoch);
+    await peeked?.close();
+    await store.close();
+    await schema.drop();
   }));

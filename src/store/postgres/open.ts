@@ -4,6 +4,7 @@ import { QueueError } from '../../core/errors.ts';
 import { stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
+import type { Store } from '../store.ts';
 import { type Client, connectClient } from './client.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './failures.ts';
@@ -103,20 +104,23 @@ async function openEmpty(
 }
 
 /** Opens a store to read from it. Returns null if there is none with the current schema. */
-export async function peekPostgres(url: string, environment: NodeJS.ProcessEnv = process.env) {
+export async function peekPostgres(
+  url: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Store | null> {
   const location = readLocation(url, environment);
   let client: Client | null = null;
   try {
     client = await connectClient(location);
-    if ((await readVersion(client, location)) !== SCHEMA_VERSION) {
-      await client.end();
-      return null;
+    if ((await readVersion(client, location)) === SCHEMA_VERSION) {
+      const connection = connect(location, { actor: null, now: Date.now, first: client });
+      await readIdentity(connection);
+      return postgresStore(connection, () => connection.close());
     }
-    const connection = connect(location, { actor: null, now: Date.now, first: client });
-    await readIdentity(connection);
-    return postgresStore(connection, () => connection.close());
   } catch (error) {
     await client?.end().catch(() => {});
     throw translateError(error, location);
   }
+  await client.end();
+  return null;
 }
