@@ -13,3 +13,13 @@ export async function addDependencies(
 ): Promise<void> {
   throw new QueueError('internal', 'PostgreSQL: dependencies are not written yet');
 }
+
+export async function handleParentEnd(
+  _tx: Transaction,
+  _first: { number: number; id: string; end: string },
+  _now: number,
+): Promise<{ met: number; cancelled: string[] }> {
+  return { met: 0, cancelled: [] };
+}
+
+export async function reopenDependencies(_tx: Transaction, _id: string): Promise<void> {}
