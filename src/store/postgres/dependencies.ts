@@ -14,12 +14,18 @@ export async function addDependencies(
   throw new QueueError('internal', 'PostgreSQL: dependencies are not written yet');
 }
 
-export async function handleParentEnd(
+export interface EndedParent {
+  number: number;
+  id: string;
+  end: string;
+}
+
+export async function handleParentEnds(
   _tx: Transaction,
-  _first: { number: number; id: string; end: string },
+  _ended: EndedParent[],
   _now: number,
 ): Promise<{ met: number; cancelled: string[] }> {
   return { met: 0, cancelled: [] };
 }
 
-export async function reopenDependencies(_tx: Transaction, _id: string): Promise<void> {}
+export async function reopenDependencies(_tx: Transaction, _ids: string[]): Promise<void> {}

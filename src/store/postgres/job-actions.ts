@@ -7,7 +7,7 @@ import { writerOf } from '../new-rows.ts';
 import type { SqlValue } from '../row.ts';
 import { type ChangedJob, changeJobs } from './change-jobs.ts';
 import type { Connection } from './connection.ts';
-import { handleParentEnd, reopenDependencies } from './dependencies.ts';
+import { handleParentEnds, reopenDependencies } from './dependencies.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
 import { detailText } from './record-events.ts';
 import { queueNumbers } from './settings.ts';
@@ -61,7 +61,7 @@ async function retry(
       ...(await changeJobs(tx, sql.retryJobs, { kind: 'retried' }, now, part, from, bulk ? 1 : 0)),
     );
   const changedIds = inOrder(ids, changed);
-  for (const id of changedIds) await reopenDependencies(tx, id);
+  await reopenDependencies(tx, changedIds);
   return changedIds;
 }
 
@@ -81,7 +81,7 @@ function splitByKey(ids: string[], keys: ReadonlyMap<string, string>): string[][
 
 async function release(tx: Transaction, ids: string[], now: number): Promise<string[]> {
   const released = inOrder(ids, await changeJobs(tx, sql.releaseJobs, { kind: 'released' }, now, ids));
-  for (const id of released) await reopenDependencies(tx, id);
+  await reopenDependencies(tx, released);
   return released;
 }
 
@@ -96,9 +96,8 @@ async function remove(
     tx.all<{ number: number }>(sql.attemptsOfRemovable, ids, from),
     changeJobs(tx, sql.removeJobs, { kind: 'deleted' }, now, ids, from),
   ]);
-  const dependents: string[] = [];
-  for (const { number, id } of removed)
-    dependents.push(...(await handleParentEnd(tx, { number, id, end: 'deleted' }, now)).cancelled);
+  const parents = removed.map(({ number, id }) => ({ number, id, end: 'deleted' as const }));
+  const dependents = (await handleParentEnds(tx, parents, now)).cancelled;
   return { ids: inOrder(ids, removed), attempts: attempts.map((one) => one.number), dependents };
 }
 
@@ -111,9 +110,8 @@ async function cancel(tx: Transaction, ids: string[], now: number): Promise<Canc
   ]);
   const phases = new Map(found.map(({ id, phase }) => [id, phase]));
   const inPhase = (phase: string): string[] => [...new Set(ids)].filter((id) => phases.get(id) === phase);
-  const dependents: string[] = [];
-  for (const { number, id } of cancelled)
-    dependents.push(...(await handleParentEnd(tx, { number, id, end: 'cancelled' }, now)).cancelled);
+  const parents = cancelled.map(({ number, id }) => ({ number, id, end: 'cancelled' as const }));
+  const dependents = (await handleParentEnds(tx, parents, now)).cancelled;
   return {
     cancelled: inOrder(ids, cancelled),
     ending: inPhase('running'),

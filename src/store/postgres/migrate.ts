@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Client } from './client.ts';
 import { quoteName } from './connection.ts';
+import { randomName } from './identity.ts';
 import type { PostgresLocation } from './location.ts';
 import schema from './schema.ts';
 import { FIRST_VERSION, MIGRATIONS, refuseNewer } from './schema-version.ts';
@@ -63,5 +63,3 @@ function statements(location: PostgresLocation, from: number, migrations: readon
 export function migrationSql(location: PostgresLocation, from: number): string {
   return `BEGIN;\n${statements(location, from, MIGRATIONS).join(';\n')};\nCOMMIT;\n`;
 }
-
-const randomName = (): string => randomBytes(6).toString('hex');
