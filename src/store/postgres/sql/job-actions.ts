@@ -1,4 +1,5 @@
 import { jobChange, jobRemoval } from '../change-jobs.ts';
+import { SLOT_OF_ENDED } from './fragments.ts';
 
 /**
  * Locks jobs, so that the statements after it all find them in the same state. Returns them as they are now. Subqueries of one
@@ -37,7 +38,7 @@ export const removeJobs = jobRemoval(isRemovable('$6', '$7'));
 export const cancelJobs = jobChange({
   where: "id = ANY($6) AND phase NOT IN ('running', 'ended')",
   set: `state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = $5, updated_at = $5, last_error = $7,
-    unique_slot = CASE WHEN unique_while IS NULL THEN unique_slot END`,
+    unique_slot = ${SLOT_OF_ENDED}`,
   isDrop: true,
 });
 /** Requests the end of running jobs, and logs that unless it was requested before. */
