@@ -90,8 +90,14 @@ export const quoteName = (name: string): string => `"${name.replaceAll('"', '""'
 const settings = ({ schema }: PostgresLocation): string => `
   SET LOCAL search_path = ${quoteName(schema)}, pg_temp; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
   SET LOCAL idle_in_transaction_session_timeout = 5000; SET LOCAL plan_cache_mode = force_generic_plan;`;
-const READ_HEAD = (location: PostgresLocation): string =>
-  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)}`;
+/**
+ * Reads use the index that was made for them, whatever the server's statistics are. A plan that cannot do without a scan of
+ * a table looks so expensive then that older servers would compile it, which takes longer than to run it.
+ */
+const READ_HEAD = (
+  location: PostgresLocation,
+): string => `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)}
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off`;
 /** Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). */
 const WRITE_HEAD = (
   location: PostgresLocation,
