@@ -7,10 +7,13 @@ import { FIRST_VERSION, MIGRATIONS, refuseNewer } from './schema-version.ts';
 
 /** Returns the schema version, or 0 if the schema has no queue. Changes nothing. */
 export async function readVersion(client: Client, { schema: name }: PostgresLocation): Promise<number> {
-  const meta = `${quoteName(name)}.meta`;
-  const { rows: found } = await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [meta]);
-  if (found[0].exists === 0) return 0;
-  const { rows } = await client.query(`SELECT value FROM ${meta} WHERE key = 'schema'`);
+  // to_regclass would not do, because it may not find a table that was created while this transaction waited for a lock.
+  const { rows: found } = await client.query(
+    `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relname = 'meta'`,
+    [name],
+  );
+  if (found.length === 0) return 0;
+  const { rows } = await client.query(`SELECT value FROM ${quoteName(name)}.meta WHERE key = 'schema'`);
   return Number(rows[0]?.value ?? 0);
 }
 

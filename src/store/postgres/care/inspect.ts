@@ -26,6 +26,8 @@ const LARGE_SKEW_MS = 2000;
 const OLD_SNAPSHOT_MS = 5 * 60_000;
 const LONG_LOG_ROWS = 100_000;
 
+const NOT_REACHED = fail('postgresql', 'not reached');
+
 /** Collects findings about a server and a queue on it, without changing anything. With `whole`, it reads the whole queue. */
 export async function inspectPostgres(
   url: string,
@@ -38,15 +40,15 @@ export async function inspectPostgres(
     path: location.name,
     stateDirectory: null,
     isReadable: false,
-    engine: ok('postgresql', 'not reached'),
+    engine: NOT_REACHED,
     files: [diskFinding(nearestDirectory(home))],
     contents: [],
   };
   let client: Client | null = null;
   try {
     client = await connectClient(location);
-    const { version } = (await client.query('SHOW server_version')).rows[0] as Row;
-    found.engine = ok('postgresql', String(version ?? ''));
+    const [shown] = (await client.query<{ server_version: string }>('SHOW server_version')).rows;
+    found.engine = ok('postgresql', shown!.server_version);
     await refuseServer(client);
     found.contents = await serverFindings(client, location);
     const schema = await readVersion(client, location);
@@ -68,7 +70,8 @@ export async function inspectPostgres(
   } catch (error) {
     const known = translateError(error, location);
     if (!(known instanceof QueueError)) throw error;
-    found.contents.unshift(fail('server', known.message, known.hint));
+    if (found.engine === NOT_REACHED) found.engine = fail('postgresql', known.message, known.hint);
+    else found.contents.unshift(fail('store', known.message, known.hint));
   } finally {
     await client?.end().catch(() => {});
   }

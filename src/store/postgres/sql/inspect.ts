@@ -1,5 +1,5 @@
 /** What `doctor` reads. Some columns of other roles' connections are null for a role without pg_read_all_stats. */
-export const server = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
+export const server = `SELECT current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes, current_setting('synchronous_commit') AS synchronous_commit,
   current_setting('autovacuum') AS autovacuum, current_setting('max_connections')::bigint
     - current_setting('superuser_reserved_connections')::bigint
