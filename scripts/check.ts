@@ -31,6 +31,7 @@ const SQLITE_WORD = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
 const MAY_NAME_SQLITE: Record<string, string> = {
   'store/open.ts': 'the line of this store in the table of stores',
   'store/location.ts': 'the scheme of a database URL',
+  'store/postgres/open.ts': 'opens an empty store in memory in place of a missing one',
   'core/errors.ts': 'an error code, and hints for users',
   'http/problem.ts': 'the same error code',
   'cli/commands/doctor.ts': 'the help text',

@@ -39,9 +39,19 @@ export async function bundledPackages(): Promise<string[]> {
 function noticeOf(name: string): Notice {
   const directory = join('node_modules', name);
   const { version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-  const file = readdirSync(directory).find((one) => /^(licen[cs]e|copying|notice)(\.|$)/i.test(one));
-  if (file === undefined) throw new Error(`${name} has no file with its licence`);
-  return { name, version, license, text: readFileSync(join(directory, file), 'utf8').trim() };
+  return { name, version, license, text: licenceText(name, directory).trim() };
+}
+
+/** Returns the text of the licence file, or else of the licence section of the README. */
+function licenceText(name: string, directory: string): string {
+  const names = readdirSync(directory);
+  const file = names.find((one) => /^(licen[cs]e|copying|notice)(\.|$)/i.test(one));
+  if (file !== undefined) return readFileSync(join(directory, file), 'utf8');
+  const readme = names.find((one) => /^readme(\.|$)/i.test(one));
+  const section =
+    readme && /^## licen[cs]e\n(.*)/ims.exec(readFileSync(join(directory, readme), 'utf8'))?.[1];
+  if (!section || !/copyright/i.test(section)) throw new Error(`${name} has no text of its licence`);
+  return section;
 }
 
 /** Returns the notice of the runtime and of the libraries linked into it, from its documentation. */

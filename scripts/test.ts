@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { startPostgres } from '../test/support/postgres-server.ts';
 
 const FILE_LIMIT_MS = 8 * 60_000;
 const SUMMARY_LINE = /^\s*(\d+) (pass|fail|skip)$/gm;
@@ -35,7 +36,8 @@ function runFile(file: string): Promise<FileResult> {
   return new Promise((resolve) => {
     const start = performance.now();
     const args = ['--no-install', 'test', '--timeout', '120000', `./${file}`];
-    const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, QUEUECTL_TEST_POSTGRES: postgres.url };
+    const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env });
     let output = '';
     const killGroup = (): void => {
       try {
@@ -74,6 +76,10 @@ function readResult(file: string, code: number | null, output: string, seconds: 
   return { file, passed: pass, failed, skipped: skip, seconds, output };
 }
 
+// All files share one PostgreSQL server. It is also stopped if the run is interrupted.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+const postgres = await startPostgres();
+
 const queue = [...files];
 const results: FileResult[] = [];
 
@@ -88,6 +94,7 @@ async function runQueuedFiles(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Math.max(2, Math.min(4, availableParallelism())) }, runQueuedFiles));
+await postgres.stop();
 const total = (key: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((sum, one) => sum + one[key], 0);
 const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';

@@ -1,5 +1,7 @@
-import { QueueError } from '../core/errors.ts';
+import { QueueError, usageError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
+import { locationName } from '../store/location.ts';
+import { careOf } from '../store/open.ts';
 import { closeApp, type OpenedApp, openApp } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 
@@ -22,10 +24,23 @@ export async function previewMigration(
   const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', anyOwner });
   try {
     const { found: from, known: to } = app.schema;
-    return { db: location, from, to, workers: from === to ? [] : await runningIds(app) };
+    return {
+      db: await locationName(location, process.env),
+      from,
+      to,
+      workers: from === to ? [] : await runningIds(app),
+    };
   } finally {
     await closeApp(app);
   }
+}
+
+/** Returns the SQL that an administrator can run in place of a migration. Throws if the store is a file. */
+export async function migrationSqlOf(location: string): Promise<string> {
+  const sql = await (await careOf(location)).migrationSql(location);
+  if (sql === null)
+    throw usageError('--sql is for a queue in PostgreSQL', 'without --sql: queuectl db migrate');
+  return sql;
 }
 
 /** Brings a store to the newest schema version. Throws if workers of the older version are running. */

@@ -105,6 +105,7 @@ export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>
         check: () => import('./commands/db-check.ts'),
         repair: () => import('./commands/db-repair.ts'),
         migrate: () => import('./commands/db-migrate.ts'),
+        renew: () => import('./commands/db-renew.ts'),
       },
     },
     completion: () => import('./commands/completion.ts'),
@@ -120,7 +121,7 @@ export const UNLISTED: Record<string, LoadCommand> = { init: () => import('./com
 /** Commands that nobody should run by mistake. They are suggested only for a word with a single typing error. */
 export const DESTRUCTIVE: ReadonlySet<string> = new Set([
   ...['cancel', 'delete', 'suspend', 'prune', 'restore', 'import', 'dlq purge', 'queue delete'],
-  ...['schedule remove', 'worker stop', 'config unset', 'db repair'],
+  ...['schedule remove', 'worker stop', 'config unset', 'db repair', 'db renew'],
 ]);
 
 export function isGroup(entry: LoadCommand | CommandGroup): entry is CommandGroup {

@@ -11,3 +11,20 @@ export type Tier = keyof typeof TIERS;
 export const MAX_NAMES = 200;
 export const MAX_PAIRS = 500;
 export const OTHER_LABEL = 'other';
+
+/** The numbers of the tiers in the rows of a store. The rows of all time have the number 0. */
+export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
+const PERIODS = (Object.keys(TIERS) as Tier[]).map(
+  (tier) => [TIER_NUMBERS[tier], TIERS[tier].stepMs] as const,
+);
+
+/** Calls `count` for the row of all time, and for those of the minute, the hour and the day. */
+export function inAllTimeAndTiers(at: number, count: (tier: number, start: number) => void): void {
+  count(0, 0);
+  inEveryTier(at, count);
+}
+
+/** Calls `count` for the rows of the minute, the hour and the day. */
+export function inEveryTier(at: number, count: (tier: number, start: number) => void): void {
+  for (const [tier, stepMs] of PERIODS) count(tier, at - (at % stepMs));
+}

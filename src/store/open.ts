@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts';
-import { QueueError } from '../core/errors.ts';
 import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
 import type { Signals } from './contract/signals.ts';
+import { isServerUrl } from './location.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedStore {
@@ -55,26 +55,11 @@ export interface StoreKind {
 /** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
 const STORE_KINDS: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
   {
-    owns: (location) => location.includes(':') && /^postgres(ql)?:/i.test(location),
-    load: async () => POSTGRES,
+    owns: isServerUrl,
+    load: async () => (await import('./postgres/store-kind.ts')).POSTGRES,
   },
   { owns: () => true, load: loadFileStore },
 ];
-
-const POSTGRES: StoreKind = {
-  open: refusePostgres,
-  peek: async () => null,
-  care: refusePostgres,
-  mustNotClose: () => false,
-};
-
-async function refusePostgres(): Promise<never> {
-  throw new QueueError(
-    'store-unavailable',
-    'this version of queuectl does not support PostgreSQL yet',
-    'use --db with the path of a file',
-  );
-}
 
 /** Loads the SQLite store. Throws first if Node is too old to load it. */
 async function loadFileStore(): Promise<StoreKind> {

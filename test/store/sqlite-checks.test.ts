@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { NAME_COLUMNS, RANGES } from '../../src/store/sqlite/ranges.ts';
-import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
+import { NAME_COLUMNS, RANGES } from '../../src/store/ranges.ts';
+import { SAVED_TABLES } from '../../src/store/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled', 'other'];

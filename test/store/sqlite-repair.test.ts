@@ -18,7 +18,7 @@ import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
 import { childPagesOf, PAGE_BYTES } from '../../src/store/sqlite/care/pages.ts';
 import { repairSqlite } from '../../src/store/sqlite/care/repair.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
+import { SAVED_TABLES } from '../../src/store/tables.ts';
 import { claim, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { randomFrom } from '../support/random.ts';
 import { makeTempDir } from '../support/temp-dir.ts';

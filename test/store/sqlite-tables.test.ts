@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { SAVED_TABLES } from '../../src/store/sqlite/tables.ts';
+import { SAVED_TABLES } from '../../src/store/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 /** The tables that are not saved, each with the reason. */

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { toScheduleObject } from '../../src/actions/schedule-object.ts';
 import { toJobObject } from '../../src/core/job-object.ts';
 import { toIso } from '../../src/core/time.ts';
-import type { Connection, Row } from '../../src/store/sqlite/connection.ts';
+import type { Row } from '../../src/store/row.ts';
+import type { Connection } from '../../src/store/sqlite/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   ending,

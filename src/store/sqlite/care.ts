@@ -1,11 +1,11 @@
 import type { CareStore } from '../contract/care.ts';
+import { toClaimedJob } from '../rows.ts';
+import { SAVED_TABLES } from '../tables.ts';
 import type { Connection } from './connection.ts';
 import { load } from './load.ts';
-import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
 import { runningJobs } from './sql/claims.ts';
-import { SAVED_TABLES } from './tables.ts';
 
 /** Implements the methods of this part that move the contents of a store. store-core.ts has the others. */
 export function careStore(db: Connection, onRenewed: () => void): Pick<CareStore, 'renew' | 'dump' | 'load'> {

@@ -3,16 +3,19 @@ import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import { JOB_SIGNALS } from '../../core/signals.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore, Wish } from '../contract/claims.ts';
-import type { Connection, Row } from './connection.ts';
+import { byRank, type Head } from '../head-rows.ts';
+import type { OpenQueue } from '../queue-rows.ts';
+import type { Row } from '../row.ts';
+import { toClaim, toClaimedJob } from '../rows.ts';
+import { refuseUnreadable } from '../unreadable.ts';
+import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
-import { byRank, type Head, headsOf } from './heads.ts';
-import { type OpenQueue, openQueues } from './open-queues.ts';
+import { headsOf } from './heads.ts';
+import { openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { toClaim, toClaimedJob } from './rows.ts';
 import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
-import { refuseUnreadable } from './unreadable.ts';
 
 const WITH_BALLAST = { usesBallast: true };
 

@@ -3,12 +3,11 @@ import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
 import { stateBeside } from '../../state/state-directory.ts';
+import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translateError } from './failures.ts';
 import { type FileWatch, fileId, watchLiveFiles } from './live-files.ts';
 import { isSafeSqliteVersion, OLDEST_SQLITE } from './sqlite-version.ts';
-
-export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
 /** SQLite itself waits this long for a lock and blocks the process. `retryWhileLocked` waits for longer locks. */
 const BUSY_TIMEOUT_MS = 5; // fault-control: busy-timeout

@@ -1,5 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
-import type { Connection, Row } from './connection.ts';
+import type { Row } from '../row.ts';
+import type { Connection } from './connection.ts';
 import { translateError } from './failures.ts';
 import * as sql from './sql/epoch.ts';
 

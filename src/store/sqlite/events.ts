@@ -1,7 +1,9 @@
-import type { EventDetail, EventKind, StoreEvent } from '../../core/events.ts';
+import type { StoreEvent } from '../../core/events.ts';
 import { countExcessEvents, type EventRetention } from '../../core/retention.ts';
 import type { EventStore } from '../contract/events.ts';
-import type { Connection, Row } from './connection.ts';
+import { toEvent } from '../event-rows.ts';
+import type { Row } from '../row.ts';
+import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import * as sql from './sql/events.ts';
 
@@ -46,31 +48,6 @@ function expandRow(db: Connection, row: Row, after: number, limit: number): Stor
     const one = jobs.get(job + i);
     return toEvent({ ...row, number: from + i, id: one?.id ?? null, queue: row.queue ?? one?.queue ?? null });
   });
-}
-
-function toEvent(row: Row): StoreEvent {
-  // The name of a deleted queue is kept among the details.
-  const { queue = null, ...detail } = detailOf(row.detail);
-  return {
-    number: row.number as number,
-    at: row.at as number,
-    kind: row.kind as EventKind,
-    actor: row.actor as string | null,
-    jobId: row.id as string | null,
-    queue: (row.queue as string | null) ?? (queue as string | null),
-    attempt: row.attempt as number | null,
-    detail,
-  };
-}
-
-/** Returns no details if they cannot be parsed, so that one bad row does not hide all others. */
-function detailOf(text: Row[string] | undefined): EventDetail {
-  try {
-    const read: unknown = JSON.parse((text as string | null) ?? '{}');
-    return typeof read === 'object' && read !== null ? (read as EventDetail) : {};
-  } catch {
-    return {};
-  }
 }
 
 function lastEventNumber(db: Connection): number {

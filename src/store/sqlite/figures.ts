@@ -1,14 +1,12 @@
 import { statSync } from 'node:fs';
-import { COUNT_NAMES, emptyFigures, type Figures } from '../../core/figures.ts';
-import { addSummary, bucketCount } from '../../core/histogram.ts';
-import { addPacked } from '../../core/packed-counts.ts';
-import { TIERS, type Tier } from '../../core/tiers.ts';
-import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
-import type { Connection, Row } from './connection.ts';
+import { TIER_NUMBERS, TIERS, type Tier } from '../../core/tiers.ts';
+import type { FigureStore, FinishedAttempt, SeriesRequest } from '../contract/figures.ts';
+import { sumBy, waitingSince, withLabels } from '../figure-rows.ts';
+import type { Row } from '../row.ts';
+import { toJob } from '../rows.ts';
+import type { Connection } from './connection.ts';
 import { recordOldestWaiting } from './rollups.ts';
-import { toJob } from './rows.ts';
 import * as sql from './sql/figures.ts';
-import { TIER_NUMBERS } from './tally.ts';
 
 /** At most this many rows are removed in one transaction, which delays other writers by a millisecond. */
 const ROLLUPS_AT_ONCE = 300;
@@ -19,8 +17,8 @@ export function figureStore(db: Connection): FigureStore {
       db.read(() =>
         [...sumBy('at', rollups(db, request))].map(([at, figures]) => ({ at: at as number, ...figures })),
       ),
-    breakdown: (request) => db.read(() => sumByLabels(db, rollups(db, request))),
-    totals: () => db.read(() => sumByLabels(db, db.each(sql.rollups, 0, 0, 1))),
+    breakdown: (request) => db.read(() => withLabels(db.all(sql.kinds), sumBy('kind', rollups(db, request)))),
+    totals: () => db.read(() => withLabels(db.all(sql.kinds), sumBy('kind', db.each(sql.rollups, 0, 0, 1)))),
     oldestWaiting: (now) =>
       db.read(() => {
         const rows = db.all(sql.oldestWaiting);
@@ -50,43 +48,6 @@ function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest
     if (isUnfiltered || kinds.has(row.kind!)) yield row;
 }
 
-function sumByLabels(db: Connection, rows: Iterable<Row>): (Labels & Figures)[] {
-  const labels = new Map(
-    db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
-  );
-  // In a damaged store, figures may lack their labels. They are left out.
-  return [...sumBy('kind', rows)].flatMap(([kind, figures]) => {
-    const label = labels.get(kind);
-    return label === undefined ? [] : [{ ...label, ...figures }];
-  });
-}
-
-function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): Map<Row[string], Figures> {
-  const sums = new Map<Row[string], Figures>();
-  for (const row of rows) {
-    const key = row[column]!;
-    const sum = sums.get(key) ?? emptyFigures();
-    addRow(sum, row);
-    sums.set(key, sum);
-  }
-  return sums;
-}
-
-/** Adds a row to the sums in place, because a range may have thousands of rows. */
-function addRow(sums: Figures, row: Row): void {
-  for (const column of COUNT_NAMES) sums[column] += row[column] as number;
-  sums.oldestMs = Math.max(sums.oldestMs, row.oldest_ms as number);
-  for (const histogram of ['wait', 'run'] as const) {
-    if (row[histogram] === null) continue;
-    addPacked(sums[histogram].counts, row[histogram] as Uint8Array, bucketCount());
-    addSummary(sums[histogram], {
-      sumMs: row[`${histogram}_ms`] as number,
-      least: row[`${histogram}_least`] as number | null,
-      most: row[`${histogram}_most`] as number | null,
-    });
-  }
-}
-
 async function sampleWaiting(db: Connection, now: number): Promise<void> {
   const waitingRows = (): Row[] => db.all(sql.oldestWaiting).filter((row) => waitingSince(row, now) !== null);
   // A read comes first, so that no other writer waits if no job is waiting.
@@ -95,14 +56,6 @@ async function sampleWaiting(db: Connection, now: number): Promise<void> {
     for (const row of waitingRows())
       recordOldestWaiting(db, row.number as number, now - waitingSince(row, now)!, now);
   });
-}
-
-/** Returns since when the oldest job has been waiting. A due job counts even if no worker has made it ready yet. */
-function waitingSince(row: Row, now: number): number | null {
-  const times = [row.fresh, row.late, row.due].filter(
-    (at): at is number => typeof at === 'number' && at <= now,
-  );
-  return times.length === 0 ? null : Math.min(...times);
 }
 
 async function forgetRollups(db: Connection, now: number): Promise<number> {

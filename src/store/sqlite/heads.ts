@@ -1,18 +1,7 @@
-import type { Connection, Row } from './connection.ts';
-import type { OpenQueue } from './open-queues.ts';
+import { byRank, type Head, rankHeads } from '../head-rows.ts';
+import type { OpenQueue } from '../queue-rows.ts';
+import type { Connection } from './connection.ts';
 import * as sql from './sql/claims.ts';
-
-/** A ready job at the front of its queue. */
-export interface Head {
-  number: number;
-  /** The job's priority plus what priority aging has added to it. */
-  rank: number;
-  queue: OpenQueue;
-}
-
-export function byRank(a: Head, b: Head): number {
-  return b.rank - a.rank || a.number - b.number;
-}
 
 /** Returns at most `most` ready jobs of a queue, in the order in which they are to be claimed. */
 export function headsOf(db: Connection, queue: OpenQueue, most: number, now: number): Head[] {
@@ -65,14 +54,4 @@ function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: numb
 function lastReadOf(db: Connection): Map<number, number> {
   if (!lastReadPriorities.has(db)) lastReadPriorities.set(db, new Map());
   return lastReadPriorities.get(db)!;
-}
-
-/** Ranks jobs of one priority. No job ranks higher than an older one, so their order of enqueueing stays. */
-function rankHeads(rows: Row[], priority: number, queue: OpenQueue, agingMs: number, now: number): Head[] {
-  let highest = Number.POSITIVE_INFINITY;
-  return rows.map((row) => {
-    const gained = Math.floor(Math.max(0, now - (row.since as number)) / agingMs);
-    highest = Math.min(highest, priority + gained);
-    return { number: row.number as number, rank: highest, queue };
-  });
 }

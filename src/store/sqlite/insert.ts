@@ -1,13 +1,13 @@
-import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
+import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from '../new-rows.ts';
+import type { SqlValue } from '../row.ts';
+import { toJob } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
-import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from './new-rows.ts';
 import { newEnqueueLog } from './record-events.ts';
-import { toJob } from './rows.ts';
 import { queueNumber } from './settings.ts';
 import * as sql from './sql/jobs.ts';
 import { newTally } from './tally.ts';
@@ -131,7 +131,7 @@ function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, l
   try {
     const plain = batch.every(({ job }) => isPlain(job));
     const statement = plain ? sql.insertPlainJobs(batch.length) : sql.insertJobs(batch.length);
-    const values: SQLInputValue[] = [];
+    const values: SqlValue[] = [];
     const push = plain ? pushPlainValues : pushValues;
     for (const one of batch) push(values, one, now);
     const last = db.insert(statement, ...values);
@@ -154,9 +154,9 @@ function addRow(
   statement: string,
   placed: PlacedJob,
   now: number,
-  extraValues: SQLInputValue[] = [],
+  extraValues: SqlValue[] = [],
 ): number {
-  const values: SQLInputValue[] = [];
+  const values: SqlValue[] = [];
   pushValues(values, placed, now);
   try {
     return add(statement, ...values, ...extraValues);

@@ -1,8 +1,8 @@
-import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
-import type { Connection, Row } from './connection.ts';
+import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
+import { mapIfFound, toAttempt, toJob, toSetAsideCounts } from '../rows.ts';
+import type { Connection } from './connection.ts';
 import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
-import { mapIfFound, toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
 /** Implements this part except `insert`, which store-core.ts has. */
@@ -36,17 +36,6 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
         ),
       ),
     needsPlace: (attempt) => db.read(() => db.get(sql.attemptNeedsPlace, attempt) !== undefined),
-  };
-}
-
-function toSetAsideCounts(row: Row): SetAsideCounts {
-  const { held, blocked, retrying, later } = row as Record<string, number>;
-  return {
-    queue: row.name as string,
-    held: held!,
-    blocked: blocked!,
-    retrying: retrying!,
-    scheduled: later! - retrying!,
   };
 }
 

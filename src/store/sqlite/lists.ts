@@ -1,7 +1,8 @@
 import type { StoreFilter } from '../../core/filter.ts';
 import type { ListedJob, Page } from '../contract/jobs.ts';
-import type { Connection, Row } from './connection.ts';
-import { toListedJob } from './rows.ts';
+import type { Row } from '../row.ts';
+import { toListedJob } from '../rows.ts';
+import type { Connection } from './connection.ts';
 import { newestJobNumber, planScans, type ScanPlan, type Values } from './scan-plan.ts';
 import * as sql from './sql/jobs.ts';
 

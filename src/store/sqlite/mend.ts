@@ -1,8 +1,9 @@
+import { LARGEST_NUMBER, NAME_COLUMNS, RANGES } from '../ranges.ts';
+import { SAVED_TABLES } from '../tables.ts';
 import type { Connection } from './connection.ts';
 import { isFull } from './failures.ts';
-import { LARGEST_NUMBER, NAME_COLUMNS, outsideRangeSql, RANGES } from './ranges.ts';
 import { recordJobEvent } from './record-events.ts';
-import { SAVED_TABLES } from './tables.ts';
+import { outsideRangeSql } from './sql/ranges.ts';
 
 /** At most this many rows of a table get a new number at once. */
 const MOST_RENUMBERED = 10_000;

@@ -1,49 +1,9 @@
-import { availableTokens, type Rate, type Tokens } from '../../core/rate.ts';
-import type { Connection, Row } from './connection.ts';
+import { type OpenQueue, toOpenQueue } from '../queue-rows.ts';
+import type { Connection } from './connection.ts';
 import { claimableQueues } from './sql/claims.ts';
-
-/** A queue that is not paused and has waiting jobs. It may start `room` more jobs now. */
-export interface OpenQueue {
-  number: number;
-  hasReadyJob: boolean;
-  dueAt: number | null;
-  room: number;
-  /** The number of jobs that its rate limit allows now. Null if it has no rate limit. */
-  tokens: number | null;
-  /** The time at which its rate limit allows the next job. Infinity while the queue is at its concurrency limit. */
-  openAt: number;
-  /** The waiting time for which a job gains one priority. Null means no aging. */
-  agingMs: number | null;
-}
 
 export function openQueues(db: Connection, names: string[] | null, now: number): OpenQueue[] {
   const rows = db.all(claimableQueues);
   const served = rows.filter((row) => names === null || names.includes(row.name as string));
   return served.map((row) => toOpenQueue(row, now));
-}
-
-function toOpenQueue(row: Row, now: number): OpenQueue {
-  const limit = row.concurrency as number | null;
-  const free = limit === null ? Number.POSITIVE_INFINITY : limit - ((row.running as number | null) ?? 0);
-  const { rate, tokens: left } = toRate(row);
-  const { tokens, openAt } = rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, left, now);
-  return {
-    number: row.number as number,
-    hasReadyJob: row.ready === 1,
-    dueAt: row.due_at as number | null,
-    room: Math.max(0, Math.min(free, tokens === null ? free : Math.floor(tokens))),
-    tokens,
-    // A queue at its concurrency limit opens when one of its jobs ends, and that time is unknown.
-    openAt: free <= 0 ? Number.POSITIVE_INFINITY : openAt,
-    agingMs: row.aging_ms as number | null,
-  };
-}
-
-/** Returns the rate of a queue, and what is left of it. */
-export function toRate(row: Row): { rate: Rate | null; tokens: Tokens | null } {
-  const [jobs, at] = [row.rate as number | null, row.tokens_at as number | null];
-  return {
-    rate: jobs === null ? null : { jobs, perMs: row.rate_ms as number },
-    tokens: at === null ? null : { left: row.tokens as number, at },
-  };
 }

@@ -1,8 +1,8 @@
 import { settingChangedEvent } from '../../core/events.ts';
 import { queueChangeEvents } from '../../core/queue.ts';
-import type { Queue, QueueStore } from '../contract/queues.ts';
-import type { Connection, Row } from './connection.ts';
-import { toRate } from './open-queues.ts';
+import type { QueueStore } from '../contract/queues.ts';
+import { toQueue } from '../queue-rows.ts';
+import type { Connection } from './connection.ts';
 import { recordEvent, recordQueueEvent } from './record-events.ts';
 import { queueNumber, readSettings } from './settings.ts';
 import * as sql from './sql/queues.ts';
@@ -44,8 +44,4 @@ export function queueStore(db: Connection): Omit<QueueStore, 'settings'> {
         if (changed === 1) recordEvent(db, settingChangedEvent(key, text));
       }),
   };
-}
-
-function toQueue({ rate, rate_ms, tokens, tokens_at, ...rest }: Row): Queue {
-  return { ...rest, ...toRate({ rate, rate_ms, tokens, tokens_at } as Row) } as unknown as Queue;
 }

@@ -1,10 +1,12 @@
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, attemptOutcome, countsRunTime } from '../../core/figures.ts';
 import { bucketOf } from '../../core/histogram.ts';
 import { addToPacked } from '../../core/packed-counts.ts';
+import { inAllTimeAndTiers, inEveryTier } from '../../core/tiers.ts';
 import type { Settlement } from '../contract/claims.ts';
-import type { Connection, Row } from './connection.ts';
+import type { Row } from '../row.ts';
+import type { Connection } from './connection.ts';
 import * as sql from './sql/figures.ts';
-import { inAllTimeAndTiers, inEveryTier, kindFinder } from './tally.ts';
+import { kindFinder } from './tally.ts';
 
 /** Collects the attempts that one transaction settles, so that each of their rollup rows is read and written once. */
 export interface AttemptTally {

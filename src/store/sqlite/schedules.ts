@@ -1,18 +1,22 @@
 import { QueueError } from '../../core/errors.ts';
 import { tickEvent } from '../../core/events.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import { jobOfTick, MAX_WAITING_TICKS, type Schedule, type ScheduleSpec } from '../../core/schedule.ts';
+import {
+  jobOfTick,
+  MAX_WAITING_TICKS,
+  type Schedule,
+  type ScheduleSpec,
+  TICKS_KEPT_MS,
+} from '../../core/schedule.ts';
 import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts';
-import type { Connection, Row } from './connection.ts';
+import { mapIfFound } from '../rows.ts';
+import { scheduleValues, toSchedule } from '../schedule-rows.ts';
+import type { Connection } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
 import { insert } from './insert.ts';
 import { recordEvent, recordJobEvent } from './record-events.ts';
-import { mapIfFound } from './rows.ts';
 import { jobSummary } from './sql/job-actions.ts';
 import * as sql from './sql/schedules.ts';
-
-/** A clock may be set back by this much without repeating a tick. */
-const TICKS_KEPT_MS = 6 * 3_600_000;
 
 export function scheduleStore(db: Connection): ScheduleStore {
   return {
@@ -20,7 +24,7 @@ export function scheduleStore(db: Connection): ScheduleStore {
     schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
     editSchedule: (spec, nextAt) =>
       db.write('editSchedule', () => {
-        if (db.run(sql.updateSchedule, ...columnValues(spec), nextAt, spec.name) === 0) return null;
+        if (db.run(sql.updateSchedule, ...scheduleValues(spec), nextAt, spec.name) === 0) return null;
         recordEvent(db, { kind: 'schedule-edited', detail: { schedule: spec.name } });
         return byName(db, spec.name);
       }),
@@ -49,19 +53,10 @@ export function scheduleStore(db: Connection): ScheduleStore {
   };
 }
 
-/** Returns the values of the columns that a user sets, except the name, in the order of the statements. */
-function columnValues({ timing, overlap, catchUp, job }: ScheduleSpec): (string | number | null)[] {
-  const when =
-    timing.kind === 'cron'
-      ? [timing.cron, timing.zone, null, null]
-      : [null, null, timing.everyMs, timing.anchorAt];
-  return [...when, overlap, catchUp, JSON.stringify(job)];
-}
-
 function addSchedule(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): Schedule {
   const { name } = spec;
   try {
-    db.run(sql.insertSchedule, name, ...columnValues(spec), nextAt, now);
+    db.run(sql.insertSchedule, name, ...scheduleValues(spec), nextAt, now);
   } catch (error) {
     if (isUniqueViolation(error))
       throw new QueueError('schedule-exists', `a schedule named '${name}' already exists`);
@@ -144,9 +139,4 @@ function enqueueTick(
   db.run(sql.storeLastTick, at, spec.id, schedule.number);
   recordJobEvent(db, tick, spec.id);
   return job;
-}
-
-function toSchedule({ cron, zone, everyMs, anchorAt, job, ...rest }: Row): Schedule {
-  const timing = cron === null ? { kind: 'every', everyMs, anchorAt } : { kind: 'cron', cron, zone };
-  return { ...rest, timing, job: JSON.parse(job as string) } as unknown as Schedule;
 }

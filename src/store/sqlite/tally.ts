@@ -1,9 +1,7 @@
-import { MAX_NAMES, MAX_PAIRS, OTHER_LABEL, TIERS, type Tier } from '../../core/tiers.ts';
+import { inAllTimeAndTiers, MAX_NAMES, MAX_PAIRS, OTHER_LABEL } from '../../core/tiers.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/tally.ts';
 
-/** The numbers of the tiers in the rows. The rows of all time have the number 0. */
-export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
 // A kind is a pair of queue and name that has its own figures (a row of `rollup_kind`).
 /** Limits the cache of one batch, because every job of an enqueued file may have another name. */
 const MOST_CACHED_KINDS = 1000;
@@ -45,21 +43,6 @@ export function newTally(db: Connection): Tally {
         inAllTimeAndTiers(now, (tier, start) => db.run(sql.countJobs, tier, start, kind, enqueued, dropped));
     },
   };
-}
-
-const PERIODS = (Object.keys(TIERS) as Tier[]).map(
-  (tier) => [TIER_NUMBERS[tier], TIERS[tier].stepMs] as const,
-);
-
-/** Calls `count` for the row of all time, and for those of the minute, the hour and the day. */
-export function inAllTimeAndTiers(at: number, count: (tier: number, start: number) => void): void {
-  count(0, 0);
-  inEveryTier(at, count);
-}
-
-/** Calls `count` for the rows of the minute, the hour and the day. */
-export function inEveryTier(at: number, count: (tier: number, start: number) => void): void {
-  for (const [tier, stepMs] of PERIODS) count(tier, at - (at % stepMs));
 }
 
 /** Returns a function that finds the number under which a queue and a name are counted, and adds it on first use. */

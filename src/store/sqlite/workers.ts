@@ -1,8 +1,8 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { WorkerStore } from '../contract/workers.ts';
+import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
-import { mapIfFound, toRegistered, toStopMark, toWorker } from './rows.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 

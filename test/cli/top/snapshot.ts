@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../../src/actions/top.ts';
 import type { ClaimedJob } from '../../../src/core/job.ts';
 import type { JobWithReason } from '../../../src/core/waiting-reason.ts';
-import { newJob } from '../../../src/store/sqlite/new-rows.ts';
+import { newJob } from '../../../src/store/new-rows.ts';
 import { jobSpec, NOW } from '../../support/jobs.ts';
 
 export { NOW };

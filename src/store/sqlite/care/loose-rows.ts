@@ -1,7 +1,8 @@
-import type { Connection, Row } from '../connection.ts';
+import type { Row } from '../../row.ts';
+import type { SavedTable } from '../../tables.ts';
+import type { Connection } from '../connection.ts';
 import { originalColumnCounts } from '../migrate.ts';
 import * as care from '../sql/care.ts';
-import type { SavedTable } from '../tables.ts';
 import {
   cellAt,
   cellOffsets,

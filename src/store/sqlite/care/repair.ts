@@ -1,20 +1,20 @@
 import { rmSync } from 'node:fs';
-import type { SQLInputValue } from 'node:sqlite';
 import { SETTING_KEYS } from '../../../core/settings.ts';
 import { countOf } from '../../../core/words.ts';
 import type { RepairReport, RepairSteps } from '../../contract/file-care.ts';
-import { type Connection, connect, type Row } from '../connection.ts';
+import { columnOutOfRange, intoRange, LARGEST_NUMBER } from '../../ranges.ts';
+import type { Row, SqlValue } from '../../row.ts';
+import { toClaimedJob } from '../../rows.ts';
+import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
+import { type Connection, connect } from '../connection.ts';
 import { EPOCH_PATTERN } from '../epoch.ts';
 import { recomputeDerived } from '../load.ts';
 import { HOLD_REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
-import { columnOutOfRange, intoRange, LARGEST_NUMBER } from '../ranges.ts';
-import { toClaimedJob } from '../rows.ts';
 import { readSettings } from '../settings.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
 import { epoch as readEpoch } from '../sql/epoch.ts';
-import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../tables.ts';
 import { problemsOf } from './check.ts';
 import { createPrivateFile, type HeldStore } from './hold.ts';
 import { type FoundRow, shapeOf } from './loose-rows.ts';
@@ -155,7 +155,7 @@ function rowProblem(table: SavedTable, row: Row): string | null {
 
 /** Returns why the row could not be inserted, or null if it was. */
 function tryInsert(db: Connection, insert: string, columns: string[], row: Row, table: SavedTable) {
-  const values = columns.map((column) => (row[column] ?? null) as SQLInputValue);
+  const values = columns.map((column) => (row[column] ?? null) as SqlValue);
   try {
     if (table.name === 'job' && db.get(care.numberExists('queue'), row.queue as number) === undefined)
       db.run(care.insertNumberedQueue, row.queue as number, `recovered-${row.queue}`);

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { orNull } from '../../../core/or-null.ts';
-import { type Row, withoutBigInts } from '../connection.ts';
+import type { Row } from '../../row.ts';
+import { withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
 import { hasJobTable, rootPages, rowsAfter, rowsInOrder } from '../sql/care.ts';

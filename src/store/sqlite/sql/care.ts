@@ -1,4 +1,5 @@
-import { outOfRangeRowsSql, RANGES } from '../ranges.ts';
+import { RANGES } from '../../ranges.ts';
+import { outOfRangeRowsSql } from './ranges.ts';
 
 /* These statements may read whole tables, unlike those in the other files. */
 

@@ -3,7 +3,7 @@
  * repeats its predicate literally, so `phase = 'ready'` is never a parameter.
  */
 
-import { FIELD_COLUMNS } from '../job-columns.ts';
+import { FIELD_COLUMNS } from '../../job-columns.ts';
 
 export const JOB = `job.number, ${FIELD_COLUMNS.map((column) => (column === 'queue' ? 'queue.name AS queue' : `job.${column}`))},
   state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at, finished_at,

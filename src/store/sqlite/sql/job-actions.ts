@@ -1,4 +1,4 @@
-import { EDITABLE_FIELDS } from '../job-columns.ts';
+import { EDITABLE_FIELDS } from '../../job-columns.ts';
 /** Frees the unique key of a job if the time limit of the job that has it is over. */
 export const freeExpiredSlotOfJob = `UPDATE job SET unique_slot = NULL
   WHERE unique_slot = (SELECT unique_key FROM job WHERE id = ?) AND unique_until <= ?`;

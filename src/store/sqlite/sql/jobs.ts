@@ -1,4 +1,4 @@
-import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../job-columns.ts';
+import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
 import { FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
 
 const INSERT_JOB = `INSERT INTO job (${FIELD_COLUMNS}, blockers, phase, created_at, updated_at, due_at, state`;

@@ -1,8 +1,8 @@
-import { LATEST_DATE_MS } from '../../core/time.ts';
+import { LATEST_DATE_MS } from '../core/time.ts';
 import { OWN_FIELDS } from './job-columns.ts';
 import { SAVED_TABLES } from './tables.ts';
 
-type Range = readonly [min: number, max: number];
+export type Range = readonly [min: number, max: number];
 
 /** Attempt numbers have at most 15 digits in a cookie. JavaScript represents such numbers exactly. */
 export const LARGEST_NUMBER = 999_999_999_999_999;
@@ -10,7 +10,7 @@ export const LARGEST_NUMBER = 999_999_999_999_999;
 export const LARGEST_IMPORTED = 1_000_000_000_000;
 
 const NUMBERS: Range = [1, LARGEST_NUMBER];
-const COUNTS: Range = [0, LARGEST_NUMBER];
+export const COUNTS: Range = [0, LARGEST_NUMBER];
 /** Times, and durations that may be 0. */
 const TIMES_MS: Range = [0, LATEST_DATE_MS];
 const INTERVALS_MS: Range = [1, LATEST_DATE_MS];
@@ -82,17 +82,4 @@ export function intoRange<T extends Record<string, unknown>>(table: string, row:
 
 function isWithin(value: unknown, [min, max]: Range): boolean {
   return typeof value === 'number' && value >= min && value <= max;
-}
-
-export function outsideRangeSql(column: string, [min, max]: Range): string {
-  return `(${column} < ${min} OR ${column} > ${max})`;
-}
-
-/** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
-export function outOfRangeRowsSql(table: string): string {
-  const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}), ...RANGES[table] });
-  const columns = ranges.map(([one, range]) => `iif(${outsideRangeSql(one, range)}, '${one}', NULL)`);
-  const name = NAME_COLUMNS[table] ?? Object.keys(RANGES[table]!)[0]!;
-  return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}
-    WHERE ${ranges.map(([column, range]) => outsideRangeSql(column, range)).join(' OR ')}`;
 }

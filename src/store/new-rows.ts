@@ -1,7 +1,7 @@
-import type { SQLInputValue } from 'node:sqlite';
-import type { Job, JobSpec } from '../../core/job.ts';
-import type { StoredField } from '../../core/stored-fields.ts';
+import type { Job, JobSpec } from '../core/job.ts';
+import type { StoredField } from '../core/stored-fields.ts';
 import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
+import type { SqlValue } from './row.ts';
 
 /** A job and the number of its queue. */
 export interface PlacedJob {
@@ -9,7 +9,7 @@ export interface PlacedJob {
   queue: number;
 }
 
-type Values = Record<string, SQLInputValue>;
+type Values = Record<string, SqlValue>;
 
 /** Tells whether the job sets none of the fields that sql.insertPlainJobs leaves out. */
 export function isPlain(job: JobSpec): boolean {
@@ -22,7 +22,7 @@ export function isPlain(job: JobSpec): boolean {
 }
 
 /** Adds the values of sql.insertPlainJobs, without creating an array for each of many jobs. */
-export function pushPlainValues(values: SQLInputValue[], { job, queue }: PlacedJob, now: number): void {
+export function pushPlainValues(values: SqlValue[], { job, queue }: PlacedJob, now: number): void {
   values.push(queue);
   for (let i = 0; i < PLAIN_KEYS.length; i++) values.push((job as unknown as Values)[PLAIN_KEYS[i]!]!);
   values.push(now, now, now);
@@ -31,17 +31,17 @@ export function pushPlainValues(values: SQLInputValue[], { job, queue }: PlacedJ
 const WRITERS = OWN_FIELDS.map((field) => ({ key: field.key as keyof JobSpec, write: writerOf(field) }));
 
 /** Adds the values of sql.insertJob. */
-export function pushValues(values: SQLInputValue[], { job, queue }: PlacedJob, now: number): void {
+export function pushValues(values: SqlValue[], { job, queue }: PlacedJob, now: number): void {
   for (const { key, write } of WRITERS) values.push(key === 'queue' ? queue : write(job[key]));
   values.push(jsonOrNull(job.hooks), jsonOrNull(job.policy), jsonOrNull(startColumn(job)));
   const due = job.runAt ?? now;
   values.push(job.dependsOn.length, phaseOf(job, due, now), now, now, due);
 }
 
-export function writerOf(field: StoredField): (value: unknown) => SQLInputValue {
+export function writerOf(field: StoredField): (value: unknown) => SqlValue {
   if (isJson(field)) return jsonOrNull;
   if (field.type!.type === 'boolean') return (value) => (value ? 1 : 0);
-  return (value) => value as SQLInputValue;
+  return (value) => value as SqlValue;
 }
 
 function phaseOf(job: JobSpec, due: number, now: number): string {

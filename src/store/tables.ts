@@ -1,5 +1,5 @@
-import { bucketCount } from '../../core/histogram.ts';
-import { isPacked } from '../../core/packed-counts.ts';
+import { bucketCount } from '../core/histogram.ts';
+import { isPacked } from '../core/packed-counts.ts';
 import { JSON_COLUMNS } from './job-columns.ts';
 
 /** A table whose rows are exported, imported and repaired. */

@@ -1,5 +1,5 @@
-import { QueueError } from '../../core/errors.ts';
-import type { Row } from './connection.ts';
+import { QueueError } from '../core/errors.ts';
+import type { Row } from './row.ts';
 import { SAVED_TABLES, unreadableColumn } from './tables.ts';
 
 /** Throws if a job would not run as its user wanted, because a part of its row cannot be read. */

@@ -1,5 +1,5 @@
-import { JOB_DEFAULTS } from '../../core/job-defaults.ts';
-import { STORED_FIELDS, type StoredField } from '../../core/stored-fields.ts';
+import { JOB_DEFAULTS } from '../core/job-defaults.ts';
+import { STORED_FIELDS, type StoredField } from '../core/stored-fields.ts';
 
 /** The fields that have a column of their own with the same name. */
 export const OWN_FIELDS = STORED_FIELDS.filter(

@@ -1,12 +1,12 @@
-import type { Claim, ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
-import { JOB_DEFAULTS } from '../../core/job-defaults.ts';
-import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
-import type { StoredField } from '../../core/stored-fields.ts';
-import type { Attempt, ListedJob } from '../contract/jobs.ts';
-import type { RegisteredProcess, StopMark, Worker } from '../contract/workers.ts';
-import type { Row } from './connection.ts';
+import type { Claim, ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } from '../core/job.ts';
+import { JOB_DEFAULTS } from '../core/job-defaults.ts';
+import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
+import type { StoredField } from '../core/stored-fields.ts';
+import type { Attempt, ListedJob, SetAsideCounts } from './contract/jobs.ts';
+import type { RegisteredProcess, StopMark, Worker } from './contract/workers.ts';
 import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
+import type { Row } from './row.ts';
 
 /** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
 function parseJson<T>(value: unknown, fallback: T, isList = Array.isArray(fallback ?? [])): T {
@@ -57,7 +57,7 @@ export function toJob(row: Row): Job {
   }
   if (row.start !== null) readStart(job, parseJson<Record<string, unknown>>(row.start, {}));
   if (row.hooks !== null) job.hooks = parseJson(row.hooks, {});
-  if (row.policy !== null) job.policy = parseJson(row.policy, {});
+  if (row.policy !== null) job.policy = toPolicy(row.policy);
   job.unique = toUnique(row);
   job.state = row.state as State;
   job.held = row.phase === 'held';
@@ -75,6 +75,10 @@ export function toJob(row: Row): Job {
   job.lastError = row.last_error as string | null;
   job.durationMs = row.duration_ms as number | null;
   return job;
+}
+
+export function toPolicy(text: Row[string] | undefined): JobPolicy {
+  return parseJson<JobPolicy>(text, {});
 }
 
 function readStart(job: Job & Record<string, unknown>, start: Record<string, unknown>): void {
@@ -129,4 +133,15 @@ export function toWorker({ queues, hasLease, draining, currentJobs, ...rest }: R
   const lists = { queues: parseJson(queues, null), currentJobs: parseJson(currentJobs, []) };
   const flags = { hasLease: hasLease === 1, draining: draining === 1 };
   return { ...toRegistered(rest), ...lists, ...flags } as unknown as Worker;
+}
+
+export function toSetAsideCounts(row: Row): SetAsideCounts {
+  const { held, blocked, retrying, later } = row as Record<string, number>;
+  return {
+    queue: row.name as string,
+    held: held!,
+    blocked: blocked!,
+    retrying: retrying!,
+    scheduled: later! - retrying!,
+  };
 }

@@ -1,0 +1,63 @@
+import type { NewEvent } from '../../core/events.ts';
+import { detailText } from './record-events.ts';
+import type { Transaction, Value } from './transaction.ts';
+
+/** A change of jobs: which ones, and the new values of their columns. $5 is the time of the change. Other values start at $6. */
+interface JobChange {
+  where: string;
+  set: string;
+  /** Counts the jobs as cancelled before they ran. */
+  isDrop?: boolean;
+}
+
+/** A job after its change, or before its removal. */
+export interface ChangedJob {
+  number: number;
+  id: string;
+  queue: number;
+  state: string;
+  phase: string;
+}
+
+/** Locks the jobs in the order of their numbers, as every transaction does. */
+const choose = (
+  where: string,
+): string => `chosen AS MATERIALIZED (SELECT number AS chosen_number, queue AS old_queue, state AS old_state,
+    bytes AS old_bytes FROM job WHERE ${where} ORDER BY number FOR NO KEY UPDATE)`;
+
+/**
+ * Returns a statement for `changeJobs`. It locks the jobs, changes them, and logs the change: an event of each job, and what it
+ * means for counters and figures. If a job has to be waited for, `where` is checked again with its new values. Subqueries of
+ * other tables in `where` still see the old ones.
+ */
+export function jobChange({ where, set, isDrop = false }: JobChange): string {
+  return `WITH ${choose(where)},
+    changed AS (UPDATE job SET ${set} FROM chosen WHERE number = chosen_number
+      RETURNING number, id, queue, state, phase, coalesce(name, '') AS name, bytes, old_queue, old_state, old_bytes),
+    logged AS (INSERT INTO log (kind, actor, detail, at, figure_at, figure, id, queue, name, old_queue, old_state, old_bytes,
+        new_queue, new_state, new_bytes)
+      SELECT $1, $2, $3, $4::bigint, $5::bigint, ${isDrop ? "'dropped'" : 'NULL'}, id, queue, name, old_queue, old_state, old_bytes,
+        queue, state, bytes FROM changed ORDER BY number)
+    SELECT number, id, queue, state, phase FROM changed ORDER BY number`;
+}
+
+/** Returns a statement for `changeJobs` that removes jobs, and logs that. */
+export function jobRemoval(where: string): string {
+  return `WITH ${choose(where)},
+    removed AS (DELETE FROM job USING chosen WHERE number = chosen_number RETURNING number, id, queue, state, phase, bytes),
+    logged AS (INSERT INTO log (kind, actor, detail, at, figure_at, id, queue, old_queue, old_state, old_bytes)
+      SELECT $1, $2, $3, $4::bigint, $5::bigint, id, queue, queue, state, bytes FROM removed ORDER BY number)
+    SELECT number, id, queue, state, phase FROM removed ORDER BY number`;
+}
+
+/** Runs a statement of `jobChange` or `jobRemoval`. Without an event, only counters and figures follow the change. */
+export function changeJobs(
+  tx: Transaction,
+  statement: string,
+  event: NewEvent | null,
+  now: number,
+  ...values: Value[]
+): Promise<ChangedJob[]> {
+  const logged = [event?.kind ?? null, tx.actor, detailText(event?.detail), tx.now()];
+  return tx.all(statement, ...logged, now, ...values);
+}

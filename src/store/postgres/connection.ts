@@ -1,0 +1,221 @@
+import { pause } from '../../core/clock.ts';
+import { crashPoint } from '../../core/crash-point.ts';
+import { QueueError } from '../../core/errors.ts';
+import type { Row } from '../row.ts';
+import type { Store } from '../store.ts';
+import { type Client, connectClient, STATEMENT_TIMEOUT_MS } from './client.ts';
+import { isConflict, isDisconnection, mayComeBack, translateError } from './failures.ts';
+import type { PostgresLocation } from './location.ts';
+import { wasCommitted } from './outcome.ts';
+import { createPool, type Pool } from './pool.ts';
+import { refuseNewer } from './schema-version.ts';
+import { type Transaction, transactionOn } from './transaction.ts';
+
+/** A call fails if the server cannot be reached, or a conflict lasts, for this long. */
+const GIVE_UP_MS = 30_000;
+/** Calls of one process use at most this many connections at a time. */
+const MOST_CONNECTIONS = 4;
+
+/** The random names of a store, as they were read last. */
+export interface StoreIdentity {
+  /** Names the store for good. */
+  store: string;
+  epoch: string;
+  origin: string | null;
+}
+
+/** A pool of connections to one schema. It writes only in short transactions. */
+export interface Connection {
+  readonly location: PostgresLocation;
+  readonly actor: string | null;
+  readonly identity: StoreIdentity;
+  now(): number;
+  /**
+   * Runs `work` in a transaction and commits it. Repeats `work` after a deadlock, or after the connection was lost and nothing
+   * was committed. `isRepeatable` names further errors after which `work` is repeated.
+   */
+  write<T>(
+    verb: keyof Store | 'migrate' | 'fold',
+    work: (tx: Transaction) => Promise<T>,
+    isRepeatable?: (error: unknown) => boolean,
+  ): Promise<T>;
+  /** Runs reads that all see one state of the store. Repeats them after the connection was lost. */
+  read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Runs `work` on a connection without a transaction of its own. */
+  withClient<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** Is called after every committed write. */
+  onCommitted(listener: (verb: string) => void): void;
+  close(): Promise<void>;
+}
+
+interface ConnectOptions {
+  actor: string | null;
+  now(): number;
+  giveUpMs?: number;
+  /** A connection that is open already. */
+  first?: Client;
+}
+
+interface Opened {
+  location: PostgresLocation;
+  pool: Pool;
+  giveUpMs: number;
+  listeners: ((verb: string) => void)[];
+}
+
+export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
+  const { actor, now, giveUpMs = GIVE_UP_MS, first } = options;
+  const pool = createPool(() => connectClient(location), MOST_CONNECTIONS, first);
+  const opened: Opened = { location, pool, giveUpMs, listeners: [] };
+  const connection: Connection = {
+    ...{ location, actor, now },
+    identity: { store: '', epoch: '', origin: null },
+    // `this` may be a copy with another actor.
+    write(verb, work, isRepeatable) {
+      return write(opened, this, verb, work, isRepeatable);
+    },
+    read(work) {
+      return repeat(opened, () => transact(opened, this, READ_HEAD, work), isDisconnection);
+    },
+    withClient: (work) => repeat(opened, () => usingClient(pool, work), isDisconnection),
+    onCommitted: (listener) => void opened.listeners.push(listener),
+    close: () => pool.close(),
+  };
+  return connection;
+}
+
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** The search path is set in each transaction, because a pooler may give the next one to another connection. */
+const settings = ({ schema }: PostgresLocation): string => `
+  SET LOCAL search_path = ${quoteName(schema)}, pg_temp; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
+  SET LOCAL idle_in_transaction_session_timeout = 5000; SET LOCAL plan_cache_mode = force_generic_plan;`;
+/**
+ * Reads use the index that was made for them, whatever the server's statistics are. A plan that cannot do without a scan of
+ * a table looks so expensive then that older servers would compile it, which takes longer than to run it.
+ */
+const READ_HEAD = (
+  location: PostgresLocation,
+): string => `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)}
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off`;
+/** Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). */
+const WRITE_HEAD = (
+  location: PostgresLocation,
+): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)}
+  SELECT pg_current_xact_id()::text AS xid, (SELECT value FROM meta WHERE key = 'schema') AS version`;
+
+async function write<T>(
+  opened: Opened,
+  connection: Connection,
+  verb: string,
+  work: (tx: Transaction) => Promise<T>,
+  isRepeatable: (error: unknown) => boolean = () => false,
+): Promise<T> {
+  crashPoint(`before-${verb}`);
+  const workAndCrash = async (tx: Transaction): Promise<T> => {
+    const result = await work(tx);
+    crashPoint(`in-${verb}`);
+    return result;
+  };
+  const result = await repeat(
+    opened,
+    () => transact(opened, connection, WRITE_HEAD, workAndCrash),
+    (error) => isConflict(error) || isDisconnection(error) || isRepeatable(error),
+  );
+  for (const listener of opened.listeners) listener(verb);
+  crashPoint(`after-${verb}`);
+  return result;
+}
+
+/** Runs `work` between `head` and COMMIT. The first statement of `work` is sent together with `head`. */
+async function transact<T>(
+  { location, pool }: Opened,
+  { actor, now }: Pick<Connection, 'actor' | 'now'>,
+  head: (location: PostgresLocation) => string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const client = await pool.take();
+  let isBroken = true;
+  try {
+    const begin = client.query(head(location)).then((results) => readHead(results, location));
+    const tx = transactionOn(client, { actor, now, prepared: location.prepared });
+    const [begun, done] = await Promise.allSettled([begin, work(tx)]);
+    // The error of the first statement explains those of the others.
+    if (begun.status === 'rejected') throw begun.reason;
+    if (done.status === 'rejected') throw done.reason;
+    isBroken = !(await commit(client, begun.value, location));
+    return done.value;
+  } catch (error) {
+    isBroken = isDisconnection(error) || !(await rollBack(client));
+    throw error;
+  } finally {
+    pool.give(client, isBroken);
+  }
+}
+
+/** Returns the id of a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
+function readHead(results: unknown, location: PostgresLocation): string | null {
+  const row = (results as { rows: Row[] }[]).at(-1)!.rows[0];
+  if (row === undefined) return null;
+  refuseNewer(Number(row.version), location);
+  return row.xid as string;
+}
+
+/**
+ * Commits. If the connection is lost before the answer, asks the server on a new connection what became of the transaction.
+ * Returns false if the connection cannot be used again. Throws if nothing was committed.
+ */
+async function commit(client: Client, xid: string | null, location: PostgresLocation): Promise<boolean> {
+  try {
+    const { command } = await client.query('COMMIT');
+    if (command !== 'COMMIT')
+      throw new QueueError('internal', 'a failed statement was ignored in a transaction');
+    return true;
+  } catch (error) {
+    if (xid === null || !isDisconnection(error)) throw error;
+    if (await wasCommitted(xid, () => connectClient(location))) return false;
+    throw error;
+  }
+}
+
+async function rollBack(client: Client): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function usingClient<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await pool.take();
+  let isBroken = true;
+  try {
+    const result = await work(client);
+    isBroken = false;
+    return result;
+  } finally {
+    pool.give(client, isBroken);
+  }
+}
+
+/** The longest pause between two tries. */
+const LONGEST_PAUSE_MS = 1000;
+
+/** Repeats `work` after errors that may not come again, with growing random pauses. */
+async function repeat<T>(
+  { location, giveUpMs }: Opened,
+  work: () => Promise<T>,
+  isRepeatable: (error: unknown) => boolean,
+): Promise<T> {
+  const start = performance.now();
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const mayRepeat = isRepeatable(error) || mayComeBack(error);
+      if (!mayRepeat || performance.now() - start > giveUpMs) throw translateError(error, location);
+      await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries));
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { type ErrorCode, QueueError } from '../../core/errors.ts';
+import type { PostgresLocation } from './location.ts';
+
+type Explanation = [code: ErrorCode, what: string, hint: string];
+
+/** The errors of PostgreSQL that users can meet, by SQLSTATE. `where` names the server. */
+const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Explanation> = {
+  '28P01': ({ user }, where) => [
+    'store-unavailable',
+    `${where} refused the password of the role '${user}'`,
+    'set PGPASSWORD, or add a line to ~/.pgpass: HOST:PORT:DATABASE:USER:PASSWORD',
+  ],
+  '28000': ({ user }, where) => [
+    'store-unavailable',
+    `${where} does not let the role '${user}' connect`,
+    'check the role in the URL, and pg_hba.conf of the server',
+  ],
+  '3D000': ({ database }, where) => [
+    'store-unavailable',
+    `${where} has no database '${database}'`,
+    `create it (createdb ${database}), or use another database in the URL`,
+  ],
+  '3F000': ({ schema, database }) => [
+    'store-unavailable',
+    `the database '${database}' has no schema '${schema}'`,
+    'check ?schema= in the URL',
+  ],
+  '42P01': ({ name }) => [
+    'store-unavailable',
+    `${name} was removed or is incomplete`,
+    'check ?schema= in the URL. To create a new queue there, drop the schema first',
+  ],
+  '42501': ({ user, schema }) => [
+    'store-unavailable',
+    `the role '${user}' may not do this in the schema '${schema}'`,
+    'let an administrator run the output of queuectl db migrate --sql, or use another role',
+  ],
+  '25006': (_, where) => [
+    'store-unavailable',
+    `${where} is read-only`,
+    'connect to the primary server, or set default_transaction_read_only = off',
+  ],
+  '53300': (_, where) => [
+    'store-unavailable',
+    `${where} has no connection left`,
+    'raise max_connections of the server, or use a pooler such as PgBouncer',
+  ],
+  '53100': (_, where) => ['disk-full', `the disk of ${where} is full`, 'free some disk space on the server'],
+  '57P03': (_, where) => [
+    'store-unavailable',
+    `${where} is starting or stopping`,
+    'wait a moment, then run the command again',
+  ],
+  '57014': ({ name }) => [
+    'store-busy',
+    `${name} is locked by another process`,
+    'wait a moment, then run the command again',
+  ],
+  '55P03': ({ name }) => [
+    'store-busy',
+    `${name} is locked by another process`,
+    'wait a moment, then run the command again',
+  ],
+  '26000': (_, where) => [
+    'store-unavailable',
+    `a pooler before ${where} does not keep prepared statements`,
+    'add prepared=off to the URL',
+  ],
+  '42P05': (_, where) => [
+    'store-unavailable',
+    `a pooler before ${where} mixes up prepared statements`,
+    'add prepared=off to the URL',
+  ],
+  XX001: ({ name }) => [
+    'store-corrupt',
+    `${name} is damaged`,
+    'restore a backup made by pg_dump, with pg_restore',
+  ],
+  XX002: ({ name }) => ['store-corrupt', `${name} has a damaged index`, 'run REINDEX DATABASE on the server'],
+};
+
+const CHECK_ADDRESS = 'check the host and the port in the URL, and that the server runs';
+/** The errors of the network, by code. */
+const BY_ERRNO: Record<string, (where: string) => Explanation> = {
+  ECONNREFUSED: (where) => ['store-unavailable', `${where} does not accept connections`, CHECK_ADDRESS],
+  ENOENT: (where) => ['store-unavailable', `${where} does not run: there is no socket`, CHECK_ADDRESS],
+  ENOTFOUND: (where) => ['store-unavailable', `${where} was not found`, 'check the host in the URL'],
+  EAI_AGAIN: (where) => [
+    'store-unavailable',
+    `the name of ${where} cannot be looked up now`,
+    'check the network',
+  ],
+  EACCES: (where) => ['store-unavailable', `the socket of ${where} is not accessible`, CHECK_ADDRESS],
+  ETIMEDOUT: (where) => ['store-unavailable', `${where} does not answer`, CHECK_ADDRESS],
+  EHOSTUNREACH: (where) => ['store-unavailable', `${where} cannot be reached`, CHECK_ADDRESS],
+  ENETUNREACH: (where) => ['store-unavailable', `${where} cannot be reached`, CHECK_ADDRESS],
+};
+
+const NO_PASSWORD = /client password must be|password must be a (?:non-empty )?string/;
+const TLS_ERROR = /SSL|TLS|certificate|self.signed|altname/i;
+
+const stateOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** Tells whether the server sent this error. All others mean that the connection is lost, or could not be made. */
+const isFromServer = (error: unknown): boolean =>
+  /^[0-9A-Z]{5}$/.test(stateOf(error)) && 'severity' in (error as object);
+/** Tells whether the server has ended the connection together with this error. */
+const isFatal = (error: unknown): boolean =>
+  ['FATAL', 'PANIC'].includes(String((error as { severity?: unknown }).severity));
+
+/** Tells whether two transactions got in each other's way, so that the whole transaction is to be repeated. */
+export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(stateOf(error));
+export const isUniqueViolation = (error: unknown): boolean => stateOf(error) === '23505';
+export const isForeignKeyViolation = (error: unknown): boolean => stateOf(error) === '23503';
+/** Tells whether a row was refused because of its values: they have a wrong type, or violate a constraint. */
+export const isInvalidValue = (error: unknown): boolean =>
+  /^2[23]/.test(stateOf(error)) && isFromServer(error);
+/** Tells whether a table or schema is missing. */
+export const isMissing = (error: unknown): boolean => ['42P01', '3F000'].includes(stateOf(error));
+
+/** Tells whether the connection was lost. What was sent before, such as a COMMIT, may have happened. */
+export function isDisconnection(error: unknown): boolean {
+  if (error instanceof QueueError || !(error instanceof Error)) return false;
+  return isFromServer(error) ? isFatal(error) || stateOf(error).startsWith('08') : isOfDriver(error);
+}
+
+/** Matches the driver's own errors about its connection. Errors of a program, such as a TypeError, are none. */
+const isOfDriver = (error: Error): boolean =>
+  stateOf(error) in BY_ERRNO ||
+  ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(stateOf(error)) ||
+  /^(?:Connection terminated|Query read timeout|Client (?:has|was)|timeout expired|read ECONN|write E)/.test(
+    error.message,
+  );
+
+/** Tells whether a new connection may succeed later, so that it is worth to wait for it. */
+export const mayComeBack = (error: unknown): boolean =>
+  isDisconnection(error) || ['57P03', '53300', '57P01', '57P02'].includes(stateOf(error));
+
+/** Returns a text that names the server without the role and the password. */
+function serverName({ host, port }: PostgresLocation): string {
+  return host.startsWith('/')
+    ? `the PostgreSQL server with the socket ${host}/.s.PGSQL.${port}`
+    : `the PostgreSQL server at ${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Turns a known error of PostgreSQL or of the network into a QueueError of one line. Returns other errors as they are. */
+export function translateError(error: unknown, location: PostgresLocation): unknown {
+  if (error instanceof QueueError || !(error instanceof Error)) return error;
+  const found = explain(error, location);
+  if (found === null) return error;
+  return new QueueError(found[0], found[1], found[2], { cause: error });
+}
+
+function explain(error: Error, location: PostgresLocation): Explanation | null {
+  const where = serverName(location);
+  const state = stateOf(error);
+  if (isFromServer(error) && BY_STATE[state] !== undefined) return BY_STATE[state](location, where);
+  if (NO_PASSWORD.test(error.message)) return BY_STATE['28P01']!(location, where);
+  const known = BY_ERRNO[state] ?? (error.message === 'timeout expired' ? BY_ERRNO.ETIMEDOUT : undefined);
+  if (known !== undefined) return known(where);
+  if (isDisconnection(error)) return ['store-unavailable', `${where} ended the connection`, CHECK_ADDRESS];
+  if (TLS_ERROR.test(`${state} ${error.message}`))
+    return [
+      'store-unavailable',
+      `no TLS connection to ${where}: ${error.message}`,
+      'check sslmode and sslrootcert in the URL',
+    ];
+  return null;
+}

@@ -1,0 +1,69 @@
+import type { Connection } from './connection.ts';
+import { addFigures, type LoggedFigure } from './fold-figures.ts';
+import * as sql from './sql/fold.ts';
+import type { Transaction } from './transaction.ts';
+
+/** How long a process waits after a write before it folds the log. Others may have folded it by then. */
+const FOLD_AFTER_MS = 250;
+
+/** Folds the whole log: events get their numbers, and counters and figures grow. Waits for a fold of another process. */
+export async function foldLog(db: Connection): Promise<void> {
+  if ((await db.read((tx) => tx.get(sql.anyLogged))) === undefined) return;
+  let hasMore = true;
+  while (hasMore)
+    hasMore = await db.write('fold', async (tx) => {
+      await lockFold(tx);
+      return foldBatch(tx);
+    });
+}
+
+/** Reads what a fold writes, as of now. */
+export async function readFolded<T>(db: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  await foldLog(db);
+  return db.read(work);
+}
+
+/**
+ * Locks out all folds until the transaction ends. A transaction that needs this lock takes it before any other. It may then fold
+ * the log itself, and change figures.
+ */
+export async function lockFold(tx: Transaction): Promise<void> {
+  await tx.get(sql.lockFold);
+}
+
+/** Folds the whole log in a transaction that holds the lock. */
+export async function foldAll(tx: Transaction): Promise<void> {
+  while (await foldBatch(tx));
+}
+
+/** Folds at most 1,000 rows in a transaction that holds the lock. Returns whether there may be more. */
+async function foldBatch(tx: Transaction): Promise<boolean> {
+  // This is a statement of its own, because it must see what was committed while the lock was awaited.
+  const figures = await tx.all<LoggedFigure>(sql.fold);
+  if (figures.length > 0) await addFigures(tx, figures);
+  return (await tx.get(sql.anyLogged)) !== undefined;
+}
+
+/** Folds the log some time after each write of this process, unless another process is folding it at that moment. */
+export function foldAfterWrites(db: Connection): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  const fold = async (): Promise<void> => {
+    const hasMore = await db.write('fold', async (tx) => {
+      const { locked } = (await tx.get(sql.tryLockFold))!;
+      return locked === 1 && foldBatch(tx);
+    });
+    timer = null;
+    if (hasMore) plan();
+  };
+  const plan = (): void => {
+    // The log is folded later if this fails, and the process may end before.
+    timer ??= setTimeout(() => void fold().catch(() => {}), FOLD_AFTER_MS);
+    timer.unref();
+  };
+  db.onCommitted((verb) => {
+    if (verb !== 'fold') plan();
+  });
+  return () => {
+    if (timer !== null) clearTimeout(timer);
+  };
+}

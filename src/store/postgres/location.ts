@@ -1,0 +1,173 @@
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { QueueError } from '../../core/errors.ts';
+
+/** How much TLS a connection needs, with the names that PostgreSQL uses. */
+const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+export type TlsMode = (typeof TLS_MODES)[number];
+
+/** Where a queue is: a schema of a database, and how to connect to it. */
+export interface PostgresLocation {
+  /** A host name or address, or the directory of a Unix socket. */
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+  /** Null if it is to be read from the password file, or if none is needed. */
+  password: string | null;
+  schema: string;
+  tls: TlsMode;
+  /** The paths of the files for TLS. */
+  rootCertificate: string | null;
+  certificate: string | null;
+  key: string | null;
+  connectTimeoutMs: number;
+  applicationName: string;
+  /** False for a pooler that cannot keep prepared statements, such as PgBouncer before 1.21. */
+  prepared: boolean;
+  /** The URL of a direct connection for notifications, beside a pooler. Null means the same server. */
+  listen: string | null;
+  /** The path of the password file, as PGPASSFILE gives it. Null means `~/.pgpass`. */
+  passwordFile: string | null;
+  /** Names the queue in messages. It contains no password. */
+  name: string;
+}
+
+const DEFAULT_PORT = 5432;
+const DEFAULT_SCHEMA = 'queuectl';
+const DEFAULT_CONNECT_TIMEOUT_S = 10;
+const LONGEST_NAME_BYTES = 63;
+const SOCKET_DIRECTORIES = ['/var/run/postgresql', '/tmp'];
+const EXAMPLE = 'use postgres://USER@HOST/DATABASE?schema=SCHEMA';
+
+/** The parameters of a URL, each with the environment variable that gives its default. */
+const PARAMETERS: Record<string, string | null> = {
+  schema: null,
+  prepared: null,
+  listen: null,
+  host: 'PGHOST',
+  port: 'PGPORT',
+  user: 'PGUSER',
+  password: 'PGPASSWORD',
+  dbname: 'PGDATABASE',
+  sslmode: 'PGSSLMODE',
+  sslrootcert: 'PGSSLROOTCERT',
+  sslcert: 'PGSSLCERT',
+  sslkey: 'PGSSLKEY',
+  connect_timeout: 'PGCONNECT_TIMEOUT',
+  application_name: 'PGAPPNAME',
+  passfile: 'PGPASSFILE',
+};
+
+/** Reads a `postgres://` URL. What it leaves out comes from the environment variables of PostgreSQL. No error shows the URL. */
+export function readLocation(location: string, environment: NodeJS.ProcessEnv): PostgresLocation {
+  const given = parametersOf(location);
+  const value = (name: string): string | null => {
+    const variable = PARAMETERS[name];
+    return given.get(name) || (variable ? environment[variable] : undefined) || null;
+  };
+  const port = readNumber(value('port') ?? DEFAULT_PORT, 'port', 1, 65_535);
+  const user = value('user') ?? userInfo().username;
+  const host = value('host') ?? defaultHost(port);
+  const database = value('dbname') ?? user;
+  const schema = readSchema(value('schema') ?? DEFAULT_SCHEMA);
+  const prepared = value('prepared') ?? 'on';
+  if (prepared !== 'on' && prepared !== 'off') throw invalidUrl(`prepared is '${prepared}'`, 'use on or off');
+  return {
+    ...{ host, port, user, database, schema },
+    password: value('password'),
+    tls: readTlsMode(value('sslmode') ?? 'prefer'),
+    rootCertificate: value('sslrootcert'),
+    certificate: value('sslcert'),
+    key: value('sslkey'),
+    connectTimeoutMs:
+      1000 * readNumber(value('connect_timeout') ?? DEFAULT_CONNECT_TIMEOUT_S, 'connect_timeout', 1, 3600),
+    applicationName: value('application_name') ?? 'queuectl',
+    prepared: prepared === 'on',
+    listen: value('listen'),
+    passwordFile: value('passfile'),
+    name: nameOf(host, port, user, database, schema),
+  };
+}
+
+function parametersOf(location: string): Map<string, string> {
+  const url = parseUrl(location);
+  const given = new Map<string, string>();
+  const set = (name: string, text: string): void => {
+    if (text !== '') given.set(name, decode(text));
+  };
+  set('user', url.username);
+  set('password', url.password);
+  if (url.hostname !== NO_HOST) set('host', url.hostname.replace(/^\[(.*)\]$/, '$1'));
+  set('port', url.port);
+  set('dbname', url.pathname.replace(/^\//, ''));
+  for (const [name, text] of url.searchParams) {
+    if (!(name in PARAMETERS))
+      throw invalidUrl(`unknown parameter '${name}'`, `use some of: ${Object.keys(PARAMETERS).join(', ')}`);
+    given.set(name, text);
+  }
+  return given;
+}
+
+/** Stands for no host, because a URL with a user cannot be parsed without a host. */
+const NO_HOST = 'no-host.invalid';
+
+function parseUrl(location: string): URL {
+  try {
+    return new URL(location.replace(/^(\w+:\/\/[^/?#]*@)(?=[/?]|$)/, `$1${NO_HOST}`));
+  } catch {
+    throw invalidUrl('it cannot be parsed', EXAMPLE);
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalidUrl('a % in it is not followed by two hex digits', 'write % as %25');
+  }
+}
+
+function readNumber(text: string | number, what: string, min: number, max: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= min && number <= max) return number;
+  throw invalidUrl(`${what} is '${text}'`, `use a number from ${min} to ${max}`);
+}
+
+function readTlsMode(text: string): TlsMode {
+  const mode = TLS_MODES.find((one) => one === text);
+  if (mode === undefined) throw invalidUrl(`sslmode is '${text}'`, `use one of: ${TLS_MODES.join(', ')}`);
+  return mode;
+}
+
+/** Returns the name of a schema. PostgreSQL would shorten a longer name, and keeps names that begin with pg_ for itself. */
+function readSchema(name: string): string {
+  const fits = Buffer.byteLength(name) <= LONGEST_NAME_BYTES && !name.includes('\0') && !/^pg_/i.test(name);
+  if (fits) return name;
+  throw invalidUrl(
+    `'${name}' is not a name for a schema`,
+    `use at most ${LONGEST_NAME_BYTES} bytes that do not begin with pg_`,
+  );
+}
+
+/** Returns the directory of the local server's socket, or localhost if there is none. */
+function defaultHost(port: number): string {
+  return SOCKET_DIRECTORIES.find((one) => existsSync(join(one, `.s.PGSQL.${port}`))) ?? 'localhost';
+}
+
+function nameOf(host: string, port: number, user: string, database: string, schema: string): string {
+  const isSocket = host.startsWith('/');
+  const address = isSocket ? '' : host.includes(':') ? `[${host}]` : host;
+  const at = port === DEFAULT_PORT || isSocket ? '' : `:${port}`;
+  const more = new URLSearchParams(isSocket ? { host, schema } : { schema });
+  if (isSocket && port !== DEFAULT_PORT) more.set('port', String(port));
+  return `postgres://${encodeURIComponent(user)}@${address}${at}/${encodeURIComponent(database)}?${more}`.replaceAll(
+    '%2F',
+    '/',
+  );
+}
+
+function invalidUrl(what: string, hint: string): QueueError {
+  return new QueueError('store-unavailable', `invalid PostgreSQL URL: ${what}`, hint);
+}

@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { QueueError } from '../../core/errors.ts';
+import { stateDirectory } from '../../state/state-directory.ts';
+import { queuectlHome } from '../location.ts';
+import type { OpenedStore, OpenOptions } from '../open.ts';
+import type { Store } from '../store.ts';
+import { type Client, connectClient } from './client.ts';
+import { type Connection, connect } from './connection.ts';
+import { translateError } from './failures.ts';
+import { foldAfterWrites } from './fold.ts';
+import { readIdentity } from './identity.ts';
+import { type PostgresLocation, readLocation } from './location.ts';
+import { readVersion } from './migrate.ts';
+import { refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
+import { refuseForeignTables, refuseServer } from './server.ts';
+import { postgresStore } from './store.ts';
+
+const DEFAULTS: OpenOptions = {
+  ifMissing: 'create',
+  actor: null,
+  anyOwner: false,
+  ifOlder: 'migrate',
+  partsOnDemand: false,
+  now: Date.now,
+};
+
+/** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
+export async function openPostgres(
+  url: string,
+  given: Partial<OpenOptions> = {},
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<OpenedStore> {
+  const options = { ...DEFAULTS, ...given };
+  const location = readLocation(url, environment);
+  const { client, found } = await openClient(location, options);
+  if (client === null) return openEmpty(url, options, environment);
+  const connection = connect(location, { actor: options.actor, now: options.now, first: client });
+  try {
+    await readIdentity(connection);
+    const state = stateDirectory(join(queuectlHome(environment), `${connection.identity.store}.d`));
+    mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
+    return {
+      store: storeOf(connection),
+      stateDirectory: state,
+      created: found === 0,
+      schema: { found, known: SCHEMA_VERSION },
+      warning: null,
+    };
+  } catch (error) {
+    await connection.close();
+    throw translateError(error, location);
+  }
+}
+
+function storeOf(connection: Connection) {
+  const stopFolding = foldAfterWrites(connection);
+  return postgresStore(connection, async () => {
+    stopFolding();
+    await connection.close();
+  });
+}
+
+/** Connects, and creates or migrates the schema if that is wanted. Returns no client if an empty store is to be opened instead. */
+async function openClient(
+  location: PostgresLocation,
+  { ifMissing, ifOlder }: OpenOptions,
+): Promise<{ client: Client | null; found: number }> {
+  let client: Client | null = null;
+  try {
+    client = await connectClient(location);
+    await refuseServer(client);
+    const found = await readVersion(client, location);
+    refuseNewer(found, location);
+    if (ifOlder === 'refuse') refuseOlder(found, location);
+    if (found === 0) {
+      if (ifMissing === 'refuse')
+        throw new QueueError('store-unavailable', `there is no queue at ${location.name}`);
+      await refuseForeignTables(client, location);
+    }
+    if (found === 0 && ifMissing === 'empty') {
+      await client.end();
+      return { client: null, found };
+    }
+    // The SQL of the schema is loaded only for a store that has to be created or migrated.
+    if (found === 0 || (ifOlder === 'migrate' && found !== SCHEMA_VERSION))
+      return { client, found: await (await import('./migrate.ts')).migrate(client, location) };
+    return { client, found };
+  } catch (error) {
+    await client?.end().catch(() => {});
+    throw translateError(error, location);
+  }
+}
+
+/** Opens an empty store in memory in place of one that does not exist, for commands that only read. */
+async function openEmpty(
+  url: string,
+  options: OpenOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<OpenedStore> {
+  const { openEmpty: openInMemory } = await import('../sqlite/open-empty.ts');
+  const state = stateDirectory(join(queuectlHome(environment), 'no-store.d'));
+  return { ...(await openInMemory(url, options)), stateDirectory: state, warning: null };
+}
+
+/** Opens a store to read from it. Returns null if there is none with the current schema. */
+export async function peekPostgres(
+  url: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Store | null> {
+  const location = readLocation(url, environment);
+  let client: Client | null = null;
+  try {
+    client = await connectClient(location);
+    if ((await readVersion(client, location)) === SCHEMA_VERSION) {
+      const connection = connect(location, { actor: null, now: Date.now, first: client });
+      await readIdentity(connection);
+      return postgresStore(connection, () => connection.close());
+    }
+  } catch (error) {
+    await client?.end().catch(() => {});
+    throw translateError(error, location);
+  }
+  await client.end();
+  return null;
+}

@@ -1,0 +1,18 @@
+/**
+ * This folder has one file of statements for each part of the contract. A statement names its parameters $1, $2 and so on. An
+ * alias with a capital letter needs quotes. PostgreSQL uses a partial index only if the statement repeats its predicate
+ * literally, so `phase = 'ready'` is never a parameter, and neither is a LIMIT on which the choice of an index depends.
+ */
+
+import { FIELD_COLUMNS } from '../../job-columns.ts';
+
+export const JOB = `job.number, ${FIELD_COLUMNS.map((column) => (column === 'queue' ? 'queue.name AS queue' : `job.${column}`))},
+  job.state, job.attempts, job.crashes, job.runs, job.token, job.attempt, job.worker_id, job.created_at, job.updated_at,
+  job.due_at, job.started_at, job.finished_at, job.exit_code, job.last_error, job.duration_ms, job.phase, job.unique_key,
+  job.unique_while, job.unique_until`;
+export const FROM_JOB = 'FROM job JOIN queue ON queue.number = job.queue';
+
+/** The new `unique_slot` of a job that ends. A key with a time limit stays in use. */
+export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';
+/** The new `unique_slot` of a job that starts. */
+export const SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELSE unique_slot END";

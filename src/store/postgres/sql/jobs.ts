@@ -1,0 +1,79 @@
+import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
+import { CURRENT_COUNTS } from './fold.ts';
+import { FROM_JOB, JOB } from './fragments.ts';
+
+/** The columns of `job` that hold numbers. All others that an insert sets hold texts. */
+const NUMBER_COLUMNS = [
+  ...[
+    'queue',
+    'priority',
+    'max_retries',
+    'timeout_ms',
+    'run_at',
+    'blockers',
+    'created_at',
+    'updated_at',
+    'due_at',
+  ],
+  'unique_until',
+];
+const typeOf = (column: string): string =>
+  column === 'backoff_base' ? 'double precision' : NUMBER_COLUMNS.includes(column) ? 'bigint' : 'text';
+
+/** Returns a statement that inserts many jobs in the given order. Each parameter is an array with one column of all jobs. */
+function insertSql(columns: readonly string[], fixed: Record<string, string>): string {
+  const arrays = columns.map((column, i) => `$${i + 1}::${typeOf(column)}[]`);
+  const given = columns.map((_, i) => `c${i}`);
+  return `INSERT INTO job (${[...columns, ...Object.keys(fixed)]})
+    SELECT ${[...given, ...Object.values(fixed)]} FROM unnest(${arrays}) WITH ORDINALITY AS given (${given}, ordinal)
+    ORDER BY ordinal ON CONFLICT DO NOTHING RETURNING number, id`;
+}
+
+/** The columns of pushValues and pushPlainValues in new-rows.ts, in the same order. */
+const ALL_COLUMNS = [...FIELD_COLUMNS, 'blockers', 'phase', 'created_at', 'updated_at', 'due_at'];
+export const insertJobs = insertSql(ALL_COLUMNS, { state: "'pending'" });
+export const insertPlainJobs = insertSql([...PLAIN_COLUMNS, 'created_at', 'updated_at', 'due_at'], {
+  state: "'pending'",
+  phase: "'ready'",
+});
+export const insertUniqueJob = insertSql(
+  [...ALL_COLUMNS, 'unique_key', 'unique_while', 'unique_until', 'unique_slot'],
+  { state: "'pending'" },
+);
+export const freeExpiredSlot =
+  'UPDATE job SET unique_slot = NULL WHERE unique_slot = $1 AND unique_until <= $2';
+/** Stores the stdin of jobs, and its size as the bytes of each job. */
+export const insertStdin = `WITH given AS (SELECT * FROM unnest($1::bigint[], $2::bytea[]) AS one (job, bytes)),
+  counted AS (UPDATE job SET bytes = length(given.bytes) FROM given WHERE number = given.job)
+  INSERT INTO stdin (job, bytes) SELECT job, bytes FROM given`;
+export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = $1`;
+export const freeExpiredKey = 'DELETE FROM idempotency WHERE key = $1 AND used_at <= $2';
+export const takeKey =
+  'INSERT INTO idempotency (key, body, used_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
+export const storeIdsOfKey = 'UPDATE idempotency SET ids = $1 WHERE key = $2';
+export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = $1';
+
+export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = $1`;
+export const jobsByIds = `SELECT ${JOB} ${FROM_JOB} WHERE id = ANY($1)`;
+export const counts = `SELECT queue.name AS queue, state, jobs::bigint FROM (${CURRENT_COUNTS}) AS current
+  JOIN queue ON queue.number = current.queue`;
+export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
+  coalesce(finished_at, updated_at) AS at ${FROM_JOB} WHERE state = 'dead' AND job.number < $1 ORDER BY job.number DESC LIMIT $2`;
+export const idsStartingWith = 'SELECT id FROM job WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3';
+/** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads an index of such jobs. */
+export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(blocked, 0) AS blocked,
+    coalesce(retrying, 0) AS retrying, coalesce(later, 0) AS later
+  FROM queue LEFT JOIN (SELECT queue, count(*) FILTER (WHERE phase = 'held') AS held,
+      count(*) FILTER (WHERE phase = 'blocked') AS blocked,
+      count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1 AND state = 'failed') AS retrying,
+      count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1) AS later
+    FROM job WHERE phase IN ('waiting', 'held', 'blocked') GROUP BY queue) AS set_aside ON set_aside.queue = queue.number
+  WHERE number IN (SELECT queue FROM (${CURRENT_COUNTS}) AS current WHERE state IN ('pending', 'failed')) ORDER BY number`;
+export const attemptsOfJob = `SELECT number, ordinal, worker_id AS "workerId", started_at AS "startedAt", finished_at AS "finishedAt",
+  coalesce(duration_ms, finished_at - started_at) AS "durationMs", why, exit_code AS "exitCode", error,
+  output_bytes AS "outputBytes", truncated, left_behind AS "leftBehind"
+  FROM attempt WHERE job = (SELECT number FROM job WHERE id = $1) ORDER BY ordinal`;
+export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = $1)';
+export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = $1';
+export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = $1 AND (finished_at IS NULL
+  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;

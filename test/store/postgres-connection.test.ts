@@ -1,0 +1,135 @@
+import { expect, test } from 'bun:test';
+import { type Connection, connect } from '../../src/store/postgres/connection.ts';
+import { readLocation } from '../../src/store/postgres/location.ts';
+import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
+import { onServer, openTempPostgres, withPostgres } from '../support/postgres.ts';
+
+const connectTo = (url: string, giveUpMs = 30_000): Connection =>
+  connect(readLocation(url, {}), { actor: null, now: Date.now, giveUpMs });
+
+const addSetting = (db: Connection, key: string): Promise<number> =>
+  db.write('set', (tx) => tx.run("INSERT INTO setting VALUES ($1, 'x')", key));
+
+async function withProxy(
+  work: (db: Connection, proxy: Awaited<ReturnType<typeof startCuttingProxy>>, url: string) => Promise<void>,
+): Promise<void> {
+  const { store, url, cleanup } = await openTempPostgres();
+  const proxy = await startCuttingProxy(url);
+  const db = connectTo(proxy.url);
+  try {
+    await work(db, proxy, url);
+  } finally {
+    await db.close();
+    proxy.close();
+    await store.close();
+    await cleanup();
+  }
+}
+
+test.each<CommitFault>(['drop-answer', 'drop-commit'])('a write is applied once after %s', (fault) =>
+  withProxy(async (db, proxy) => {
+    for (let i = 0; i < 5; i++) {
+      proxy.cutNext(fault);
+      // A repeated insert of the same key would fail.
+      expect(await addSetting(db, `${i}`)).toBe(1);
+      expect(proxy.cuts()).toBe(i + 1);
+    }
+    expect(await db.read((tx) => tx.all('SELECT key FROM setting'))).toHaveLength(5);
+  }),
+);
+
+test('a read and a write go on after the server has ended all connections', () =>
+  withProxy(async (db, proxy) => {
+    await addSetting(db, 'a');
+    proxy.endConnections();
+    expect(await db.read((tx) => tx.all('SELECT key FROM setting'))).toHaveLength(1);
+    proxy.endConnections();
+    await addSetting(db, 'b');
+    expect(await db.read((tx) => tx.all('SELECT key FROM setting'))).toHaveLength(2);
+  }));
+
+test('a write whose backend is killed in the middle is repeated', () =>
+  withProxy(async (db, _, url) => {
+    let tries = 0;
+    await db.write('set', async (tx) => {
+      tries++;
+      const { pid } = (await tx.get('SELECT pg_backend_pid() AS pid'))!;
+      await tx.run("INSERT INTO setting VALUES ('a', 'x')");
+      if (tries === 1)
+        await onServer(url, (client) => client.query('SELECT pg_terminate_backend($1)', [pid]));
+      await tx.run("INSERT INTO setting VALUES ('b', 'x')");
+    });
+    expect(tries).toBe(2);
+    expect(await db.read((tx) => tx.all('SELECT key FROM setting'))).toHaveLength(2);
+  }));
+
+test('of two transactions in a deadlock, one is repeated', () =>
+  withPostgres(async (_, db) => {
+    for (const key of ['a', 'b']) await addSetting(db, key);
+    let tries = 0;
+    let locked = 0;
+    let release = (): void => {};
+    const bothLocked = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const lockBoth = (first: string, second: string) =>
+      db.write('set', async (tx) => {
+        tries++;
+        await tx.run("UPDATE setting SET value = value || '1' WHERE key = $1", first);
+        if (++locked === 2) release();
+        await bothLocked;
+        await tx.run("UPDATE setting SET value = value || '1' WHERE key = $1", second);
+      });
+    await Promise.all([lockBoth('a', 'b'), lockBoth('b', 'a')]);
+    expect(tries).toBe(3);
+    const rows = await db.read((tx) => tx.all('SELECT value FROM setting'));
+    expect(rows.map((row) => row.value)).toEqual(['x11', 'x11']);
+  }));
+
+test('an error that the work ignores is not committed as a success', () =>
+  withPostgres(async (_, db) => {
+    const ignoring = db.write('set', async (tx) => {
+      await tx.run('SELECT 1 / 0').catch(() => {});
+    });
+    const error = await ignoring.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'internal' });
+  }));
+
+test('all statements of a read see one state', () =>
+  withPostgres(async (store, db) => {
+    await db.read(async (tx) => {
+      const count = () => tx.all('SELECT 1 FROM job');
+      expect(await count()).toEqual([]);
+      await store.insert([jobSpec('a')], NOW);
+      expect(await count()).toEqual([]);
+    });
+    expect(await store.counts()).toHaveLength(1);
+  }));
+
+test('a call fails with one line when the server stays away', async () => {
+  const { store, url, cleanup } = await openTempPostgres();
+  const proxy = await startCuttingProxy(url);
+  const db = connectTo(proxy.url, 200);
+  await addSetting(db, 'a');
+  proxy.close();
+  const error = await addSetting(db, 'b').catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'store-unavailable', exitCode: 5 });
+  await db.close();
+  await store.close();
+  await cleanup();
+});
+
+test('rows are read in batches, as numbers, bytes and truth values of the file store', () =>
+  withPostgres(async (_, db) => {
+    await db.read(async (tx) => {
+      const row = await tx.get(
+        "SELECT 5::bigint AS a, sum(2::bigint) AS b, true AS c, '\\x00ff'::bytea AS d, 1.5::float8 AS e, NULL AS f",
+      );
+      expect(row).toEqual({ a: 5, b: 2, c: 1, d: Uint8Array.from([0, 255]), e: 1.5, f: null } as never);
+      const numbers: unknown[] = [];
+      for await (const { n } of tx.each('SELECT n FROM generate_series($1::int, $2::int) AS n', 1, 1200))
+        numbers.push(n);
+      expect(numbers).toEqual(Array.from({ length: 1200 }, (_, i) => i + 1));
+    });
+  }));

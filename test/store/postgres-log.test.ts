@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test';
+import { changeJobs, jobChange, jobRemoval } from '../../src/store/postgres/change-jobs.ts';
+import type { Connection } from '../../src/store/postgres/connection.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
+import { withPostgres } from '../support/postgres.ts';
+
+const hold = jobChange({
+  where: "id = ANY($6) AND phase IN ('ready', 'waiting')",
+  set: "phase = 'held', updated_at = $5",
+});
+const cancel = jobChange({
+  where: 'id = ANY($6)',
+  set: "state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = $5, updated_at = $5",
+  isDrop: true,
+});
+const remove = jobRemoval('id = ANY($6)');
+
+const countRows = (db: Connection) =>
+  db.read((tx) =>
+    tx.all(`SELECT queue.name AS queue, state, count(*) AS jobs FROM job JOIN queue ON queue.number = job.queue
+      GROUP BY queue.name, state ORDER BY 1, 2`),
+  );
+
+test('changes and removals of jobs are counted before and after the log is folded', () =>
+  withPostgres(async (store, db) => {
+    await store.insert(
+      ['a', 'b', 'c', 'd'].map((id) => jobSpec(id, { queue: id === 'd' ? 'other' : 'default' })),
+      NOW,
+    );
+    await db.write('hold', async (tx) => {
+      const held = await changeJobs(tx, hold, { kind: 'held' }, NOW, ['b', 'a', 'nobody']);
+      expect(held.map((job) => [job.id, job.phase])).toEqual([
+        ['a', 'held'],
+        ['b', 'held'],
+      ]);
+      await changeJobs(tx, cancel, { kind: 'cancelled' }, NOW, ['c']);
+      await changeJobs(tx, remove, { kind: 'deleted' }, NOW, ['a']);
+    });
+    const byQueue = (counts: { queue: string; state: string }[]) =>
+      counts.toSorted((a, b) => `${a.queue} ${a.state}`.localeCompare(`${b.queue} ${b.state}`));
+    expect(byQueue(await store.counts())).toEqual((await countRows(db)) as never);
+    const events = await store.events(0, 100);
+    expect(events.map(({ number, kind, jobId }) => `${number} ${kind} ${jobId}`)).toEqual([
+      ...['1 enqueued null', '2 enqueued b', '3 enqueued c', '4 enqueued d'],
+      ...['5 held a', '6 held b', '7 cancelled c', '8 deleted a'],
+    ]);
+    expect(await db.read((tx) => tx.all('SELECT * FROM log'))).toEqual([]);
+    expect(byQueue(await store.counts())).toEqual((await countRows(db)) as never);
+    const figures = await db.read((tx) =>
+      tx.all('SELECT sum(enqueued) AS enqueued, sum(dropped) AS dropped FROM rollup WHERE tier = 0'),
+    );
+    expect(figures).toEqual([{ enqueued: 4, dropped: 1 }]);
+  }));
+
+test('no reader of events misses one while many writers commit and many readers fold', () =>
+  withPostgres(async (store) => {
+    let isWriting = true;
+    const readAll = async (): Promise<number[]> => {
+      const seen: number[] = [];
+      const read = async (): Promise<void> => {
+        for (const { number } of await store.events(seen.at(-1) ?? 0, 1000)) seen.push(number);
+      };
+      while (isWriting) await read();
+      await read();
+      return seen;
+    };
+    const readers = Array.from({ length: 3 }, readAll);
+    const writers = Array.from({ length: 3 }, async (_, writer) => {
+      for (let i = 0; i < 60; i++) await store.insert([jobSpec(`${writer}-${i}`)], NOW);
+    });
+    await Promise.all(writers);
+    isWriting = false;
+    const expected = Array.from({ length: 180 }, (_, i) => i + 1);
+    expect(await Promise.all(readers)).toEqual([expected, expected, expected]);
+  }));

@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test';
+import { readLocation } from '../../src/store/postgres/location.ts';
+import { migrationSql } from '../../src/store/postgres/migrate.ts';
+import { openPostgres } from '../../src/store/postgres/open.ts';
+import { STORE_COLUMNS } from '../../src/store/postgres/schema.ts';
+import { SAVED_TABLES } from '../../src/store/tables.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
+import { makeTempSchema, onServer, withPostgres } from '../support/postgres.ts';
+import { withSqlite } from '../support/sqlite.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+test('every exported table has the columns that it has in a file store', () =>
+  withPostgres((_, postgres) =>
+    withSqlite(async (_, sqlite) => {
+      for (const { name } of SAVED_TABLES) {
+        const expected = sqlite.all('SELECT name FROM pragma_table_info(?)', name).map((row) => row.name);
+        const rows = await postgres.read((tx) =>
+          tx.all(
+            `SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 ORDER BY attnum`,
+            name,
+          ),
+        );
+        const own = STORE_COLUMNS[name] ?? [];
+        const columns = rows.map((row) => row.attname).filter((column) => !own.includes(column as string));
+        expect({ name, columns }).toEqual({ name, columns: expected });
+      }
+    }),
+  ));
+
+test('every text column is compared byte by byte', () =>
+  withPostgres(async (_, postgres) => {
+    const others = await postgres.read((tx) =>
+      tx.all(`SELECT table_name, column_name FROM information_schema.columns
+        WHERE table_schema = current_schema() AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`),
+    );
+    expect(others).toEqual([]);
+  }));
+
+test('many processes can create the same store at once', async () => {
+  const schema = await makeTempSchema();
+  await inTempDir(async (home) => {
+    const opened = await Promise.all(
+      Array.from({ length: 8 }, () => openPostgres(schema.url, {}, { QUEUECTL_HOME: home })),
+    );
+    expect(new Set(opened.map(({ store }) => store.epoch)).size).toBe(1);
+    expect(opened.filter(({ created }) => created)).toHaveLength(1);
+    for (const { store } of opened) await store.close();
+  });
+  await schema.drop();
+});
+
+test('a role that may not create tables can use a schema that an administrator has made', async () => {
+  const schema = await makeTempSchema();
+  const role = `role_of_${schema.name}`;
+  const url = new URL(schema.url);
+  url.username = role;
+  url.password = 'secret';
+  const asRole = (home: string) => openPostgres(url.href, {}, { QUEUECTL_HOME: home });
+  await onServer(schema.url, (admin) => admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`));
+  await inTempDir(async (home) => {
+    const refused = await asRole(home).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'store-unavailable', exitCode: 5 });
+    expect(String(refused)).not.toContain('secret');
+    await onServer(schema.url, (admin) => admin.query(migrationSql(readLocation(url.href, {}), 0)));
+    const { store } = await asRole(home);
+    await store.insert([jobSpec('a')], NOW);
+    expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 1 }]);
+    await store.close();
+  });
+  await schema.drop();
+  await onServer(schema.url, (admin) => admin.query(`DROP ROLE ${role}`));
+});

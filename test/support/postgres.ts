@@ -1,0 +1,82 @@
+import { afterAll } from 'bun:test';
+import { type Client, connectClient } from '../../src/store/postgres/client.ts';
+import { type Connection, connect } from '../../src/store/postgres/connection.ts';
+import { readLocation } from '../../src/store/postgres/location.ts';
+import { openPostgres } from '../../src/store/postgres/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { OpenedForTest } from '../conformance/topic.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { makeTempDir } from './temp-dir.ts';
+
+let ownServer: Promise<PostgresServer> | null = null;
+let schemas = 0;
+
+/** A server of this process is stopped after its tests, because `bun test` ends without an event. */
+afterAll(async () => {
+  const server = await ownServer;
+  ownServer = null;
+  await server?.stop();
+});
+
+/** Returns the URL of the server of this run of tests. Starts one for this process if a test file is run alone. */
+export async function postgresUrl(): Promise<string> {
+  const given = process.env.QUEUECTL_TEST_POSTGRES;
+  if (given) return given;
+  ownServer ??= startPostgres();
+  return (await ownServer).url;
+}
+
+/** A schema of its own in the server of the tests. */
+export interface TempSchema {
+  /** The URL of a queue in this schema, which does not exist yet. */
+  url: string;
+  name: string;
+  /** Removes the schema with everything in it. */
+  drop(): Promise<void>;
+}
+
+export async function makeTempSchema(): Promise<TempSchema> {
+  const name = `test_${process.pid}_${++schemas}`;
+  const url = new URL(await postgresUrl());
+  url.searchParams.set('schema', name);
+  const drop = () => onServer(url.href, (client) => client.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`));
+  return { url: url.href, name, drop: async () => void (await drop()) };
+}
+
+/** Runs `work` on a connection of its own, which can read what a store does not return. */
+export async function onServer<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connectClient(readLocation(url, {}));
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Opens a new PostgreSQL store in a schema of its own. */
+export async function openTempPostgres(): Promise<OpenedForTest & { url: string }> {
+  const home = makeTempDir();
+  const schema = await makeTempSchema();
+  const open = async (actor: string | null = null): Promise<Store> =>
+    (await openPostgres(schema.url, { actor }, { QUEUECTL_HOME: home.path })).store;
+  const cleanup = async (): Promise<void> => {
+    await schema.drop();
+    home.remove();
+  };
+  return { store: await open(), reopen: open, cleanup, url: schema.url };
+}
+
+/** Runs a test on a new store, with a connection to its schema that can run any statement. */
+export async function withPostgres(
+  work: (store: Store, connection: Connection) => Promise<void>,
+): Promise<void> {
+  const { store, url, cleanup } = await openTempPostgres();
+  const connection = connect(readLocation(url, {}), { actor: null, now: Date.now });
+  try {
+    await work(store, connection);
+  } finally {
+    await connection.close();
+    await store.close();
+    await cleanup();
+  }
+}
