@@ -92,10 +92,15 @@ const settings = ({ schema }: PostgresLocation): string => `
   SET LOCAL idle_in_transaction_session_timeout = 5000; SET LOCAL plan_cache_mode = force_generic_plan;`;
 const READ_HEAD = (location: PostgresLocation): string =>
   `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)}`;
-/** Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). */
+/**
+ * Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). A plan may be made
+ * while the tables are empty, and be used until the server analyzes them. With these settings it uses indexes then, too.
+ */
 const WRITE_HEAD = (
   location: PostgresLocation,
 ): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)}
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off;
+  SET LOCAL enable_mergejoin = off; SET LOCAL jit = off;
   SELECT pg_current_xact_id()::text AS xid, (SELECT value FROM meta WHERE key = 'schema') AS version`;
 
 async function write<T>(

@@ -6,14 +6,23 @@ const queuesWith = (phase: string): string => `SELECT queue FROM (WITH RECURSIVE
     SELECT min(queue) AS queue FROM job WHERE phase = '${phase}'
     UNION ALL SELECT (SELECT min(queue) FROM job WHERE phase = '${phase}' AND job.queue > step.queue) FROM step
     WHERE step.queue IS NOT NULL) SELECT queue FROM step) AS found WHERE queue IS NOT NULL`;
+/** Tells whether a queue has a job that matches. PostgreSQL may answer EXISTS by reading all jobs that match, of all queues. */
+const hasJob = (condition: string): string =>
+  `(SELECT 1 FROM job WHERE ${condition} AND job.queue = queue.number LIMIT 1) IS NOT NULL`;
+/** The time at which the first waiting job of a queue is due. With `min`, PostgreSQL may read all waiting jobs of the queue. */
+const FIRST_DUE =
+  "(SELECT due_at FROM job WHERE phase = 'waiting' AND job.queue = queue.number ORDER BY due_at LIMIT 1)";
+/** The number of the first job of a queue that waits for a retry. The order makes PostgreSQL use the index job_set_aside. */
+const FIRST_RETRY = `(SELECT number FROM job WHERE phase IN ('waiting', 'held', 'blocked') AND phase = 'waiting'
+  AND job.queue = queue.number AND state = 'failed' ORDER BY number LIMIT 1)`;
 /** Returns the queues of $1, or all, that are not paused and have waiting jobs. Counters may lag behind, so it reads the indexes. */
 export const openQueues = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
   CASE WHEN concurrency IS NOT NULL
     THEN (SELECT count(*) FROM job WHERE phase = 'running' AND job.queue = queue.number) END AS running,
-  EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
-  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
+  ${hasJob("phase = 'ready'")} AS ready,
+  ${FIRST_DUE} AS due_at
   FROM queue WHERE paused_at IS NULL AND ($1::text[] IS NULL OR name = ANY($1))
-  AND number IN (${queuesWith('ready')} UNION ${queuesWith('waiting')})`;
+  AND number = ANY (ARRAY(${queuesWith('ready')} UNION ${queuesWith('waiting')}))`;
 /** Returns the value of max-concurrent-jobs, if it is set, and the number of running jobs. */
 export const runningLimit = `SELECT value, (SELECT count(*) FROM job WHERE phase = 'running') AS running
   FROM setting WHERE key = $1`;
@@ -67,13 +76,15 @@ const take = (chosen: string, order: string): string => `WITH chosen AS MATERIAL
 
 /** A claim looks at this many more jobs than it takes, because other claims may be taking the first ones. */
 const SPARE = 48;
+/** Is checked again for a job that was changed meanwhile. PostgreSQL does not see that job_ready has these jobs, and uses numbers. */
+const IS_READY = "phase || '' = 'ready'";
 /**
- * Takes the first ready jobs of these queues, without those that somebody else has locked. The condition on the phase is checked
- * again for a job that was changed meanwhile. With a parameter as LIMIT, PostgreSQL would read all ready jobs.
+ * Takes the first ready jobs of these queues, without those that somebody else has locked. With a parameter as LIMIT, PostgreSQL
+ * would read all ready jobs.
  */
 export const takeFirst = (limit: number): string =>
   take(
-    `SELECT number, state, due_at FROM job WHERE phase = 'ready' AND number = ANY (ARRAY(
+    `SELECT number, state, due_at FROM job WHERE ${IS_READY} AND number = ANY (ARRAY(
       SELECT head.number FROM (${headsOf('$4', limit + SPARE)}) AS head
       ORDER BY head.priority DESC, head.number LIMIT ${limit + SPARE}))
     ORDER BY priority DESC, number LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`,
@@ -81,7 +92,7 @@ export const takeFirst = (limit: number): string =>
   );
 /** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
 export const takeChosen = take(
-  `SELECT number, state, due_at FROM job WHERE phase = 'ready' AND number = ANY($4)
+  `SELECT number, state, due_at FROM job WHERE ${IS_READY} AND number = ANY($4)
     ORDER BY array_position($4::bigint[], number) LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`,
   'array_position($4::bigint[], number)',
 );
@@ -93,12 +104,8 @@ export const holdUnreadable = jobChange({
 });
 
 /** Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
-export const busyQueues = `SELECT name FROM queue WHERE
-  EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.queue = queue.number)
-  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
-    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= $1)
-    OR EXISTS (SELECT 1 FROM job WHERE phase IN ('waiting', 'held', 'blocked') AND phase = 'waiting'
-      AND job.queue = queue.number AND state = 'failed')))`;
+export const busyQueues = `SELECT name FROM queue WHERE ${hasJob("phase = 'running'")}
+  OR (paused_at IS NULL AND (${hasJob("phase = 'ready'")} OR ${FIRST_DUE} <= $1 OR ${FIRST_RETRY} IS NOT NULL))`;
 
 const CLAIMED_JOB = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason ${FROM_JOB}`;
 export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $1`;
