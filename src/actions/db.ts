@@ -8,7 +8,7 @@ import { runningAttemptNames, throwIfCommandsRun } from './throw-if-running.ts';
 
 /** Checks the database. `fix` names the commands that help, or is null if nothing is wrong. */
 export async function checkDatabase(location: string) {
-  const { path, problems, invalidSettings } = await (await careOf(location)).check(location);
+  const { path, problems, fix, invalidSettings } = await (await careOf(location)).check(location);
   const unset = invalidSettings.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {
     db: path,
@@ -16,7 +16,7 @@ export async function checkDatabase(location: string) {
     problems: [...problems, ...invalidSettings.map(({ problem }) => problem)],
     fix:
       problems.length > 0
-        ? 'to repair the database: queuectl db repair. To restore a backup: queuectl restore FILE'
+        ? fix
         : unset === ''
           ? null
           : `to reset ${invalidSettings.length === 1 ? 'the setting' : 'the settings'}: ${unset}`,

@@ -1,6 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { type Finding, fail, ok, warn } from '../core/finding.ts';
+import { type Finding, ok, warn } from '../core/finding.ts';
 import { formatBytes, formatCount } from '../core/numbers.ts';
 import { processes } from '../exec/processes.ts';
 import type { Leftover } from '../files/drafts.ts';
@@ -14,41 +12,18 @@ const MIN_OPEN_FILES = 256;
 /** Checks the runtime, the store, its workers and the limits. Changes nothing. `readAll` reads the whole store, which takes long. */
 export async function diagnose(location: string, now: number, readAll: boolean): Promise<Finding[]> {
   const care = await careOf(location);
-  const { path, isReadable, engine, files, contents } = await care.inspect(location, readAll);
+  const inspection = await care.inspect(location, readAll);
+  const { path, stateDirectory, isReadable, engine, files, contents } = inspection;
   const store = isReadable ? await peekStore(location) : null;
-  const stateDirectory = care.stateDirectoryOf(location);
-  const leftovers = [...care.leftovers(path), ...leftoversIn(stateDirectory, store?.epoch ?? null)];
-  const findings = [checkRuntime(), engine, ...checkUser(), ...checkPlace(path, files)];
+  const leftovers = care.leftovers(path);
+  if (stateDirectory !== null) leftovers.push(...leftoversIn(stateDirectory, store?.epoch ?? null));
+  const findings = [checkRuntime(), engine, ...checkUser(), ...files];
   findings.push(checkLeftovers(leftovers), ...contents);
-  if (store !== null) {
+  if (store !== null && stateDirectory !== null) {
     findings.push(...(await diagnoseWork(store, stateDirectory, now)));
     await store.close();
   }
   return [...findings, checkOpenFiles()];
-}
-
-/** Returns the findings about the files. If there is no store yet, checks that one could be created. */
-function checkPlace(path: string, files: Finding[]): Finding[] {
-  if (existsSync(path)) return files;
-  let directory = dirname(path);
-  while (!existsSync(directory) && dirname(directory) !== directory) directory = dirname(directory);
-  if (isWritable(directory)) return files;
-  const problem = fail(
-    'store',
-    `none yet, and ${path} cannot be created, because the directory ${directory} is not writable`,
-    `use another path with --db, or change the permissions of ${directory}`,
-  );
-  return files.map((finding) => (finding.check === 'store' ? problem : finding));
-}
-
-/** Tells whether this user can create files in a directory. */
-function isWritable(directory: string): boolean {
-  try {
-    accessSync(directory, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The variables that a runtime reads before it runs queuectl. They can load other code or open the port of a debugger. */

@@ -1,5 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
+import { locationName } from '../store/location.ts';
 import { closeApp, type OpenedApp, openApp } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 
@@ -22,7 +23,12 @@ export async function previewMigration(
   const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', anyOwner });
   try {
     const { found: from, known: to } = app.schema;
-    return { db: location, from, to, workers: from === to ? [] : await runningIds(app) };
+    return {
+      db: await locationName(location, process.env),
+      from,
+      to,
+      workers: from === to ? [] : await runningIds(app),
+    };
   } finally {
     await closeApp(app);
   }

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { pause } from '../core/clock.ts';
 import { processes } from '../exec/processes.ts';
 import { currentStopMark } from '../exec/stop-mark.ts';
+import { isServerUrl } from '../store/location.ts';
+import { peekStore } from '../store/open.ts';
 
 /** A worker creates its store soon after its start. Older programs belong to other stores. */
 const STARTING_MS = 10_000;
@@ -13,14 +15,21 @@ const POLL_MS = 20;
  * or if no program is starting that could create one.
  */
 export async function untilStoreOfStartingWorker(location: string): Promise<void> {
-  if (existsSync(location)) return;
+  if (await hasStore(location)) return;
   const starting = startingPrograms();
   const end = processes.clock() + MAX_WAIT_MS;
-  while (!existsSync(location) && processes.clock() < end) {
+  while (!(await hasStore(location)) && processes.clock() < end) {
     const remaining = startingPrograms().filter((name) => starting.includes(name));
     if (remaining.length === 0) return;
     await pause(POLL_MS);
   }
+}
+
+async function hasStore(location: string): Promise<boolean> {
+  if (!isServerUrl(location)) return existsSync(location);
+  const store = await peekStore(location);
+  await store?.close();
+  return store !== null;
 }
 
 /** Returns the names of young processes that run queuectl, or are about to, except this one and its ancestors. */

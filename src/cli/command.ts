@@ -31,6 +31,8 @@ export interface Context {
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
+  /** Returns the location for messages, without a password. */
+  storeName(): Promise<string>;
   /** True if the store may be one that another user owns or can write to. */
   anyOwner: boolean;
   /** Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. */

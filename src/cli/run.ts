@@ -10,7 +10,7 @@ import {
 } from '../core/errors.ts';
 import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
-import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
+import { locationName, refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { canonicalFlags } from './canonical-flags.ts';
 import type { Command, Context, Input } from './command.ts';
 import { COMPLETE_COMMAND } from './commands.ts';
@@ -75,11 +75,12 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         if (input.one('db') !== undefined) refuseMissingDirectory(location);
         return location;
       },
+      storeName: () => locationName(context.location, environment),
       get cwd() {
         return workingDirectory();
       },
       async app(options = {}) {
-        app ??= await openStore(io, context.location, options.actor ?? actorOf(environment), {
+        app ??= await openStore(context, options.actor ?? actorOf(environment), {
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
           ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
@@ -89,7 +90,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       },
     };
     const code = (await found.command.run(context, input)) ?? 0;
-    if (needsMissingNote(app)) io.note(`there is no queue at ${context.location} yet`, 'always');
+    if (needsMissingNote(app)) io.note(`there is no queue at ${await context.storeName()} yet`, 'always');
     return code;
   } catch (error) {
     if (error instanceof BrokenPipe) return returnsJobExitCode ? BROKEN_PIPE_CODE : 0;
@@ -133,10 +134,11 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
   return readLayout(command, input);
 }
 
-async function openStore(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
+async function openStore(context: Context, actor: string, options: OpenOptions): Promise<OpenedApp> {
+  const { io, location } = context;
   const { openApp, withoutRepeats } = await import('../actions/app.ts');
   const app = { ...(await openApp(location, actor, options)), warn: withoutRepeats(io.warn) };
-  if (app.created) io.note(`created ${location}`);
+  if (app.created) io.note(`created ${await context.storeName()}`);
   if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);
   return app;
 }

@@ -43,6 +43,8 @@ export interface Schedule extends ScheduleSpec {
 
 /** The maximum number of waiting ticks of one schedule. */
 export const MAX_WAITING_TICKS = 1000;
+/** A clock may be set back by this much without repeating a tick. */
+export const TICKS_KEPT_MS = 6 * 3_600_000;
 
 /** Makes the job of one tick from the job of its schedule, with an id of its own and the scheduled time in its environment. */
 export function jobOfTick(job: JobSpec, id: string, at: number): JobSpec {

@@ -1,18 +1,36 @@
 import { COUNT_NAMES, emptyFigures, type Figures } from '../core/figures.ts';
 import { addSummary, bucketCount } from '../core/histogram.ts';
 import { addPacked } from '../core/packed-counts.ts';
+import type { Labels } from './contract/figures.ts';
 import type { Row } from './row.ts';
 
+/** Sums of figures by the values of a column. */
+export type FigureSums = Map<Row[string], Figures>;
+
 /** Returns the sums of figures by the values of a column. */
-export function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): Map<Row[string], Figures> {
-  const sums = new Map<Row[string], Figures>();
-  for (const row of rows) {
-    const key = row[column]!;
-    const sum = sums.get(key) ?? emptyFigures();
-    addRow(sum, row);
-    sums.set(key, sum);
-  }
+export function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): FigureSums {
+  const sums: FigureSums = new Map();
+  for (const row of rows) addToSums(sums, column, row);
   return sums;
+}
+
+/** Adds one row to the sums by the values of a column. */
+export function addToSums(sums: FigureSums, column: 'at' | 'kind', row: Row): void {
+  const key = row[column]!;
+  const sum = sums.get(key) ?? emptyFigures();
+  addRow(sum, row);
+  sums.set(key, sum);
+}
+
+/** Returns sums by kind with the queue and the name of each kind. In a damaged store, some may lack them, and are left out. */
+export function withLabels(kinds: Row[], sums: FigureSums): (Labels & Figures)[] {
+  const labels = new Map(
+    kinds.map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
+  );
+  return [...sums].flatMap(([kind, figures]) => {
+    const label = labels.get(kind as number);
+    return label === undefined ? [] : [{ ...label, ...figures }];
+  });
 }
 
 /** Adds a row to the sums in place, because a range may have thousands of rows. */

@@ -10,6 +10,12 @@ export function storeLocation(flag: string | undefined, environment: NodeJS.Proc
   return resolveScheme(location);
 }
 
+/** Returns the location for messages. A URL is shown in its usual form, without a password. */
+export async function locationName(location: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  if (!isServerUrl(location)) return location;
+  return (await import('./postgres/location.ts')).readLocation(location, environment).name;
+}
+
 /** Returns the directory of the default store. It also has the state directories of queues on a server. */
 export function queuectlHome(environment: NodeJS.ProcessEnv): string {
   return environment.QUEUECTL_HOME || join(home(), '.queuectl');
@@ -19,12 +25,17 @@ const URL_SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 /** Schemes other than these, `file:` and `sqlite:` are refused. A file named after a URL would show the password in it. */
 const STORE_SCHEMES = ['postgres', 'postgresql'];
 
+/** Tells whether the location is the URL of a database server. */
+export const isServerUrl = (location: string): boolean => STORE_SCHEMES.includes(schemeOf(location) ?? '');
+
+const schemeOf = (location: string): string | undefined => URL_SCHEME.exec(location)?.[1]?.toLowerCase();
+
 /** Matches the name of SQLite's database in memory, also as a URL such as `sqlite::memory:` or `sqlite:///:memory:`. */
 const IN_MEMORY = /^((file|sqlite):\/*)?:memory:/i;
 
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
 function resolveScheme(location: string): string {
-  const scheme = URL_SCHEME.exec(location)?.[1]?.toLowerCase();
+  const scheme = schemeOf(location);
   if (IN_MEMORY.test(location))
     throw new QueueError(
       'store-unavailable',

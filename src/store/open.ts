@@ -1,6 +1,7 @@
 import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
+import { isServerUrl } from './location.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedStore {
@@ -49,7 +50,7 @@ export interface StoreKind {
 /** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
 const STORE_KINDS: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
   {
-    owns: (location) => /^postgres(ql)?:/i.test(location),
+    owns: isServerUrl,
     load: async () => (await import('./postgres/store-kind.ts')).POSTGRES,
   },
   { owns: () => true, load: loadFileStore },

@@ -288,6 +288,14 @@ export const filters: Record<string, Case> = {
     }
   },
 
+  'a text with a NUL character finds nothing': async ({ store }) => {
+    await store.insert([jobSpec('ab', { name: 'n', tags: { k: 'v' } })], NOW);
+    expect(await store.get('a\0')).toBeNull();
+    expect(await store.idsStartingWith('a\0', 5)).toEqual([]);
+    for (const filter of [{ name: 'n\0' }, { queue: 'default\0' }, { error: '\0' }, { tags: { k: 'v\0' } }])
+      expect(await store.list(filter, { limit: 5 })).toEqual([]);
+  },
+
   'ids are found by a prefix, and a whole id finds only itself': async ({ store }) => {
     await store.insert([jobSpec('ab'), jobSpec('abc'), jobSpec('abd'), jobSpec('b%')], NOW);
     expect(await store.idsStartingWith('ab', 5)).toEqual(['ab']);

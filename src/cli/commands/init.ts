@@ -5,7 +5,8 @@ export default defineCommand({
   name: 'init',
   summary: 'Explain that queuectl needs no initialization',
   examples: ['queuectl init'],
-  async run({ io, location }) {
+  async run({ io, storeName }) {
+    const location = await storeName();
     if (io.json) io.out(`${JSON.stringify({ location })}\n`);
     else
       io.out(

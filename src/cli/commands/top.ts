@@ -48,7 +48,7 @@ function wantsAscii(environment: NodeJS.ProcessEnv): boolean {
 }
 
 async function printOnce(context: Context, look: Look): Promise<number> {
-  const { io, location } = context;
+  const { io } = context;
   const seen = await snapshot(await context.app());
   const picture = {
     snapshot: seen,
@@ -56,7 +56,7 @@ async function printOnce(context: Context, look: Look): Promise<number> {
     ui: startUi(),
     output: null,
     now: seen.at,
-    location,
+    location: await context.storeName(),
     problem: null,
   };
   // The last line lists the keys, which do not work here.

@@ -48,7 +48,7 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
       output: null,
       problem: null,
       now: Date.now(),
-      location: context.location,
+      location: await context.storeName(),
     },
   };
   // The store opens before the screen does, so that an error is printed as in any other command.

@@ -8,8 +8,13 @@ import type { SettleLost } from './care.ts';
 /**
  * Looks after the files of a store: copies, replaces, checks and repairs them. Only `clearLeftovers` needs an open store. `anyOwner`
  * also allows files that belong to another user, or that others can write.
+ *
+ * A store on a server has no files of its own. Then `stateDirectoryOf`, `copy`, `replace` and `repair` throw, and name the programs
+ * to use instead.
  */
 export interface FileCare {
+  /** True for a store on a server. */
+  readonly isOnServer: boolean;
   /** Returns the state directory of the store at this location. Neither of them needs to exist. */
   stateDirectoryOf(location: string): StateDirectory;
   /**
@@ -32,6 +37,8 @@ export interface FileCare {
     anyOwner: boolean,
     steps: ReplaceSteps<T>,
   ): Promise<ReplaceResult<T> | null>;
+  /** Returns the SQL that an administrator can run to create or migrate the store. Null if the store is not on a server. */
+  migrationSql(location: string): Promise<string | null>;
   /** Reads the whole store and returns everything that is wrong with it. */
   check(location: string): Promise<StoreCheck>;
   /**
@@ -92,6 +99,8 @@ export interface StoreCheck {
   path: string;
   /** The problems, each in one line. */
   problems: string[];
+  /** What to do about the problems. */
+  fix: string;
   invalidSettings: InvalidSetting[];
 }
 
@@ -128,6 +137,8 @@ export interface RepairResult extends RepairReport {
 
 export interface Inspection {
   path: string;
+  /** The state directory of the store on this host. Null if it is not known. */
+  stateDirectory: StateDirectory | null;
   /** Tells whether this is a store with the current schema that can be read. */
   isReadable: boolean;
   /** The program or library that stores the data. */

@@ -1,8 +1,24 @@
 import type { CareStore } from '../contract/care.ts';
 import type { Connection } from './connection.ts';
-import { unwritten } from './unwritten.ts';
+import { randomName, readIdentity } from './identity.ts';
+import { settleRunning } from './settle-running.ts';
+import * as sql from './sql/care.ts';
 
 /** Implements the methods of this part that move the contents of a store. store.ts has the others. */
-export function careStore(_db: Connection): Pick<CareStore, 'renew' | 'dump' | 'load'> {
-  return unwritten('care', ['renew', 'dump', 'load']);
+export function careStore(db: Connection): Pick<CareStore, 'renew' | 'dump' | 'load'> {
+  return {
+    async renew(settleLost) {
+      await db.write('renew', async (tx) => {
+        await tx.run(sql.keepOrigin);
+        await tx.run(sql.setEpoch, randomName());
+        await tx.run(sql.deleteWorkers);
+        await tx.run(sql.deleteSupervisors);
+        await settleRunning(tx, settleLost, 0);
+      });
+      await readIdentity(db);
+    },
+    // These parts are loaded on first use, because only two commands need them.
+    dump: async (keep) => (await import('./dump.ts')).dump(db, keep),
+    load: async (rows, options) => (await import('./load.ts')).load(db, rows, options),
+  };
 }

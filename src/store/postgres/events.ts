@@ -4,7 +4,7 @@ import type { EventStore } from '../contract/events.ts';
 import { toEvent } from '../event-rows.ts';
 import type { Row } from '../row.ts';
 import type { Connection } from './connection.ts';
-import { foldLog } from './fold.ts';
+import { readFolded } from './fold.ts';
 import { recordEvent } from './record-events.ts';
 import * as sql from './sql/events.ts';
 import type { Transaction } from './transaction.ts';
@@ -14,19 +14,15 @@ const ROWS_AT_ONCE = 1000;
 
 /** The log is folded before events are read, so that every committed change has its event. */
 export function eventStore(db: Connection): EventStore {
-  const readFolded = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
-    await foldLog(db);
-    return db.read(work);
-  };
   return {
-    events: (after, limit) => readFolded((tx) => events(tx, after, limit)),
+    events: (after, limit) => readFolded(db, (tx) => events(tx, after, limit)),
     eventsOfJob: (id, after, to, limit) =>
-      readFolded(async (tx) => (await tx.all(sql.eventsOfJob, id, after, to, limit)).map(toEvent)),
-    lastEventNumber: () => readFolded(lastEventNumber),
-    lastEventNumberBefore: (at) => readFolded((tx) => lastEventNumberBefore(tx, at)),
+      readFolded(db, async (tx) => (await tx.all(sql.eventsOfJob, id, after, to, limit)).map(toEvent)),
+    lastEventNumber: () => readFolded(db, lastEventNumber),
+    lastEventNumberBefore: (at) => readFolded(db, (tx) => lastEventNumberBefore(tx, at)),
     note: (event) => db.write('note', (tx) => recordEvent(tx, event)),
     async pruneEvents(keep, now) {
-      const excess = await readFolded((tx) => excessEvents(tx, keep, now, 0));
+      const excess = await readFolded(db, (tx) => excessEvents(tx, keep, now, 0));
       const last = excess.at(-1);
       if (last === undefined) return 0;
       return db.write('pruneEvents', async (tx) => {
@@ -36,7 +32,7 @@ export function eventStore(db: Connection): EventStore {
         return countEvents(oldest.filter((row) => row.number <= last.number));
       });
     },
-    prunableEvents: (keep, now) => readFolded((tx) => prunable(tx, keep, now)),
+    prunableEvents: (keep, now) => readFolded(db, (tx) => prunable(tx, keep, now)),
   };
 }
 

@@ -112,6 +112,9 @@ const isFatal = (error: unknown): boolean =>
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(stateOf(error));
 export const isUniqueViolation = (error: unknown): boolean => stateOf(error) === '23505';
 export const isForeignKeyViolation = (error: unknown): boolean => stateOf(error) === '23503';
+/** Tells whether a row was refused because of its values: they have a wrong type, or violate a constraint. */
+export const isInvalidValue = (error: unknown): boolean =>
+  /^2[23]/.test(stateOf(error)) && isFromServer(error);
 /** Tells whether a table or schema is missing. */
 export const isMissing = (error: unknown): boolean => ['42P01', '3F000'].includes(stateOf(error));
 

@@ -17,6 +17,12 @@ export async function foldLog(db: Connection): Promise<void> {
     });
 }
 
+/** Reads what a fold writes, as of now. */
+export async function readFolded<T>(db: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  await foldLog(db);
+  return db.read(work);
+}
+
 /**
  * Locks out all folds until the transaction ends. A transaction that needs this lock takes it before any other. It may then fold
  * the log itself, and change figures.

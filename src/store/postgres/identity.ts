@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { QueueError } from '../../core/errors.ts';
 import type { Connection, StoreIdentity } from './connection.ts';
 import { refuseNewer } from './schema-version.ts';
@@ -5,6 +6,9 @@ import type { Transaction } from './transaction.ts';
 
 /** Epochs and store ids become parts of paths and are compared with the cookies of processes. */
 const NAME_PATTERN = /^[0-9a-f]{12}$/;
+
+/** Returns a new epoch or store id. */
+export const randomName = (): string => randomBytes(6).toString('hex');
 
 interface Meta extends StoreIdentity {
   version: number;

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Client } from './client.ts';
 import { quoteName } from './connection.ts';
+import { randomName } from './identity.ts';
 import type { PostgresLocation } from './location.ts';
 import schema from './schema.ts';
 import { FIRST_VERSION, MIGRATIONS, refuseNewer } from './schema-version.ts';
@@ -59,9 +59,21 @@ function statements(location: PostgresLocation, from: number, migrations: readon
   ];
 }
 
-/** Returns the SQL that an administrator can run in place of `migrate`, for a role that may not create tables. */
+/**
+ * Returns the SQL that an administrator can run in place of `migrate`, for a role that may not create tables. It lets the role of
+ * the location use them. The script is empty if there is nothing to do.
+ */
 export function migrationSql(location: PostgresLocation, from: number): string {
-  return `BEGIN;\n${statements(location, from, MIGRATIONS).join(';\n')};\nCOMMIT;\n`;
+  if (from === FIRST_VERSION + MIGRATIONS.length) return '';
+  const all = [...statements(location, from, MIGRATIONS), ...grants(location)];
+  return `BEGIN;\n${all.join(';\n')};\nCOMMIT;\n`;
 }
 
-const randomName = (): string => randomBytes(6).toString('hex');
+function grants({ schema: name, user }: PostgresLocation): string[] {
+  const [inSchema, role] = [quoteName(name), quoteName(user)];
+  return [
+    `GRANT USAGE ON SCHEMA ${inSchema} TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${inSchema} TO ${role}`,
+    `GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${inSchema} TO ${role}`,
+  ];
+}

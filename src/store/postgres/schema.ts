@@ -115,7 +115,8 @@ CREATE INDEX job_late ON job (queue, due_at) WHERE phase = 'ready' AND due_at > 
 CREATE INDEX job_running ON job (queue, worker_id) WHERE phase = 'running';
 CREATE INDEX job_ended ON job (state, finished_at, number) WHERE phase = 'ended';
 CREATE INDEX job_dead ON job (number) WHERE state = 'dead';
-CREATE INDEX job_by_queue ON job (queue, state, number);
+/* For lists. The phase is in it, so that the ready jobs of a queue are found among many that are held, blocked or not due. */
+CREATE INDEX job_by_queue ON job (queue, state, phase, number);
 CREATE INDEX job_by_name ON job (name, number) WHERE name IS NOT NULL;
 /* Of two jobs with the same key only the first is inserted, even if both are enqueued at the same moment. */
 CREATE UNIQUE INDEX job_unique ON job (unique_slot) WHERE unique_slot IS NOT NULL;

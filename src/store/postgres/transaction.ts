@@ -38,6 +38,12 @@ function nameOf(sql: string): string | undefined {
   return name;
 }
 
+/** Replaces NUL characters, which PostgreSQL refuses in texts. Stored texts have none, so a search for one finds nothing. */
+function storable(value: Value): unknown {
+  if (Array.isArray(value)) return value.map(storable);
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+}
+
 interface Options {
   actor: string | null;
   now(): number;
@@ -48,7 +54,7 @@ export function transactionOn(client: Client, { actor, now, prepared }: Options)
   let cursors = 0;
   const send = (sql: string, values: Value[]) => {
     const name = prepared ? nameOf(sql) : undefined;
-    return client.query<Row>({ text: sql, values: values as unknown[], ...(name && { name }) });
+    return client.query<Row>({ text: sql, values: values.map(storable), ...(name && { name }) });
   };
   return {
     actor,
@@ -66,7 +72,7 @@ export function transactionOn(client: Client, { actor, now, prepared }: Options)
       const cursor = `rows_${++cursors}`;
       await client.query({
         text: `DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`,
-        values: values as unknown[],
+        values: values.map(storable),
       });
       for (;;) {
         const { rows } = await client.query<Row>(`FETCH ${ROWS_PER_FETCH} FROM ${cursor}`);

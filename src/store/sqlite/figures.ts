@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
-import type { Figures } from '../../core/figures.ts';
 import { TIER_NUMBERS, TIERS, type Tier } from '../../core/tiers.ts';
-import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
-import { sumBy, waitingSince } from '../figure-rows.ts';
+import type { FigureStore, FinishedAttempt, SeriesRequest } from '../contract/figures.ts';
+import { sumBy, waitingSince, withLabels } from '../figure-rows.ts';
 import type { Row } from '../row.ts';
 import { toJob } from '../rows.ts';
 import type { Connection } from './connection.ts';
@@ -18,8 +17,8 @@ export function figureStore(db: Connection): FigureStore {
       db.read(() =>
         [...sumBy('at', rollups(db, request))].map(([at, figures]) => ({ at: at as number, ...figures })),
       ),
-    breakdown: (request) => db.read(() => sumByLabels(db, rollups(db, request))),
-    totals: () => db.read(() => sumByLabels(db, db.each(sql.rollups, 0, 0, 1))),
+    breakdown: (request) => db.read(() => withLabels(db.all(sql.kinds), sumBy('kind', rollups(db, request)))),
+    totals: () => db.read(() => withLabels(db.all(sql.kinds), sumBy('kind', db.each(sql.rollups, 0, 0, 1)))),
     oldestWaiting: (now) =>
       db.read(() => {
         const rows = db.all(sql.oldestWaiting);
@@ -47,17 +46,6 @@ function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest
   const kinds = new Set(matching.map((row) => row.number));
   for (const row of db.each(sql.rollups, TIER_NUMBERS[tier], from, to))
     if (isUnfiltered || kinds.has(row.kind!)) yield row;
-}
-
-function sumByLabels(db: Connection, rows: Iterable<Row>): (Labels & Figures)[] {
-  const labels = new Map(
-    db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
-  );
-  // In a damaged store, figures may lack their labels. They are left out.
-  return [...sumBy('kind', rows)].flatMap(([kind, figures]) => {
-    const label = labels.get(kind);
-    return label === undefined ? [] : [{ ...label, ...figures }];
-  });
 }
 
 async function sampleWaiting(db: Connection, now: number): Promise<void> {

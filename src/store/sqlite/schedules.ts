@@ -1,7 +1,13 @@
 import { QueueError } from '../../core/errors.ts';
 import { tickEvent } from '../../core/events.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import { jobOfTick, MAX_WAITING_TICKS, type Schedule, type ScheduleSpec } from '../../core/schedule.ts';
+import {
+  jobOfTick,
+  MAX_WAITING_TICKS,
+  type Schedule,
+  type ScheduleSpec,
+  TICKS_KEPT_MS,
+} from '../../core/schedule.ts';
 import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts';
 import { mapIfFound } from '../rows.ts';
 import { scheduleValues, toSchedule } from '../schedule-rows.ts';
@@ -11,9 +17,6 @@ import { insert } from './insert.ts';
 import { recordEvent, recordJobEvent } from './record-events.ts';
 import { jobSummary } from './sql/job-actions.ts';
 import * as sql from './sql/schedules.ts';
-
-/** A clock may be set back by this much without repeating a tick. */
-const TICKS_KEPT_MS = 6 * 3_600_000;
 
 export function scheduleStore(db: Connection): ScheduleStore {
   return {

@@ -1,25 +1,14 @@
 import type { State } from '../../core/job.ts';
 import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
+import { MAX_DUE, OWN_REASONS } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
 import type { IndexScan } from './scan-plan.ts';
 import { readyPriorityBelow } from './sql/claims.ts';
 import * as sql from './sql/jobs.ts';
 import { queueNumber } from './sql/queues.ts';
 
-/** The reasons to wait that lie in the job, not in its queue, each with the phase and the state of such jobs. */
-const OWN_REASONS = [
-  ['held', 'held', 'pending'],
-  ['held', 'held', 'failed'],
-  ['blocked', 'blocked', 'pending'],
-  ['blocked', 'blocked', 'failed'],
-  ['scheduled', 'waiting', 'pending'],
-  ['retrying', 'waiting', 'failed'],
-] as const;
-
 /** The index of ready jobs has the jobs of each priority in order. With more priorities than this, all waiting jobs are scanned. */
 const MAX_PRIORITIES = 32;
-/** At most this many jobs that are due but not yet ready are sorted by number. If there are more, all delayed jobs are scanned. */
-const MAX_DUE = 5000;
 
 /** Scans the indexes of the selected jobs, so that a page does not cost more if many other jobs are waiting. */
 export function waitingScans(

@@ -57,3 +57,23 @@ export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = $1`;
 export const jobsByIds = `SELECT ${JOB} ${FROM_JOB} WHERE id = ANY($1)`;
 export const counts = `SELECT queue.name AS queue, state, jobs::bigint FROM (${CURRENT_COUNTS}) AS current
   JOIN queue ON queue.number = current.queue`;
+export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
+  coalesce(finished_at, updated_at) AS at ${FROM_JOB} WHERE state = 'dead' AND job.number < $1 ORDER BY job.number DESC LIMIT $2`;
+export const idsStartingWith = 'SELECT id FROM job WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3';
+/** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads an index of such jobs. */
+export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(blocked, 0) AS blocked,
+    coalesce(retrying, 0) AS retrying, coalesce(later, 0) AS later
+  FROM queue LEFT JOIN (SELECT queue, count(*) FILTER (WHERE phase = 'held') AS held,
+      count(*) FILTER (WHERE phase = 'blocked') AS blocked,
+      count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1 AND state = 'failed') AS retrying,
+      count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1) AS later
+    FROM job WHERE phase IN ('waiting', 'held', 'blocked') GROUP BY queue) AS set_aside ON set_aside.queue = queue.number
+  WHERE number IN (SELECT queue FROM (${CURRENT_COUNTS}) AS current WHERE state IN ('pending', 'failed')) ORDER BY number`;
+export const attemptsOfJob = `SELECT number, ordinal, worker_id AS "workerId", started_at AS "startedAt", finished_at AS "finishedAt",
+  coalesce(duration_ms, finished_at - started_at) AS "durationMs", why, exit_code AS "exitCode", error,
+  output_bytes AS "outputBytes", truncated, left_behind AS "leftBehind"
+  FROM attempt WHERE job = (SELECT number FROM job WHERE id = $1) ORDER BY ordinal`;
+export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = $1)';
+export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = $1';
+export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = $1 AND (finished_at IS NULL
+  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;

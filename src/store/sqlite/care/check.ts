@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { type InvalidSetting, readSettings } from '../../../core/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
+import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
 import { SAVED_TABLES, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
@@ -13,8 +14,7 @@ import * as sql from '../sql/care.ts';
 import { refuseNoStore } from './odd-file.ts';
 import { withReadOnly } from './peek.ts';
 
-/** The message about a violated rule lists this many rows. */
-const ROWS_PER_RULE = 5;
+const FIX = 'to repair the database: queuectl db repair. To restore a backup: queuectl restore FILE';
 
 /** Checks the file and its contents without changing them. */
 export async function checkSqlite(location: string): Promise<StoreCheck> {
@@ -24,13 +24,14 @@ export async function checkSqlite(location: string): Promise<StoreCheck> {
     refuseNoStore(path);
     return await withReadOnly(path, async (connection) => ({
       path,
+      fix: FIX,
       problems: await problemsOf(connection),
       invalidSettings: await readInvalidSettings(connection),
     }));
   } catch (error) {
     const known = translateError(error, path);
     if (known instanceof QueueError && known.code === 'store-corrupt')
-      return { path, problems: [known.message], invalidSettings: [] };
+      return { path, fix: FIX, problems: [known.message], invalidSettings: [] };
     throw known;
   }
 }
@@ -71,10 +72,9 @@ export function problemsOf(connection: Connection): Promise<string[]> {
     ];
     for (const [rule, find] of rules) {
       try {
-        const rows = find();
-        if (rows.length > 0) problems.push(`violated: ${rule} (${summarizeRows(rows)})`);
+        problems.push(...problemsOfRule(rule, find()));
       } catch (error) {
-        problems.push(`could not check that ${rule}: ${(error as Error).message}`);
+        problems.push(uncheckedRule(rule, error));
       }
     }
     return problems;
@@ -118,9 +118,4 @@ export function schemaDifferences(connection: Connection): { missing: string[]; 
 
 export function firstColumn(connection: Connection, query: string): string[] {
   return connection.all(query).map((row) => String(Object.values(row)[0]));
-}
-
-function summarizeRows(rows: string[]): string {
-  const shown = rows.slice(0, ROWS_PER_RULE).join(', ');
-  return rows.length > ROWS_PER_RULE ? `${shown} and ${rows.length - ROWS_PER_RULE} more` : shown;
 }

@@ -13,6 +13,7 @@ import { databasePath, replaceStore } from './replace.ts';
 import { finishSwaps, hiddenNames } from './swap.ts';
 
 export const sqliteCare: FileCare = {
+  isOnServer: false,
   stateDirectoryOf: (location) => stateBeside(databasePath(location)),
   copy: writeBackup,
   replace: replaceStore,
@@ -21,6 +22,7 @@ export const sqliteCare: FileCare = {
     return checkSqlite(location);
   },
   repair: repairStore,
+  migrationSql: async () => null,
   inspect: inspectSqlite,
   leftovers(location) {
     const directory = dirname(databasePath(location));

@@ -1,4 +1,4 @@
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { QueueError } from '../../../core/errors.ts';
 import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
@@ -6,6 +6,7 @@ import { formatBytes } from '../../../core/numbers.ts';
 import { namesIn } from '../../../files/names-in.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { Inspection } from '../../contract/file-care.ts';
+import { diskFinding } from '../../disk-finding.ts';
 import { translateError } from '../failures.ts';
 import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
@@ -19,8 +20,6 @@ import { withReadOnly } from './peek.ts';
 import { databasePath } from './replace.ts';
 import { modeOf } from './safe-path.ts';
 
-const LOW_DISK_BYTES = 256 * 1024 ** 2;
-const FULL_DISK_BYTES = 16 * 1024 ** 2;
 const LARGE_WAL_BYTES = 64 * 1024 ** 2;
 const SYNCHRONOUS_FULL = 2;
 
@@ -45,8 +44,35 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<I
     if (exists) contents = [fail('database', message, hint)];
     else store = fail('store', message, hint);
   }
-  const files = [store, ...diskFindings(path), ...access];
-  return { path, isReadable, engine: sqliteFinding(), files, contents };
+  const directory = nearestDirectory(path);
+  if (!exists && !isWritable(directory)) store = notCreatable(path, directory);
+  const files = [store, fileSystemFinding(directory), diskFinding(directory), ...access];
+  return { path, stateDirectory: stateBeside(path), isReadable, engine: sqliteFinding(), files, contents };
+}
+
+/** Returns the directory of a store that exists, or else the nearest directory above that exists. */
+function nearestDirectory(path: string): string {
+  let directory = dirname(path);
+  while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
+  return directory;
+}
+
+/** Tells whether this user can create files in a directory. */
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function notCreatable(path: string, directory: string): Finding {
+  return fail(
+    'store',
+    `none yet, and ${path} cannot be created, because the directory ${directory} is not writable`,
+    `use another path with --db, or change the permissions of ${directory}`,
+  );
 }
 
 function sqliteFinding(): Finding {
@@ -59,28 +85,15 @@ function sqliteFinding(): Finding {
   );
 }
 
-function diskFindings(path: string): Finding[] {
-  // If the store does not exist yet, the nearest existing directory is checked.
-  let directory = dirname(path);
-  while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
-  const { bavail, bsize } = statfsSync(directory);
+function fileSystemFinding(directory: string): Finding {
   const fileSystem = fileSystemOf(directory);
-  const freeBytes = Number(bavail) * Number(bsize);
-  const disk = `${formatBytes(freeBytes)} free`;
-  return [
-    fileSystem.isNetwork
-      ? warn(
-          'file system',
-          `${fileSystem.name}: SQLite is only safe on local disks`,
-          'queuectl --db /a/local/path …',
-        )
-      : ok('file system', fileSystem.name ?? 'local'),
-    freeBytes < FULL_DISK_BYTES
-      ? fail('disk', disk, 'free some disk space, or run queuectl prune')
-      : freeBytes < LOW_DISK_BYTES
-        ? warn('disk', disk, 'free some disk space, or run queuectl prune')
-        : ok('disk', disk),
-  ];
+  return fileSystem.isNetwork
+    ? warn(
+        'file system',
+        `${fileSystem.name}: SQLite is only safe on local disks`,
+        'queuectl --db /a/local/path …',
+      )
+    : ok('file system', fileSystem.name ?? 'local');
 }
 
 function permissionFindings(givenPath: string, path: string, exists: boolean): Finding[] {

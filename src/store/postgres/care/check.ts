@@ -1,0 +1,65 @@
+import { readSettings } from '../../../core/stored-settings.ts';
+import type { StoreCheck } from '../../contract/file-care.ts';
+import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
+import { SAVED_TABLES, unreadableColumn } from '../../tables.ts';
+import type { Connection } from '../connection.ts';
+import schema from '../schema.ts';
+import { readSettings as storedSettings } from '../settings.ts';
+import * as sql from '../sql/checks.ts';
+
+const FIX =
+  'restore a backup made by pg_dump, with pg_restore, and then run queuectl db renew. PostgreSQL itself is checked by pg_amcheck';
+
+export async function checkContents(db: Connection): Promise<StoreCheck> {
+  return {
+    path: db.location.name,
+    fix: FIX,
+    problems: await problemsOf(db),
+    invalidSettings: readSettings(await db.read(storedSettings)).invalid,
+  };
+}
+
+/** Returns the problems, each in one line. Each rule is checked at one moment. Workers may be running meanwhile. */
+export async function problemsOf(db: Connection): Promise<string[]> {
+  const problems = await missingRelations(db);
+  const rules: [string, () => Promise<string[]>][] = [
+    ...Object.entries(sql.INVARIANTS).map(([rule, query]): [string, () => Promise<string[]>] => [
+      rule,
+      async () => (await db.read((tx) => tx.all(query))).map(({ row }) => String(row)),
+    ]),
+    ['JSON fields of jobs contain valid JSON', () => unreadableRows(db, 'job', sql.jsonOfJobs)],
+    [
+      'JSON fields of schedules contain valid JSON',
+      () => unreadableRows(db, 'schedule', sql.jsonOfSchedules),
+    ],
+    ['all figures have valid histograms', () => unreadableRows(db, 'rollup', sql.histograms)],
+  ];
+  for (const [rule, find] of rules) {
+    try {
+      problems.push(...problemsOfRule(rule, await find()));
+    } catch (error) {
+      problems.push(uncheckedRule(rule, error));
+    }
+  }
+  return problems;
+}
+
+/** Returns a line for each table or index that is missing or invalid. */
+async function missingRelations(db: Connection): Promise<string[]> {
+  const found = new Set((await db.read((tx) => tx.all(sql.relations))).map(({ name }) => name));
+  const expected = [...schema.matchAll(/^CREATE (?:UNIQUE )?(?:TABLE|INDEX) (\w+)/gm)].map(
+    (match) => match[1]!,
+  );
+  return expected.filter((name) => !found.has(name)).map((name) => `${name} is missing or invalid`);
+}
+
+/** Returns the names of the rows with a column that cannot be parsed. */
+async function unreadableRows(db: Connection, tableName: string, query: string): Promise<string[]> {
+  const table = SAVED_TABLES.find(({ name }) => name === tableName)!;
+  return db.read(async (tx) => {
+    const names: string[] = [];
+    for await (const { row, ...columns } of tx.each(query))
+      if (unreadableColumn(table, columns) !== undefined) names.push(String(row));
+    return names;
+  });
+}

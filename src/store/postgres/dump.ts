@@ -1,0 +1,41 @@
+import { QueueError } from '../../core/errors.ts';
+import type { ExportedRow } from '../contract/care.ts';
+import { SAVED_TABLES } from '../tables.ts';
+import { callerFunction, withCallerErrors } from './caller-error.ts';
+import type { Connection } from './connection.ts';
+import { foldLog } from './fold.ts';
+import { STORE_COLUMNS } from './schema.ts';
+import * as sql from './sql/care.ts';
+
+/**
+ * Passes all rows to `keep`, as of one moment. Events that were logged since the last fold are included. Their figures are not,
+ * because a fold adds them to packed counts.
+ */
+export async function dump(db: Connection, keep: (row: ExportedRow) => void): Promise<void> {
+  await foldLog(db);
+  const keepRow = callerFunction(keep);
+  let hasBegun = false;
+  const work = db.read(async (tx) => {
+    // The rows that were kept before the connection was lost cannot be taken back.
+    if (hasBegun)
+      throw new QueueError(
+        'store-unavailable',
+        `the connection to ${db.location.name} was lost while its contents were read`,
+        'run the command again',
+      );
+    await tx.run(sql.allowPauses);
+    hasBegun = true;
+    for (const { name, key } of SAVED_TABLES) {
+      for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
+        for await (const row of tx.each(statement)) keepRow({ table: name, row: withoutOwn(name, row) });
+    }
+  });
+  await withCallerErrors(work);
+}
+
+/** Returns a row without the columns that other stores do not have. */
+function withoutOwn(table: string, row: ExportedRow['row']): ExportedRow['row'] {
+  const own = STORE_COLUMNS[table];
+  if (own === undefined) return row;
+  return Object.fromEntries(Object.entries(row).filter(([column]) => !own.includes(column)));
+}

@@ -1,0 +1,65 @@
+import { FROM_JOB, JOB } from './fragments.ts';
+
+/* These statements may read whole tables, unlike those in the other files. */
+
+export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+export const setEpoch = "UPDATE meta SET value = $1 WHERE key = 'epoch'";
+export const deleteWorkers = 'DELETE FROM worker';
+export const deleteSupervisors = 'DELETE FROM supervisor';
+
+/** The reader of an export may pause for long, as a pager does. */
+export const allowPauses = 'SET LOCAL idle_in_transaction_session_timeout = 0';
+export const rowsInOrder = (table: string, key: string[]): string =>
+  `SELECT * FROM ${table} ORDER BY ${key.join(', ')}`;
+/** Reads the events that are not folded yet, with the numbers that they will get. */
+export const unfoldedEvents = `SELECT last + sum(jobs) OVER (ORDER BY seq) AS number, at, kind, actor, jobs, first_job, id, queue,
+    attempt, detail
+  FROM log CROSS JOIN event_number WHERE kind IS NOT NULL ORDER BY seq`;
+
+/** Locks out all other writers, because loaded rows get numbers that are not drawn from the sequences. */
+export const lockTables = 'LOCK TABLE queue, job, attempt, schedule IN EXCLUSIVE MODE';
+export const columnsOf = `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
+  WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
+const sequenceOf = (table: string): string => `pg_get_serial_sequence('${table}', 'number')`;
+/** Returns the highest number that was used in a table. */
+export const highestNumber = (table: string): string =>
+  table === 'event'
+    ? 'SELECT last AS number FROM event_number'
+    : `SELECT greatest((SELECT max(number) FROM ${table}), pg_sequence_last_value(${sequenceOf(table)}::regclass), 0) AS number`;
+export const setHighestNumber = (table: string): string =>
+  table === 'event'
+    ? 'UPDATE event_number SET last = (SELECT max(number) FROM event)'
+    : `SELECT setval(${sequenceOf(table)}, (SELECT max(number) FROM ${table}))`;
+export const anyFigure = 'SELECT 1 FROM rollup_kind LIMIT 1';
+export const rowsByName = (table: string, column: string): string =>
+  `SELECT * FROM ${table} WHERE ${column} = ANY($1)`;
+export const existingNumbers = (table: string): string =>
+  `SELECT number FROM ${table} WHERE number = ANY($1::bigint[])`;
+
+/** Returns a statement that inserts many rows. Each parameter is an array with one column of all rows. */
+export function insertRows(table: string, columns: { name: string; type: string }[]): string {
+  const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`);
+  return `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')})
+    SELECT * FROM unnest(${arrays.join(', ')}) ON CONFLICT DO NOTHING`;
+}
+
+/* $1 is the highest number of the jobs that were there before. */
+const COUNT_OPEN = "(SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')";
+export const recountBlockers = `UPDATE job SET blockers = ${COUNT_OPEN} WHERE number > $1 AND blockers <> ${COUNT_OPEN}`;
+export const fixBlockedPhases = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' ELSE 'waiting' END
+  WHERE number > $1 AND ((phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting') AND blockers > 0))`;
+export const markParents = `UPDATE job SET waited_for = 1
+  WHERE waited_for = 0 AND number IN (SELECT parent FROM dependency WHERE child > $1)`;
+/** Finds the parents that have ended or are missing although loaded jobs still wait for them. */
+export const endedParents = `SELECT DISTINCT dependency.parent AS number, coalesce(parent.state, 'deleted') AS "end",
+  coalesce(parent.id, child.depends_on::json -> ordinal::int ->> 'id') AS id
+  FROM dependency JOIN job AS child ON child.number = dependency.child
+  LEFT JOIN job AS parent ON parent.number = dependency.parent
+  WHERE dependency.child > $1 AND dependency.phase = 'open' AND coalesce(parent.phase, 'ended') = 'ended'
+  ORDER BY number`;
+export const runningAbove = `SELECT ${JOB}, NULL AS end_reason ${FROM_JOB}
+  WHERE job.phase = 'running' AND job.number > $1 ORDER BY job.number`;
+export const deleteCounters = 'DELETE FROM counter';
+export const recountJobs = `INSERT INTO counter (queue, state, jobs, bytes)
+  SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state`;

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'bun:test';
+import type { StoreFilter } from '../../src/core/filter.ts';
+import type { Connection } from '../../src/store/postgres/connection.ts';
+import { count, list, scanEnd } from '../../src/store/postgres/lists.ts';
+import * as figures from '../../src/store/postgres/sql/figures.ts';
+import * as jobs from '../../src/store/postgres/sql/jobs.ts';
+import * as relatedJobs from '../../src/store/postgres/sql/related-jobs.ts';
+import * as retention from '../../src/store/postgres/sql/retention.ts';
+import type { Transaction } from '../../src/store/postgres/transaction.ts';
+import { withPostgres } from '../support/postgres.ts';
+
+type Database = 'an empty store' | 'a store full of ready jobs' | 'a store full of dead jobs';
+
+const NO_REASON = { now: 1, held: false, blocked: false, scheduled: false, retrying: false, due: [] };
+
+/** Filters, and for each the index that finds its jobs. */
+const FILTERS: [title: string, filter: StoreFilter, index: RegExp][] = [
+  ['no filter', {}, /Index (Only )?Scan Backward using job_pkey on job/],
+  ['a text', { text: 'x' }, /Index Scan Backward using job_pkey on job/],
+  ['a queue', { queue: 'full' }, /Index Only Scan Backward using job_by_queue on job/],
+  ['a state', { states: ['dead'] }, /Index Only Scan Backward using job_by_queue on job/],
+  ['a queue and a tag', { queue: 'full', tags: { a: 'b' } }, /Index Scan Backward using job_by_queue on job/],
+  ['a state and an error', { states: ['dead'], error: 'x' }, /Index Scan Backward using job_by_queue on job/],
+  [
+    'a reason',
+    { waiting: { ...NO_REASON, held: true, due: ['full'] } },
+    /Index Scan Backward using job_by_queue on job/,
+  ],
+  ['due jobs', { waiting: { ...NO_REASON, due: ['delayed'] } }, /Index Scan using job_waiting on job/],
+  ['a name', { name: 'x' }, /Index Only Scan Backward using job_by_name on job/],
+  [
+    'a name, a queue and a state',
+    { name: 'x', queue: 'full', states: ['dead'] },
+    /Index Scan Backward using job_by_name on job/,
+  ],
+];
+
+/** Statements, and for each a step that its plan must contain. */
+const READS: [name: string, statement: string, step: RegExp][] = [
+  ['jobById', jobs.jobById, /Index Scan using job_id_key on job/],
+  ['idsStartingWith', jobs.idsStartingWith, /Index Only Scan using job_id_key on job/],
+  ['deadJobs', jobs.deadJobs, /Index Scan Backward using (job_dead|job_pkey) on job/],
+  ['setAsideCounts', jobs.setAsideCounts, /Index Only Scan using job_set_aside on job/],
+  ['attemptsOfJob', jobs.attemptsOfJob, /Index Scan using attempt_by_job on attempt/],
+  ['attemptNeedsPlace', jobs.attemptNeedsPlace, /Index Scan using attempt_pkey on attempt/],
+  ['childrenOfJob', relatedJobs.childrenOfJob, /Index Scan using dependency_by_parent on dependency/],
+  ['countChildren', relatedJobs.countChildren, /Index Only Scan using dependency_by_parent on dependency/],
+  ['dependenciesOfJob', relatedJobs.dependenciesOfJob, /Index Scan using dependency_pkey on dependency/],
+  ['cancelledWith', relatedJobs.cancelledWith, /Index Scan using dependency_by_parent on dependency/],
+  [
+    'cancelledDueTo',
+    relatedJobs.cancelledDueTo,
+    /Index (Only )?Scan using dependency_by_parent on dependency/,
+  ],
+  ['rollups', figures.rollups, /Index Scan using rollup_pkey on rollup/],
+  ['oldestWaiting', figures.oldestWaiting, /Index Only Scan using job_ready on job/],
+  ['oldestWaiting', figures.oldestWaiting, /Index Scan using job_ready on job/],
+  ['oldestWaiting', figures.oldestWaiting, /Index (Only )?Scan using job_late on job/],
+  ['oldestWaiting', figures.oldestWaiting, /Index Only Scan using job_waiting on job/],
+  ['finishedAttempts', figures.finishedAttempts, /Index Scan Backward using attempt_pkey on attempt/],
+  ['lastEnded', figures.lastEnded, /Index Scan Backward using job_ended on job/],
+  ['endedJobs', retention.endedJobs(10_000), /Index Scan using job_ended on job/],
+  ['anyOldKey', retention.anyOldKey, /Index Only Scan using idempotency_used on idempotency/],
+];
+const WRITES: typeof READS = [
+  ['endedJobs', retention.endedJobs(100), /Index Scan using job_ended on job/],
+  ['removeEnded', retention.removeEnded, /Scan (using|on) job_pkey/],
+  ['attemptsWithFile', retention.attemptsWithFile, /Scan (using|on) attempt_by_job/],
+];
+
+/** Adds jobs of one kind and some others, and lets the server count them. */
+async function fill(db: Connection, database: Database): Promise<void> {
+  await db.write('insert', async (tx) => {
+    await tx.run("INSERT INTO queue (name) VALUES ('full'), ('delayed')");
+    await tx.run(
+      `INSERT INTO job (id, queue, state, phase, priority, max_retries, created_at, updated_at, due_at, cwd, command)
+        VALUES ('delayed', 2, 'pending', 'waiting', 0, 3, 1, 1, 1, '/', 'true')`,
+    );
+    if (database === 'an empty store') return;
+    const isDead = database === 'a store full of dead jobs';
+    await tx.run(
+      `INSERT INTO job (id, name, queue, state, phase, priority, max_retries, created_at, updated_at, due_at, finished_at, cwd, command)
+        SELECT 'j' || n, 'x', 1, $1, $2, 0, 3, n, n, ${isDead ? 'NULL, n' : 'n, NULL'}, '/', 'true' FROM generate_series(1, 20000) AS n`,
+      ...(isDead ? ['dead', 'ended'] : ['pending', 'ready']),
+    );
+    await tx.run(
+      'INSERT INTO dependency (child, parent, ordinal, wants, phase) SELECT n, 1, 0, $1, $2 FROM generate_series(2, 20000) AS n',
+      'ok',
+      'open',
+    );
+  });
+  if (database !== 'an empty store')
+    await db.withClient((client) =>
+      client.query(`ANALYZE ${db.location.schema}.job, ${db.location.schema}.dependency`),
+    );
+}
+
+/** Returns the steps of the plan that the server uses for all values. */
+async function planOf(tx: Transaction, statement: string): Promise<string[]> {
+  await tx.run(`PREPARE plan AS ${statement}`);
+  const values = Math.max(0, ...[...statement.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])));
+  const nulls = Array.from({ length: values }, () => 'NULL').join(', ');
+  const rows = await tx.all(`EXPLAIN EXECUTE plan${values === 0 ? '' : `(${nulls})`}`);
+  await tx.run('DEALLOCATE plan');
+  return rows.map((row) => String(row['QUERY PLAN']).replaceAll(/^[ >-]+| {2}\(cost.*$/g, ''));
+}
+
+/** Returns the last statement that `work` runs. */
+async function lastStatement(tx: Transaction, work: (tx: Transaction) => Promise<unknown>): Promise<string> {
+  let last = '';
+  const seen = (sql: string): string => (last = sql);
+  await work({
+    ...tx,
+    get: (sql, ...values) => tx.get(seen(sql), ...values),
+    all: (sql, ...values) => tx.all(seen(sql), ...values),
+  });
+  return last;
+}
+
+for (const database of ['an empty store', 'a store full of ready jobs', 'a store full of dead jobs'] as const)
+  describe(`query plans in ${database}`, () => {
+    const expectStep = (title: string, plan: string[], step: RegExp): void => {
+      expect({ title, plan }).toEqual({ title, plan: expect.arrayContaining([expect.stringMatching(step)]) });
+      expect({ title, plan }).toEqual({
+        title,
+        plan: expect.not.arrayContaining([
+          expect.stringMatching(/Seq Scan on (job|attempt|rollup|dependency)\b/),
+        ]),
+      });
+    };
+
+    test('lists, counts and scans of a filter read the jobs by its index', () =>
+      withPostgres(async (_, db) => {
+        await fill(db, database);
+        await db.read(async (tx) => {
+          for (const [title, filter, index] of FILTERS) {
+            const works = [
+              (one: Transaction) => list(one, filter, { limit: 50 }),
+              (one: Transaction) => count(one, filter, 10_000, { above: 5 }),
+            ];
+            for (const work of works)
+              expectStep(title, await planOf(tx, await lastStatement(tx, work)), index);
+            const scan = await lastStatement(tx, (one) => scanEnd(one, filter, 1000));
+            expect({ title, plan: await planOf(tx, scan) }).not.toMatchObject({
+              plan: expect.arrayContaining([expect.stringMatching(/Seq Scan on job/)]),
+            });
+          }
+        });
+      }));
+
+    test('other statements use their index', () =>
+      withPostgres(async (_, db) => {
+        await fill(db, database);
+        await db.read(async (tx) => {
+          for (const [name, statement, step] of READS) expectStep(name, await planOf(tx, statement), step);
+        });
+        if (database === 'an empty store') return;
+        await db.write('prune', async (tx) => {
+          for (const [name, statement, step] of WRITES) expectStep(name, await planOf(tx, statement), step);
+        });
+      }));
+  });
