@@ -157,7 +157,6 @@ async function handleParentEnd(tx: Transaction, { number, id, end }: EndedParent
   const error = parentEndError(id, end);
   const groups = groupByEffect(dependents, SATISFIED_CONDITIONS[end]);
   const { satisfied, held, cancelled } = groups;
-  const parentOf = (children: number[]): number[] => children.map(() => number);
   const unsatisfied = [...held, ...cancelled, ...groups.stillHeld];
   const [cancelledJobs] = await Promise.all([
     cancelled.length === 0
@@ -166,8 +165,8 @@ async function handleParentEnd(tx: Transaction, { number, id, end }: EndedParent
     held.length > 0 && changeJobs(tx, sql.holdBlocked, { kind: 'held', detail: { error } }, now, held, error),
     groups.stillHeld.length > 0 && tx.run(sql.explainHold, groups.stillHeld, error),
     satisfied.length > 0 && tx.run(sql.unblock, satisfied, now),
-    satisfied.length > 0 && tx.run(sql.meetDependencies, satisfied, parentOf(satisfied)),
-    unsatisfied.length > 0 && tx.run(sql.failDependencies, unsatisfied, parentOf(unsatisfied)),
+    satisfied.length > 0 && tx.run(sql.meetDependencies, number, satisfied),
+    unsatisfied.length > 0 && tx.run(sql.failDependencies, number, unsatisfied),
   ]);
   const children = cancelledJobs.map((job): EndedParent => ({ ...job, end: 'cancelled' }));
   return { met: satisfied.length, cancelled: children };
@@ -196,14 +195,24 @@ function groupByEffect(dependents: Dependent[], conditions: Dependency['on'][]) 
  */
 export async function reopenDependencies(tx: Transaction, ids: string[]): Promise<void> {
   const numbers = (await tx.all(sql.numbersOfJobs, ids)).map((row) => row.number as number);
-  const block = async (rows: { number: number }[]): Promise<void> => {
-    if (rows.length > 0) await tx.run(sql.blockAgain, [...new Set(rows.map((row) => row.number))]);
-  };
   const [parents, children] = await Promise.all([
-    tx.all(sql.lockParentsOf, numbers),
-    tx.all(sql.lockFailedChildren, numbers),
+    tx.all<LockedJob>(sql.lockParentsOf, numbers),
+    tx.all<LockedJob>(sql.lockFailedChildren, numbers),
   ]);
-  // What was waited for is looked at in new statements.
-  if (parents.length > 0) await block(await tx.all(sql.reopenParents, numbers));
-  if (children.length > 0) await block(await tx.all(sql.reopenChildren, numbers));
+  const unfinished = parents.filter((job) => job.phase !== 'ended');
+  const waiting = children.filter((job) => job.phase !== 'ended' && job.phase !== 'running');
+  const reopen = async (statement: string, others: LockedJob[]): Promise<void> => {
+    if (others.length === 0) return;
+    const otherNumbers = others.map((job) => job.number);
+    const rows = await tx.all(statement, numbers, otherNumbers);
+    const blocked = [...new Set(rows.map((row) => row.number as number))];
+    if (blocked.length > 0) await tx.run(sql.blockAgain, blocked);
+  };
+  await reopen(sql.reopenParents, unfinished);
+  await reopen(sql.reopenChildren, waiting);
+}
+
+interface LockedJob {
+  number: number;
+  phase: string;
 }

@@ -25,10 +25,8 @@ export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = CASE WH
   updated_at = CASE WHEN phase = 'ended' THEN updated_at ELSE $2 END,
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > $2 THEN 'waiting' ELSE 'ready' END
   WHERE number = ANY($1)`;
-/** Each pair of child and parent is found by the primary key. */
 const setPhase = (phase: string): string => `UPDATE dependency SET phase = '${phase}'
-  FROM unnest($1::bigint[], $2::bigint[]) AS pair (child, parent)
-  WHERE dependency.child = pair.child AND dependency.parent = pair.parent`;
+  WHERE parent = $1 AND phase = 'open' AND child = ANY($2)`;
 export const meetDependencies = setPhase('met');
 export const failDependencies = setPhase('failed');
 export const holdBlocked = jobChange({
@@ -45,19 +43,15 @@ export const explainHold = 'UPDATE job SET last_error = $2, blockers = blockers 
 
 export const numbersOfJobs = 'SELECT number FROM job WHERE id = ANY($1)';
 /** Locks the parents of these jobs, so that none of them ends before their dependencies are reopened. */
-export const lockParentsOf = `SELECT number FROM job
+export const lockParentsOf = `SELECT number, phase FROM job
   WHERE number = ANY (ARRAY(SELECT parent FROM dependency WHERE child = ANY($1))) ORDER BY number FOR NO KEY UPDATE`;
-/** Reopens the dependencies of these jobs on parents that have not ended. */
-export const reopenParents = `UPDATE dependency SET phase = 'open' FROM job AS parent
-  WHERE dependency.child = ANY($1) AND dependency.phase <> 'open'
-  AND parent.number = dependency.parent AND parent.phase <> 'ended' RETURNING dependency.child AS number`;
-export const lockFailedChildren = `SELECT number FROM job
+export const reopenParents = `UPDATE dependency SET phase = 'open'
+  WHERE child = ANY($1) AND parent = ANY($2) AND phase <> 'open' RETURNING child AS number`;
+export const lockFailedChildren = `SELECT number, phase FROM job
   WHERE number = ANY (ARRAY(SELECT child FROM dependency WHERE parent = ANY($1) AND dependency.phase = 'failed'))
   ORDER BY number FOR NO KEY UPDATE`;
-/** Reopens the failed dependencies of waiting or held children on these jobs. */
-export const reopenChildren = `UPDATE dependency SET phase = 'open' FROM job AS child
-  WHERE dependency.parent = ANY($1) AND dependency.phase = 'failed'
-  AND child.number = dependency.child AND child.phase IN ('ready', 'waiting', 'blocked', 'held') RETURNING child.number`;
+export const reopenChildren = `UPDATE dependency SET phase = 'open'
+  WHERE parent = ANY($1) AND phase = 'failed' AND child = ANY($2) RETURNING child AS number`;
 export const blockAgain = `UPDATE job SET phase = CASE WHEN phase = 'held' THEN 'held' ELSE 'blocked' END,
   blockers = (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
   WHERE number = ANY($1)`;
