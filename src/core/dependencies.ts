@@ -1,3 +1,4 @@
+import { QueueError } from './errors.ts';
 import type { Dependency, State } from './job.ts';
 
 /** How a parent job can end, as far as its dependent jobs are concerned. */
@@ -47,4 +48,24 @@ export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): nu
     for (const visited of path) done.add(visited);
   }
   return null;
+}
+
+/** The error lists this many jobs from the start and as many from the end of a long cycle. */
+const JOBS_PER_END = 3;
+
+/** Throws if the dependencies of these jobs contain a cycle. `idOf` is called only for the jobs that the error names. */
+export function refuseCycle(
+  parentsOf: ReadonlyMap<number, readonly number[]>,
+  idOf: (number: number) => string,
+): void {
+  const cycle = findCycle(parentsOf);
+  if (cycle === null) return;
+  const quotedIds = (numbers: number[]): string => numbers.map((number) => `'${idOf(number)}'`).join(' -> ');
+  if (cycle.length === 2)
+    throw new QueueError('invalid-job', `job ${quotedIds(cycle.slice(1))} cannot depend on itself`);
+  const path =
+    cycle.length <= 2 * JOBS_PER_END
+      ? quotedIds(cycle)
+      : `${quotedIds(cycle.slice(0, JOBS_PER_END))} -> … -> ${quotedIds(cycle.slice(-JOBS_PER_END))}, ${cycle.length - 1} jobs in total`;
+  throw new QueueError('invalid-job', `circular dependency: ${path}`);
 }

@@ -1,6 +1,6 @@
 import type { NamedField } from '../core/field.ts';
 import { JOB_DEFAULTS } from '../core/field-list.ts';
-import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../core/job.ts';
+import type { ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } from '../core/job.ts';
 import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
 import type { Attempt, ListedJob, SetAsideCounts } from './contract/jobs.ts';
 import type { RegisteredProcess, StopMark, Worker } from './contract/workers.ts';
@@ -57,7 +57,7 @@ export function toJob(row: Row): Job {
   }
   if (row.start !== null) readStart(job, parseJson<Record<string, unknown>>(row.start, {}));
   if (row.hooks !== null) job.hooks = parseJson(row.hooks, {});
-  if (row.policy !== null) job.policy = parseJson(row.policy, {});
+  if (row.policy !== null) job.policy = toPolicy(row.policy);
   job.unique = toUnique(row);
   job.state = row.state as State;
   job.held = row.phase === 'held';
@@ -75,6 +75,10 @@ export function toJob(row: Row): Job {
   job.lastError = row.last_error as string | null;
   job.durationMs = row.duration_ms as number | null;
   return job;
+}
+
+export function toPolicy(text: Row[string] | undefined): JobPolicy {
+  return parseJson<JobPolicy>(text, {});
 }
 
 function readStart(job: Job & Record<string, unknown>, start: Record<string, unknown>): void {

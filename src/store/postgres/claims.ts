@@ -1,18 +1,106 @@
-import type { ClaimStore } from '../contract/claims.ts';
+import { attemptEndingEvent } from '../../core/events.ts';
+import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
+import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
+import { toClaimedJob } from '../rows.ts';
 import type { Connection } from './connection.ts';
-import { unwritten } from './unwritten.ts';
+import type { LastPriorities } from './heads.ts';
+import { isHookConflict } from './hooks.ts';
+import { openQueues } from './open-queues.ts';
+import { recordAttemptEvent } from './record-events.ts';
+import { settleAll } from './settle.ts';
+import * as sql from './sql/claims.ts';
+import { holdUnreadable, readRoom, takeJobs, UnreadableJobs } from './take-jobs.ts';
+import type { Transaction } from './transaction.ts';
 
-export function claimStore(_db: Connection): ClaimStore {
-  return unwritten('claims', [
-    'claim',
-    'nextDue',
-    'busyQueues',
-    'settle',
-    'mark',
-    'adopt',
-    'runningJobs',
-    'endReasons',
-    'seal',
-    'storeSeal',
+export function claimStore(db: Connection): ClaimStore {
+  const lastPriorities: LastPriorities = new Map();
+  return {
+    claim: async (request, now) => {
+      const unreadable = new Map<number, string>();
+      for (;;) {
+        try {
+          return await db.write(
+            'claim',
+            async (tx) => {
+              await holdUnreadable(tx, unreadable, now);
+              return claim(tx, request, now, lastPriorities);
+            },
+            isHookConflict,
+          );
+        } catch (error) {
+          if (!(error instanceof UnreadableJobs)) throw error;
+          // Nothing was claimed. The next try holds these jobs and claims others.
+          for (const [number, reason] of error.reasons) unreadable.set(number, reason);
+        }
+      }
+    },
+    nextDue: (queues, now) => db.read((tx) => nextDue(tx, queues, now)),
+    busyQueues: (now) =>
+      db.read(async (tx) => (await tx.all(sql.busyQueues, now)).map((row) => row.name as string)),
+    settle: (settlement) =>
+      db.write('settle', async (tx) => (await settleAll(tx, [settlement])).answers[0]!, isHookConflict),
+    mark: (claim, reason) => db.write('mark', (tx) => mark(tx, claim, reason)),
+    adopt: (claim, workerId) => db.write('adopt', (tx) => adopt(tx, claim, workerId)),
+    seal: () => db.read(readSeal),
+    storeSeal: (value) =>
+      db.write('storeSeal', async (tx) => {
+        const [before, last] = await Promise.all([readSeal(tx), tx.get(sql.lastAttempt)]);
+        if (before?.value !== value) await tx.run(sql.putSeal, `${value} ${last!.number}`);
+      }),
+    runningJobs: () => db.read(async (tx) => (await tx.all(sql.runningJobs)).map(toClaimedJob)),
+    endReasons: (workerId) => db.read((tx) => tx.all(sql.endReasons, workerId)),
+  };
+}
+
+async function claim(
+  tx: Transaction,
+  request: ClaimRequest,
+  now: number,
+  lastPriorities: LastPriorities,
+): Promise<ClaimResult> {
+  // The room is read in the same round trip, after the statement that settles. It is read again if others had to follow.
+  const [settled, firstRoom] = await Promise.all([
+    settleAll(tx, request.settlements, request.workerId),
+    readRoom(tx, request, now),
   ]);
+  const room = settled.hasChangedMore ? await readRoom(tx, request, now) : firstRoom;
+  return {
+    settled: settled.answers,
+    jobs: await takeJobs(tx, request, room, now, lastPriorities),
+    mayHaveMadeRoom: room.most !== null || settled.hasLimited,
+    hasUnblocked: settled.metDependencies > 0,
+  };
+}
+
+async function nextDue(tx: Transaction, names: string[] | null, now: number): Promise<number | null> {
+  let earliest: number | null = null;
+  for (const queue of await openQueues(tx, names, now)) {
+    const due = queue.hasReadyJob ? 0 : queue.dueAt;
+    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
+    const at = Math.max(due, queue.openAt);
+    earliest = Math.min(earliest ?? at, at);
+  }
+  return earliest;
+}
+
+async function mark(tx: Transaction, { attempt, token }: Claim, reason: EndReason): Promise<boolean> {
+  const before = await tx.get(sql.markAttempt, reason, attempt, token);
+  if (before === undefined) return false;
+  if (before.end_reason === null) await recordAttemptEvent(tx, attemptEndingEvent(reason), attempt);
+  return true;
+}
+
+async function adopt(tx: Transaction, claim: Claim, workerId: string): Promise<ClaimedJob | null> {
+  if ((await tx.run(sql.adoptJob, workerId, claim.job, claim.token)) === 0) return null;
+  const [, , row] = await Promise.all([
+    tx.run(sql.adoptAttempt, workerId, claim.attempt),
+    recordAttemptEvent(tx, { kind: 'adopted' }, claim.attempt),
+    tx.get(sql.claimedJob, claim.job),
+  ]);
+  return toClaimedJob(row!);
+}
+
+async function readSeal(tx: Transaction): Promise<Seal | null> {
+  const [value, after] = String((await tx.get(sql.seal))?.value ?? '').split(' ');
+  return after === undefined ? null : { value: value!, after: Number(after) };
 }

@@ -1,31 +1,208 @@
+import {
+  type ParentEnd,
+  parentEndError,
+  refuseCycle,
+  SATISFIED_CONDITIONS,
+} from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
+import type { Dependency } from '../../core/job.ts';
+import { toPolicy } from '../rows.ts';
+import { changeJobs } from './change-jobs.ts';
+import * as sql from './sql/dependencies.ts';
 import type { Transaction } from './transaction.ts';
+
+/** A parent job that has ended or was deleted. The transaction holds its lock. */
+export interface EndedParent {
+  number: number;
+  id: string;
+  end: ParentEnd;
+}
+
+/** Dependencies are inserted in batches of at most this many, so that no statement runs for long. */
+const ROWS_AT_ONCE = 10_000;
 
 /**
  * Adds the dependencies of new jobs, and handles the parents that have already ended. `keyHolders` maps the id of a job that
  * was not added, because its unique key is taken, to the id of the job that has the key.
  */
 export async function addDependencies(
-  _tx: Transaction,
-  _childIds: string[],
-  _keyHolders: ReadonlyMap<string, string>,
-  _now: number,
+  tx: Transaction,
+  childIds: string[],
+  keyHolders: ReadonlyMap<string, string>,
+  now: number,
 ): Promise<void> {
-  throw new QueueError('internal', 'PostgreSQL: dependencies are not written yet');
+  const children = await readChildren(tx, childIds);
+  const parents = await lockParents(tx, children, keyHolders);
+  const ids = new Map(children.map((child) => [child.number, child.id]));
+  const parentsOf = new Map<number, number[]>();
+  const rows: NewDependency[] = [];
+  const endedParents = new Map<number, EndedParent>();
+  for (const { number, id: child, dependsOn } of children) {
+    const numbers: number[] = [];
+    for (const [ordinal, { id, on }] of dependsOn.entries()) {
+      const parent = parents.get(id) ?? parents.get(keyHolders.get(id) ?? '');
+      if (parent === undefined)
+        throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
+      if (numbers.includes(parent.number))
+        throw new QueueError('invalid-job', `job '${child}' depends on '${id}' twice, under two names`);
+      numbers.push(parent.number);
+      rows.push({ child: number, parent: parent.number, ordinal, wants: on });
+      if (parent.phase === 'ended')
+        endedParents.set(parent.number, { number: parent.number, id, end: parent.state });
+    }
+    parentsOf.set(number, numbers);
+  }
+  // Every job of a cycle is new, because a job depends only on jobs that exist when it is added.
+  refuseCycle(parentsOf, (number) => ids.get(number)!);
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+    await insertRows(tx, rows.slice(at, at + ROWS_AT_ONCE));
+  await handleParentEnds(tx, [...endedParents.values()], now);
 }
 
-export interface EndedParent {
+interface NewChild {
   number: number;
   id: string;
-  end: string;
+  dependsOn: Dependency[];
 }
 
+/** Returns the new jobs in the order of their ids in the list. */
+async function readChildren(tx: Transaction, ids: string[]): Promise<NewChild[]> {
+  const rows = await tx.all<{ number: number; id: string; depends_on: string }>(sql.childrenToAdd, ids);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const { number, depends_on } = byId.get(id)!;
+    return { number, id, dependsOn: JSON.parse(depends_on) as Dependency[] };
+  });
+}
+
+interface Parent {
+  number: number;
+  id: string;
+  phase: string;
+  state: ParentEnd;
+}
+
+/** Locks the parents of all children, and returns them by id. */
+async function lockParents(
+  tx: Transaction,
+  children: NewChild[],
+  keyHolders: ReadonlyMap<string, string>,
+): Promise<Map<string, Parent>> {
+  const ids = new Set<string>();
+  for (const { dependsOn } of children)
+    for (const { id } of dependsOn) {
+      ids.add(id);
+      const holder = keyHolders.get(id);
+      if (holder !== undefined) ids.add(holder);
+    }
+  const parents = await tx.all<Parent>(sql.lockParents, [...ids]);
+  return new Map(parents.map((parent) => [parent.id, parent]));
+}
+
+interface NewDependency {
+  child: number;
+  parent: number;
+  ordinal: number;
+  wants: Dependency['on'];
+}
+
+async function insertRows(tx: Transaction, rows: NewDependency[]): Promise<void> {
+  const column = (name: keyof NewDependency) => rows.map((row) => row[name]);
+  await tx.run(
+    sql.insertDependencies,
+    ...[column('child'), column('parent'), column('ordinal'), column('wants')],
+  );
+}
+
+/**
+ * Unblocks, holds or cancels the jobs that depend on jobs that have ended, and likewise the dependents of those that it
+ * cancels. Returns how many dependencies were met, and the ids of the cancelled jobs.
+ */
 export async function handleParentEnds(
-  _tx: Transaction,
-  _ended: EndedParent[],
-  _now: number,
+  tx: Transaction,
+  ended: EndedParent[],
+  now: number,
 ): Promise<{ met: number; cancelled: string[] }> {
-  return { met: 0, cancelled: [] };
+  let met = 0;
+  const cancelled: string[] = [];
+  for (let parents = ended; parents.length > 0; ) {
+    const rows = await tx.all(
+      sql.parentsWithDependents,
+      parents.map((parent) => parent.number),
+    );
+    const waitedFor = new Set(rows.map((row) => row.parent));
+    const next: EndedParent[] = [];
+    for (const parent of parents) {
+      if (!waitedFor.has(parent.number)) continue;
+      const result = await handleParentEnd(tx, parent, now);
+      met += result.met;
+      next.push(...result.cancelled);
+    }
+    cancelled.push(...next.map((child) => child.id));
+    parents = next;
+  }
+  return { met, cancelled };
 }
 
-export async function reopenDependencies(_tx: Transaction, _ids: string[]): Promise<void> {}
+interface Dependent {
+  number: number;
+  wants: Dependency['on'];
+  phase: string;
+  policy: string | null;
+}
+
+/** Changes the children of one parent. They are locked first, so nobody else changes them between these statements. */
+async function handleParentEnd(tx: Transaction, { number, id, end }: EndedParent, now: number) {
+  const dependents = await tx.all<Dependent>(sql.lockDependents, number);
+  const error = parentEndError(id, end);
+  const groups = groupByEffect(dependents, SATISFIED_CONDITIONS[end]);
+  const { satisfied, held, cancelled } = groups;
+  const unsatisfied = [...held, ...cancelled, ...groups.stillHeld];
+  const [cancelledJobs] = await Promise.all([
+    cancelled.length === 0
+      ? []
+      : changeJobs(tx, sql.cancelBlocked, { kind: 'cancelled', detail: { error } }, now, cancelled, error),
+    held.length > 0 && changeJobs(tx, sql.holdBlocked, { kind: 'held', detail: { error } }, now, held, error),
+    groups.stillHeld.length > 0 && tx.run(sql.explainHold, groups.stillHeld, error),
+    satisfied.length > 0 && tx.run(sql.unblock, satisfied, now),
+    satisfied.length > 0 && tx.run(sql.meetDependencies, number, satisfied),
+    unsatisfied.length > 0 && tx.run(sql.failDependencies, number, unsatisfied),
+  ]);
+  const children = cancelledJobs.map((job): EndedParent => ({ ...job, end: 'cancelled' }));
+  return { met: satisfied.length, cancelled: children };
+}
+
+/** Sorts the children of a parent by what its end means for them. Returns the numbers of the jobs. */
+function groupByEffect(dependents: Dependent[], conditions: Dependency['on'][]) {
+  const groups = { satisfied: [], held: [], stillHeld: [], cancelled: [] } as Record<
+    'satisfied' | 'held' | 'stillHeld' | 'cancelled',
+    number[]
+  >;
+  for (const { number, wants, phase, policy } of dependents) {
+    const { onParentFailure = 'cancel' } = toPolicy(policy);
+    if (conditions.includes(wants) || onParentFailure === 'run' || phase === 'ended')
+      groups.satisfied.push(number);
+    else if (onParentFailure === 'cancel') groups.cancelled.push(number);
+    else groups[phase === 'held' ? 'stillHeld' : 'held'].push(number);
+  }
+  return groups;
+}
+
+/**
+ * Makes retried or released jobs wait again for their unfinished parents, and their waiting children wait again for them. The
+ * transaction holds the locks of these jobs. Parents are locked after their children here, so a deadlock is possible. It is
+ * rare, and the transaction is repeated.
+ */
+export async function reopenDependencies(tx: Transaction, ids: string[]): Promise<void> {
+  const block = async (rows: { number: number }[]): Promise<void> => {
+    const numbers = [...new Set(rows.map((row) => row.number))];
+    if (numbers.length > 0) await tx.run(sql.blockAgain, numbers);
+  };
+  const [parents, children] = await Promise.all([
+    tx.all(sql.lockParentsOf, ids),
+    tx.all(sql.lockFailedChildren, ids),
+  ]);
+  // What was waited for is looked at in new statements.
+  if (parents.length > 0) await block(await tx.all(sql.reopenParents, ids));
+  if (children.length > 0) await block(await tx.all(sql.reopenChildren, ids));
+}

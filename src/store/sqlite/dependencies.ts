@@ -1,4 +1,9 @@
-import { findCycle, type ParentEnd, parentEndError, SATISFIED_CONDITIONS } from '../../core/dependencies.ts';
+import {
+  type ParentEnd,
+  parentEndError,
+  refuseCycle,
+  SATISFIED_CONDITIONS,
+} from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
 import type { ChildState, ParentState } from '../contract/jobs.ts';
@@ -46,27 +51,15 @@ export function addDependencies(
     }
   }
   // A job that depends only on older jobs cannot be part of a cycle.
-  if (dependsOnNewer) refuseCycle(db, firstChild);
+  if (dependsOnNewer)
+    refuseCycle(parentsOfJobsFrom(db, firstChild), (number) => db.get(sql.idOfJob, number)!.id as string);
   for (const parent of endedParents.values()) handleParentEnd(db, parent, now);
 }
 
-/** The error lists this many jobs from the start and as many from the end of a long cycle. */
-const JOBS_PER_END = 3;
-
-function refuseCycle(db: Connection, firstChild: number): void {
-  const rows = db.all<{ child: number; parents: string }>(sql.parentsOfJobsFrom, firstChild);
-  const parentsOf = new Map(rows.map(({ child, parents }) => [child, JSON.parse(parents) as number[]]));
-  const cycle = findCycle(parentsOf);
-  if (cycle === null) return;
-  const quotedIds = (numbers: number[]): string =>
-    numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' -> ');
-  if (cycle.length === 2)
-    throw new QueueError('invalid-job', `job ${quotedIds(cycle.slice(1))} cannot depend on itself`);
-  const path =
-    cycle.length <= 2 * JOBS_PER_END
-      ? quotedIds(cycle)
-      : `${quotedIds(cycle.slice(0, JOBS_PER_END))} -> … -> ${quotedIds(cycle.slice(-JOBS_PER_END))}, ${cycle.length - 1} jobs in total`;
-  throw new QueueError('invalid-job', `circular dependency: ${path}`);
+/** Returns the parents of each job with at least this number. */
+function parentsOfJobsFrom(db: Connection, first: number): Map<number, number[]> {
+  const rows = db.all<{ child: number; parents: string }>(sql.parentsOfJobsFrom, first);
+  return new Map(rows.map(({ child, parents }) => [child, JSON.parse(parents) as number[]]));
 }
 
 /**

@@ -1,10 +1,10 @@
-import type { Transition } from '../../core/decide.ts';
 import { QueueError } from '../../core/errors.ts';
 import { attemptEndedEvent } from '../../core/events.ts';
 import { HOOK_QUEUE } from '../../core/hooks.ts';
 import type { JobSpec } from '../../core/job.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
 import type { Row } from '../row.ts';
+import { rowAfter, withoutRetry } from '../settled-rows.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { insert } from './insert.ts';
@@ -41,15 +41,6 @@ export function settle(db: Connection, given: Settlement, actor: string | null =
 function updateDependents(db: Connection, { claim, finishedAt }: Settlement): number {
   const ended = db.get<EndedParent>(sql.endedJob, claim.job);
   return ended === undefined ? 0 : handleParentEnd(db, ended, finishedAt).met;
-}
-
-/** Returns the settlement of an attempt that a user cancelled: the job is cancelled instead of retried. */
-function withoutRetry(settlement: Settlement): Settlement {
-  const { to, attempts, crashes } = settlement.transition;
-  // A stop makes an at-most-once job dead. If somebody cancelled it, it is cancelled instead.
-  const isStopped = to === 'dead' && settlement.why === 'stopped';
-  if (to !== 'failed' && to !== 'released' && !isStopped) return settlement;
-  return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
 }
 
 /** Removes an attempt whose command never started, so that it is not listed among the attempts of the job. */
@@ -110,20 +101,6 @@ function updateAttempt(db: Connection, settlement: Settlement): void {
   );
   if (output.kept !== null && output.bytes > 0)
     db.run(sql.insertOutput, claim.attempt, output.kept, output.keptStderr ?? null);
-}
-
-/** Returns the new values of the job's row. */
-function rowAfter(transition: Transition, at: number) {
-  switch (transition.to) {
-    case 'completed':
-    case 'dead':
-    case 'cancelled':
-      return { state: transition.to, phase: 'ended', dueAt: null, finishedAt: at };
-    case 'failed':
-      return { state: 'failed', phase: 'waiting', dueAt: transition.nextRunAt, finishedAt: null };
-    case 'released':
-      return { state: 'pending', phase: 'ready', dueAt: at, finishedAt: null };
-  }
 }
 
 /** Adds the hook jobs in the transaction of the settlement, so that a crash neither loses nor repeats a hook. */

@@ -11,3 +11,8 @@ export const JOB = `job.number, ${FIELD_COLUMNS.map((column) => (column === 'que
   job.due_at, job.started_at, job.finished_at, job.exit_code, job.last_error, job.duration_ms, job.phase, job.unique_key,
   job.unique_while, job.unique_until`;
 export const FROM_JOB = 'FROM job JOIN queue ON queue.number = job.queue';
+
+/** The new `unique_slot` of a job that ends. A key with a time limit stays in use. */
+export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';
+/** The new `unique_slot` of a job that starts. */
+export const SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELSE unique_slot END";

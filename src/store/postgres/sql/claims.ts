@@ -1,0 +1,122 @@
+import { jobChange } from '../change-jobs.ts';
+import { FROM_JOB, JOB, SLOT_OF_STARTED } from './fragments.ts';
+
+/** Finds the queues that have jobs in a phase. It steps over the index from one queue to the next, so other queues cost nothing. */
+const queuesWith = (phase: string): string => `SELECT queue FROM (WITH RECURSIVE step AS (
+    SELECT min(queue) AS queue FROM job WHERE phase = '${phase}'
+    UNION ALL SELECT (SELECT min(queue) FROM job WHERE phase = '${phase}' AND job.queue > step.queue) FROM step
+    WHERE step.queue IS NOT NULL) SELECT queue FROM step) AS found WHERE queue IS NOT NULL`;
+/** Returns the queues of $1, or all, that are not paused and have waiting jobs. Counters may lag behind, so it reads the indexes. */
+export const openQueues = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
+  CASE WHEN concurrency IS NOT NULL
+    THEN (SELECT count(*) FROM job WHERE phase = 'running' AND job.queue = queue.number) END AS running,
+  EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
+  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
+  FROM queue WHERE paused_at IS NULL AND ($1::text[] IS NULL OR name = ANY($1))
+  AND number IN (${queuesWith('ready')} UNION ${queuesWith('waiting')})`;
+/** Returns the value of max-concurrent-jobs, if it is set, and the number of running jobs. */
+export const runningLimit = `SELECT value, (SELECT count(*) FROM job WHERE phase = 'running') AS running
+  FROM setting WHERE key = $1`;
+/** Lets one claim after the other count the running jobs, if their number is limited. */
+export const lockRunningLimit = 'SELECT 1 FROM setting WHERE key = $1 FOR NO KEY UPDATE';
+/** Lets one claim after the other count the running jobs, or take tokens, of limited queues. */
+export const lockQueues = 'SELECT 1 FROM queue WHERE number = ANY($1) ORDER BY number FOR NO KEY UPDATE';
+export const spendTokens = 'UPDATE queue SET tokens = $1, tokens_at = $2 WHERE number = $3';
+/** Makes due jobs of these queues ready, in the order of their due times. At most 1,000, so that no other writer waits long. */
+export const promote = `UPDATE job SET phase = 'ready' WHERE number = ANY (ARRAY(
+  SELECT due.number FROM unnest($1::bigint[]) AS open (queue), LATERAL (SELECT number FROM job
+    WHERE phase = 'waiting' AND job.queue = open.queue AND due_at <= $2
+    ORDER BY due_at LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED) AS due LIMIT 1000))`;
+
+const headsOf = (
+  queues: string,
+  most: number,
+): string => `SELECT open.queue, head.number, head.priority FROM unnest(${queues}::bigint[]) AS open (queue),
+  LATERAL (SELECT number, priority FROM job WHERE phase = 'ready' AND job.queue = open.queue
+    ORDER BY priority DESC, number LIMIT ${most}) AS head`;
+/** Returns the first ready jobs of each of these queues. */
+export const readyHeads = (most: number): string => headsOf('$1', most);
+/** Returns the first ready jobs of each priority below $2, for at most $3 priorities. Steps from one priority to the next. */
+export const readyHeadsByPriority = (most: number): string => {
+  const below = (priority: string): string => `(SELECT priority FROM job
+    WHERE phase = 'ready' AND queue = $1 AND priority < ${priority} ORDER BY priority DESC LIMIT 1)`;
+  return `WITH RECURSIVE step AS (SELECT ${below('$2')} AS priority, 1 AS ordinal
+    UNION ALL SELECT ${below('step.priority')}, ordinal + 1 FROM step WHERE step.priority IS NOT NULL AND ordinal < $3)
+  SELECT step.priority, head.number, head.since FROM step, LATERAL (SELECT number, greatest(due_at, created_at) AS since
+    FROM job WHERE phase = 'ready' AND queue = $1 AND priority = step.priority ORDER BY number LIMIT ${most}) AS head
+  ORDER BY step.priority DESC, head.number`;
+};
+
+/**
+ * Starts attempts of the jobs that `chosen` selects and locks. $1 is the worker, $2 the time of the claim, and $3 the time of the
+ * events. Returns the claimed jobs in the given order.
+ */
+const take = (chosen: string, order: string): string => `WITH chosen AS MATERIALIZED (${chosen}),
+  taken AS (UPDATE job SET state = 'processing', phase = 'running', token = job.token + 1, runs = job.runs + 1,
+      attempt = nextval('attempt_number_seq'), worker_id = $1, started_at = $2, updated_at = $2, due_at = NULL,
+      duration_ms = NULL, unique_slot = ${SLOT_OF_STARTED}
+    FROM chosen, queue WHERE job.number = chosen.number AND queue.number = job.queue
+    RETURNING ${JOB}, queue.number AS queue_number, job.bytes, chosen.state AS old_state,
+      greatest(0, $2 - chosen.due_at) AS wait_ms),
+  started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms)
+    SELECT attempt, number, runs, token, $1, $2, wait_ms FROM taken),
+  logged AS (INSERT INTO log (kind, at, actor, id, queue, attempt, old_queue, old_state, old_bytes, new_queue, new_state, new_bytes)
+    SELECT 'started', $3, $1, id, queue_number, runs, queue_number, old_state, bytes, queue_number, state, bytes
+    FROM taken ORDER BY ${order})
+  SELECT *, NULL AS end_reason FROM taken ORDER BY ${order}`;
+
+/** A claim looks at this many more jobs than it takes, because other claims may be taking the first ones. */
+const SPARE = 48;
+/**
+ * Takes the first ready jobs of these queues, without those that somebody else has locked. The condition on the phase is checked
+ * again for a job that was changed meanwhile. With a parameter as LIMIT, PostgreSQL would read all ready jobs.
+ */
+export const takeFirst = (limit: number): string =>
+  take(
+    `SELECT number, state, due_at FROM job WHERE phase = 'ready' AND number = ANY (ARRAY(
+      SELECT head.number FROM (${headsOf('$4', limit + SPARE)}) AS head
+      ORDER BY head.priority DESC, head.number LIMIT ${limit + SPARE}))
+    ORDER BY priority DESC, number LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`,
+    'priority DESC, number',
+  );
+/** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
+export const takeChosen = take(
+  `SELECT number, state, due_at FROM job WHERE phase = 'ready' AND number = ANY($4)
+    ORDER BY array_position($4::bigint[], number) LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`,
+  'array_position($4::bigint[], number)',
+);
+/** Keeps the worker registered until the claim is committed. */
+export const lockWorker = 'SELECT 1 FROM worker WHERE id = $1 FOR KEY SHARE';
+export const holdUnreadable = jobChange({
+  where: "number = $6 AND phase = 'ready'",
+  set: "phase = 'held', last_error = $7",
+});
+
+/** Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
+export const busyQueues = `SELECT name FROM queue WHERE
+  EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.queue = queue.number)
+  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
+    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= $1)
+    OR EXISTS (SELECT 1 FROM job WHERE phase IN ('waiting', 'held', 'blocked') AND phase = 'waiting'
+      AND job.queue = queue.number AND state = 'failed')))`;
+
+const CLAIMED_JOB = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason ${FROM_JOB}`;
+export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $1`;
+export const runningJobs = `${CLAIMED_JOB} WHERE phase = 'running'`;
+export const endReasons = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
+  WHERE phase = 'running' AND job.worker_id = $1 AND end_reason IS NOT NULL`;
+/** Returns the end reason before the change. */
+export const markAttempt = `WITH before AS MATERIALIZED (SELECT number, end_reason FROM attempt
+    WHERE number = $2 AND token = $3 AND finished_at IS NULL FOR NO KEY UPDATE),
+  marked AS (UPDATE attempt SET end_reason = $1 FROM before WHERE attempt.number = before.number AND before.end_reason IS NULL)
+  SELECT end_reason FROM before`;
+export const adoptJob = `UPDATE job SET token = token + 1, worker_id = $1
+  WHERE number = $2 AND token = $3 AND worker_id IS NOT NULL`;
+export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = $1 WHERE number = $2';
+
+export const seal = "SELECT value FROM meta WHERE key = 'seal'";
+export const putSeal = `INSERT INTO meta (key, value) VALUES ('seal', $1)
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+/** Returns the last attempt number that was drawn, also by a transaction that was rolled back. */
+export const lastAttempt =
+  'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM attempt_number_seq';

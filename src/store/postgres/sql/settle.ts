@@ -1,0 +1,80 @@
+import { jobChange } from '../change-jobs.ts';
+import { SLOT_OF_ENDED } from './fragments.ts';
+
+/** The columns of a settlement, which is an object of a JSON array. `if_cancelled` is described in settle.ts. */
+const GIVEN = `json_to_recordset($1) AS one (ordinal bigint, if_cancelled boolean, job bigint, token bigint, attempt bigint,
+  state text, phase text, attempts bigint, crashes bigint, due_at bigint, ended_at bigint, at bigint, exit_code bigint,
+  error text, duration_ms bigint, remaining_bytes bigint, output_bytes bigint, truncated bigint, left_behind text, why text,
+  kind text, detail text, figure text, counts_run_time boolean)`;
+
+/**
+ * Settles attempts of different jobs. Locks each job and its attempt, so that a cancel is seen even if it is committed at the
+ * same moment, and chooses the settlement after that. $2 to $4 are the outputs to keep. $5 and $6 are the time and the actor of
+ * the events. `worker_id IS NOT NULL` means that the job is running, and does not make PostgreSQL read all running jobs.
+ */
+export const settleJobs = `WITH locked AS MATERIALIZED (
+    SELECT one.*, coalesce(end_reason = 'cancelled', false) AS is_cancelled, attempt.ordinal AS run, attempt.started_at,
+      attempt.worker_id, least(wait_ms, greatest(0, attempt.started_at - created_at)) AS wait_ms,
+      greatest(attempt.started_at, one.at) AS attempt_ended_at
+    FROM ${GIVEN} JOIN job ON job.number = one.job JOIN attempt ON attempt.number = one.attempt
+    WHERE job.token = one.token AND job.worker_id IS NOT NULL
+    ORDER BY job.number FOR NO KEY UPDATE OF job, attempt),
+  chosen AS MATERIALIZED (SELECT * FROM locked WHERE if_cancelled IS NULL OR if_cancelled = is_cancelled),
+  settled AS (UPDATE job SET state = chosen.state, phase = chosen.phase, attempts = chosen.attempts, crashes = chosen.crashes,
+      due_at = chosen.due_at, finished_at = ended_at, updated_at = chosen.at, exit_code = chosen.exit_code, last_error = chosen.error,
+      duration_ms = coalesce(chosen.duration_ms, greatest(0, chosen.at - job.started_at)), worker_id = NULL,
+      bytes = bytes + remaining_bytes,
+      unique_slot = CASE WHEN chosen.phase = 'ended' THEN ${SLOT_OF_ENDED} ELSE unique_slot END
+    FROM chosen WHERE job.number = chosen.job
+    RETURNING ordinal, if_cancelled, chosen.attempt, number, id, queue, coalesce(name, '') AS name, bytes, job.state, job.phase,
+      waited_for, remaining_bytes, figure, kind, detail, chosen.worker_id, run, attempt_ended_at, wait_ms,
+      CASE WHEN counts_run_time THEN coalesce(chosen.duration_ms, attempt_ended_at - chosen.started_at) END AS run_ms),
+  ended AS (UPDATE attempt SET finished_at = attempt_ended_at, why = chosen.why, exit_code = chosen.exit_code,
+      error = chosen.error, output_bytes = chosen.output_bytes, truncated = chosen.truncated,
+      left_behind = chosen.left_behind, duration_ms = chosen.duration_ms
+    FROM chosen WHERE attempt.number = chosen.attempt),
+  kept AS (INSERT INTO output (attempt, bytes, stderr)
+    SELECT kept.* FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) AS kept (attempt, bytes, stderr)
+    JOIN settled ON settled.attempt = kept.attempt),
+  logged AS (INSERT INTO log (at, actor, kind, detail, id, queue, attempt, old_queue, old_state, old_bytes, new_queue, new_state,
+      new_bytes, figure, figure_at, name, wait_ms, run_ms)
+    SELECT $5, coalesce($6, worker_id), kind, detail, id, queue, run, queue, 'processing', bytes - remaining_bytes, queue, state,
+      bytes, figure, attempt_ended_at, name, CASE WHEN run = 1 THEN wait_ms END, run_ms
+    FROM settled ORDER BY ordinal)
+  SELECT ordinal, if_cancelled, settled.number, id, state, phase, waited_for, queue.name AS queue,
+    queue.concurrency IS NOT NULL AS is_limited
+  FROM settled JOIN queue ON queue.number = settled.queue`;
+/** Finds attempts that were settled before. */
+export const settledAttempts = `SELECT attempt.number, attempt.token, why, attempt.exit_code, queue.concurrency IS NOT NULL AS is_limited
+  FROM attempt JOIN job ON job.number = attempt.job JOIN queue ON queue.number = job.queue
+  WHERE attempt.number = ANY($1) AND attempt.finished_at IS NOT NULL`;
+
+/** Locks a running job and its attempt before the attempt is undone. */
+export const lockClaim = `SELECT end_reason, queue.name AS queue, queue.concurrency IS NOT NULL AS is_limited
+  FROM job JOIN attempt ON attempt.number = $3 JOIN queue ON queue.number = job.queue
+  WHERE job.number = $1 AND job.token = $2 AND job.worker_id IS NOT NULL FOR NO KEY UPDATE OF job, attempt`;
+/** The job gets back the start and the duration of its previous attempt. */
+const WITHOUT_ATTEMPT = `runs = runs - 1, updated_at = $5, worker_id = NULL, attempt = NULL,
+  started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
+  duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt
+    WHERE job = job.number AND ordinal = job.runs - 1)`;
+export const undoAttempt = jobChange({
+  where: 'number = $6',
+  set: `state = 'pending', phase = 'ready', due_at = $5, ${WITHOUT_ATTEMPT}`,
+});
+/** Cancels a job whose attempt never started, and removes that attempt from the job. */
+export const cancelUnstarted = jobChange({
+  where: 'number = $6',
+  set: `state = 'cancelled', phase = 'ended', finished_at = $5, last_error = 'cancelled before it ran', unique_slot = ${SLOT_OF_ENDED}, ${WITHOUT_ATTEMPT}`,
+  isDrop: true,
+});
+export const deleteAttempt = 'DELETE FROM attempt WHERE number = $1';
+export const anyUndoneAttempt = `SELECT 1 FROM job WHERE number = $1 AND token = $2
+  AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = $3)`;
+
+export const takenIds = 'SELECT id FROM job WHERE id = ANY($1)';
+/**
+ * Lets one transaction after the other look whether any job is left. Each looks in a new statement, so it sees the settlements of
+ * those before it.
+ */
+export const lockIdle = "SELECT pg_advisory_xact_lock(2, 'log'::regclass::oid::int)";

@@ -1,0 +1,37 @@
+/**
+ * Waits for claims, so that no attempt number is drawn meanwhile. Otherwise the sequence could be set to a number below one that
+ * was drawn.
+ */
+export const lockAttempts = 'LOCK TABLE attempt IN SHARE ROW EXCLUSIVE MODE';
+export const setLastAttempt = "SELECT setval('attempt_number_seq', $1)";
+/** An order to the supervisor waits for this transaction, and then also orders the new worker to stop. */
+export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 FOR SHARE';
+export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
+  concurrency, queues, started_at, last_heartbeat, stop_order) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)`;
+export const beatWorker = `UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3 WHERE id = $1
+  RETURNING stop_order`;
+export const stopOrder = 'SELECT stop_order FROM worker WHERE id = $1';
+/** Waits for claims of these workers that have not been committed, and for heartbeats that make them drain. */
+export const lockWorkers =
+  'SELECT id, draining, stop_order FROM worker WHERE id = ANY($1) ORDER BY id FOR UPDATE';
+export const deleteIdleWorker = `DELETE FROM worker WHERE id = $1
+  AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.worker_id = worker.id)`;
+export const deleteWorker = 'DELETE FROM worker WHERE id = $1';
+const SELECT_PROCESS = `SELECT id, pid, start_time AS "startTime", host, boot, pid_namespace AS "pidNamespace",
+  stop_order AS "stopOrder"`;
+export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS "startedAt",
+  last_heartbeat AS "lastHeartbeat", beat, draining, (SELECT json_agg(job.id)::text FROM job
+    WHERE phase = 'running' AND job.worker_id = worker.id) AS "currentJobs" FROM worker ORDER BY started_at, id`;
+export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
+  VALUES ($1, $2, $3, $4, $5, $6)`;
+export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = $1';
+export const supervisors = `${SELECT_PROCESS} FROM supervisor ORDER BY id`;
+export const orderSupervisors =
+  'UPDATE supervisor SET stop_order = greatest(stop_order, $1) WHERE $2::text[] IS NULL OR id = ANY($2)';
+export const orderWorkers = `UPDATE worker SET stop_order = greatest(stop_order, $1)
+  WHERE $2::text[] IS NULL OR id = ANY($2) OR supervisor = ANY($2)`;
+/** Waits for supervisors that are registering, and lets others register only after the order. They then find its mark. */
+export const lockSupervisors = 'LOCK TABLE supervisor IN SHARE ROW EXCLUSIVE MODE';
+export const setStopMark = `INSERT INTO meta (key, value) VALUES ('stop', $1)
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+export const stopMark = "SELECT value FROM meta WHERE key = 'stop'";

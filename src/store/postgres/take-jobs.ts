@@ -1,0 +1,168 @@
+import { QueueError } from '../../core/errors.ts';
+import type { ClaimedJob } from '../../core/job.ts';
+import type { SettingKey } from '../../core/settings.ts';
+import type { ClaimRequest } from '../contract/claims.ts';
+import { byRank, type Head } from '../head-rows.ts';
+import type { OpenQueue } from '../queue-rows.ts';
+import type { Row } from '../row.ts';
+import { toClaimedJob } from '../rows.ts';
+import { refuseUnreadable } from '../unreadable.ts';
+import { changeJobs } from './change-jobs.ts';
+import { headsOf, type LastPriorities } from './heads.ts';
+import { openQueues } from './open-queues.ts';
+import * as sql from './sql/claims.ts';
+import type { Transaction } from './transaction.ts';
+
+/** What may be claimed now. */
+interface Room {
+  /** The value of max-concurrent-jobs. Null means no limit. */
+  most: number | null;
+  /** The number of running jobs, if it is limited. */
+  running: number;
+  queues: OpenQueue[];
+}
+
+const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
+
+/** Reads the limits in every claim, so that they hold for every worker as soon as they are set. */
+export async function readRoom(tx: Transaction, { limit, queues }: ClaimRequest, now: number): Promise<Room> {
+  const [setting, open] = await Promise.all([
+    tx.get(sql.runningLimit, RUNNING_LIMIT_KEY),
+    limit > 0 ? openQueues(tx, queues, now) : [],
+  ]);
+  const most = Number(setting?.value);
+  // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
+  const isLimited = Number.isInteger(most) && most >= 1;
+  return { most: isLimited ? most : null, running: Number(setting?.running ?? 0), queues: open };
+}
+
+const isDue = ({ dueAt }: OpenQueue, now: number): boolean => dueAt !== null && dueAt <= now;
+/** Tells whether a queue has a concurrency limit or a rate limit. */
+const isLimited = ({ room }: OpenQueue): boolean => Number.isFinite(room);
+
+const freeSlots = ({ limit }: ClaimRequest, { most, running }: Room): number =>
+  Math.min(limit, most === null ? limit : most - running);
+
+/** Returns the queues from which a job can be claimed now. */
+const claimable = ({ queues }: Room, now: number): OpenQueue[] =>
+  queues.filter((queue) => queue.room > 0 && (queue.hasReadyJob || isDue(queue, now)));
+
+/** Claims jobs within the given room. `lastPriorities` is kept from claim to claim. */
+export async function takeJobs(
+  tx: Transaction,
+  request: ClaimRequest,
+  given: Room,
+  now: number,
+  lastPriorities: LastPriorities,
+): Promise<ClaimedJob[]> {
+  const room = await lockLimits(tx, request, given, now);
+  const limit = freeSlots(request, room);
+  if (limit <= 0) return [];
+  const due = room.queues.filter((queue) => isDue(queue, now)).map((queue) => queue.number);
+  const open = claimable(room, now);
+  const isPlain = open.every((queue) => !isLimited(queue) && queue.agingMs === null);
+  const values = [request.workerId, now, tx.now()];
+  const takeRows = async (): Promise<Row[]> => {
+    if (open.length === 0) return [];
+    if (isPlain)
+      return tx.all(
+        sql.takeFirst(limit),
+        ...values,
+        open.map((queue) => queue.number),
+      );
+    const chosen = chooseHeads(await headsOf(tx, open, limit + SPARE, now, lastPriorities), limit);
+    const rows = await tx.all(sql.takeChosen, ...values, numbersOf(chosen), limit);
+    await spendTokens(tx, chosen, new Set(rows.map((row) => row.number as number)), now);
+    return rows;
+  };
+  const [, , rows] = await Promise.all([
+    due.length > 0 && tx.run(sql.promote, due, now),
+    open.length > 0 && tx.run(sql.lockWorker, request.workerId),
+    takeRows(),
+  ]);
+  refuseUnreadableRows(rows);
+  return rows.map(toClaimedJob);
+}
+
+/**
+ * Locks what limits this claim, and reads the room again after that. The limits may have been set or changed meanwhile, so this is
+ * repeated until everything is locked that applies. Without limits, nothing is locked.
+ */
+async function lockLimits(tx: Transaction, request: ClaimRequest, given: Room, now: number): Promise<Room> {
+  let room = given;
+  let isTotalLocked = false;
+  const locked = new Set<number>();
+  for (;;) {
+    if (freeSlots(request, room) <= 0) return room;
+    const open = claimable(room, now);
+    const queues = open.filter((queue) => isLimited(queue) && !locked.has(queue.number));
+    const locksTotal: boolean = room.most !== null && open.length > 0 && !isTotalLocked;
+    if (queues.length === 0 && !locksTotal) return room;
+    const numbers = queues.map((queue) => queue.number);
+    const [, , reread]: [unknown, unknown, Room] = await Promise.all([
+      locksTotal && tx.run(sql.lockRunningLimit, RUNNING_LIMIT_KEY),
+      numbers.length > 0 && tx.run(sql.lockQueues, numbers),
+      readRoom(tx, request, now),
+    ]);
+    room = reread;
+    isTotalLocked ||= locksTotal;
+    for (const number of numbers) locked.add(number);
+  }
+}
+
+/** A claim looks at this many more jobs of each queue than it takes, because other claims may be taking the first ones. */
+const SPARE = 48;
+
+/** Returns jobs in the order in which they are to be claimed. Of a limited queue, no more than there is room for. */
+function chooseHeads(heads: Head[], limit: number): Head[] {
+  const left = new Map<OpenQueue, number>();
+  const chosen = heads.sort(byRank).filter(({ queue }) => {
+    const room = left.get(queue) ?? queue.room;
+    left.set(queue, room - 1);
+    return room > 0;
+  });
+  return chosen.slice(0, limit + SPARE);
+}
+
+const numbersOf = (heads: Head[]): number[] => heads.map((head) => head.number);
+
+async function spendTokens(tx: Transaction, chosen: Head[], taken: Set<number>, now: number): Promise<void> {
+  const takenHeads = chosen.filter((head) => taken.has(head.number));
+  for (const queue of new Set(takenHeads.map((head) => head.queue))) {
+    if (queue.tokens === null) continue;
+    const spent = takenHeads.filter((head) => head.queue === queue).length;
+    await tx.run(sql.spendTokens, queue.tokens - spent, now, queue.number);
+  }
+}
+
+/** Is thrown by a claim that has taken jobs which cannot be started. `reasons` has the number of each. */
+export class UnreadableJobs extends QueueError {
+  readonly reasons: Map<number, string>;
+
+  constructor(reasons: Map<number, string>) {
+    super('store-corrupt', [...reasons.values()].join('; '));
+    this.reasons = reasons;
+  }
+}
+
+function refuseUnreadableRows(rows: Row[]): void {
+  const reasons = new Map<number, string>();
+  for (const row of rows) {
+    try {
+      refuseUnreadable(row);
+    } catch (error) {
+      reasons.set(row.number as number, (error as Error).message);
+    }
+  }
+  if (reasons.size > 0) throw new UnreadableJobs(reasons);
+}
+
+/** Holds jobs that cannot be started. Otherwise they would keep every worker from claiming any job. */
+export async function holdUnreadable(
+  tx: Transaction,
+  reasons: Map<number, string>,
+  now: number,
+): Promise<void> {
+  for (const [number, reason] of reasons)
+    await changeJobs(tx, sql.holdUnreadable, { kind: 'held' }, now, number, `cannot be started: ${reason}`);
+}

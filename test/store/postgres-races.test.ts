@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'bun:test';
+import type { ClaimedJob } from '../../src/core/job.ts';
+import * as claims from '../../src/store/postgres/sql/claims.ts';
+import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';
+import * as settlements from '../../src/store/postgres/sql/settle.ts';
+import * as workers from '../../src/store/postgres/sql/workers.ts';
+import type { Store } from '../../src/store/store.ts';
+import {
+  claim,
+  ending,
+  failedWith,
+  ids,
+  jobSpec,
+  NOW,
+  newWorker,
+  startJob,
+  succeeded,
+} from '../support/jobs.ts';
+import { type Race, type Replacements, runRace } from '../support/postgres-race.ts';
+
+/** A race that one safeguard decides. `control` replaces this safeguard, and then the result is `without` instead of `expected`. */
+interface SafeRace<T> extends Race<T> {
+  look(store: Store): Promise<unknown>;
+  expected: unknown;
+  control: Replacements;
+  without: unknown;
+}
+
+/** Takes the lock out of a statement. */
+const unlocked = (statement: string, lock: RegExp): Replacements => {
+  if (!lock.test(statement)) throw new Error(`no lock in: ${statement}`);
+  return { [statement]: statement.replace(lock, '') };
+};
+
+function testRace<T>(title: string, race: SafeRace<T>): void {
+  describe(title, () => {
+    test('the safeguard holds', async () => {
+      expect(await runRace(race, {}, race.look)).toEqual(race.expected);
+    });
+    test('control: without the safeguard, it goes wrong', async () => {
+      expect(await runRace(race, race.control, race.look)).toEqual(race.without);
+    });
+  });
+}
+
+const idle = (id: string) => jobSpec(id, { queue: 'hooks' });
+
+testRace<ClaimedJob[]>('the last two jobs end at the same time, and one idle hook is added', {
+  async prepare(store) {
+    await store.insert([jobSpec('a'), jobSpec('b')], NOW);
+    return claim(store, { limit: 2 });
+  },
+  first: (store, [a]) => store.settle(ending(a!, succeeded, NOW, { onIdle: idle('idle-a') })),
+  stopsAfter: { statement: claims.busyQueues },
+  second: (store, [, b]) => store.settle(ending(b!, succeeded, NOW, { onIdle: idle('idle-b') })),
+  look: async (store) => [await store.get('idle-a'), await store.get('idle-b')].filter(Boolean).length,
+  expected: 1,
+  control: { [settlements.lockIdle]: 'SELECT 1' },
+  without: 0,
+});
+
+/** Two claims that both see room for one more job. */
+const claimsForOneSlot = {
+  first: (store: Store) => claim(store, { workerId: 'w1' }),
+  // The second answer is the one after the lock.
+  stopsAfter: { statement: claims.openQueues, answers: 2 },
+  second: (store: Store) => claim(store, { workerId: 'w2' }),
+  look: async (store: Store) => (await store.runningJobs()).length,
+};
+
+testRace('two workers claim from a queue with a concurrency limit', {
+  ...claimsForOneSlot,
+  async prepare(store) {
+    await store.setQueue('default', { concurrency: 1 });
+    await store.insert([jobSpec('a'), jobSpec('b')], NOW);
+  },
+  expected: 1,
+  control: unlocked(claims.lockQueues, /FOR NO KEY UPDATE/),
+  without: 2,
+});
+
+testRace('two workers claim from a queue with a rate limit', {
+  ...claimsForOneSlot,
+  async prepare(store) {
+    await store.setQueue('default', { rate: { jobs: 1, perMs: 60_000 } });
+    await store.insert([jobSpec('a'), jobSpec('b')], NOW);
+  },
+  expected: 1,
+  control: unlocked(claims.lockQueues, /FOR NO KEY UPDATE/),
+  without: 2,
+});
+
+testRace('two workers claim while max-concurrent-jobs is set', {
+  ...claimsForOneSlot,
+  async prepare(store) {
+    await store.set('max-concurrent-jobs', '1', () => {});
+    await store.insert([jobSpec('a', { queue: 'x' }), jobSpec('b', { queue: 'y' })], NOW);
+  },
+  expected: 1,
+  control: unlocked(claims.lockRunningLimit, /FOR NO KEY UPDATE/),
+  without: 2,
+});
+
+testRace<ClaimedJob>('a job is added while its parent ends, and does not wait for ever', {
+  prepare: (store) => startJob(store, 'parent'),
+  first: (store) => store.insert([jobSpec('child', { dependsOn: [{ id: 'parent', on: 'ok' }] })], NOW),
+  stopsAfter: { statement: dependencies.insertDependencies },
+  second: (store, parent) => store.settle(ending(parent, succeeded)),
+  look: async (store) => ids(await claim(store)),
+  expected: ['child'],
+  control: {
+    [dependencies.lockParents]: 'SELECT number, id, phase, state FROM job WHERE id = ANY($1)',
+  },
+  without: [],
+});
+
+testRace<ClaimedJob>('an attempt fails while it is being cancelled, and is not retried', {
+  prepare: (store) => startJob(store, 'a'),
+  first: (store, job) => store.mark(job.claim, 'cancelled'),
+  stopsAfter: { statement: claims.markAttempt },
+  second: (store, job) => store.settle(ending(job, failedWith(1))),
+  look: async (store) => (await store.get('a'))?.state,
+  expected: 'cancelled',
+  control: {
+    [settlements.settleJobs]: settlements.settleJobs.replace('OF job, attempt', 'OF job'),
+  },
+  without: 'failed',
+});
+
+testRace('a worker is not unregistered while it claims a job', {
+  async prepare(store) {
+    await store.register(newWorker('w1'));
+    await store.insert([jobSpec('a')], NOW);
+  },
+  first: (store) => claim(store),
+  stopsAfter: { statement: claims.takeFirst(1) },
+  second: (store) => store.unregister('w1'),
+  look: async (store) => ids(await store.workers()),
+  expected: ['w1'],
+  control: unlocked(claims.lockWorker, /FOR KEY SHARE/),
+  without: [],
+});
+
+testRace('an order to a supervisor reaches a worker that is registering', {
+  async prepare(store) {
+    const { host, pid, startTime } = newWorker('w');
+    await store.registerSupervisor({ id: 's', host, pid, startTime });
+  },
+  first: (store) => store.register(newWorker('w1', { supervisor: 's' })),
+  stopsAfter: { statement: workers.insertWorker },
+  second: (store) => store.order(['s'], 'drain'),
+  look: (store) => store.stopOrderOf('w1'),
+  expected: 'drain',
+  control: unlocked(workers.lockSupervisor, /FOR SHARE/),
+  without: null,
+});
+
+testRace('an order to all reaches a supervisor that is registering, or leaves its mark for it', {
+  prepare: async () => {},
+  first(store) {
+    const { host, pid, startTime } = newWorker('w');
+    return store.registerSupervisor({ id: 's', host, pid, startTime });
+  },
+  stopsAfter: { statement: workers.stopMark },
+  second: (store) => store.orderAll('drain', { boot: 'boot', at: 1, by: [] }),
+  look: async (store) => (await store.supervisors())[0]!.order,
+  expected: 'drain',
+  control: { [workers.lockSupervisors]: 'SELECT 1' },
+  without: null,
+});
+
+testRace('a worker does not hand its jobs over to one that begins to drain', {
+  async prepare(store) {
+    await store.register(newWorker('w1'));
+    await store.register(newWorker('heir'));
+  },
+  first: (store) => store.beat('heir', true, NOW),
+  stopsAfter: { statement: workers.beatWorker },
+  second: (store) => store.handOver('w1', ['heir']),
+  look: async (store) => ids(await store.workers()),
+  expected: ['heir', 'w1'],
+  control: unlocked(workers.lockWorkers, /FOR UPDATE/),
+  without: ['heir'],
+});
