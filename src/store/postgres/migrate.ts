@@ -5,12 +5,15 @@ import type { PostgresLocation } from './location.ts';
 import schema from './schema.ts';
 import { FIRST_VERSION, MIGRATIONS, refuseNewer } from './schema-version.ts';
 
+/** Reads the catalog. `to_regclass` may answer from memory, and then does not see what was created while a lock was awaited. */
+const META_SQL = `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname = $1 AND relname = 'meta'`;
+
 /** Returns the schema version, or 0 if the schema has no queue. Changes nothing. */
 export async function readVersion(client: Client, { schema: name }: PostgresLocation): Promise<number> {
-  const meta = `${quoteName(name)}.meta`;
-  const { rows: found } = await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [meta]);
-  if (found[0].exists === 0) return 0;
-  const { rows } = await client.query(`SELECT value FROM ${meta} WHERE key = 'schema'`);
+  const { rows: found } = await client.query(META_SQL, [name]);
+  if (found.length === 0) return 0;
+  const { rows } = await client.query(`SELECT value FROM ${quoteName(name)}.meta WHERE key = 'schema'`);
   return Number(rows[0]?.value ?? 0);
 }
 
