@@ -5,8 +5,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
+  frameOfJob,
   killAll,
-  processesOfJob,
   sendSignal,
   untilDraining,
   untilNoProcessOf,
@@ -47,7 +47,7 @@ async function killWorkersAndJob(box: Sandbox, workers: Running): Promise<void> 
   const pids = (await workersOf(box)).map((worker) => worker.pid);
   // The supervisor is killed first, because it would replace its workers.
   await killAll([workers.pid, ...pids]);
-  process.kill(-processesOfJob(box, 'job')[0]!, 'SIGKILL');
+  process.kill(-frameOfJob(box, 'job'), 'SIGKILL');
   await untilNoProcessOf(box, 'job');
 }
 
@@ -85,7 +85,7 @@ const INTERRUPTIONS: [
     async (box, workers) => {
       process.kill(workers.pid, 'SIGTERM');
       await untilDraining(box);
-      process.kill(-processesOfJob(box, 'job')[0]!, 'SIGTERM');
+      process.kill(-frameOfJob(box, 'job'), 'SIGTERM');
       await workers.exit;
     },
     /^stopped with its worker/,

@@ -39,6 +39,17 @@ export function processesOfJob(box: Sandbox, job: string): number[] {
   return processesWith(`QUEUECTL_HOME=${box.home}`, `QUEUECTL_JOB_ID=${job}`);
 }
 
+/** Returns the pid of the job's frame, which leads its process group. Pids start again at low numbers, so it may not be the lowest. */
+export function frameOfJob(box: Sandbox, job: string): number {
+  const groupOf = (pid: number): number =>
+    Number(
+      readFileSync(`/proc/${pid}/stat`, 'latin1')
+        .replace(/^.*\) /s, '')
+        .split(' ')[2],
+    );
+  return processesOfJob(box, job).find((pid) => groupOf(pid) === pid)!;
+}
+
 export function untilNoProcessOf(box: Sandbox, job: string): Promise<boolean> {
   return until(() => processesOfJob(box, job).length === 0, `nothing of ${job} is left`);
 }
