@@ -7,10 +7,12 @@ import * as workers from '../../src/store/postgres/sql/workers.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   claim,
+  claimRequest,
   ending,
   failedWith,
   ids,
   jobSpec,
+  LEASE_MS,
   NOW,
   newWorker,
   startJob,
@@ -137,8 +139,22 @@ testRace('a worker is not unregistered while it claims a job', {
   second: (store) => store.unregister('w1'),
   look: async (store) => ids(await store.workers()),
   expected: ['w1'],
-  control: unlocked(claims.lockWorker, /FOR KEY SHARE/),
+  control: unlocked(claims.takeFirst(1), /FOR KEY SHARE/),
   without: [],
+});
+
+testRace('a worker that is being unregistered claims no job', {
+  async prepare(store) {
+    await store.register(newWorker('w1'));
+    await store.insert([jobSpec('a')], NOW);
+  },
+  first: (store) => store.unregister('w1'),
+  stopsAfter: { statement: workers.deleteIdleWorker },
+  second: (store) => store.claim(claimRequest(), NOW),
+  look: async (store) => ids(await store.runningJobs()),
+  expected: [],
+  control: unlocked(claims.takeFirst(1), /FOR KEY SHARE/),
+  without: ['a'],
 });
 
 testRace('an order to a supervisor reaches a worker that is registering', {
@@ -174,7 +190,7 @@ testRace('a worker does not hand its jobs over to one that begins to drain', {
     await store.register(newWorker('w1'));
     await store.register(newWorker('heir'));
   },
-  first: (store) => store.beat('heir', true, NOW),
+  first: (store) => store.beat('heir', true, LEASE_MS, NOW),
   stopsAfter: { statement: workers.beatWorker },
   second: (store) => store.handOver('w1', ['heir']),
   look: async (store) => ids(await store.workers()),
