@@ -111,8 +111,8 @@ const CASES: [
 ];
 
 for (const [title, stop, state, attempts, kinds, result] of CASES)
-  onEachRuntime(title, (runtime, directory) => {
-    const files = [join(directory, 'queue.db'), join(directory, 'gate')];
+  onEachRuntime(title, (runtime, db, directory) => {
+    const files = [db, join(directory, 'gate')];
     const printed = printedBy(runtime, stoppingProgram(stop), ...files) as Printed;
     expect(printed).toEqual({ ...(result === undefined ? {} : { result }), state, attempts, kinds });
   });
@@ -134,8 +134,8 @@ await queue.close();
 
 onEachRuntime(
   'the worker of the next program takes over a job that was left running',
-  (runtime, directory) => {
-    const [db, gate] = [join(directory, 'queue.db'), join(directory, 'gate')];
+  (runtime, db, directory) => {
+    const gate = join(directory, 'gate');
     printedBy(runtime, stoppingProgram('await worker.stop({ leave: true }); await queue.close();'), db, gate);
     expect(printedBy(runtime, ADOPTING_PROGRAM, db, gate)).toEqual({
       kinds: ['worker-ready', 'adopted', 'completed', 'worker-stopped'],
@@ -161,8 +161,8 @@ await queue.close();
 console.log(JSON.stringify({ reported, log, worker: worker.id }));
 `;
 
-onEachRuntime('onEvent reports the same events as events(), but without numbers', (runtime, directory) => {
-  const { reported, log, worker } = printedBy(runtime, REPORTING_PROGRAM, join(directory, 'queue.db')) as {
+onEachRuntime('onEvent reports the same events as events(), but without numbers', (runtime, db) => {
+  const { reported, log, worker } = printedBy(runtime, REPORTING_PROGRAM, db) as {
     reported: Record<string, unknown>[];
     log: Record<string, unknown>[];
     worker: string;
@@ -194,8 +194,8 @@ console.log(JSON.stringify({ state, thrown }));
 
 onEachRuntime(
   'an error in onEvent is an uncaught exception of the program and does not end the worker',
-  (runtime, directory) => {
-    expect(printedBy(runtime, THROWING_PROGRAM, join(directory, 'queue.db'))).toEqual({
+  (runtime, db) => {
+    expect(printedBy(runtime, THROWING_PROGRAM, db)).toEqual({
       state: 'completed',
       thrown: ['worker-ready', 'started', 'completed', 'worker-stopped'],
     });

@@ -1,6 +1,5 @@
 /** What a program may pass to the library, and how wrong input and calls after close() are refused. */
 import { expect } from 'bun:test';
-import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
 /** Calls that are refused, each with the code of its error and a part of the message. */
@@ -104,8 +103,8 @@ await queue.close();
 console.log(JSON.stringify({ errors, remaining }));
 `;
 
-onEachRuntime('wrong input is refused with a QueueError and adds nothing', (runtime, directory) => {
-  const { errors, remaining } = printedBy(runtime, REFUSED_PROGRAM, join(directory, 'queue.db')) as {
+onEachRuntime('wrong input is refused with a QueueError and adds nothing', (runtime, db) => {
+  const { errors, remaining } = printedBy(runtime, REFUSED_PROGRAM, db) as {
     errors: unknown[];
     remaining: unknown[];
   };
@@ -137,8 +136,8 @@ console.log(JSON.stringify({
 }));
 `;
 
-onEachRuntime('undefined options, Dates and list filters are accepted', (runtime, directory) => {
-  expect(printedBy(runtime, ACCEPTED_PROGRAM, join(directory, 'queue.db'))).toEqual({
+onEachRuntime('undefined options, Dates and list filters are accepted', (runtime, db) => {
+  expect(printedBy(runtime, ACCEPTED_PROGRAM, db)).toEqual({
     run_at: true,
     timeout: null,
     again: [true, true],
@@ -173,15 +172,12 @@ for (const run of [
 console.log(JSON.stringify({ errors, ended: (await openEvents).done }));
 `;
 
-onEachRuntime(
-  'close() ends waiting calls, and a closed queue refuses further calls',
-  (runtime, directory) => {
-    const { errors, ended } = printedBy(runtime, CLOSED_PROGRAM, join(directory, 'queue.db')) as {
-      errors: string[];
-      ended: boolean;
-    };
-    expect(errors).toHaveLength(25);
-    expect(errors.filter((one) => one !== 'wrong-state: the queue is closed')).toEqual([]);
-    expect(ended).toBe(true);
-  },
-);
+onEachRuntime('close() ends waiting calls, and a closed queue refuses further calls', (runtime, db) => {
+  const { errors, ended } = printedBy(runtime, CLOSED_PROGRAM, db) as {
+    errors: string[];
+    ended: boolean;
+  };
+  expect(errors).toHaveLength(25);
+  expect(errors.filter((one) => one !== 'wrong-state: the queue is closed')).toEqual([]);
+  expect(ended).toBe(true);
+});

@@ -43,8 +43,8 @@ console.log(JSON.stringify({
 await queue.close();
 `;
 
-onEachRuntime('a program reads the output and the attempts of its jobs', (runtime, directory) => {
-  const files = [join(directory, 'queue.db'), join(directory, 'gate')];
+onEachRuntime('a program reads the output and the attempts of its jobs', (runtime, db, directory) => {
+  const files = [db, join(directory, 'gate')];
   expect(printedBy(runtime, READING_PROGRAM, ...files)).toEqual({
     beforeStart: ['', []],
     text: 'one\ntwo ä\nend\n',
@@ -95,8 +95,8 @@ await queue.close();
 console.log(JSON.stringify({ results, pending: counts.pending }));
 `;
 
-onEachRuntime('abort signals end wait(), events() and logs(); timeouts end wait()', (runtime, directory) => {
-  const { results, pending } = printedBy(runtime, ABORTING_PROGRAM, join(directory, 'queue.db')) as {
+onEachRuntime('abort signals end wait(), events() and logs(); timeouts end wait()', (runtime, db) => {
+  const { results, pending } = printedBy(runtime, ABORTING_PROGRAM, db) as {
     results: unknown[];
     pending: number;
   };
