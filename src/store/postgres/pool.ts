@@ -21,6 +21,8 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
   const drop = (client: Client): Promise<void> => {
     open--;
     waiting.shift()?.();
+    // Node would otherwise exit while the caller waits for the end of an idle connection.
+    refer(client, true);
     return client.end().catch(() => {});
   };
   const watch = (client: Client): void => {
