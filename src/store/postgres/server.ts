@@ -2,6 +2,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 import { quoteName } from './connection.ts';
 import type { PostgresLocation } from './location.ts';
+import { readVersion } from './migrate.ts';
 
 /** PostgreSQL supports a version for five years. This is the oldest one that it will support at our release. */
 const OLDEST_VERSION = 15;
@@ -35,12 +36,14 @@ export async function refuseServer(client: Client): Promise<void> {
 }
 
 /** Throws if the schema has tables of another program, because those of the queue must not be mixed with them. */
-export async function refuseForeignTables(client: Client, { schema }: PostgresLocation): Promise<void> {
+export async function refuseForeignTables(client: Client, location: PostgresLocation): Promise<void> {
+  const { schema } = location;
   const { rows } = await client.query(
     'SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1)::oid LIMIT 1',
     [quoteName(schema)],
   );
-  if (rows.length === 0) return;
+  // Another process may have created the queue meanwhile.
+  if (rows.length === 0 || (await readVersion(client, location)) > 0) return;
   throw new QueueError(
     'not-a-database',
     `the schema '${schema}' has tables of another program`,
