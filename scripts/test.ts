@@ -31,7 +31,11 @@ const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
 const runs = testRuns(files)
   .filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
   // The acceptance tests take longest. They come first, so that none of them is still running alone at the end.
-  .sort((a, b) => Number(b.name.includes('acceptance')) - Number(a.name.includes('acceptance')));
+  .sort(
+    (a, b) =>
+      Number(b.name.includes('acceptance')) - Number(a.name.includes('acceptance')) ||
+      a.name.localeCompare(b.name),
+  );
 
 function runFile({ file, store, pattern }: TestRun): Promise<RunResult> {
   return new Promise((resolve) => {

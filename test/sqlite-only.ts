@@ -2,6 +2,8 @@ const DATABASE_FILE = 'is about the database file of SQLite';
 const BACKUP = 'is about backup, restore or repair, which PostgreSQL has programs of its own for';
 const WRITES_SQL = 'changes the rows or the schema of SQLite itself';
 const EARLIER_VERSION = 'is about stores of earlier versions, and no version has had a PostgreSQL store yet';
+const NO_SYNC =
+  'fails because the server of the tests does not sync; postgres-care.test.ts has the tests of doctor';
 const NO_STORE = 'uses no store';
 const WORDS = 'is about the wording of input or output, which is the same on every store';
 const PAGE = 'is about the page in the browser, which gets the same answers on every store';
@@ -25,6 +27,9 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/damaged-pages.test.ts': DATABASE_FILE,
   'test/acceptance/db.test.ts': BACKUP,
   'test/acceptance/doctor.test.ts': {
+    'doctor reports a missing store and creates none': NO_SYNC,
+    'on a healthy store doctor finds no damage': NO_SYNC,
+    'doctor --quick skips the check': NO_SYNC,
     'doctor reports a missing store that cannot be created': DATABASE_FILE,
     'doctor reports a schema from before the first release': EARLIER_VERSION,
     'doctor fails on a database that others can write': DATABASE_FILE,
@@ -50,6 +55,9 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/leftovers.test.ts': BACKUP,
   'test/acceptance/library-types.test.ts': NO_STORE,
   'test/acceptance/licenses.test.ts': NO_STORE,
+  'test/acceptance/metrics.test.ts': {
+    'every metric and label that the Grafana dashboard': 'includes the size of the WAL file of SQLite',
+  },
   'test/acceptance/missing-store.test.ts': {
     'commands that add something create the store': DATABASE_FILE,
     'a --db whose directory does not exist': DATABASE_FILE,
@@ -68,6 +76,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/restore-while-running.test.ts': BACKUP,
   'test/acceptance/runtime.test.ts': { 'runs no code from the directory': DATABASE_FILE },
   'test/acceptance/scenarios.test.ts': NO_STORE,
+  'test/acceptance/stop.test.ts': { 'only the workers of the store in $QUEUECTL_HOME': DATABASE_FILE },
   'test/acceptance/swap-interference.test.ts': BACKUP,
   'test/acceptance/swap.test.ts': BACKUP,
   'test/acceptance/terminal-text.test.ts': DATABASE_FILE,

@@ -24,7 +24,7 @@ test(
   inSandbox(async (box) => {
     await box.create();
     expectRefusal(
-      await box.run(['enqueue', '--file', writeJobFile(box, 99_999)]),
+      await box.run(['enqueue', '--quiet', '--file', writeJobFile(box, 99_999)]),
       2,
       /line 99999: command must be/,
     );

@@ -3,13 +3,14 @@ import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** Returns a program that runs a job and then the statements `stop`. The job ends when `gate` exists or `db` is gone. */
+/** Returns a program that runs a job and then the statements `stop`. The job ends when `gate` exists or its directory is gone. */
 const stoppingProgram = (stop: string) => `
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
 const queue = await openQueue({ db });
-await queue.enqueue({ id: 'job', command: 'while [ -e ' + db + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; echo end' });
+await queue.enqueue({ id: 'job', command: 'while [ -e ' + dirname(gate) + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; echo end' });
 const events = [];
 let started;
 const running = new Promise((resolve) => { started = resolve; });
@@ -119,6 +120,7 @@ for (const [title, stop, state, attempts, kinds, result] of CASES)
 
 const ADOPTING_PROGRAM = `
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
 const queue = await openQueue({ db });

@@ -5,16 +5,17 @@ import { onEachRuntime, printedBy } from '../support/library.ts';
 
 /**
  * The second attempt of `flaky` pauses in the middle of a character, until the program has read `two ` and created
- * `gate`, or until `db` is gone.
+ * `gate`, or until its directory is gone.
  */
 const READING_PROGRAM = `
 import { existsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
 const queue = await openQueue({ db });
 const flaky = [
   'if [ $QUEUECTL_ATTEMPT = 1 ]; then echo one; exit 3; fi',
-  'printf "two \\\\303"; while [ -e ' + db + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; printf "\\\\244\\\\nend\\\\n"',
+  'printf "two \\\\303"; while [ -e ' + dirname(gate) + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; printf "\\\\244\\\\nend\\\\n"',
 ].join('; ');
 await queue.enqueue({ id: 'flaky', command: flaky, backoff: 'fixed', retry_delay: 0 });
 await queue.enqueue({ id: 'split', command: 'echo out; echo err >&2', split_output: true });
