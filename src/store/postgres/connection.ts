@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import { type Client, connectClient, STATEMENT_TIMEOUT_MS } from './client.ts';
 import { isConflict, isDisconnection, mayComeBack, translateError } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
-import { wasCommitted } from './outcome.ts';
+import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
 import { refuseNewer } from './schema-version.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
@@ -43,6 +43,10 @@ export interface Connection {
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Runs `work` on a connection without a transaction of its own. */
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** Sets the function that returns the id of this host. It returns null as long as there is none. */
+  identifyHost(readId: () => string | null): void;
+  /** Waits until every transaction is over whose answer to COMMIT was lost. Throws if that takes too long. */
+  untilCertain(): Promise<void>;
   /** Is called after every committed write. */
   onCommitted(listener: (verb: string) => void): void;
   close(): Promise<void>;
@@ -61,12 +65,19 @@ interface Opened {
   pool: Pool;
   giveUpMs: number;
   listeners: ((verb: string) => void)[];
+  readHost: () => string | null;
+  host: string | null;
+  /** The transactions of which it is unknown whether they were committed, and that may not be over. */
+  uncertain: Set<BegunTransaction>;
 }
 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
   const { actor, now, giveUpMs = GIVE_UP_MS, first } = options;
   const pool = createPool(() => connectClient(location), MOST_CONNECTIONS, first);
-  const opened: Opened = { location, pool, giveUpMs, listeners: [] };
+  const opened: Opened = {
+    ...{ location, pool, giveUpMs, listeners: [], uncertain: new Set() },
+    ...{ host: null, readHost: () => null },
+  };
   const connection: Connection = {
     ...{ location, actor, now },
     identity: { store: '', epoch: '', origin: null },
@@ -78,6 +89,12 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
       return repeat(opened, () => transact(opened, this, READ_HEAD, work), isDisconnection);
     },
     withClient: (work) => repeat(opened, () => usingClient(pool, work), isDisconnection),
+    identifyHost(readId) {
+      opened.readHost = readId;
+    },
+    untilCertain: async () => {
+      for (const transaction of opened.uncertain) await resolve(opened, transaction);
+    },
     onCommitted: (listener) => void opened.listeners.push(listener),
     close: () => pool.close(),
   };
@@ -91,18 +108,20 @@ const settings = ({ schema }: PostgresLocation): string => `
   SET LOCAL search_path = ${quoteName(schema)}, pg_temp; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
   SET LOCAL idle_in_transaction_session_timeout = 5000; SET LOCAL plan_cache_mode = force_generic_plan;`;
 /**
- * Reads use the index that was made for them, whatever the server's statistics are. A plan that cannot do without a scan of
- * a table looks so expensive then that older servers would compile it, which takes longer than to run it.
+ * Makes PostgreSQL use the index that was made for a statement, whatever its statistics are. A plan may be made while the tables
+ * are empty, and be used until the server analyzes them. A plan that cannot do without a scan of a table looks so expensive then
+ * that older servers would compile it, which takes longer than to run it.
  */
-const READ_HEAD = (
-  location: PostgresLocation,
-): string => `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)}
-  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off`;
+const PREFER_INDEXES =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;';
+const READ_HEAD = (location: PostgresLocation): string =>
+  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)} ${PREFER_INDEXES}`;
 /** Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). */
 const WRITE_HEAD = (
   location: PostgresLocation,
-): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)}
-  SELECT pg_current_xact_id()::text AS xid, (SELECT value FROM meta WHERE key = 'schema') AS version`;
+): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)} ${PREFER_INDEXES}
+  SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+  SELECT ${SELECT_BEGUN}, (SELECT value FROM meta WHERE key = 'schema') AS version`;
 
 async function write<T>(
   opened: Opened,
@@ -129,21 +148,22 @@ async function write<T>(
 
 /** Runs `work` between `head` and COMMIT. The first statement of `work` is sent together with `head`. */
 async function transact<T>(
-  { location, pool }: Opened,
+  opened: Opened,
   { actor, now }: Pick<Connection, 'actor' | 'now'>,
   head: (location: PostgresLocation) => string,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const { location, pool } = opened;
   const client = await pool.take();
   let isBroken = true;
   try {
     const begin = client.query(head(location)).then((results) => readHead(results, location));
-    const tx = transactionOn(client, { actor, now, prepared: location.prepared });
+    const tx = transactionOn(client, { actor, now, host: () => hostOf(opened), prepared: location.prepared });
     const [begun, done] = await Promise.allSettled([begin, work(tx)]);
     // The error of the first statement explains those of the others.
     if (begun.status === 'rejected') throw begun.reason;
     if (done.status === 'rejected') throw done.reason;
-    isBroken = !(await commit(client, begun.value, location));
+    isBroken = !(await commit(client, begun.value, opened));
     return done.value;
   } catch (error) {
     isBroken = isDisconnection(error) || !(await rollBack(client));
@@ -153,29 +173,44 @@ async function transact<T>(
   }
 }
 
-/** Returns the id of a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
-function readHead(results: unknown, location: PostgresLocation): string | null {
+function hostOf(opened: Opened): string {
+  opened.host ??= opened.readHost();
+  return opened.host ?? '';
+}
+
+/** Returns a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
+function readHead(results: unknown, location: PostgresLocation): BegunTransaction | null {
   const row = (results as { rows: Row[] }[]).at(-1)!.rows[0];
   if (row === undefined) return null;
   refuseNewer(Number(row.version), location);
-  return row.xid as string;
+  return { id: row.id as string, serverRun: row.serverRun as string };
 }
 
 /**
  * Commits. If the connection is lost before the answer, asks the server on a new connection what became of the transaction.
- * Returns false if the connection cannot be used again. Throws if nothing was committed.
+ * Returns false if the connection cannot be used again. Throws if nothing was committed, or if that is unknown.
  */
-async function commit(client: Client, xid: string | null, location: PostgresLocation): Promise<boolean> {
+async function commit(client: Client, begun: BegunTransaction | null, opened: Opened): Promise<boolean> {
   try {
     const { command } = await client.query('COMMIT');
     if (command !== 'COMMIT')
       throw new QueueError('internal', 'a failed statement was ignored in a transaction');
     return true;
   } catch (error) {
-    if (xid === null || !isDisconnection(error)) throw error;
-    if (await wasCommitted(xid, () => connectClient(location))) return false;
-    throw error;
+    if (begun === null || !isDisconnection(error)) throw error;
+    opened.uncertain.add(begun);
+    const outcome = await resolve(opened, begun);
+    if (outcome === 'unknown') throw unknownOutcome();
+    if (outcome === 'aborted') throw error;
+    return false;
   }
+}
+
+/** Waits until a transaction is over, and returns what became of it. */
+async function resolve({ location, giveUpMs, uncertain }: Opened, transaction: BegunTransaction) {
+  const outcome = await outcomeOf(transaction, () => connectClient(location), giveUpMs);
+  uncertain.delete(transaction);
+  return outcome;
 }
 
 async function rollBack(client: Client): Promise<boolean> {

@@ -1,7 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
-import { stateDirectory } from '../../state/state-directory.ts';
+import { knownHostId } from '../../state/host.ts';
+import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
+import type { Signals } from '../contract/signals.ts';
 import { queuectlHome } from '../location.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
@@ -22,7 +25,15 @@ const DEFAULTS: OpenOptions = {
   anyOwner: false,
   ifOlder: 'migrate',
   partsOnDemand: false,
-  now: Date.now,
+  clock: systemClock,
+};
+
+/** Sends and receives nothing, so every process polls. */
+const NO_SIGNALS: Signals = {
+  wake: () => {},
+  tellChange: () => {},
+  onWake: () => null,
+  onChange: () => null,
 };
 
 /** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
@@ -35,14 +46,17 @@ export async function openPostgres(
   const location = readLocation(url, environment);
   const { client, found } = await openClient(location, options);
   if (client === null) return openEmpty(url, options, environment);
-  const connection = connect(location, { actor: options.actor, now: options.now, first: client });
+  const connection = connect(location, { actor: options.actor, now: options.clock.now, first: client });
   try {
     await readIdentity(connection);
-    const state = stateDirectory(join(queuectlHome(environment), `${connection.identity.store}.d`));
+    const state = stateOf(connection, environment);
     mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
+    connection.identifyHost(() => knownHostId(state));
     return {
       store: storeOf(connection),
       stateDirectory: state,
+      signals: NO_SIGNALS,
+      clock: options.clock,
       created: found === 0,
       schema: { found, known: SCHEMA_VERSION },
       warning: null,
@@ -52,6 +66,10 @@ export async function openPostgres(
     throw translateError(error, location);
   }
 }
+
+/** Returns the directory of this host for a store. It is named by the store, because several URLs may lead to it. */
+const stateOf = ({ identity }: Connection, environment: NodeJS.ProcessEnv): StateDirectory =>
+  stateDirectory(join(queuectlHome(environment), `${identity.store}.d`));
 
 function storeOf(connection: Connection) {
   const stopFolding = foldAfterWrites(connection);
@@ -115,6 +133,7 @@ export async function peekPostgres(
     if ((await readVersion(client, location)) === SCHEMA_VERSION) {
       const connection = connect(location, { actor: null, now: Date.now, first: client });
       await readIdentity(connection);
+      connection.identifyHost(() => knownHostId(stateOf(connection, environment)));
       return postgresStore(connection, () => connection.close());
     }
   } catch (error) {
