@@ -40,6 +40,8 @@ export interface OpenOptions {
   partsOnDemand: boolean;
   /** The clock of this host. A store on a server has a clock of its own, which it compares with this one. */
   clock: Clock;
+  /** How long opening a store on a server, and each later call, waits while the server cannot be reached. */
+  serverWait?: { openMs: number; callMs: number };
 }
 
 export interface StoreKind {

@@ -1,18 +1,16 @@
-import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
 import { type Client, connectClient, STATEMENT_TIMEOUT_MS } from './client.ts';
-import { isConflict, isDisconnection, mayComeBack, translateError } from './failures.ts';
+import { isConflict, isDisconnection } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
 import { wasCommitted } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
+import { DEFAULT_WAIT_MS, repeat } from './repeating.ts';
 import { refuseNewer } from './schema-version.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
-/** A call fails if the server cannot be reached, or a conflict lasts, for this long. */
-const GIVE_UP_MS = 30_000;
 /** Calls of one process use at most this many connections at a time. */
 const MOST_CONNECTIONS = 4;
 
@@ -43,6 +41,8 @@ export interface Connection {
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Runs `work` on a connection without a transaction of its own. */
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** Does the same, but fails at once if the server cannot be reached. */
+  withClientOnce<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** Is called after every committed write. */
   onCommitted(listener: (verb: string) => void): void;
   close(): Promise<void>;
@@ -51,22 +51,24 @@ export interface Connection {
 interface ConnectOptions {
   actor: string | null;
   now(): number;
-  giveUpMs?: number;
+  /** Is called with the time of the server, which was read between two times of `performance.now()`. */
+  learnTime?(serverMs: number, sentAt: number, receivedAt: number): void;
+  /** How long a call waits for a server that cannot be reached, or while a conflict lasts. */
+  waitMs?: number;
   /** A connection that is open already. */
   first?: Client;
 }
 
-interface Opened {
+interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> {
   location: PostgresLocation;
   pool: Pool;
-  giveUpMs: number;
   listeners: ((verb: string) => void)[];
 }
 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
-  const { actor, now, giveUpMs = GIVE_UP_MS, first } = options;
+  const { actor, now, learnTime = () => {}, waitMs = DEFAULT_WAIT_MS, first } = options;
   const pool = createPool(() => connectClient(location), MOST_CONNECTIONS, first);
-  const opened: Opened = { location, pool, giveUpMs, listeners: [] };
+  const opened: Opened = { location, pool, learnTime, waitMs, listeners: [] };
   const connection: Connection = {
     ...{ location, actor, now },
     identity: { store: '', epoch: '', origin: null },
@@ -78,6 +80,7 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
       return repeat(opened, () => transact(opened, this, READ_HEAD, work), isDisconnection);
     },
     withClient: (work) => repeat(opened, () => usingClient(pool, work), isDisconnection),
+    withClientOnce: (work) => usingClient(pool, work),
     onCommitted: (listener) => void opened.listeners.push(listener),
     close: () => pool.close(),
   };
@@ -102,7 +105,8 @@ const READ_HEAD = (
 const WRITE_HEAD = (
   location: PostgresLocation,
 ): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)}
-  SELECT pg_current_xact_id()::text AS xid, (SELECT value FROM meta WHERE key = 'schema') AS version`;
+  SELECT pg_current_xact_id()::text AS xid, extract(epoch FROM clock_timestamp()) AS seconds,
+    (SELECT value FROM meta WHERE key = 'schema') AS version`;
 
 async function write<T>(
   opened: Opened,
@@ -129,21 +133,23 @@ async function write<T>(
 
 /** Runs `work` between `head` and COMMIT. The first statement of `work` is sent together with `head`. */
 async function transact<T>(
-  { location, pool }: Opened,
+  opened: Opened,
   { actor, now }: Pick<Connection, 'actor' | 'now'>,
   head: (location: PostgresLocation) => string,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const { location, pool } = opened;
   const client = await pool.take();
   let isBroken = true;
   try {
-    const begin = client.query(head(location)).then((results) => readHead(results, location));
+    const sentAt = performance.now();
+    const begin = client.query(head(location)).then((results) => readHead(opened, results, sentAt));
     const tx = transactionOn(client, { actor, now, prepared: location.prepared });
     const [begun, done] = await Promise.allSettled([begin, work(tx)]);
     // The error of the first statement explains those of the others.
     if (begun.status === 'rejected') throw begun.reason;
     if (done.status === 'rejected') throw done.reason;
-    isBroken = !(await commit(client, begun.value, location));
+    isBroken = !(await commit(client, begun.value, opened));
     return done.value;
   } catch (error) {
     isBroken = isDisconnection(error) || !(await rollBack(client));
@@ -154,9 +160,10 @@ async function transact<T>(
 }
 
 /** Returns the id of a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
-function readHead(results: unknown, location: PostgresLocation): string | null {
+function readHead({ location, learnTime }: Opened, results: unknown, sentAt: number): string | null {
   const row = (results as { rows: Row[] }[]).at(-1)!.rows[0];
   if (row === undefined) return null;
+  learnTime(Number(row.seconds) * 1000, sentAt, performance.now());
   refuseNewer(Number(row.version), location);
   return row.xid as string;
 }
@@ -165,7 +172,7 @@ function readHead(results: unknown, location: PostgresLocation): string | null {
  * Commits. If the connection is lost before the answer, asks the server on a new connection what became of the transaction.
  * Returns false if the connection cannot be used again. Throws if nothing was committed.
  */
-async function commit(client: Client, xid: string | null, location: PostgresLocation): Promise<boolean> {
+async function commit(client: Client, xid: string | null, { location, waitMs }: Opened): Promise<boolean> {
   try {
     const { command } = await client.query('COMMIT');
     if (command !== 'COMMIT')
@@ -173,7 +180,7 @@ async function commit(client: Client, xid: string | null, location: PostgresLoca
     return true;
   } catch (error) {
     if (xid === null || !isDisconnection(error)) throw error;
-    if (await wasCommitted(xid, () => connectClient(location))) return false;
+    if (await wasCommitted(xid, () => connectClient(location), waitMs)) return false;
     throw error;
   }
 }
@@ -196,26 +203,5 @@ async function usingClient<T>(pool: Pool, work: (client: Client) => Promise<T>):
     return result;
   } finally {
     pool.give(client, isBroken);
-  }
-}
-
-/** The longest pause between two tries. */
-const LONGEST_PAUSE_MS = 1000;
-
-/** Repeats `work` after errors that may not come again, with growing random pauses. */
-async function repeat<T>(
-  { location, giveUpMs }: Opened,
-  work: () => Promise<T>,
-  isRepeatable: (error: unknown) => boolean,
-): Promise<T> {
-  const start = performance.now();
-  for (let tries = 0; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      const mayRepeat = isRepeatable(error) || mayComeBack(error);
-      if (!mayRepeat || performance.now() - start > giveUpMs) throw translateError(error, location);
-      await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries));
-    }
   }
 }

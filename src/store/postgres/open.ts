@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
@@ -12,8 +13,11 @@ import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { readVersion } from './migrate.ts';
+import { DEFAULT_WAIT_MS, repeat } from './repeating.ts';
 import { refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
+import { type ServerClock, serverClock } from './server-clock.ts';
+import { postgresSignals } from './signals.ts';
 import { postgresStore } from './store.ts';
 
 const DEFAULTS: OpenOptions = {
@@ -22,7 +26,7 @@ const DEFAULTS: OpenOptions = {
   anyOwner: false,
   ifOlder: 'migrate',
   partsOnDemand: false,
-  now: Date.now,
+  clock: systemClock,
 };
 
 /** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
@@ -33,16 +37,26 @@ export async function openPostgres(
 ): Promise<OpenedStore> {
   const options = { ...DEFAULTS, ...given };
   const location = readLocation(url, environment);
-  const { client, found } = await openClient(location, options);
+  const { openMs, callMs } = options.serverWait ?? { openMs: DEFAULT_WAIT_MS, callMs: DEFAULT_WAIT_MS };
+  const clock = serverClock(options.clock);
+  const { client, found } = await repeat({ location, waitMs: openMs }, () =>
+    openClient(location, options, clock),
+  );
   if (client === null) return openEmpty(url, options, environment);
-  const connection = connect(location, { actor: options.actor, now: options.now, first: client });
+  const connection = connect(location, {
+    ...{ actor: options.actor, now: clock.now, learnTime: clock.learn, waitMs: callMs },
+    first: client,
+  });
   try {
     await readIdentity(connection);
     const state = stateDirectory(join(queuectlHome(environment), `${connection.identity.store}.d`));
     mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
+    const { signals, flush } = postgresSignals(connection, environment);
     return {
-      store: storeOf(connection),
+      store: storeOf(connection, flush),
       stateDirectory: state,
+      signals,
+      clock,
       created: found === 0,
       schema: { found, known: SCHEMA_VERSION },
       warning: null,
@@ -53,10 +67,11 @@ export async function openPostgres(
   }
 }
 
-function storeOf(connection: Connection) {
+function storeOf(connection: Connection, flushSignals: () => Promise<void>) {
   const stopFolding = foldAfterWrites(connection);
   return postgresStore(connection, async () => {
     stopFolding();
+    await flushSignals();
     await connection.close();
   });
 }
@@ -65,11 +80,12 @@ function storeOf(connection: Connection) {
 async function openClient(
   location: PostgresLocation,
   { ifMissing, ifOlder }: OpenOptions,
+  clock: ServerClock,
 ): Promise<{ client: Client | null; found: number }> {
   let client: Client | null = null;
   try {
     client = await connectClient(location);
-    await refuseServer(client);
+    await refuseServer(client, clock);
     const found = await readVersion(client, location);
     refuseNewer(found, location);
     if (ifOlder === 'refuse') refuseOlder(found, location);
@@ -88,7 +104,7 @@ async function openClient(
     return { client, found };
   } catch (error) {
     await client?.end().catch(() => {});
-    throw translateError(error, location);
+    throw error;
   }
 }
 

@@ -2,22 +2,24 @@ import { pause } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 
-/** A server ends a transaction whose client is gone much sooner than this. */
-const GIVE_UP_MS = 60_000;
 const LONGEST_PAUSE_MS = 500;
 /** PostgreSQL's error for a transaction id that it does not know yet, as after a crash that lost the transaction. */
 const IN_FUTURE = '22023';
 
-/** Tells whether a transaction was committed whose answer was lost. Asks the server until it knows. */
-export async function wasCommitted(xid: string, connect: () => Promise<Client>): Promise<boolean> {
+/** Tells whether a transaction was committed whose answer was lost. Throws if the server does not tell for `waitMs`. */
+export async function wasCommitted(
+  xid: string,
+  connect: () => Promise<Client>,
+  waitMs: number,
+): Promise<boolean> {
   const start = performance.now();
   for (let tries = 0; ; tries++) {
     const status = await statusOf(xid, connect);
     if (status === 'committed') return true;
     if (status === 'aborted') return false;
-    if (performance.now() - start > GIVE_UP_MS)
+    if (performance.now() - start > waitMs)
       throw new QueueError(
-        'store-unavailable',
+        'store-unreachable',
         'the connection was lost during a commit, and it is unknown whether the change was saved',
         'check whether the change was made before you repeat it',
       );
