@@ -114,7 +114,7 @@ test('a call fails with one line when the server stays away', async () => {
   await addSetting(db, 'a');
   proxy.close();
   const error = await addSetting(db, 'b').catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'store-unavailable', exitCode: 5 });
+  expect(error).toMatchObject({ code: 'store-unreachable', exitCode: 5 });
   await db.close();
   await store.close();
   await cleanup();

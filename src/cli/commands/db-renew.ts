@@ -6,7 +6,7 @@ import { printResult } from '../print-result.ts';
 
 export default defineCommand({
   name: 'db renew',
-  summary: 'Turn a restored copy of a queue in PostgreSQL into a queue of its own',
+  summary: 'Make a queue usable after pg_restore',
   access: 'write',
   flags: { yes: { short: 'y', help: 'do not ask for confirmation' } },
   examples: ['queuectl db renew', 'queuectl db renew --yes --db postgres://app@db2/app'],

@@ -94,17 +94,19 @@ const settings = ({ schema }: PostgresLocation): string => `
   SET LOCAL search_path = ${quoteName(schema)}, pg_temp; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
   SET LOCAL idle_in_transaction_session_timeout = 5000; SET LOCAL plan_cache_mode = force_generic_plan;`;
 /**
- * Reads use the index that was made for them, whatever the server's statistics are. A plan that cannot do without a scan of
- * a table looks so expensive then that older servers would compile it, which takes longer than to run it.
+ * Makes PostgreSQL use the index that was made for a statement, whatever its statistics are. A plan may be made while the tables
+ * are empty, and be used until the server analyzes them. A plan that cannot do without a scan of a table looks so expensive then
+ * that older servers would compile it, which takes longer than to run it.
  */
-const READ_HEAD = (
-  location: PostgresLocation,
-): string => `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)}
-  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off`;
+const PREFER_INDEXES =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;';
+const READ_HEAD = (location: PostgresLocation): string =>
+  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)} ${PREFER_INDEXES}`;
 /** Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). */
 const WRITE_HEAD = (
   location: PostgresLocation,
-): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)}
+): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)} ${PREFER_INDEXES}
+  SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
   SELECT pg_current_xact_id()::text AS xid, extract(epoch FROM clock_timestamp()) AS seconds,
     (SELECT value FROM meta WHERE key = 'schema') AS version`;
 

@@ -194,15 +194,25 @@ function groupByEffect(dependents: Dependent[], conditions: Dependency['on'][]) 
  * rare, and the transaction is repeated.
  */
 export async function reopenDependencies(tx: Transaction, ids: string[]): Promise<void> {
-  const block = async (rows: { number: number }[]): Promise<void> => {
-    const numbers = [...new Set(rows.map((row) => row.number))];
-    if (numbers.length > 0) await tx.run(sql.blockAgain, numbers);
-  };
+  const numbers = (await tx.all(sql.numbersOfJobs, ids)).map((row) => row.number as number);
   const [parents, children] = await Promise.all([
-    tx.all(sql.lockParentsOf, ids),
-    tx.all(sql.lockFailedChildren, ids),
+    tx.all<LockedJob>(sql.lockParentsOf, numbers),
+    tx.all<LockedJob>(sql.lockFailedChildren, numbers),
   ]);
-  // What was waited for is looked at in new statements.
-  if (parents.length > 0) await block(await tx.all(sql.reopenParents, ids));
-  if (children.length > 0) await block(await tx.all(sql.reopenChildren, ids));
+  const unfinished = parents.filter((job) => job.phase !== 'ended');
+  const waiting = children.filter((job) => job.phase !== 'ended' && job.phase !== 'running');
+  const reopen = async (statement: string, others: LockedJob[]): Promise<void> => {
+    if (others.length === 0) return;
+    const otherNumbers = others.map((job) => job.number);
+    const rows = await tx.all(statement, numbers, otherNumbers);
+    const blocked = [...new Set(rows.map((row) => row.number as number))];
+    if (blocked.length > 0) await tx.run(sql.blockAgain, blocked);
+  };
+  await reopen(sql.reopenParents, unfinished);
+  await reopen(sql.reopenChildren, waiting);
+}
+
+interface LockedJob {
+  number: number;
+  phase: string;
 }

@@ -72,24 +72,16 @@ function numbersOf(plan: ScanPlan, filter: StoreFilter, bounds: Bounds, limit: n
   if (plan.scan === 'all') return sql.scans.all(range, most);
   if (plan.scan === 'byName') return sql.scans.byName(range, most, bind(filter.name!, 'text'));
   const { phases, due } = plan;
-  const byPhase = sql.scans.byPhase(
-    ...([
-      range,
-      most,
-      bind(
-        phases.map((key) => key.queue),
-        'bigint[]',
-      ),
-    ] as const),
-    bind(
-      phases.map((key) => key.state),
-      'text[]',
-    ),
-    bind(
-      phases.map((key) => key.phase),
-      'text[]',
-    ),
-  );
+  const column = (name: 'queue' | 'state' | 'phase', type: string): string => {
+    const values = phases.map((key) => key[name]);
+    return bind(values, type);
+  };
+  const columns = [
+    column('queue', 'bigint[]'),
+    column('state', 'text[]'),
+    column('phase', 'text[]'),
+  ] as const;
+  const byPhase = sql.scans.byPhase(range, most, ...columns);
   if (due.length === 0) return byPhase;
   const now = bind(filter.waiting!.now, 'bigint');
   return `${byPhase} UNION ALL (${sql.scans.byDue(range, most, bind(due, 'bigint[]'), now, MAX_DUE)})`;

@@ -5,13 +5,13 @@ import type { PostgresLocation } from './location.ts';
 import schema from './schema.ts';
 import { FIRST_VERSION, MIGRATIONS, refuseNewer } from './schema-version.ts';
 
+/** Reads the catalog. `to_regclass` may answer from memory, and then does not see what was created while a lock was awaited. */
+const META_SQL = `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname = $1 AND relname = 'meta'`;
+
 /** Returns the schema version, or 0 if the schema has no queue. Changes nothing. */
 export async function readVersion(client: Client, { schema: name }: PostgresLocation): Promise<number> {
-  // to_regclass would not do, because it may not find a table that was created while this transaction waited for a lock.
-  const { rows: found } = await client.query(
-    `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relname = 'meta'`,
-    [name],
-  );
+  const { rows: found } = await client.query(META_SQL, [name]);
   if (found.length === 0) return 0;
   const { rows } = await client.query(`SELECT value FROM ${quoteName(name)}.meta WHERE key = 'schema'`);
   return Number(rows[0]?.value ?? 0);

@@ -1,19 +1,37 @@
 import { jobChange } from '../change-jobs.ts';
-import { FROM_JOB, JOB, SLOT_OF_STARTED } from './fragments.ts';
+import { FROM_JOB, isOneOf, JOB, SLOT_OF_STARTED } from './fragments.ts';
 
+/**
+ * The orders of the partial indexes. A statement that reads the first row in such an order is planned with that index, whatever
+ * the server's statistics are.
+ */
+const BY_READY = 'queue, priority DESC, number';
+const BY_WAITING = 'queue, due_at';
+const BY_RUNNING = 'queue, worker_id';
 /** Finds the queues that have jobs in a phase. It steps over the index from one queue to the next, so other queues cost nothing. */
-const queuesWith = (phase: string): string => `SELECT queue FROM (WITH RECURSIVE step AS (
-    SELECT min(queue) AS queue FROM job WHERE phase = '${phase}'
-    UNION ALL SELECT (SELECT min(queue) FROM job WHERE phase = '${phase}' AND job.queue > step.queue) FROM step
-    WHERE step.queue IS NOT NULL) SELECT queue FROM step) AS found WHERE queue IS NOT NULL`;
+const queuesWith = (phase: string, order: string): string => {
+  const next = (condition: string): string =>
+    `(SELECT queue FROM job WHERE phase = '${phase}' ${condition} ORDER BY ${order} LIMIT 1)`;
+  return `SELECT queue FROM (WITH RECURSIVE step AS (SELECT ${next('')} AS queue
+    UNION ALL SELECT ${next('AND job.queue > step.queue')} FROM step WHERE step.queue IS NOT NULL)
+    SELECT queue FROM step) AS found WHERE queue IS NOT NULL`;
+};
+/** Reads a column of the first job of a queue in a phase. PostgreSQL may answer EXISTS and `min` by reading all of them. */
+const firstJob = (column: string, phase: string, order: string): string =>
+  `(SELECT ${column} FROM job WHERE phase = '${phase}' AND job.queue = queue.number ORDER BY ${order} LIMIT 1)`;
+const HAS_READY = `${firstJob('1', 'ready', BY_READY)} IS NOT NULL`;
+const FIRST_DUE = firstJob('due_at', 'waiting', BY_WAITING);
+/** The subquery keeps PostgreSQL from using job_waiting, which does not have the state. It uses job_by_queue. */
+const HAS_RETRY = `(SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = (SELECT 'waiting')
+  LIMIT 1) IS NOT NULL`;
 /** Returns the queues of $1, or all, that are not paused and have waiting jobs. Counters may lag behind, so it reads the indexes. */
 export const openQueues = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
   CASE WHEN concurrency IS NOT NULL
     THEN (SELECT count(*) FROM job WHERE phase = 'running' AND job.queue = queue.number) END AS running,
-  EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
-  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
+  ${HAS_READY} AS ready,
+  ${FIRST_DUE} AS due_at
   FROM queue WHERE paused_at IS NULL AND ($1::text[] IS NULL OR name = ANY($1))
-  AND number IN (${queuesWith('ready')} UNION ${queuesWith('waiting')})`;
+  AND number = ANY (ARRAY(${queuesWith('ready', BY_READY)} UNION ${queuesWith('waiting', BY_WAITING)}))`;
 /** Returns the value of max-concurrent-jobs, if it is set, and the number of running jobs. */
 export const runningLimit = `SELECT value, (SELECT count(*) FROM job WHERE phase = 'running') AS running
   FROM setting WHERE key = $1`;
@@ -33,7 +51,7 @@ const headsOf = (
   most: number,
 ): string => `SELECT open.queue, head.number, head.priority FROM unnest(${queues}::bigint[]) AS open (queue),
   LATERAL (SELECT number, priority FROM job WHERE phase = 'ready' AND job.queue = open.queue
-    ORDER BY priority DESC, number LIMIT ${most}) AS head`;
+    ORDER BY ${BY_READY} LIMIT ${most}) AS head`;
 /** Returns the first ready jobs of each of these queues. */
 export const readyHeads = (most: number): string => headsOf('$1', most);
 /** Returns the first ready jobs of each priority below $2, for at most $3 priorities. Steps from one priority to the next. */
@@ -43,7 +61,8 @@ export const readyHeadsByPriority = (most: number): string => {
   return `WITH RECURSIVE step AS (SELECT ${below('$2')} AS priority, 1 AS ordinal
     UNION ALL SELECT ${below('step.priority')}, ordinal + 1 FROM step WHERE step.priority IS NOT NULL AND ordinal < $3)
   SELECT step.priority, head.number, head.since FROM step, LATERAL (SELECT number, greatest(due_at, created_at) AS since
-    FROM job WHERE phase = 'ready' AND queue = $1 AND priority = step.priority ORDER BY number LIMIT ${most}) AS head
+    FROM job WHERE phase = 'ready' AND queue = $1 AND priority BETWEEN step.priority AND step.priority
+    ORDER BY ${BY_READY} LIMIT ${most}) AS head
   ORDER BY step.priority DESC, head.number`;
 };
 
@@ -56,6 +75,7 @@ const take = (chosen: string, order: string): string => `WITH chosen AS MATERIAL
       attempt = nextval('attempt_number_seq'), worker_id = $1, started_at = $2, updated_at = $2, due_at = NULL,
       duration_ms = NULL, unique_slot = ${SLOT_OF_STARTED}
     FROM chosen, queue WHERE job.number = chosen.number AND queue.number = job.queue
+      AND ${isOneOf('job.number', 'number', 'chosen')}
     RETURNING ${JOB}, queue.number AS queue_number, job.bytes, chosen.state AS old_state,
       greatest(0, $2 - chosen.due_at) AS wait_ms),
   started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms)
@@ -67,13 +87,15 @@ const take = (chosen: string, order: string): string => `WITH chosen AS MATERIAL
 
 /** A claim looks at this many more jobs than it takes, because other claims may be taking the first ones. */
 const SPARE = 48;
+/** Is checked again for a job that was changed meanwhile. PostgreSQL does not see that job_ready has these jobs, and uses numbers. */
+const IS_READY = "phase || '' = 'ready'";
 /**
- * Takes the first ready jobs of these queues, without those that somebody else has locked. The condition on the phase is checked
- * again for a job that was changed meanwhile. With a parameter as LIMIT, PostgreSQL would read all ready jobs.
+ * Takes the first ready jobs of these queues, without those that somebody else has locked. With a parameter as LIMIT, PostgreSQL
+ * would read all ready jobs.
  */
 export const takeFirst = (limit: number): string =>
   take(
-    `SELECT number, state, due_at FROM job WHERE phase = 'ready' AND number = ANY (ARRAY(
+    `SELECT number, state, due_at FROM job WHERE ${IS_READY} AND number = ANY (ARRAY(
       SELECT head.number FROM (${headsOf('$4', limit + SPARE)}) AS head
       ORDER BY head.priority DESC, head.number LIMIT ${limit + SPARE}))
     ORDER BY priority DESC, number LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`,
@@ -81,7 +103,7 @@ export const takeFirst = (limit: number): string =>
   );
 /** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
 export const takeChosen = take(
-  `SELECT number, state, due_at FROM job WHERE phase = 'ready' AND number = ANY($4)
+  `SELECT number, state, due_at FROM job WHERE ${IS_READY} AND number = ANY($4)
     ORDER BY array_position($4::bigint[], number) LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`,
   'array_position($4::bigint[], number)',
 );
@@ -93,12 +115,8 @@ export const holdUnreadable = jobChange({
 });
 
 /** Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
-export const busyQueues = `SELECT name FROM queue WHERE
-  EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.queue = queue.number)
-  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
-    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= $1)
-    OR EXISTS (SELECT 1 FROM job WHERE phase IN ('waiting', 'held', 'blocked') AND phase = 'waiting'
-      AND job.queue = queue.number AND state = 'failed')))`;
+export const busyQueues = `SELECT name FROM queue WHERE ${firstJob('1', 'running', BY_RUNNING)} IS NOT NULL
+  OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY}))`;
 
 const CLAIMED_JOB = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason ${FROM_JOB}`;
 export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $1`;
@@ -106,9 +124,9 @@ export const runningJobs = `${CLAIMED_JOB} WHERE phase = 'running'`;
 export const endReasons = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
   WHERE phase = 'running' AND job.worker_id = $1 AND end_reason IS NOT NULL`;
 /** Returns the end reason before the change. */
-export const markAttempt = `WITH before AS MATERIALIZED (SELECT number, end_reason FROM attempt
+export const markAttempt = `WITH before AS MATERIALIZED (SELECT end_reason FROM attempt
     WHERE number = $2 AND token = $3 AND finished_at IS NULL FOR NO KEY UPDATE),
-  marked AS (UPDATE attempt SET end_reason = $1 FROM before WHERE attempt.number = before.number AND before.end_reason IS NULL)
+  marked AS (UPDATE attempt SET end_reason = $1 FROM before WHERE attempt.number = $2 AND before.end_reason IS NULL)
   SELECT end_reason FROM before`;
 export const adoptJob = `UPDATE job SET token = token + 1, worker_id = $1
   WHERE number = $2 AND token = $3 AND worker_id IS NOT NULL`;

@@ -25,10 +25,10 @@ export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = CASE WH
   updated_at = CASE WHEN phase = 'ended' THEN updated_at ELSE $2 END,
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > $2 THEN 'waiting' ELSE 'ready' END
   WHERE number = ANY($1)`;
-export const meetDependencies = `UPDATE dependency SET phase = 'met' FROM unnest($2::bigint[]) AS satisfied (child)
-  WHERE parent = $1 AND dependency.child = satisfied.child`;
-export const failDependencies = `UPDATE dependency SET phase = 'failed' FROM unnest($2::bigint[]) AS unsatisfied (child)
-  WHERE parent = $1 AND dependency.child = unsatisfied.child`;
+const setPhase = (phase: string): string => `UPDATE dependency SET phase = '${phase}'
+  WHERE parent = $1 AND phase = 'open' AND child = ANY($2)`;
+export const meetDependencies = setPhase('met');
+export const failDependencies = setPhase('failed');
 export const holdBlocked = jobChange({
   where: 'number = ANY($6)',
   set: "phase = 'held', last_error = $7, updated_at = $5, blockers = blockers - 1",
@@ -41,21 +41,17 @@ export const cancelBlocked = jobChange({
 });
 export const explainHold = 'UPDATE job SET last_error = $2, blockers = blockers - 1 WHERE number = ANY($1)';
 
+export const numbersOfJobs = 'SELECT number FROM job WHERE id = ANY($1)';
 /** Locks the parents of these jobs, so that none of them ends before their dependencies are reopened. */
-export const lockParentsOf = `SELECT number FROM job WHERE number = ANY (ARRAY(SELECT parent FROM dependency
-    JOIN job AS child ON child.number = dependency.child WHERE child.id = ANY($1)))
+export const lockParentsOf = `SELECT number, phase FROM job
+  WHERE number = ANY (ARRAY(SELECT parent FROM dependency WHERE child = ANY($1))) ORDER BY number FOR NO KEY UPDATE`;
+export const reopenParents = `UPDATE dependency SET phase = 'open'
+  WHERE child = ANY($1) AND parent = ANY($2) AND phase <> 'open' RETURNING child AS number`;
+export const lockFailedChildren = `SELECT number, phase FROM job
+  WHERE number = ANY (ARRAY(SELECT child FROM dependency WHERE parent = ANY($1) AND dependency.phase = 'failed'))
   ORDER BY number FOR NO KEY UPDATE`;
-/** Reopens the dependencies of these jobs on parents that have not ended. */
-export const reopenParents = `UPDATE dependency SET phase = 'open' FROM job AS child, job AS parent
-  WHERE child.id = ANY($1) AND dependency.child = child.number AND dependency.phase <> 'open'
-  AND parent.number = dependency.parent AND parent.phase <> 'ended' RETURNING child.number`;
-export const lockFailedChildren = `SELECT job.number FROM job JOIN dependency ON dependency.child = job.number
-  JOIN job AS parent ON parent.number = dependency.parent
-  WHERE parent.id = ANY($1) AND dependency.phase = 'failed' ORDER BY job.number FOR NO KEY UPDATE OF job`;
-/** Reopens the failed dependencies of waiting or held children on these jobs. */
-export const reopenChildren = `UPDATE dependency SET phase = 'open' FROM job AS child, job AS parent
-  WHERE parent.id = ANY($1) AND dependency.parent = parent.number AND dependency.phase = 'failed'
-  AND child.number = dependency.child AND child.phase IN ('ready', 'waiting', 'blocked', 'held') RETURNING child.number`;
+export const reopenChildren = `UPDATE dependency SET phase = 'open'
+  WHERE parent = ANY($1) AND phase = 'failed' AND child = ANY($2) RETURNING child AS number`;
 export const blockAgain = `UPDATE job SET phase = CASE WHEN phase = 'held' THEN 'held' ELSE 'blocked' END,
   blockers = (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
   WHERE number = ANY($1)`;

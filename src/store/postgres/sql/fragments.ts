@@ -16,3 +16,10 @@ export const FROM_JOB = 'FROM job JOIN queue ON queue.number = job.queue';
 export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';
 /** The new `unique_slot` of a job that starts. */
 export const SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELSE unique_slot END";
+
+/**
+ * Repeats the condition of a join with a WITH clause in a form that always uses the index of the column. Otherwise PostgreSQL
+ * reads the whole index if its statistics say that the table is empty.
+ */
+export const isOneOf = (column: string, value: string, clause: string): string =>
+  `${column} = ANY (ARRAY(SELECT ${value} FROM ${clause}))`;

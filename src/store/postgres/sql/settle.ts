@@ -1,8 +1,8 @@
 import { jobChange } from '../change-jobs.ts';
-import { SLOT_OF_ENDED } from './fragments.ts';
+import { isOneOf, SLOT_OF_ENDED } from './fragments.ts';
 
 /** The columns of a settlement, which is an object of a JSON array. `if_cancelled` is described in settle.ts. */
-const GIVEN = `json_to_recordset($1) AS one (ordinal bigint, if_cancelled boolean, job bigint, token bigint, attempt bigint,
+const GIVEN = `SELECT * FROM json_to_recordset($1) AS one (ordinal bigint, if_cancelled boolean, job bigint, token bigint, attempt bigint,
   state text, phase text, attempts bigint, crashes bigint, due_at bigint, ended_at bigint, at bigint, exit_code bigint,
   error text, duration_ms bigint, remaining_bytes bigint, output_bytes bigint, truncated bigint, left_behind text, why text,
   kind text, detail text, figure text, counts_run_time boolean)`;
@@ -12,12 +12,14 @@ const GIVEN = `json_to_recordset($1) AS one (ordinal bigint, if_cancelled boolea
  * same moment, and chooses the settlement after that. $2 to $4 are the outputs to keep. $5 and $6 are the time and the actor of
  * the events. `worker_id IS NOT NULL` means that the job is running, and does not make PostgreSQL read all running jobs.
  */
-export const settleJobs = `WITH locked AS MATERIALIZED (
+export const settleJobs = `WITH given AS MATERIALIZED (${GIVEN}),
+  locked AS MATERIALIZED (
     SELECT one.*, coalesce(end_reason = 'cancelled', false) AS is_cancelled, attempt.ordinal AS run, attempt.started_at,
       attempt.worker_id, least(wait_ms, greatest(0, attempt.started_at - created_at)) AS wait_ms,
       greatest(attempt.started_at, one.at) AS attempt_ended_at
-    FROM ${GIVEN} JOIN job ON job.number = one.job JOIN attempt ON attempt.number = one.attempt
+    FROM given AS one JOIN job ON job.number = one.job JOIN attempt ON attempt.number = one.attempt
     WHERE job.token = one.token AND job.worker_id IS NOT NULL
+      AND ${isOneOf('job.number', 'job', 'given')} AND ${isOneOf('attempt.number', 'attempt', 'given')}
     ORDER BY job.number FOR NO KEY UPDATE OF job, attempt),
   chosen AS MATERIALIZED (SELECT * FROM locked WHERE if_cancelled IS NULL OR if_cancelled = is_cancelled),
   settled AS (UPDATE job SET state = chosen.state, phase = chosen.phase, attempts = chosen.attempts, crashes = chosen.crashes,
@@ -25,14 +27,14 @@ export const settleJobs = `WITH locked AS MATERIALIZED (
       duration_ms = coalesce(chosen.duration_ms, greatest(0, chosen.at - job.started_at)), worker_id = NULL,
       bytes = bytes + remaining_bytes,
       unique_slot = CASE WHEN chosen.phase = 'ended' THEN ${SLOT_OF_ENDED} ELSE unique_slot END
-    FROM chosen WHERE job.number = chosen.job
+    FROM chosen WHERE job.number = chosen.job AND ${isOneOf('job.number', 'job', 'chosen')}
     RETURNING ordinal, if_cancelled, chosen.attempt, number, id, queue, coalesce(name, '') AS name, bytes, job.state, job.phase,
       waited_for, remaining_bytes, figure, kind, detail, chosen.worker_id, run, attempt_ended_at, wait_ms,
       CASE WHEN counts_run_time THEN coalesce(chosen.duration_ms, attempt_ended_at - chosen.started_at) END AS run_ms),
   ended AS (UPDATE attempt SET finished_at = attempt_ended_at, why = chosen.why, exit_code = chosen.exit_code,
       error = chosen.error, output_bytes = chosen.output_bytes, truncated = chosen.truncated,
       left_behind = chosen.left_behind, duration_ms = chosen.duration_ms
-    FROM chosen WHERE attempt.number = chosen.attempt),
+    FROM chosen WHERE attempt.number = chosen.attempt AND ${isOneOf('attempt.number', 'attempt', 'chosen')}),
   kept AS (INSERT INTO output (attempt, bytes, stderr)
     SELECT kept.* FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) AS kept (attempt, bytes, stderr)
     JOIN settled ON settled.attempt = kept.attempt),
