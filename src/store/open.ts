@@ -29,6 +29,9 @@ export type IfOlder = 'refuse' | 'keep' | 'migrate';
 /** What happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
 export type IfMissing = 'create' | 'refuse' | 'empty';
 
+/** How long commands wait by default for a server that cannot be reached. */
+export const DEFAULT_STORE_TIMEOUT_MS = 30_000;
+
 export interface OpenOptions {
   ifMissing: IfMissing;
   /** Names the user of the store in its events. */

@@ -88,7 +88,9 @@ export default defineCommand({
     };
     void sweep(app, context.location, log);
     const store = perCallStore(app.store.epoch, async () => {
-      const options = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
+      const { anyOwner } = context;
+      // The supervisor must not wait long for a server, because its workers may need it.
+      const options = { access: 'work', ifMissing: 'refuse', anyOwner, storeTimeoutMs: 2000 } as const;
       return (await openApp(context.location, actorOf(context.environment), options)).store;
     });
     const ignoreHangup = processes.ignoresSignal(SIGHUP_NUMBER);
@@ -127,6 +129,8 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   if (input.has('drain')) args.push('--drain');
   if (input.has('clean-env')) args.push('--clean-env');
   if (context.io.quiet) args.push('--quiet');
+  const timeout = input.one('store-timeout');
+  if (timeout !== undefined) args.push('--store-timeout', timeout);
   return args;
 }
 

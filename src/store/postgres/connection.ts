@@ -1,5 +1,6 @@
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
+import { DEFAULT_STORE_TIMEOUT_MS } from '../open.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
 import { type Client, connectClient, STATEMENT_TIMEOUT_MS } from './client.ts';
@@ -7,7 +8,7 @@ import { isConflict, isDisconnection } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
 import { wasCommitted } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
-import { DEFAULT_WAIT_MS, repeat } from './repeating.ts';
+import { repeat } from './repeating.ts';
 import { refuseNewer } from './schema-version.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
@@ -66,7 +67,7 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
 }
 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
-  const { actor, now, learnTime = () => {}, waitMs = DEFAULT_WAIT_MS, first } = options;
+  const { actor, now, learnTime = () => {}, waitMs = DEFAULT_STORE_TIMEOUT_MS, first } = options;
   const pool = createPool(() => connectClient(location), MOST_CONNECTIONS, first);
   const opened: Opened = { location, pool, learnTime, waitMs, listeners: [] };
   const connection: Connection = {

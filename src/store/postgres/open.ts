@@ -4,7 +4,7 @@ import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
-import type { OpenedStore, OpenOptions } from '../open.ts';
+import { DEFAULT_STORE_TIMEOUT_MS, type OpenedStore, type OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
 import { type Client, connectClient } from './client.ts';
 import { type Connection, connect } from './connection.ts';
@@ -13,7 +13,7 @@ import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { readVersion } from './migrate.ts';
-import { DEFAULT_WAIT_MS, repeat } from './repeating.ts';
+import { repeat } from './repeating.ts';
 import { refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
@@ -37,7 +37,7 @@ export async function openPostgres(
 ): Promise<OpenedStore> {
   const options = { ...DEFAULTS, ...given };
   const location = readLocation(url, environment);
-  const { openMs, callMs } = options.serverWait ?? { openMs: DEFAULT_WAIT_MS, callMs: DEFAULT_WAIT_MS };
+  const { openMs = DEFAULT_STORE_TIMEOUT_MS, callMs = openMs } = options.serverWait ?? {};
   const clock = serverClock(options.clock);
   const { client, found } = await repeat({ location, waitMs: openMs }, () =>
     openClient(location, options, clock),

@@ -2,8 +2,6 @@ import { pause } from '../../core/clock.ts';
 import { mayComeBack, translateError } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
 
-/** How long a call waits by default for a server that cannot be reached, or while a conflict lasts. */
-export const DEFAULT_WAIT_MS = 30_000;
 /** The longest pause between two tries. */
 const LONGEST_PAUSE_MS = 1000;
 
