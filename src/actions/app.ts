@@ -52,10 +52,9 @@ export interface OpenOptions {
   partsOnDemand?: boolean;
   /** How long to wait for the server of a store while it cannot be reached. The default is 30s. */
   storeTimeoutMs?: number | undefined;
+  /** How long each call waits after the store was opened. The default is `storeTimeoutMs`. */
+  callTimeoutMs?: number | undefined;
 }
-
-/** A worker repeats its calls itself, so each of them waits only this long for a server. */
-const WORKER_CALL_MS = 2000;
 
 /** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
 export async function openApp(
@@ -68,7 +67,7 @@ export async function openApp(
   guardExit();
   const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const serverWait = { openMs, callMs: access === 'work' ? Math.min(openMs, WORKER_CALL_MS) : openMs };
+    const serverWait = { openMs, callMs: given.callTimeoutMs ?? openMs };
     const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, clock: systemClock };
     const opened = await openStore(location, { ...options, serverWait });
     return { ...opened, random: Math.random, newId: idMaker(Math.random) };

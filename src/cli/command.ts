@@ -38,7 +38,7 @@ export interface Context {
   /** How long to wait for the server of the store. Undefined means the default. */
   storeTimeoutMs: number | undefined;
   /** Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. */
-  app(options?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
+  app(options?: { ifMissing?: IfMissing; actor?: string; callTimeoutMs?: number }): Promise<App>;
 }
 
 export interface Input {

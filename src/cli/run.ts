@@ -85,6 +85,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
           ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
           storeTimeoutMs: context.storeTimeoutMs,
+          callTimeoutMs: options.callTimeoutMs,
           partsOnDemand: found.command.access !== 'work',
         });
         return app;

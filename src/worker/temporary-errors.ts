@@ -5,6 +5,9 @@ const RETRY_PAUSE_MS = 1000;
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException | null)?.code);
 const DISK_FULL_CODES = ['disk-full', 'ENOSPC'];
 
+/** Workers and supervisors repeat calls of the store themselves, so each call waits only this long for a server. */
+export const CALL_TIMEOUT_MS = 1000;
+
 /** Tells whether an error is temporary: the store is busy or cannot be reached, or the disk is full. */
 export function isTemporary(error: unknown): boolean {
   return codeOf(error) === 'store-busy' || isUnreachable(error) || DISK_FULL_CODES.includes(codeOf(error));

@@ -19,6 +19,7 @@ import { perCallStore } from '../../worker/per-call-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
+import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { detach } from '../detach.ts';
 import { argumentsWithoutUrl } from '../hide-url.ts';
@@ -89,8 +90,8 @@ export default defineCommand({
     void sweep(app, context.location, log);
     const store = perCallStore(app.store.epoch, async () => {
       const { anyOwner } = context;
-      // The supervisor must not wait long for a server, because its workers may need it.
-      const options = { access: 'work', ifMissing: 'refuse', anyOwner, storeTimeoutMs: 2000 } as const;
+      const storeTimeoutMs = CALL_TIMEOUT_MS;
+      const options = { access: 'work', ifMissing: 'refuse', anyOwner, storeTimeoutMs } as const;
       return (await openApp(context.location, actorOf(context.environment), options)).store;
     });
     const ignoreHangup = processes.ignoresSignal(SIGHUP_NUMBER);

@@ -38,9 +38,8 @@ export function createSender(send: (kind: SignalKind) => Promise<void>): SignalS
   const plan = (): void => {
     if (requested === null || sending !== null || timer !== null) return;
     const waitMs = lastAt + WAKE_EVERY_MS - performance.now();
-    if (waitMs <= 0) return sendNow();
-    timer = setTimeout(sendNow, waitMs);
-    timer.unref();
+    if (waitMs <= 0) sendNow();
+    else timer = setTimeout(sendNow, waitMs).unref();
   };
   const sendAll = async (): Promise<void> => {
     while (requested !== null || sending !== null) {
