@@ -109,13 +109,13 @@ export function toClaimedJob(row: Row): ClaimedJob {
     claim: toClaim(row),
     ordinal: row.runs as number,
     endReason: row.end_reason as EndReason | null,
-    otherHost: null,
+    otherHost: (row.other_host ?? null) as string | null,
   });
 }
 
 export function toAttempt(row: Row): Attempt {
   const read = { truncated: row.truncated === 1, leftBehind: parseJson(row.leftBehind, []) };
-  return { ...row, ...read, otherHost: null } as unknown as Attempt;
+  return { ...row, ...read, otherHost: row.otherHost ?? null } as unknown as Attempt;
 }
 
 type OrderedProcess = RegisteredProcess & { order: StopOrder | null };

@@ -32,7 +32,7 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
     return await app.store.claim({ workerId: id, limit, ahead, queues, settlements }, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);
-    worker.lostAnswers.possible ||= limit > 0;
+    worker.lostAnswers.possible ||= limit + ahead > 0;
     throw error;
   }
 }

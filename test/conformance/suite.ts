@@ -12,6 +12,7 @@ import { fields } from './fields.ts';
 import { figuresOverTime } from './figures.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
+import { hosts } from './hosts.ts';
 import { idempotency } from './idempotency.ts';
 import { insert } from './insert.ts';
 import { lists } from './lists-and-counts.ts';
@@ -67,7 +68,7 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
     'wishes and own claims': wishes,
     seal,
   },
-  workers: { workers },
+  workers: { workers, 'several hosts': hosts },
   queues: { queues, settings },
   schedules: { schedules },
   events: { events },
@@ -107,8 +108,8 @@ function describeTopic(
 async function onFreshStore(open: () => Promise<OpenedForTest>, run: Case): Promise<void> {
   const { store, reopen, cleanup } = await open();
   const opened = new Set<Store>([store]);
-  const another = async (actor?: string): Promise<Store> => {
-    const next = await reopen(actor);
+  const another = async (actor?: string, host?: string): Promise<Store> => {
+    const next = await reopen(actor, host);
     opened.add(next);
     return next;
   };

@@ -2,16 +2,16 @@ import type { Store } from '../../src/store/store.ts';
 
 export interface OpenedForTest {
   store: Store;
-  /** Opens another connection to the same store, as `actor`. The first may still be open. */
-  reopen(actor?: string): Promise<Store>;
+  /** Opens another connection to the same store, as `actor`, and as a host with this id. The first may still be open. */
+  reopen(actor?: string, host?: string): Promise<Store>;
   /** Runs after every connection is closed. */
   cleanup(): Promise<void> | void;
 }
 
 export interface CaseContext {
   store: Store;
-  /** Opens another connection to the same store, which the suite closes. */
-  another(actor?: string): Promise<Store>;
+  /** Opens another connection to the same store, which the suite closes. With `host`, it is one of another host. */
+  another(actor?: string, host?: string): Promise<Store>;
   /** Closes a connection before the test ends. */
   close(store: Store): Promise<void>;
 }

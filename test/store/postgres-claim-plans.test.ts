@@ -17,7 +17,9 @@ const statements: Record<string, string> = {
 };
 
 /** Statements that read all running jobs, all queues or all workers, or that PostgreSQL cannot explain. */
-const READS_ALL = ['runningJobs', 'endReasons', 'runningLimit', 'busyQueues', 'lastAttempt', 'lockIdle'];
+const READS_ALL = [
+  ...['runningJobs', 'jobsOfWorker', 'wishes', 'runningLimit', 'busyQueues', 'lastAttempt', 'lockIdle'],
+];
 
 /** The indexes by which each of these statements must find its rows, with their conditions. */
 const INTENDED: [name: string, ...parts: string[]][] = [
@@ -78,9 +80,9 @@ const CONTENTS: Record<string, (store: Store) => Promise<unknown>> = {
   'cancelled jobs': async (store) => store.cancel(await store.insert(many({}), NOW, (job) => job.id), NOW),
 };
 
-/** Tells whether a scan without a condition is intended: there are few queues, and openQueues reads only the first row of two indexes. */
+/** Tells whether a scan without a condition is intended: there are few queues and workers, and openQueues reads only the first row of two indexes. */
 const isSmall = (name: string, scan: string): boolean =>
-  / on queue, $/.test(scan) || (name === 'openQueues' && /^job_(ready|waiting) /.test(scan));
+  / on queue, $|^worker$/.test(scan) || (name === 'openQueues' && /^job_(ready|waiting) /.test(scan));
 
 test.each(Object.keys(CONTENTS))(
   'rows are found by the intended indexes if a plan is made with %s',

@@ -15,7 +15,9 @@ test('jobs whose rows cannot be read are held, and the others are claimed in the
       lastError: "cannot be started: the argv of job 'bad' is not valid JSON",
     });
     expect(await store.get('worse')).toMatchObject({ held: true });
-    const events = (await store.events(0, 99)).filter((event) => event.kind !== 'enqueued');
+    const events = (await store.events(0, 99)).filter(
+      (event) => event.jobId !== null && event.kind !== 'enqueued',
+    );
     expect(events.map(({ kind, jobId }) => `${kind} ${jobId}`)).toEqual([
       ...['held bad', 'held worse', 'started a', 'started b', 'started c'],
     ]);

@@ -11,6 +11,7 @@ import {
   failedWith,
   ids,
   jobSpec,
+  LEASE_MS,
   NOW,
   newWorker,
   startJob,
@@ -137,7 +138,7 @@ testRace('a worker is not unregistered while it claims a job', {
   second: (store) => store.unregister('w1'),
   look: async (store) => ids(await store.workers()),
   expected: ['w1'],
-  control: unlocked(claims.lockWorker, /FOR KEY SHARE/),
+  control: unlocked(claims.takeFirst(1), /FOR KEY SHARE/),
   without: [],
 });
 
@@ -174,7 +175,7 @@ testRace('a worker does not hand its jobs over to one that begins to drain', {
     await store.register(newWorker('w1'));
     await store.register(newWorker('heir'));
   },
-  first: (store) => store.beat('heir', true, NOW),
+  first: (store) => store.beat('heir', true, LEASE_MS, NOW),
   stopsAfter: { statement: workers.beatWorker },
   second: (store) => store.handOver('w1', ['heir']),
   look: async (store) => ids(await store.workers()),

@@ -9,6 +9,9 @@ import type { Store } from '../../src/store/store.ts';
 /** The time that tests of the store pass as the current time. */
 export const NOW = Date.UTC(2030, 0, 1);
 
+/** The id of the host of a worker of `newWorker`. */
+export const HOST_ID = 'host';
+
 /** The lease of a worker of `newWorker`. */
 export const LEASE_MS = 30_000;
 
@@ -27,7 +30,7 @@ export function newWorker(id: string, fields: Partial<NewWorker> = {}): NewWorke
     supervisor: 'supervisor',
     pid: 4711,
     startTime: '123456789',
-    host: { id: 'host', boot: 'boot', pidNamespace: 'pid:[1]' },
+    host: { id: HOST_ID, boot: 'boot', pidNamespace: 'pid:[1]' },
     hostname: 'machine',
     concurrency: 1,
     queues: null,

@@ -1,10 +1,13 @@
 import { afterAll } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Client, connectClient } from '../../src/store/postgres/client.ts';
 import { type Connection, connect } from '../../src/store/postgres/connection.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { OpenedForTest } from '../conformance/topic.ts';
+import { HOST_ID } from './jobs.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -57,8 +60,12 @@ export async function onServer<T>(url: string, work: (client: Client) => Promise
 export async function openTempPostgres(): Promise<OpenedForTest & { url: string }> {
   const home = makeTempDir();
   const schema = await makeTempSchema();
-  const open = async (actor: string | null = null): Promise<Store> =>
-    (await openPostgres(schema.url, { actor }, { QUEUECTL_HOME: home.path })).store;
+  const open = async (actor: string | null = null, host: string = HOST_ID): Promise<Store> => {
+    const environment = { QUEUECTL_HOME: join(home.path, host) };
+    const { store, stateDirectory } = await openPostgres(schema.url, { actor }, environment);
+    writeFileSync(stateDirectory.host, host);
+    return store;
+  };
   const cleanup = async (): Promise<void> => {
     await schema.drop();
     home.remove();
@@ -72,6 +79,7 @@ export async function withPostgres(
 ): Promise<void> {
   const { store, url, cleanup } = await openTempPostgres();
   const connection = connect(readLocation(url, {}), { actor: null, now: Date.now });
+  connection.identifyHost(() => HOST_ID);
   try {
     await work(store, connection);
   } finally {

@@ -1,7 +1,9 @@
+import { hostname } from 'node:os';
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
+import { toWish } from '../wish-rows.ts';
 import type { Connection } from './connection.ts';
 import type { LastPriorities } from './heads.ts';
 import { isHookConflict } from './hooks.ts';
@@ -44,11 +46,17 @@ export function claimStore(db: Connection): ClaimStore {
     seal: () => db.read(readSeal),
     storeSeal: (value) =>
       db.write('storeSeal', async (tx) => {
-        const [before, last] = await Promise.all([readSeal(tx), tx.get(sql.lastAttempt)]);
-        if (before?.value !== value) await tx.run(sql.putSeal, `${value} ${last!.number}`);
+        const [before, last] = await Promise.all([readSeal(tx), tx.get<{ number: number }>(sql.lastAttempt)]);
+        if (before?.value !== value) await tx.run(sql.putSeal, tx.host(), hostname(), value, last!.number);
       }),
-    runningJobs: () => db.read(async (tx) => (await tx.all(sql.runningJobs)).map(toClaimedJob)),
-    endReasons: (workerId) => db.read((tx) => tx.all(sql.endReasons, workerId)),
+    runningJobs: () => db.read(async (tx) => (await tx.all(sql.runningJobs, tx.host())).map(toClaimedJob)),
+    async mine(workerId) {
+      await db.untilCertain();
+      return db.read(async (tx) => (await tx.all(sql.jobsOfWorker, tx.host(), workerId)).map(toClaimedJob));
+    },
+    wishes: (workerId) => db.read(async (tx) => (await tx.all(sql.wishes, workerId)).map(toWish)),
+    signalSent: ({ attempt, token }, signal) =>
+      db.write('signalSent', async (tx) => void (await tx.run(sql.clearSignal, attempt, token, signal))),
   };
 }
 
@@ -91,16 +99,16 @@ async function mark(tx: Transaction, { attempt, token }: Claim, reason: EndReaso
 }
 
 async function adopt(tx: Transaction, claim: Claim, workerId: string): Promise<ClaimedJob | null> {
-  if ((await tx.run(sql.adoptJob, workerId, claim.job, claim.token)) === 0) return null;
+  if ((await tx.run(sql.adoptJob, workerId, claim.job, claim.token, tx.host())) === 0) return null;
   const [, , row] = await Promise.all([
     tx.run(sql.adoptAttempt, workerId, claim.attempt),
     recordAttemptEvent(tx, { kind: 'adopted' }, claim.attempt),
-    tx.get(sql.claimedJob, claim.job),
+    tx.get(sql.claimedJob, tx.host(), claim.job),
   ]);
   return toClaimedJob(row!);
 }
 
 async function readSeal(tx: Transaction): Promise<Seal | null> {
-  const [value, after] = String((await tx.get(sql.seal))?.value ?? '').split(' ');
-  return after === undefined ? null : { value: value!, after: Number(after) };
+  const row = await tx.get<{ seal: string | null; seal_after: number }>(sql.seal, tx.host());
+  return row === undefined || row.seal === null ? null : { value: row.seal, after: row.seal_after };
 }

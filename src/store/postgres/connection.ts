@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import { type Client, connectClient, STATEMENT_TIMEOUT_MS } from './client.ts';
 import { isConflict, isDisconnection } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
-import { wasCommitted } from './outcome.ts';
+import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
 import { repeat } from './repeating.ts';
 import { refuseNewer } from './schema-version.ts';
@@ -44,6 +44,10 @@ export interface Connection {
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** Does the same, but fails at once if the server cannot be reached. */
   withClientOnce<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** Sets the function that returns the id of this host. It returns null as long as there is none. */
+  identifyHost(readId: () => string | null): void;
+  /** Waits until every transaction is over whose answer to COMMIT was lost. Throws if that takes too long. */
+  untilCertain(): Promise<void>;
   /** Is called after every committed write. */
   onCommitted(listener: (verb: string) => void): void;
   close(): Promise<void>;
@@ -64,12 +68,19 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
   location: PostgresLocation;
   pool: Pool;
   listeners: ((verb: string) => void)[];
+  readHost: () => string | null;
+  host: string | null;
+  /** The transactions of which it is unknown whether they were committed, and that may not be over. */
+  uncertain: Set<BegunTransaction>;
 }
 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
   const { actor, now, learnTime = () => {}, waitMs = DEFAULT_STORE_TIMEOUT_MS, first } = options;
   const pool = createPool(() => connectClient(location), MOST_CONNECTIONS, first);
-  const opened: Opened = { location, pool, learnTime, waitMs, listeners: [] };
+  const opened: Opened = {
+    ...{ location, pool, learnTime, waitMs, listeners: [], uncertain: new Set() },
+    ...{ host: null, readHost: () => null },
+  };
   const connection: Connection = {
     ...{ location, actor, now },
     identity: { store: '', epoch: '', origin: null },
@@ -82,6 +93,12 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     },
     withClient: (work) => repeat(opened, () => usingClient(pool, work), isDisconnection),
     withClientOnce: (work) => usingClient(pool, work),
+    identifyHost(readId) {
+      opened.readHost = readId;
+    },
+    untilCertain: async () => {
+      for (const transaction of opened.uncertain) await resolve(opened, transaction);
+    },
     onCommitted: (listener) => void opened.listeners.push(listener),
     close: () => pool.close(),
   };
@@ -108,7 +125,7 @@ const WRITE_HEAD = (
   location: PostgresLocation,
 ): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)} ${PREFER_INDEXES}
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-  SELECT pg_current_xact_id()::text AS xid, extract(epoch FROM clock_timestamp()) AS seconds,
+  SELECT ${SELECT_BEGUN}, extract(epoch FROM clock_timestamp()) AS seconds,
     (SELECT value FROM meta WHERE key = 'schema') AS version`;
 
 async function write<T>(
@@ -147,7 +164,7 @@ async function transact<T>(
   try {
     const sentAt = performance.now();
     const begin = client.query(head(location)).then((results) => readHead(opened, results, sentAt));
-    const tx = transactionOn(client, { actor, now, prepared: location.prepared });
+    const tx = transactionOn(client, { actor, now, host: () => hostOf(opened), prepared: location.prepared });
     const [begun, done] = await Promise.allSettled([begin, work(tx)]);
     // The error of the first statement explains those of the others.
     if (begun.status === 'rejected') throw begun.reason;
@@ -162,30 +179,49 @@ async function transact<T>(
   }
 }
 
-/** Returns the id of a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
-function readHead({ location, learnTime }: Opened, results: unknown, sentAt: number): string | null {
+function hostOf(opened: Opened): string {
+  opened.host ??= opened.readHost();
+  return opened.host ?? '';
+}
+
+/** Returns a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
+function readHead(
+  { location, learnTime }: Opened,
+  results: unknown,
+  sentAt: number,
+): BegunTransaction | null {
   const row = (results as { rows: Row[] }[]).at(-1)!.rows[0];
   if (row === undefined) return null;
   learnTime(Number(row.seconds) * 1000, sentAt, performance.now());
   refuseNewer(Number(row.version), location);
-  return row.xid as string;
+  return { id: row.id as string, serverRun: row.serverRun as string };
 }
 
 /**
  * Commits. If the connection is lost before the answer, asks the server on a new connection what became of the transaction.
- * Returns false if the connection cannot be used again. Throws if nothing was committed.
+ * Returns false if the connection cannot be used again. Throws if nothing was committed, or if that is unknown.
  */
-async function commit(client: Client, xid: string | null, { location, waitMs }: Opened): Promise<boolean> {
+async function commit(client: Client, begun: BegunTransaction | null, opened: Opened): Promise<boolean> {
   try {
     const { command } = await client.query('COMMIT');
     if (command !== 'COMMIT')
       throw new QueueError('internal', 'a failed statement was ignored in a transaction');
     return true;
   } catch (error) {
-    if (xid === null || !isDisconnection(error)) throw error;
-    if (await wasCommitted(xid, () => connectClient(location), waitMs)) return false;
-    throw error;
+    if (begun === null || !isDisconnection(error)) throw error;
+    opened.uncertain.add(begun);
+    const outcome = await resolve(opened, begun);
+    if (outcome === 'unknown') throw unknownOutcome();
+    if (outcome === 'aborted') throw error;
+    return false;
   }
+}
+
+/** Waits until a transaction is over, and returns what became of it. */
+async function resolve({ location, waitMs, uncertain }: Opened, transaction: BegunTransaction) {
+  const outcome = await outcomeOf(transaction, () => connectClient(location), waitMs);
+  uncertain.delete(transaction);
+  return outcome;
 }
 
 async function rollBack(client: Client): Promise<boolean> {

@@ -23,7 +23,15 @@ export function jobActionStore(db: Connection): JobActionStore {
     keyHolder: (id, from, now) =>
       db.read(async (tx) => (await tx.get<{ id: string }>(sql.keyHolder, id, from, now))?.id ?? null),
     remove: (ids, from, now) => db.write('remove', (tx) => remove(tx, ids, from, now)),
-    cancel: (ids, now) => db.write('cancel', (tx) => cancel(tx, ids, now)),
+    cancel: (ids, now, signal) => db.write('cancel', (tx) => cancel(tx, ids, now, signal ?? null)),
+    wishSignal: (ids, signal) =>
+      db.write('wishSignal', async (tx) => {
+        const [, wished] = await Promise.all([
+          tx.run(sql.lockJobs, ids),
+          tx.all<{ id: string }>(sql.wishSignal, signal, ids),
+        ]);
+        return inOrder(ids, wished);
+      }),
     hold: (ids, now) =>
       db.write('hold', async (tx) =>
         inOrder(ids, await changeJobs(tx, sql.holdJobs, { kind: 'held' }, now, ids)),
@@ -36,7 +44,7 @@ export function jobActionStore(db: Connection): JobActionStore {
 }
 
 /** Returns the ids of the changed jobs in the order in which the caller gave them. */
-function inOrder(ids: string[], changed: ChangedJob[]): string[] {
+function inOrder(ids: string[], changed: Pick<ChangedJob, 'id'>[]): string[] {
   const found = new Set(changed.map((job) => job.id));
   return [...new Set(ids)].filter((id) => found.has(id));
 }
@@ -101,12 +109,17 @@ async function remove(
   return { ids: inOrder(ids, removed), attempts: attempts.map((one) => one.number), dependents };
 }
 
-async function cancel(tx: Transaction, ids: string[], now: number): Promise<CancelledJobs> {
+async function cancel(
+  tx: Transaction,
+  ids: string[],
+  now: number,
+  signal: NodeJS.Signals | null,
+): Promise<CancelledJobs> {
   const { kind, detail } = attemptEndingEvent('cancelled');
   const [found, cancelled] = await Promise.all([
     tx.all<{ id: string; phase: string }>(sql.lockJobs, ids),
     changeJobs(tx, sql.cancelJobs, { kind: 'cancelled' }, now, ids, 'cancelled before it ran'),
-    tx.run(sql.cancelAttempts, tx.now(), kind, tx.actor, detailText(detail), ids),
+    tx.run(sql.cancelAttempts, tx.now(), kind, tx.actor, detailText(detail), ids, signal),
   ]);
   const phases = new Map(found.map(({ id, phase }) => [id, phase]));
   const inPhase = (phase: string): string[] => [...new Set(ids)].filter((id) => phases.get(id) === phase);

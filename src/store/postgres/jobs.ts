@@ -19,7 +19,7 @@ export function jobStore(db: Connection): JobStore {
     counts: () => db.read((tx) => tx.all<QueueCount>(sql.counts)),
     setAsideCounts: (now) =>
       db.read(async (tx) => (await tx.all(sql.setAsideCounts, now)).map(toSetAsideCounts)),
-    attempts: (id) => db.read(async (tx) => (await tx.all(sql.attemptsOfJob, id)).map(toAttempt)),
+    attempts: (id) => db.read(async (tx) => (await tx.all(sql.attemptsOfJob, id, tx.host())).map(toAttempt)),
     ...relatedJobs(db),
     stdin: (id) =>
       db.read(async (tx) =>

@@ -45,6 +45,8 @@ async function loadRows(
   }
   await loader.end();
   await recomputeDerived(tx, loader.offsets.job!);
+  // The output files of the loaded attempts are kept on this host.
+  await tx.run(sql.setHostAbove, tx.host(), loader.offsets.attempt!);
   // It is unknown how the jobs that were running in the other store ended.
   await settleRunning(tx, settleLost, loader.offsets.job!);
   return loader.counts;

@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
-import { stateDirectory } from '../../state/state-directory.ts';
+import { knownHostId } from '../../state/host.ts';
+import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
 import { DEFAULT_STORE_TIMEOUT_MS, type OpenedStore, type OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
@@ -49,8 +50,9 @@ export async function openPostgres(
   });
   try {
     await readIdentity(connection);
-    const state = stateDirectory(join(queuectlHome(environment), `${connection.identity.store}.d`));
+    const state = stateOf(connection, environment);
     mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
+    connection.identifyHost(() => knownHostId(state));
     const { signals, flush } = postgresSignals(connection, environment);
     return {
       store: storeOf(connection, flush),
@@ -66,6 +68,10 @@ export async function openPostgres(
     throw translateError(error, location);
   }
 }
+
+/** Returns the directory of this host for a store. It is named by the store, because several URLs may lead to it. */
+const stateOf = ({ identity }: Connection, environment: NodeJS.ProcessEnv): StateDirectory =>
+  stateDirectory(join(queuectlHome(environment), `${identity.store}.d`));
 
 function storeOf(connection: Connection, flushSignals: () => Promise<void>) {
   const stopFolding = foldAfterWrites(connection);
@@ -131,6 +137,7 @@ export async function peekPostgres(
     if ((await readVersion(client, location)) === SCHEMA_VERSION) {
       const connection = connect(location, { actor: null, now: Date.now, first: client });
       await readIdentity(connection);
+      connection.identifyHost(() => knownHostId(stateOf(connection, environment)));
       return postgresStore(connection, () => connection.close());
     }
   } catch (error) {

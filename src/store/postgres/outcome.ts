@@ -6,34 +6,63 @@ const LONGEST_PAUSE_MS = 500;
 /** PostgreSQL's error for a transaction id that it does not know yet, as after a crash that lost the transaction. */
 const IN_FUTURE = '22023';
 
-/** Tells whether a transaction was committed whose answer was lost. Throws if the server does not tell for `waitMs`. */
-export async function wasCommitted(
-  xid: string,
+/** A transaction that was begun. */
+export interface BegunTransaction {
+  id: string;
+  /** Differs after the server has recovered from a crash. */
+  serverRun: string;
+}
+
+/** Identifies the run of the server. It resets its statistics, and so changes this time, when it recovers from a crash. */
+const SELECT_RUN = 'pg_stat_get_bgwriter_stat_reset_time()::text AS "serverRun"';
+/** Gives the current transaction an id, and selects it. */
+export const SELECT_BEGUN = `pg_current_xact_id()::text AS id, ${SELECT_RUN}`;
+
+/** What became of a transaction. It is `unknown` if it is over, and the server does not know any more how it ended. */
+type Outcome = 'committed' | 'aborted' | 'unknown';
+
+/**
+ * Returns what became of a transaction whose answer was lost. Asks the server until the transaction is over. Throws if that takes
+ * too long, or if the server stays away.
+ */
+export async function outcomeOf(
+  transaction: BegunTransaction,
   connect: () => Promise<Client>,
   waitMs: number,
-): Promise<boolean> {
+): Promise<Outcome> {
   const start = performance.now();
   for (let tries = 0; ; tries++) {
-    const status = await statusOf(xid, connect);
-    if (status === 'committed') return true;
-    if (status === 'aborted') return false;
-    if (performance.now() - start > waitMs)
-      throw new QueueError(
-        'store-unreachable',
-        'the connection was lost during a commit, and it is unknown whether the change was saved',
-        'check whether the change was made before you repeat it',
-      );
+    const outcome = await askOnce(transaction, connect);
+    if (outcome !== null) return outcome;
+    if (performance.now() - start > waitMs) throw unknownOutcome();
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries));
   }
 }
 
-/** Returns the status of a transaction, or null if it cannot be asked for now. */
-async function statusOf(xid: string, connect: () => Promise<Client>): Promise<string | null> {
+export function unknownOutcome(): QueueError {
+  return new QueueError(
+    'store-unreachable',
+    'the connection was lost during a commit, and it is unknown whether the change was saved',
+    'check whether the change was made before you repeat it',
+  );
+}
+
+/** Returns null if the transaction is not over, or if the server cannot be asked now. */
+async function askOnce(
+  { id, serverRun }: BegunTransaction,
+  connect: () => Promise<Client>,
+): Promise<Outcome | null> {
   let client: Client | null = null;
   try {
     client = await connect();
-    const { rows } = await client.query('SELECT pg_xact_status($1::text::xid8) AS status', [xid]);
-    return rows[0].status;
+    const { rows } = await client.query(`SELECT pg_xact_status($1::text::xid8) AS status, ${SELECT_RUN}`, [
+      id,
+    ]);
+    const { status, serverRun: run } = rows[0];
+    if (status === 'aborted') return 'aborted';
+    // After a crash, another transaction may have got the id of one that was not saved.
+    if (run !== serverRun) return 'unknown';
+    return status === 'in progress' ? null : status === 'committed' ? 'committed' : 'unknown';
   } catch (error) {
     return (error as { code?: string }).code === IN_FUTURE ? 'aborted' : null;
   } finally {

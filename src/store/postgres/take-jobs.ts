@@ -25,10 +25,14 @@ interface Room {
 const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
 
 /** Reads the limits in every claim, so that they hold for every worker as soon as they are set. */
-export async function readRoom(tx: Transaction, { limit, queues }: ClaimRequest, now: number): Promise<Room> {
+export async function readRoom(
+  tx: Transaction,
+  { limit, ahead = 0, queues }: ClaimRequest,
+  now: number,
+): Promise<Room> {
   const [setting, open] = await Promise.all([
     tx.get(sql.runningLimit, RUNNING_LIMIT_KEY),
-    limit > 0 ? openQueues(tx, queues, now) : [],
+    limit + ahead > 0 ? openQueues(tx, queues, now) : [],
   ]);
   const most = Number(setting?.value);
   // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
@@ -41,7 +45,7 @@ const isDue = ({ dueAt }: OpenQueue, now: number): boolean => dueAt !== null && 
 const isLimited = ({ room }: OpenQueue): boolean => Number.isFinite(room);
 
 const freeSlots = ({ limit }: ClaimRequest, { most, running }: Room): number =>
-  Math.min(limit, most === null ? limit : most - running);
+  Math.max(0, Math.min(limit, most === null ? limit : most - running));
 
 /** Returns the queues from which a job can be claimed now. */
 const claimable = ({ queues }: Room, now: number): OpenQueue[] =>
@@ -57,7 +61,8 @@ export async function takeJobs(
 ): Promise<ClaimedJob[]> {
   const room = await lockLimits(tx, request, given, now);
   const limit = freeSlots(request, room);
-  if (limit <= 0) return [];
+  const ahead = room.most === null ? (request.ahead ?? 0) : 0;
+  if (limit + ahead === 0) return [];
   const due = room.queues.filter((queue) => isDue(queue, now)).map((queue) => queue.number);
   const open = claimable(room, now);
   const isPlain = open.every((queue) => !isLimited(queue) && queue.agingMs === null);
@@ -66,20 +71,21 @@ export async function takeJobs(
     if (open.length === 0) return [];
     if (isPlain)
       return tx.all(
-        sql.takeFirst(limit),
+        sql.takeFirst(limit + ahead),
         ...values,
         open.map((queue) => queue.number),
       );
-    const chosen = chooseHeads(await headsOf(tx, open, limit + SPARE, now, lastPriorities), limit);
-    const rows = await tx.all(sql.takeChosen, ...values, numbersOf(chosen), limit);
+    const most = limit + ahead + SPARE;
+    const chosen = chooseHeads(await headsOf(tx, open, most, now, lastPriorities));
+    const unlimited = chosen.filter((head) => !isLimited(head.queue));
+    const [rows, rowsAhead] = await Promise.all([
+      limit === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(chosen.slice(0, limit + SPARE)), limit),
+      ahead === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(unlimited.slice(0, most)), ahead),
+    ]);
     await spendTokens(tx, chosen, new Set(rows.map((row) => row.number as number)), now);
-    return rows;
+    return [...rows, ...rowsAhead];
   };
-  const [, , rows] = await Promise.all([
-    due.length > 0 && tx.run(sql.promote, due, now),
-    open.length > 0 && tx.run(sql.lockWorker, request.workerId),
-    takeRows(),
-  ]);
+  const [, rows] = await Promise.all([due.length > 0 && tx.run(sql.promote, due, now), takeRows()]);
   refuseUnreadableRows(rows);
   return rows.map(toClaimedJob);
 }
@@ -93,7 +99,7 @@ async function lockLimits(tx: Transaction, request: ClaimRequest, given: Room, n
   let isTotalLocked = false;
   const locked = new Set<number>();
   for (;;) {
-    if (freeSlots(request, room) <= 0) return room;
+    if (freeSlots(request, room) === 0) return room;
     const open = claimable(room, now);
     const queues = open.filter((queue) => isLimited(queue) && !locked.has(queue.number));
     const locksTotal: boolean = room.most !== null && open.length > 0 && !isTotalLocked;
@@ -114,14 +120,13 @@ async function lockLimits(tx: Transaction, request: ClaimRequest, given: Room, n
 const SPARE = 48;
 
 /** Returns jobs in the order in which they are to be claimed. Of a limited queue, no more than there is room for. */
-function chooseHeads(heads: Head[], limit: number): Head[] {
+function chooseHeads(heads: Head[]): Head[] {
   const left = new Map<OpenQueue, number>();
-  const chosen = heads.sort(byRank).filter(({ queue }) => {
+  return heads.sort(byRank).filter(({ queue }) => {
     const room = left.get(queue) ?? queue.room;
     left.set(queue, room - 1);
     return room > 0;
   });
-  return chosen.slice(0, limit + SPARE);
 }
 
 const numbersOf = (heads: Head[]): number[] => heads.map((head) => head.number);

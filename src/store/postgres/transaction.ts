@@ -12,6 +12,8 @@ export type Value = SqlValue | readonly SqlValue[];
 export interface Transaction {
   /** Names the user of the store in events. */
   readonly actor: string | null;
+  /** Returns the id of this host, or an empty text if it has none yet. */
+  host(): string;
   /** Returns the current time, for events. */
   now(): number;
   /** Returns the first row. */
@@ -46,19 +48,19 @@ function storable(value: Value): unknown {
 
 interface Options {
   actor: string | null;
+  host(): string;
   now(): number;
   prepared: boolean;
 }
 
-export function transactionOn(client: Client, { actor, now, prepared }: Options): Transaction {
+export function transactionOn(client: Client, { actor, host, now, prepared }: Options): Transaction {
   let cursors = 0;
   const send = (sql: string, values: Value[]) => {
     const name = prepared ? nameOf(sql) : undefined;
     return client.query<Row>({ text: sql, values: values.map(storable), ...(name && { name }) });
   };
   return {
-    actor,
-    now,
+    ...{ actor, host, now },
     async get<T>(sql: string, ...values: Value[]) {
       return (await send(sql, values)).rows[0] as T | undefined;
     },

@@ -15,9 +15,9 @@ export function workerStore(db: Connection): WorkerStore {
         await skipUsedAttempts(tx, lastUsedAttempt);
         await register(tx, worker);
       }),
-    beat: (workerId, draining, now) =>
+    beat: (workerId, draining, leaseMs, now) =>
       db.write('beat', async (tx) =>
-        mapIfFound(await tx.get(sql.beatWorker, workerId, now, draining ? 1 : 0), (row) => ({
+        mapIfFound(await tx.get(sql.beatWorker, workerId, now, draining ? 1 : 0, leaseMs), (row) => ({
           order: toOrder(row),
         })),
       ),
@@ -55,12 +55,15 @@ async function skipUsedAttempts(tx: Transaction, lastUsed: number): Promise<void
 
 async function register(tx: Transaction, worker: NewWorker): Promise<void> {
   const { id, pid, host, hostname, concurrency, queues } = worker;
-  const supervisor = await tx.get(sql.lockSupervisor, worker.supervisor);
+  const [supervisor] = await Promise.all([
+    tx.get(sql.lockSupervisor, worker.supervisor),
+    tx.run(sql.putHost, host.id, hostname),
+  ]);
   await tx.run(
     sql.insertWorker,
     ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
     ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
-    ...[worker.startedAt, supervisor?.stop_order ?? 0],
+    ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs],
   );
   const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
   await recordEvent(tx, { kind: 'worker-ready', detail }, id);

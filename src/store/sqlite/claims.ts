@@ -1,13 +1,12 @@
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
-import { JOB_SIGNALS } from '../../core/signals.ts';
-import type { ClaimRequest, ClaimResult, ClaimStore, Wish } from '../contract/claims.ts';
+import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { byRank, type Head } from '../head-rows.ts';
 import type { OpenQueue } from '../queue-rows.ts';
-import type { Row } from '../row.ts';
-import { toClaim, toClaimedJob } from '../rows.ts';
+import { toClaimedJob } from '../rows.ts';
 import { refuseUnreadable } from '../unreadable.ts';
+import { toWish } from '../wish-rows.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { headsOf } from './heads.ts';
@@ -60,11 +59,6 @@ function mark(db: Connection, { attempt, token }: Claim, reason: EndReason): boo
   if (db.run(sql.markAttempt, reason, attempt, token) === 0) return false;
   if (before === null) recordAttemptEvent(db, attemptEndingEvent(reason), attempt);
   return true;
-}
-
-function toWish(row: Row): Wish {
-  const signal = JOB_SIGNALS.find((one) => one === row.signal) ?? null;
-  return { claim: toClaim(row), end: row.end_reason as EndReason | null, signal };
 }
 
 function readSeal(db: Connection): Seal | null {

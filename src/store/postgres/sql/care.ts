@@ -58,6 +58,7 @@ export const endedParents = `SELECT DISTINCT dependency.parent AS number, coales
   LEFT JOIN job AS parent ON parent.number = dependency.parent
   WHERE dependency.child > $1 AND dependency.phase = 'open' AND coalesce(parent.phase, 'ended') = 'ended'
   ORDER BY number`;
+export const setHostAbove = "UPDATE attempt SET host = nullif($1, '') WHERE number > $2";
 export const runningAbove = `SELECT ${JOB}, NULL AS end_reason ${FROM_JOB}
   WHERE job.phase = 'running' AND job.number > $1 ORDER BY job.number`;
 export const deleteCounters = 'DELETE FROM counter';

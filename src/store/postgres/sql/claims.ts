@@ -1,5 +1,5 @@
 import { jobChange } from '../change-jobs.ts';
-import { FROM_JOB, isOneOf, JOB, SLOT_OF_STARTED } from './fragments.ts';
+import { FROM_JOB, HAS_LEASE, isOneOf, JOB, otherHost, SLOT_OF_STARTED } from './fragments.ts';
 
 /**
  * The orders of the partial indexes. A statement that reads the first row in such an order is planned with that index, whatever
@@ -66,11 +66,16 @@ export const readyHeadsByPriority = (most: number): string => {
   ORDER BY step.priority DESC, head.number`;
 };
 
+/** Locks the worker of a claim, so that it stays registered until the claim is committed. Without a lease, it gets no jobs. */
+const CLAIMING_WORKER = `SELECT host FROM worker WHERE id = $1 AND ${HAS_LEASE} FOR KEY SHARE`;
 /**
  * Starts attempts of the jobs that `chosen` selects and locks. $1 is the worker, $2 the time of the claim, and $3 the time of the
  * events. Returns the claimed jobs in the given order.
  */
-const take = (chosen: string, order: string): string => `WITH chosen AS MATERIALIZED (${chosen}),
+const take = (
+  chosen: string,
+  order: string,
+): string => `WITH claiming AS MATERIALIZED (${CLAIMING_WORKER}), chosen AS MATERIALIZED (${chosen}),
   taken AS (UPDATE job SET state = 'processing', phase = 'running', token = job.token + 1, runs = job.runs + 1,
       attempt = nextval('attempt_number_seq'), worker_id = $1, started_at = $2, updated_at = $2, due_at = NULL,
       duration_ms = NULL, unique_slot = ${SLOT_OF_STARTED}
@@ -78,12 +83,12 @@ const take = (chosen: string, order: string): string => `WITH chosen AS MATERIAL
       AND ${isOneOf('job.number', 'number', 'chosen')}
     RETURNING ${JOB}, queue.number AS queue_number, job.bytes, chosen.state AS old_state,
       greatest(0, $2 - chosen.due_at) AS wait_ms),
-  started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms)
-    SELECT attempt, number, runs, token, $1, $2, wait_ms FROM taken),
+  started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, host)
+    SELECT attempt, number, runs, token, $1, $2, wait_ms, (SELECT host FROM claiming) FROM taken),
   logged AS (INSERT INTO log (kind, at, actor, id, queue, attempt, old_queue, old_state, old_bytes, new_queue, new_state, new_bytes)
     SELECT 'started', $3, $1, id, queue_number, runs, queue_number, old_state, bytes, queue_number, state, bytes
     FROM taken ORDER BY ${order})
-  SELECT *, NULL AS end_reason FROM taken ORDER BY ${order}`;
+  SELECT *, NULL AS end_reason, NULL AS other_host FROM taken ORDER BY ${order}`;
 
 /** A claim looks at this many more jobs than it takes, because other claims may be taking the first ones. */
 const SPARE = 48;
@@ -95,7 +100,7 @@ const IS_READY = "phase || '' = 'ready'";
  */
 export const takeFirst = (limit: number): string =>
   take(
-    `SELECT number, state, due_at FROM job WHERE ${IS_READY} AND number = ANY (ARRAY(
+    `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY (ARRAY(
       SELECT head.number FROM (${headsOf('$4', limit + SPARE)}) AS head
       ORDER BY head.priority DESC, head.number LIMIT ${limit + SPARE}))
     ORDER BY priority DESC, number LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`,
@@ -103,12 +108,10 @@ export const takeFirst = (limit: number): string =>
   );
 /** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
 export const takeChosen = take(
-  `SELECT number, state, due_at FROM job WHERE ${IS_READY} AND number = ANY($4)
+  `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY($4)
     ORDER BY array_position($4::bigint[], number) LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`,
   'array_position($4::bigint[], number)',
 );
-/** Keeps the worker registered until the claim is committed. */
-export const lockWorker = 'SELECT 1 FROM worker WHERE id = $1 FOR KEY SHARE';
 export const holdUnreadable = jobChange({
   where: "number = $6 AND phase = 'ready'",
   set: "phase = 'held', last_error = $7",
@@ -118,23 +121,32 @@ export const holdUnreadable = jobChange({
 export const busyQueues = `SELECT name FROM queue WHERE ${firstJob('1', 'running', BY_RUNNING)} IS NOT NULL
   OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY}))`;
 
-const CLAIMED_JOB = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason ${FROM_JOB}`;
-export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $1`;
+/** Reads a job with its attempt. $1 is the id of this host. LIMIT makes PostgreSQL look up the attempt of each job by its number. */
+const CLAIMED_JOB = `SELECT ${JOB}, end_reason, other_host ${FROM_JOB} LEFT JOIN LATERAL (SELECT end_reason,
+    ${otherHost('$1')} AS other_host FROM attempt WHERE attempt.number = job.attempt LIMIT 1) AS running ON true`;
+export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $2`;
 export const runningJobs = `${CLAIMED_JOB} WHERE phase = 'running'`;
-export const endReasons = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
-  WHERE phase = 'running' AND job.worker_id = $1 AND end_reason IS NOT NULL`;
+export const jobsOfWorker = `${CLAIMED_JOB} WHERE phase = 'running' AND job.worker_id = $2`;
+export const wishes = `SELECT job.number, job.token, job.attempt, end_reason, signal
+  FROM job, LATERAL (SELECT end_reason, signal FROM attempt WHERE attempt.number = job.attempt LIMIT 1) AS running
+  WHERE phase = 'running' AND job.worker_id = $1 AND coalesce(end_reason, signal) IS NOT NULL`;
+export const clearSignal = `UPDATE attempt SET signal = NULL
+  WHERE number = $1 AND token = $2 AND signal = $3 AND end_reason IS NULL AND finished_at IS NULL`;
 /** Returns the end reason before the change. */
 export const markAttempt = `WITH before AS MATERIALIZED (SELECT end_reason FROM attempt
     WHERE number = $2 AND token = $3 AND finished_at IS NULL FOR NO KEY UPDATE),
   marked AS (UPDATE attempt SET end_reason = $1 FROM before WHERE attempt.number = $2 AND before.end_reason IS NULL)
   SELECT end_reason FROM before`;
-export const adoptJob = `UPDATE job SET token = token + 1, worker_id = $1
-  WHERE number = $2 AND token = $3 AND worker_id IS NOT NULL`;
+/** $4 is the id of this host. An attempt of another host is left to the workers of that host while one of them has a lease. */
+export const adoptJob = `UPDATE job SET token = job.token + 1, worker_id = $1 FROM attempt
+  WHERE job.number = $2 AND job.token = $3 AND job.worker_id IS NOT NULL AND attempt.number = job.attempt
+  AND ((attempt.host <> $4) IS NOT TRUE
+    OR NOT EXISTS (SELECT 1 FROM worker WHERE worker.host = attempt.host AND ${HAS_LEASE}))`;
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = $1 WHERE number = $2';
 
-export const seal = "SELECT value FROM meta WHERE key = 'seal'";
-export const putSeal = `INSERT INTO meta (key, value) VALUES ('seal', $1)
-  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+export const seal = 'SELECT seal, seal_after FROM host WHERE id = $1';
+export const putSeal = `INSERT INTO host (id, name, seal, seal_after) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (id) DO UPDATE SET seal = excluded.seal, seal_after = excluded.seal_after`;
 /** Returns the last attempt number that was drawn, also by a transaction that was rolled back. */
 export const lastAttempt =
   'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM attempt_number_seq';

@@ -41,14 +41,23 @@ export const cancelJobs = jobChange({
     unique_slot = ${SLOT_OF_ENDED}`,
   isDrop: true,
 });
-/** Requests the end of running jobs, and logs that unless it was requested before. */
-export const cancelAttempts = `WITH changed AS (
-    UPDATE attempt SET end_reason = 'cancelled' FROM job
-    WHERE job.id = ANY($5) AND job.phase = 'running' AND attempt.number = job.attempt AND attempt.finished_at IS NULL
-      AND attempt.end_reason IS DISTINCT FROM 'cancelled'
-    RETURNING attempt.number, attempt.ordinal, attempt.worker_id, job.id, job.queue)
+const RUNNING_ATTEMPT =
+  "job.phase = 'running' AND attempt.number = job.attempt AND attempt.finished_at IS NULL";
+/**
+ * Requests the end of running jobs, and logs that unless it was requested before. $6 is the first signal. A signal that was wished
+ * before the cancel is not its first signal.
+ */
+export const cancelAttempts = `WITH before AS MATERIALIZED (
+    SELECT attempt.number, ordinal, attempt.worker_id, end_reason, job.id, job.queue FROM job, attempt
+    WHERE job.id = ANY($5) AND ${RUNNING_ATTEMPT} ORDER BY job.number FOR NO KEY UPDATE OF attempt),
+  changed AS (UPDATE attempt SET end_reason = 'cancelled',
+      signal = coalesce($6, CASE WHEN attempt.end_reason = 'cancelled' THEN signal END)
+    FROM before WHERE attempt.number = before.number)
   INSERT INTO log (at, kind, actor, detail, id, queue, attempt)
-  SELECT $1, $2, coalesce($3, worker_id), $4, id, queue, ordinal FROM changed ORDER BY number`;
+  SELECT $1, $2, coalesce($3, worker_id), $4, id, queue, ordinal FROM before
+  WHERE end_reason IS DISTINCT FROM 'cancelled' ORDER BY number`;
+export const wishSignal = `UPDATE attempt SET signal = $1 FROM job
+  WHERE job.id = ANY($2) AND ${RUNNING_ATTEMPT} AND end_reason IS NULL RETURNING job.id`;
 
 export const holdJobs = jobChange({
   where: "id = ANY($6) AND phase IN ('ready', 'waiting', 'blocked')",

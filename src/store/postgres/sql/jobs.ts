@@ -1,6 +1,6 @@
 import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
 import { CURRENT_COUNTS } from './fold.ts';
-import { FROM_JOB, JOB } from './fragments.ts';
+import { FROM_JOB, JOB, otherHost } from './fragments.ts';
 
 /** The columns of `job` that hold numbers. All others that an insert sets hold texts. */
 const NUMBER_COLUMNS = [
@@ -71,7 +71,7 @@ export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(
   WHERE number IN (SELECT queue FROM (${CURRENT_COUNTS}) AS current WHERE state IN ('pending', 'failed')) ORDER BY number`;
 export const attemptsOfJob = `SELECT number, ordinal, worker_id AS "workerId", started_at AS "startedAt", finished_at AS "finishedAt",
   coalesce(duration_ms, finished_at - started_at) AS "durationMs", why, exit_code AS "exitCode", error,
-  output_bytes AS "outputBytes", truncated, left_behind AS "leftBehind"
+  output_bytes AS "outputBytes", truncated, left_behind AS "leftBehind", ${otherHost('$2')} AS "otherHost"
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = $1) ORDER BY ordinal`;
 export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = $1)';
 export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = $1';

@@ -1,3 +1,5 @@
+import { HAS_LEASE, SERVER_NOW } from './fragments.ts';
+
 /**
  * Waits for claims, so that no attempt number is drawn meanwhile. Otherwise the sequence could be set to a number below one that
  * was drawn.
@@ -7,9 +9,13 @@ export const setLastAttempt = "SELECT setval('attempt_number_seq', $1)";
 /** An order to the supervisor waits for this transaction, and then also orders the new worker to stop. */
 export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 FOR SHARE';
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
-  concurrency, queues, started_at, last_heartbeat, stop_order) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)`;
-export const beatWorker = `UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3 WHERE id = $1
-  RETURNING stop_order`;
+  concurrency, queues, started_at, last_heartbeat, stop_order, lease_until)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint)`;
+/** Stores the name of a host, which may have changed. */
+export const putHost = `INSERT INTO host (id, name) VALUES ($1, $2)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE host.name <> excluded.name`;
+export const beatWorker = `UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3,
+  lease_until = ${SERVER_NOW} + $4::bigint WHERE id = $1 RETURNING stop_order`;
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = $1';
 /** Waits for claims of these workers that have not been committed, and for heartbeats that make them drain. */
 export const lockWorkers =
@@ -20,7 +26,7 @@ export const deleteWorker = 'DELETE FROM worker WHERE id = $1';
 const SELECT_PROCESS = `SELECT id, pid, start_time AS "startTime", host, boot, pid_namespace AS "pidNamespace",
   stop_order AS "stopOrder"`;
 export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS "startedAt",
-  last_heartbeat AS "lastHeartbeat", beat, draining, (SELECT json_agg(job.id)::text FROM job
+  last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", beat, draining, (SELECT json_agg(job.id)::text FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS "currentJobs" FROM worker ORDER BY started_at, id`;
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES ($1, $2, $3, $4, $5, $6)`;

@@ -1,0 +1,119 @@
+import { expect } from 'bun:test';
+import type { ClaimedJob } from '../../src/core/job.ts';
+import type { Store } from '../../src/store/store.ts';
+import { claim, ending, jobSpec, LEASE_MS, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
+import { until } from '../support/queuectl.ts';
+import type { Case } from './topic.ts';
+
+const FAR = { hostname: 'far', host: { id: 'other', boot: 'boot', pidNamespace: 'pid:[1]' } };
+
+/** Registers `far-1` and `far-2` as workers of another host. Job `a` is claimed by the first of them. */
+async function startOnOtherHost(far: Store): Promise<ClaimedJob> {
+  for (const id of ['far-1', 'far-2']) await far.register(newWorker(id, FAR));
+  await far.insert([jobSpec('a')], NOW);
+  const [job] = await claim(far, { workerId: 'far-1' });
+  return job!;
+}
+
+/** Waits until the lease of a worker is over. */
+async function endLease(store: Store, id: string): Promise<void> {
+  await store.beat(id, false, 1, NOW);
+  const isOver = async () => (await store.workers()).some((worker) => worker.id === id && !worker.hasLease);
+  await until(isOver, `the lease of ${id} is over`);
+}
+
+export const hosts: Record<string, Case> = {
+  'a running job and its attempts name their host, except on that host': async ({ store, another }) => {
+    const far = await another(undefined, 'other');
+    const job = await startOnOtherHost(far);
+    expect(job.otherHost).toBeNull();
+    const seenFrom = async (one: Store) => [
+      ...(await one.runningJobs()).map((running) => running.otherHost),
+      ...(await one.attempts('a')).map((attempt) => attempt.otherHost),
+    ];
+    expect(await seenFrom(far)).toEqual([null, null]);
+    expect(await seenFrom(store)).toEqual(['far', 'far']);
+    await far.settle(ending(job, succeeded));
+    for (const id of ['far-1', 'far-2']) await far.unregister(id);
+    expect(await seenFrom(store)).toEqual(['far']);
+    expect(await seenFrom(far)).toEqual([null]);
+  },
+
+  'an attempt of another host is adopted only when no worker of that host has a lease': async ({
+    store,
+    another,
+  }) => {
+    const far = await another(undefined, 'other');
+    const job = await startOnOtherHost(far);
+    await store.register(newWorker('w1'));
+    expect(await store.adopt(job.claim, 'w1')).toBeNull();
+    await endLease(store, 'far-1');
+    expect(await store.adopt(job.claim, 'w1')).toBeNull();
+    await endLease(store, 'far-2');
+    const adopted = await store.adopt(job.claim, 'w1');
+    expect(adopted).toMatchObject({ id: 'a', workerId: 'w1', otherHost: 'far' });
+    expect(await far.settle(ending(job, succeeded))).toBe('lost');
+    expect(await store.settle(ending(adopted!, { why: 'lost' }))).toBe('applied');
+    expect(await store.attempts('a')).toMatchObject([{ why: 'lost', workerId: 'w1', otherHost: 'far' }]);
+  },
+
+  'an attempt of another host can be adopted when all workers of that host were unregistered': async ({
+    store,
+    another,
+  }) => {
+    const job = await startOnOtherHost(await another(undefined, 'other'));
+    expect(await store.unregister('far-2')).toBe(true);
+    expect(await store.handOver('far-1', ['far-1'])).toBe(false);
+    await store.register(newWorker('w1'));
+    expect(await store.handOver('far-1', ['w1'])).toBe(true);
+    expect(await store.adopt(job.claim, 'w1')).toMatchObject({ otherHost: 'far' });
+  },
+
+  'a host adopts its own attempts, also while their worker has a lease': async ({ another }) => {
+    const far = await another(undefined, 'other');
+    const job = await startOnOtherHost(far);
+    expect(await far.adopt(job.claim, 'far-2')).toMatchObject({ workerId: 'far-2', otherHost: null });
+  },
+
+  'the next attempt belongs to the host of its worker': async ({ store, another }) => {
+    const far = await another(undefined, 'other');
+    await far.settle(ending(await startOnOtherHost(far), { why: 'lost' }));
+    const [again] = await claim(store, {}, NOW + 60_000);
+    expect(again).toMatchObject({ id: 'a', otherHost: null });
+    expect((await store.attempts('a')).map((attempt) => attempt.otherHost)).toEqual(['far', null]);
+    expect((await far.attempts('a')).map((attempt) => attempt.otherHost)).toEqual([null, 'machine']);
+  },
+
+  'a wish reaches the worker on another host': async ({ store, another }) => {
+    const far = await another(undefined, 'other');
+    const job = await startOnOtherHost(far);
+    expect(await store.wishSignal(['a'], 'SIGINT')).toEqual(['a']);
+    expect(await far.wishes('far-1')).toEqual([{ claim: job.claim, end: null, signal: 'SIGINT' }]);
+    await store.cancel(['a'], NOW, 'SIGKILL');
+    expect(await far.wishes('far-1')).toEqual([{ claim: job.claim, end: 'cancelled', signal: 'SIGKILL' }]);
+  },
+
+  'a host has its own seal': async ({ store, another }) => {
+    const far = await another(undefined, 'other');
+    await far.storeSeal('far');
+    expect(await store.seal()).toBeNull();
+    const { attempt } = (await startJob(store, 'a')).claim;
+    await store.storeSeal('near');
+    expect(await store.seal()).toEqual({ value: 'near', after: attempt });
+    expect(await far.seal()).toEqual({ value: 'far', after: 0 });
+    await far.register(newWorker('far-1', { ...FAR, leaseMs: LEASE_MS }));
+    expect(await far.seal()).toEqual({ value: 'far', after: 0 });
+  },
+
+  'loaded attempts belong to the host that loads them': async ({ store, another }) => {
+    const far = await another(undefined, 'other');
+    await far.settle(ending(await startOnOtherHost(far), succeeded));
+    const rows: Parameters<Parameters<Store['dump']>[0]>[0][] = [];
+    await far.dump((row) => rows.push(row));
+    await far.remove(['a'], ['completed'], NOW);
+    const settleLost = (job: ClaimedJob) => ending(job, { why: 'lost' });
+    await store.load(rows, { onConflict: 'skip', settleLost, keepFile: () => {} });
+    expect((await store.attempts('a')).map((attempt) => attempt.otherHost)).toEqual([null]);
+    expect((await far.attempts('a')).map((attempt) => attempt.otherHost)).not.toEqual([null]);
+  },
+};
