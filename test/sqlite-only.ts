@@ -4,6 +4,7 @@ const WRITES_SQL = 'changes the rows or the schema of SQLite itself';
 const EARLIER_VERSION = 'is about stores of earlier versions, and no version has had a PostgreSQL store yet';
 const NO_SYNC =
   'fails because the server of the tests does not sync; postgres-care.test.ts has the tests of doctor';
+const OWN_CHOICE = 'is about PostgreSQL, and chooses its store itself';
 const NO_STORE = 'uses no store';
 const WORDS = 'is about the wording of input or output, which is the same on every store';
 const PAGE = 'is about the page in the browser, which gets the same answers on every store';
@@ -22,6 +23,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/backup-refusals.test.ts': BACKUP,
   'test/acceptance/backup-target.test.ts': BACKUP,
   'test/acceptance/backup.test.ts': BACKUP,
+  'test/acceptance/bad-input.test.ts': WORDS,
   'test/acceptance/bad-store.test.ts': DATABASE_FILE,
   'test/acceptance/commands.test.ts': PROCESSES,
   'test/acceptance/damaged-pages.test.ts': DATABASE_FILE,
@@ -69,7 +71,9 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/odd-paths.test.ts': DATABASE_FILE,
   'test/acceptance/package.test.ts': NO_STORE,
   'test/acceptance/percentiles.test.ts': { 'percentiles of five distributions': WRITES_SQL },
-  'test/acceptance/postgres-care.test.ts': 'is about PostgreSQL, with roles of its own',
+  'test/acceptance/postgres-care.test.ts': OWN_CHOICE,
+  'test/acceptance/postgres-outage.test.ts': OWN_CHOICE,
+  'test/acceptance/postgres.test.ts': OWN_CHOICE,
   'test/acceptance/process-names.test.ts': PROCESSES,
   'test/acceptance/removed-files.test.ts': DATABASE_FILE,
   'test/acceptance/repair.test.ts': BACKUP,
