@@ -30,7 +30,8 @@ test(
     );
     expect(await pendingCount(box)).toBe(0);
     const added = await box.run(['enqueue', '--file', writeJobFile(box)]);
-    expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
+    const errors = added.stderr.replaceAll(/^enqueuing .*\n/gm, '');
+    expect({ code: added.code, errors }).toEqual({ code: 0, errors: '' });
     expect(added.stdout.split('\n').slice(0, -1)).toEqual(
       Array.from({ length: JOB_COUNT }, (_, i) => `j${i}`),
     );

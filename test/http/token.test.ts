@@ -165,10 +165,10 @@ test(
           has: false,
         });
     expect(server.output()).not.toContain(token);
-    const filesWithToken = readdirSync(box.home, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      textOf(join(box.home, name)).includes(token),
-    );
-    expect(filesWithToken.sort()).toEqual([page.slice(box.home.length + 1), 'queue.db.d/token'].sort());
+    const filesWithToken = readdirSync(box.home, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(box.home, name))
+      .filter((path) => textOf(path).includes(token));
+    expect(filesWithToken.sort()).toEqual([page, join(box.stateDirectory(), 'token')].sort());
     process.kill(server.pid, 'SIGTERM');
     expect(await server.closed).toBe(0);
     expect(textOf(page)).toBe('');
