@@ -46,6 +46,9 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/enqueue-stream.test.ts': {
     'a stream ends if the files of its store are removed': DATABASE_FILE,
   },
+  'test/acceptance/events.test.ts': {
+    'commands that change something wake followers': 'watches the file that wakes followers on SQLite',
+  },
   'test/acceptance/full-disk.test.ts': {
     'workers can be stopped on a full disk': 'needs a full disk under the store',
   },
