@@ -1,6 +1,6 @@
 /**
- * Runs every test file, or those whose names contain an argument, and prints a line for each and the totals. `bun test`
- * alone can be falsely green: a test that exits with 0 ends the run, and an endless loop is never timed out. So each file
+ * Runs every test file, or those whose names contain an argument, and prints a line for each and the totals. Files that use
+ * only commands also run on PostgreSQL (test-runs.ts). `bun test` alone can be falsely green: a test that exits with 0 ends the run, and an endless loop is never timed out. So each file
  * runs in its own process group with a time limit, and the number of tests that ran is compared with that in the file.
  */
 import { spawn } from 'node:child_process';
@@ -8,15 +8,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres-server.ts';
+import { type TestRun, testRuns } from './test-runs.ts';
 
 const FILE_LIMIT_MS = 8 * 60_000;
-const SUMMARY_LINE = /^\s*(\d+) (pass|fail|skip)$/gm;
+const SUMMARY_LINE = /^\s*(\d+) (pass|fail|skip|filtered out)$/gm;
 /** Matches `test(`, `test.concurrent(`, `test.each(` and `test.skipIf(…)(`, also in combination and over several lines. */
 const WRITTEN_TEST =
   /^\s*test(?:\s*\.(?:concurrent|skipIf\((?:[^()]|\([^()]*\))*\)))*(?:\.each(?:<[^(]*>)?)?\(/gm;
 
-interface FileResult {
-  file: string;
+interface RunResult {
   passed: number;
   failed: number;
   skipped: number;
@@ -27,16 +27,22 @@ interface FileResult {
 const wanted = process.argv.slice(2);
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
-  .map((name) => join('test', name))
-  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+  .map((name) => join('test', name));
+const runs = testRuns(files)
+  .filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
   // The acceptance tests take longest. They come first, so that none of them is still running alone at the end.
-  .sort((a, b) => Number(b.includes('acceptance')) - Number(a.includes('acceptance')) || a.localeCompare(b));
+  .sort(
+    (a, b) =>
+      Number(b.name.includes('acceptance')) - Number(a.name.includes('acceptance')) ||
+      a.name.localeCompare(b.name),
+  );
 
-function runFile(file: string): Promise<FileResult> {
+function runFile({ file, store, pattern }: TestRun): Promise<RunResult> {
   return new Promise((resolve) => {
     const start = performance.now();
     const args = ['--no-install', 'test', '--timeout', '120000', `./${file}`];
-    const env = { ...process.env, QUEUECTL_TEST_POSTGRES: postgres.url };
+    if (pattern !== null) args.push('--test-name-pattern', pattern);
+    const env = { ...process.env, QUEUECTL_TEST_POSTGRES: postgres.url, QUEUECTL_TEST_STORE: store };
     const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env });
     let output = '';
     const killGroup = (): void => {
@@ -64,31 +70,33 @@ function runFile(file: string): Promise<FileResult> {
   });
 }
 
-function readResult(file: string, code: number | null, output: string, seconds: number): FileResult {
-  const counts: Record<string, number> = { pass: 0, fail: 0, skip: 0 };
+function readResult(file: string, code: number | null, output: string, seconds: number): RunResult {
+  const counts: Record<string, number> = { pass: 0, fail: 0, skip: 0, 'filtered out': 0 };
   for (const [, number, kind] of output.matchAll(SUMMARY_LINE)) counts[kind!] = Number(number);
-  const { pass, fail, skip } = counts as { pass: number; fail: number; skip: number };
+  const [pass, fail, skip] = [counts.pass!, counts.fail!, counts.skip!];
   // Loops can define more tests than are written. Fewer tests mean that the run was cut short.
   const written = readFileSync(file, 'utf8').match(WRITTEN_TEST)?.length ?? 0;
-  const cutShort = pass + fail + skip < written || pass + fail + skip === 0;
+  const cutShort = pass + fail + skip + counts['filtered out']! < written || pass + fail + skip === 0;
   if (cutShort) output += `\n${file} has at least ${written} tests, but ${pass + fail + skip} ran\n`;
   const failed = fail + (cutShort || (code !== 0 && fail === 0) ? 1 : 0);
-  return { file, passed: pass, failed, skipped: skip, seconds, output };
+  return { passed: pass, failed, skipped: skip, seconds, output };
 }
 
 // All files share one PostgreSQL server. It is also stopped if the run is interrupted.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const postgres = await startPostgres();
 
-const queue = [...files];
-const results: FileResult[] = [];
+const queue = [...runs];
+const results: RunResult[] = [];
 
 async function runQueuedFiles(): Promise<void> {
-  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-    const result = await runFile(file);
+  for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
+    const result = await runFile(run);
     results.push(result);
     const verdict = result.failed === 0 ? 'ok  ' : 'FAIL';
-    process.stdout.write(`${verdict} ${file} (${result.passed} passed, ${result.seconds.toFixed(1)} s)\n`);
+    process.stdout.write(
+      `${verdict} ${run.name} (${result.passed} passed, ${result.seconds.toFixed(1)} s)\n`,
+    );
     if (result.failed > 0) process.stdout.write(`${result.output}\n`);
   }
 }

@@ -6,7 +6,14 @@ import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Signals } from '../store/contract/signals.ts';
-import { type IfMissing, type IfOlder, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
+import {
+  DEFAULT_STORE_TIMEOUT_MS,
+  type IfMissing,
+  type IfOlder,
+  mustNotClose,
+  type OpenedStore,
+  openStore,
+} from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store and the environment that every action works with. */
@@ -43,25 +50,32 @@ export interface OpenOptions {
   anyOwner?: boolean;
   /** Loads each part of the store when it is first used. For a command that ends soon. */
   partsOnDemand?: boolean;
+  /** How long to wait for the server of a store while it cannot be reached. The default is 30s. */
+  storeTimeoutMs?: number | undefined;
+  /** How long each call waits after the store was opened. The default is `storeTimeoutMs`. */
+  callTimeoutMs?: number | undefined;
 }
 
 /** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
 export async function openApp(
   location: string,
   actor: string | null,
-  { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false }: OpenOptions,
+  given: OpenOptions,
 ): Promise<OpenedApp> {
+  const { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false } = given;
+  const openMs = given.storeTimeoutMs ?? DEFAULT_STORE_TIMEOUT_MS;
   guardExit();
   const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
+    const serverWait = { openMs, callMs: given.callTimeoutMs ?? openMs };
     const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, clock: systemClock };
-    const opened = await openStore(location, options);
+    const opened = await openStore(location, { ...options, serverWait });
     return { ...opened, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');
     await migrateStore(location, actor, anyOwner);
-    return openApp(location, actor, { access: 'read', ifMissing, anyOwner, partsOnDemand });
+    return openApp(location, actor, { ...given, access: 'read' });
   }
 }
 

@@ -35,8 +35,10 @@ export interface Context {
   storeName(): Promise<string>;
   /** True if the store may be one that another user owns or can write to. */
   anyOwner: boolean;
+  /** How long to wait for the server of the store. Undefined means the default. */
+  storeTimeoutMs: number | undefined;
   /** Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. */
-  app(options?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
+  app(options?: { ifMissing?: IfMissing; actor?: string; callTimeoutMs?: number }): Promise<App>;
 }
 
 export interface Input {
@@ -143,6 +145,10 @@ export const GLOBAL_FLAGS: Record<string, Flag> = {
     help: 'print JSON, optionally with only these fields (--json=help lists all fields)',
   },
   quiet: { short: 'q', help: 'suppress notes and warnings; print only ids in lists and after enqueue' },
+  'store-timeout': {
+    value: 'DURATION',
+    help: 'how long to wait for a database server that cannot be reached (default: $QUEUECTL_STORE_TIMEOUT or 30s)',
+  },
   color: { value: 'WHEN', help: 'when to use colors: auto, always or never (default: auto)' },
   'no-pager': { help: 'do not show help in a pager' },
   help: { short: 'h', help: 'show help' },

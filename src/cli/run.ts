@@ -69,6 +69,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io,
       environment,
       anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
+      storeTimeoutMs: await storeTimeoutOf(input, environment),
       get location() {
         const location = storeLocation(input.one('db') ?? environment[STORE_VARIABLE], environment);
         if (input.one('db') !== undefined) refuseMissingDirectory(location);
@@ -83,6 +84,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
           access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
           ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
+          storeTimeoutMs: context.storeTimeoutMs,
+          callTimeoutMs: options.callTimeoutMs,
           partsOnDemand: found.command.access !== 'work',
         });
         return app;
@@ -146,6 +149,18 @@ async function openStore(context: Context, actor: string, options: OpenOptions):
   if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);
   return app;
 }
+
+/** Reads how long to wait for a server. Loads the reader of durations only if it is needed. */
+async function storeTimeoutOf(input: Input, environment: NodeJS.ProcessEnv): Promise<number | undefined> {
+  const flag = input.one('store-timeout');
+  const text = flag ?? environment.QUEUECTL_STORE_TIMEOUT;
+  if (flag === undefined && !text) return undefined;
+  const { checkDuration, parseDuration } = await import('../core/duration.ts');
+  const name = flag === undefined ? 'QUEUECTL_STORE_TIMEOUT' : '--store-timeout';
+  return checkDuration(parseDuration(text!, name), name, STORE_TIMEOUT_RANGE, text!);
+}
+
+const STORE_TIMEOUT_RANGE = { min: 0, max: 86_400_000 };
 
 function workingDirectory(): string {
   try {

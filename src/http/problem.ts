@@ -24,6 +24,7 @@ export function problemResponse(
 const SAFE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   'store-busy': 'the store is busy',
   'store-unavailable': 'the store is unavailable',
+  'store-unreachable': 'the store is unavailable',
   'not-a-database': 'the store is unavailable',
   'store-corrupt': 'the store is damaged',
   'store-files-removed': 'files of the store were removed; the server is shutting down',

@@ -17,6 +17,7 @@ export async function heartbeat(worker: WorkerState): Promise<void> {
   const leaving = worker.order !== null || worker.idle;
   worker.lastCheckDone &&= leaving;
   const answer = await app.store.beat(id, leaving, worker.settings.lease, app.clock.now());
+  worker.isOutageReported = false;
   if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
   worker.settings = await currentSettings(app);
   makeBallast(app.stateDirectory);

@@ -66,6 +66,8 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   signalledAt: number;
   /** Whether the other workers of its supervisor are being stopped, too, even if the store does not show it yet. */
   siblingsStop: boolean;
+  /** Whether the worker has reported that the store cannot be reached. */
+  isOutageReported: boolean;
   /** Whether a worker with --drain has found no job left to do. */
   idle: boolean;
   /** Whether the last heartbeat has stored that this worker is leaving, and has then checked for jobs without a worker. */

@@ -2,14 +2,19 @@ import { pause } from '../core/clock.ts';
 
 /** The pause between two tries. */
 const RETRY_PAUSE_MS = 1000;
-const TEMPORARY_CODES = ['store-busy', 'disk-full', 'ENOSPC'];
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException | null)?.code);
+const DISK_FULL_CODES = ['disk-full', 'ENOSPC'];
 
-/** Tells whether an error is temporary: the store is busy, or the disk is full. */
+/** Workers and supervisors repeat calls of the store themselves, so each call waits only this long for a server. */
+export const CALL_TIMEOUT_MS = 1000;
+
+/** Tells whether an error is temporary: the store is busy or cannot be reached, or the disk is full. */
 export function isTemporary(error: unknown): boolean {
-  return TEMPORARY_CODES.includes(codeOf(error));
+  return codeOf(error) === 'store-busy' || isUnreachable(error) || DISK_FULL_CODES.includes(codeOf(error));
 }
 
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException | null)?.code);
+/** Tells whether the server of the store cannot be reached. */
+export const isUnreachable = (error: unknown): boolean => codeOf(error) === 'store-unreachable';
 
 export interface RetryOptions {
   /** Is called before the next try if the disk is full. */
@@ -33,7 +38,7 @@ export async function withRetries<T>(work: () => Promise<T>, options: RetryOptio
       if (!isTemporary(error) || performance.now() >= deadline) throw error;
       if (message !== lastMessage) tell?.(message);
       lastMessage = message;
-      if (codeOf(error) !== 'store-busy') await freeSpace?.();
+      if (DISK_FULL_CODES.includes(codeOf(error))) await freeSpace?.();
       await pause(RETRY_PAUSE_MS);
     }
   }

@@ -16,7 +16,7 @@ import { register } from './registering.ts';
 import { fireSchedules, newScheduling } from './scheduling.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
 import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
-import { isTemporary } from './temporary-errors.ts';
+import { isTemporary, isUnreachable } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
 import { createLoop, type Loop, onceAfter, oneAtATime } from './timer.ts';
 import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
@@ -91,6 +91,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     exclusively: oneAtATime(),
     end: Promise.withResolvers(),
     siblingsStop: false,
+    isOutageReported: false,
     idle: false,
     lastCheckDone: false,
     over: false,
@@ -119,12 +120,23 @@ async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Prom
     await runOnce(worker);
   } catch (error) {
     if (!isTemporary(error)) return giveUp(error);
-    worker.emit({ type: 'worker-error', workerId: worker.id, message: (error as Error).message });
-    // The output of a running command may have filled the disk.
-    await trimAllAttempts(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
+    if (isUnreachable(error)) reportOutage(worker, error as Error);
+    else {
+      worker.emit({ type: 'worker-error', workerId: worker.id, message: (error as Error).message });
+      // The output of a running command may have filled the disk.
+      await trimAllAttempts(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
+    }
     if (worker.order !== null) await worker.exclusively(() => leaveWithoutStore(worker)).catch(giveUp);
     worker.throttle.slowDown();
   }
+}
+
+/** Reports once that the store cannot be reached, until the next heartbeat has reached it. */
+function reportOutage(worker: WorkerState, { message }: Error): void {
+  if (worker.isOutageReported) return;
+  worker.isOutageReported = true;
+  const more = 'running jobs continue, and their results are stored when it can be reached again';
+  worker.emit({ type: 'worker-error', workerId: worker.id, message: `${message}; ${more}` });
 }
 
 function pollMs({ unwatch, settings }: WorkerState): number {

@@ -242,7 +242,7 @@ test('S1, S2, S4, S6, S9, S11, S23, S24: jobs with unusual input complete and pr
     expect(await box.json(['show', ids[i]!])).toMatchObject({ state: 'completed', exit_code: 0 });
   }
   // No id was used in the name of a file of an attempt.
-  for (const id of ids) expect(existsSync(join(box.home, 'queue.db.d', 'attempts', `${id}.out`))).toBe(false);
+  for (const id of ids) expect(existsSync(join(box.stateDirectory(), 'attempts', `${id}.out`))).toBe(false);
   expect(await box.json(['list', '--queue', "' OR 1=1--"])).toEqual([]);
 });
 

@@ -12,7 +12,7 @@ async function runAll(box: Sandbox): Promise<void> {
 }
 
 function attemptsDirectory(box: Sandbox): string {
-  return join(box.home, 'queue.db.d', 'attempts');
+  return join(box.stateDirectory(), 'attempts');
 }
 
 test.concurrent(

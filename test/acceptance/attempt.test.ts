@@ -149,7 +149,7 @@ test.concurrent('the growing output of a running job is trimmed without blocking
     'echo first; head -c 50000000 /dev/zero | tr "\\0" x; touch wrote; until [ -e go ]; do sleep 0.1; done; head -c 5000000 /dev/zero | tr "\\0" y; echo last';
   await box.run(['enqueue', '--id', 'grows', command]);
   await until(() => existsSync(join(box.directory, 'wrote')), 'the job has written everything');
-  const attemptsDirectory = join(box.home, 'queue.db.d', 'attempts');
+  const attemptsDirectory = join(box.stateDirectory(), 'attempts');
   const largestOutputOnDisk = (): number =>
     Math.max(
       ...placeNames(box).map(

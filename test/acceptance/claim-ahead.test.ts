@@ -59,15 +59,7 @@ test('the jobs that a frozen worker has claimed ahead are run by another worker 
     await configure(box, { 'heartbeat-interval': '200ms', lease: '2s' });
     const jobs = Array.from({ length: 200 }, (_, i) => ({ id: `job-${i}`, command: `echo ${i} >> ran.log` }));
     await enqueueBehindShortJobs(box, jobs);
-    const args = [
-      '__worker',
-      '--db',
-      join(box.home, 'queue.db'),
-      '--supervisor',
-      'none',
-      '--concurrency',
-      '2',
-    ];
+    const args = ['__worker', '--supervisor', 'none', '--concurrency', '2'];
     // The worker is frozen just after a claim, when it knows that jobs are short.
     const frozen = box.start(args, {
       keepStdinOpen: true,

@@ -101,7 +101,7 @@ test.concurrent(
   'a retry that waits when all workers are killed is started by the next worker, and not before it is due',
   inSandbox(async (box) => {
     const supervisor = await box.startWorkers();
-    await enqueue(box, 'job', 'date +%s%3N >> job.log; exit 1', { max_retries: 2, backoff_base: 3 });
+    await enqueue(box, 'job', 'date +%s%3N >> job.log; exit 1', { max_retries: 2, backoff_base: 8 });
     const { next_run_at } = await untilState(box, 'job', 'failed');
     await killWorkers(box, supervisor);
     await box.startWorkers();

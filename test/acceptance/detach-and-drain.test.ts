@@ -20,7 +20,7 @@ test.concurrent(
     const started = await box.json<{ pid: number; log: string; workers: number }>(args);
     expect(await workersOf(box)).toHaveLength(8);
     expect(isAlive(started.pid)).toBe(true);
-    expect(started.log.startsWith(join(box.home, 'queue.db.d'))).toBe(true);
+    expect(started.log.startsWith(box.stateDirectory())).toBe(true);
     expect(statSync(started.log).mode & 0o777).toBe(0o600);
 
     const job = await startGatedJob(box, 'job');
@@ -59,7 +59,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.create();
     // The workers cannot read their host id, because a directory has the name of its file.
-    mkdirSync(join(box.home, 'queue.db.d', 'host'), { recursive: true });
+    mkdirSync(join(box.stateDirectory(), 'host'), { recursive: true });
     const result = await box.run(['worker', 'start', '--detach']);
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('error: the workers exited during startup');

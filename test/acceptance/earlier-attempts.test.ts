@@ -27,7 +27,7 @@ trap - EXIT USR1 USR2
 case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
 exit $2`;
 
-const stateOf = (box: Sandbox) => stateDirectory(join(box.home, 'queue.db.d'));
+const stateOf = (box: Sandbox) => stateDirectory(box.stateDirectory());
 
 /** Enqueues a job whose worker dies before it starts the command. Returns the name of its attempt. */
 async function claimWithoutStart(box: Sandbox, id: string): Promise<string> {

@@ -10,13 +10,14 @@ import {
   inSandbox,
   type JobJson,
   lines,
+  type Sandbox,
   until,
   untilState,
 } from '../support/queuectl.ts';
 
 /** Runs a line of bash in which `$q` is the executable. */
-function shell(home: string, line: string, cwd = '/') {
-  const env = { ...process.env, QUEUECTL_HOME: home, q: EXECUTABLE };
+function shell(box: Sandbox, line: string, cwd = '/') {
+  const env = { ...process.env, ...box.environment, q: EXECUTABLE };
   return spawnSync('bash', ['-c', line], { encoding: 'utf8', env, cwd });
 }
 
@@ -25,7 +26,7 @@ test.concurrent(
   inSandbox(async (box) => {
     const line = `"$q" enqueue '{"id":"x","command":"true","bogus":1}' 2> >(exec 0<&-; sleep 0.2); echo $?`;
     for (let i = 0; i < 5; i++) {
-      const { stdout } = shell(box.home, line.replace('"x"', `"x${i}"`));
+      const { stdout } = shell(box, line.replace('"x"', `"x${i}"`));
       expect(stdout).toBe(`x${i}\n0\n`);
     }
     expect((await box.run(['list', '-q'])).stdout.split('\n')).toHaveLength(6);
@@ -38,7 +39,7 @@ test.concurrent(
     const gone = join(box.directory, 'gone');
     mkdirSync(gone);
     const line = `rmdir ${gone}; "$q" status >/dev/null; echo $?; "$q" version; "$q" enqueue true; echo $?; "$q" enqueue --cwd / true >/dev/null; echo $?`;
-    const { stdout, stderr } = shell(box.home, line, gone);
+    const { stdout, stderr } = shell(box, line, gone);
     expect(stdout.split('\n').filter((word) => /^\d$/.test(word))).toEqual(['0', '2', '0']);
     expect(stderr).toContain('the current directory no longer exists');
   }),
@@ -106,7 +107,7 @@ test.concurrent(
 test.concurrent(
   'detached workers give jobs the open file limit of the shell that started them',
   inSandbox(async (box) => {
-    shell(box.home, 'ulimit -Sn 300; "$q" worker start --detach; :', box.directory);
+    shell(box, 'ulimit -Sn 300; "$q" worker start --detach; :', box.directory);
     await enqueue(box, 'limit', 'ulimit -Sn');
     await untilState(box, 'limit', 'completed');
     expect((await box.run(['logs', 'limit'])).stdout).toBe('300\n');
@@ -145,7 +146,7 @@ test.concurrent(
     );
     await until(() => lines(join(box.directory, 'traces')).length === 1, 'the job runs');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
-    rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
+    rmSync(join(box.stateDirectory(), 'attempts'), { recursive: true });
     const next = await box.startWorkers();
     await until(() => next.output().includes('adopted'), 'the job is adopted');
     expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
@@ -184,7 +185,7 @@ test.concurrent(
       `"$q" enqueue --id @last true`,
       `"$q" enqueue echo hello`,
     ]) {
-      const { status, stdout, stderr } = shell(box.home, line);
+      const { status, stdout, stderr } = shell(box, line);
       expect({ line, status, stdout }).toEqual({ line, status: 2, stdout: '' });
       expect(stderr).toStartWith('error: ');
     }
@@ -217,7 +218,7 @@ test.concurrent(
   'a job that removes the directory of all attempts does not harm later jobs',
   inSandbox(async (box) => {
     await box.startWorkers();
-    await enqueue(box, 'vandal', `rm -rf ${join(box.home, 'queue.db.d', 'attempts')}`);
+    await enqueue(box, 'vandal', `rm -rf ${join(box.stateDirectory(), 'attempts')}`);
     await untilState(box, 'vandal', 'completed');
     await enqueue(box, 'next', 'echo fine');
     await untilState(box, 'next', 'completed');

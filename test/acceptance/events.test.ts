@@ -179,7 +179,7 @@ test.concurrent(
       ...['schedule remove s', 'config set keep-cancelled 0', 'cancel --queue default --yes', 'prune'],
     ];
     // Followers watch this file.
-    const changeFile = join(box.home, 'queue.db.d/changes/last');
+    const changeFile = join(box.stateDirectory(), 'changes/last');
     let lastTouched = statSync(changeFile, { bigint: true }).mtimeNs;
     for (const command of commands) {
       const { code, stderr } = await box.run(command.split(' '), { env: { USER: 'ann' } });

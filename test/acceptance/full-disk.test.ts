@@ -31,7 +31,7 @@ test.skipIf(!canMount)(
   'a job that cannot start on a full disk is not charged an attempt, and runs when there is space',
   inSandbox(async (box) => {
     await box.create();
-    const attemptsDirectory = join(box.home, 'queue.db.d', 'attempts');
+    const attemptsDirectory = join(box.stateDirectory(), 'attempts');
     await onSmallDisk(attemptsDirectory, '64k', async () => {
       const filler = join(attemptsDirectory, 'filler');
       try {

@@ -62,7 +62,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     const ballast = `ballast.${spawnSync('true').pid}`;
-    writeFileSync(join(box.home, 'queue.db.d', ballast), Buffer.alloc(1000));
+    writeFileSync(join(box.stateDirectory(), ballast), Buffer.alloc(1000));
     expect((await leftoversCheck(box)).says).toContain(ballast);
     expect((await drain(box)).code).toBe(0);
     expect(await leftoversCheck(box)).toMatchObject(NO_LEFTOVERS);
@@ -74,7 +74,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '64K' });
     await enqueue(box, 'loud', 'seq 300000');
-    const attempts = join(box.home, 'queue.db.d', 'attempts');
+    const attempts = join(box.stateDirectory(), 'attempts');
     const unfinishedFiles = (): string[] => readdirSync(attempts).filter((name) => /\.out\.\d+$/.test(name));
     const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-short:1:stop' } });
     await until(() => unfinishedFiles().length > 0, 'an unfinished file exists');
@@ -165,7 +165,7 @@ test.concurrent(
     const file = join(box.directory, 'backup.db');
     await box.json(['backup', '--with-output', file]);
     const outputFiles = (): string[] =>
-      (readdirSync(join(box.home, 'queue.db.d'), { recursive: true }) as string[])
+      (readdirSync(box.stateDirectory(), { recursive: true }) as string[])
         .filter((name) => /^restoring-|^attempts\//.test(name))
         .sort();
     const before = outputFiles();

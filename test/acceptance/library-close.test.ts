@@ -3,13 +3,14 @@ import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { onEachRuntime, printedBy } from '../support/library.ts';
 
-/** Returns a program that runs a job and then the statements `stop`. The job ends when `gate` exists or `db` is gone. */
+/** Returns a program that runs a job and then the statements `stop`. The job ends when `gate` exists or its directory is gone. */
 const stoppingProgram = (stop: string) => `
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
 const queue = await openQueue({ db });
-await queue.enqueue({ id: 'job', command: 'while [ -e ' + db + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; echo end' });
+await queue.enqueue({ id: 'job', command: 'while [ -e ' + dirname(gate) + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; echo end' });
 const events = [];
 let started;
 const running = new Promise((resolve) => { started = resolve; });
@@ -111,14 +112,15 @@ const CASES: [
 ];
 
 for (const [title, stop, state, attempts, kinds, result] of CASES)
-  onEachRuntime(title, (runtime, directory) => {
-    const files = [join(directory, 'queue.db'), join(directory, 'gate')];
+  onEachRuntime(title, (runtime, db, directory) => {
+    const files = [db, join(directory, 'gate')];
     const printed = printedBy(runtime, stoppingProgram(stop), ...files) as Printed;
     expect(printed).toEqual({ ...(result === undefined ? {} : { result }), state, attempts, kinds });
   });
 
 const ADOPTING_PROGRAM = `
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
 const queue = await openQueue({ db });
@@ -134,8 +136,8 @@ await queue.close();
 
 onEachRuntime(
   'the worker of the next program takes over a job that was left running',
-  (runtime, directory) => {
-    const [db, gate] = [join(directory, 'queue.db'), join(directory, 'gate')];
+  (runtime, db, directory) => {
+    const gate = join(directory, 'gate');
     printedBy(runtime, stoppingProgram('await worker.stop({ leave: true }); await queue.close();'), db, gate);
     expect(printedBy(runtime, ADOPTING_PROGRAM, db, gate)).toEqual({
       kinds: ['worker-ready', 'adopted', 'completed', 'worker-stopped'],
@@ -161,8 +163,8 @@ await queue.close();
 console.log(JSON.stringify({ reported, log, worker: worker.id }));
 `;
 
-onEachRuntime('onEvent reports the same events as events(), but without numbers', (runtime, directory) => {
-  const { reported, log, worker } = printedBy(runtime, REPORTING_PROGRAM, join(directory, 'queue.db')) as {
+onEachRuntime('onEvent reports the same events as events(), but without numbers', (runtime, db) => {
+  const { reported, log, worker } = printedBy(runtime, REPORTING_PROGRAM, db) as {
     reported: Record<string, unknown>[];
     log: Record<string, unknown>[];
     worker: string;
@@ -194,8 +196,8 @@ console.log(JSON.stringify({ state, thrown }));
 
 onEachRuntime(
   'an error in onEvent is an uncaught exception of the program and does not end the worker',
-  (runtime, directory) => {
-    expect(printedBy(runtime, THROWING_PROGRAM, join(directory, 'queue.db'))).toEqual({
+  (runtime, db) => {
+    expect(printedBy(runtime, THROWING_PROGRAM, db)).toEqual({
       state: 'completed',
       thrown: ['worker-ready', 'started', 'completed', 'worker-stopped'],
     });

@@ -5,16 +5,17 @@ import { onEachRuntime, printedBy } from '../support/library.ts';
 
 /**
  * The second attempt of `flaky` pauses in the middle of a character, until the program has read `two ` and created
- * `gate`, or until `db` is gone.
+ * `gate`, or until its directory is gone.
  */
 const READING_PROGRAM = `
 import { existsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { openQueue } from 'queuectl';
 const [db, gate] = process.argv.slice(-2);
 const queue = await openQueue({ db });
 const flaky = [
   'if [ $QUEUECTL_ATTEMPT = 1 ]; then echo one; exit 3; fi',
-  'printf "two \\\\303"; while [ -e ' + db + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; printf "\\\\244\\\\nend\\\\n"',
+  'printf "two \\\\303"; while [ -e ' + dirname(gate) + ' ] && [ ! -e ' + gate + ' ]; do sleep 0.01; done; printf "\\\\244\\\\nend\\\\n"',
 ].join('; ');
 await queue.enqueue({ id: 'flaky', command: flaky, backoff: 'fixed', retry_delay: 0 });
 await queue.enqueue({ id: 'split', command: 'echo out; echo err >&2', split_output: true });
@@ -43,8 +44,8 @@ console.log(JSON.stringify({
 await queue.close();
 `;
 
-onEachRuntime('a program reads the output and the attempts of its jobs', (runtime, directory) => {
-  const files = [join(directory, 'queue.db'), join(directory, 'gate')];
+onEachRuntime('a program reads the output and the attempts of its jobs', (runtime, db, directory) => {
+  const files = [db, join(directory, 'gate')];
   expect(printedBy(runtime, READING_PROGRAM, ...files)).toEqual({
     beforeStart: ['', []],
     text: 'one\ntwo ä\nend\n',
@@ -95,8 +96,8 @@ await queue.close();
 console.log(JSON.stringify({ results, pending: counts.pending }));
 `;
 
-onEachRuntime('abort signals end wait(), events() and logs(); timeouts end wait()', (runtime, directory) => {
-  const { results, pending } = printedBy(runtime, ABORTING_PROGRAM, join(directory, 'queue.db')) as {
+onEachRuntime('abort signals end wait(), events() and logs(); timeouts end wait()', (runtime, db) => {
+  const { results, pending } = printedBy(runtime, ABORTING_PROGRAM, db) as {
     results: unknown[];
     pending: number;
   };

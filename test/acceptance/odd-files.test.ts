@@ -41,7 +41,7 @@ for (const [action, script] of Object.entries(TAMPERING)) {
       const before = readFileSync(secret);
       await box.run(['config', 'set', 'output-limit', '64k']);
       const workers = await box.startWorkers();
-      const attempts = join(box.home, 'queue.db.d', 'attempts');
+      const attempts = join(box.stateDirectory(), 'attempts');
       const command = `OUT=$(echo ${attempts}/*-1.out); SECRET=${secret}; echo hello; ${script}; until test -e go; do sleep 0.05; done; seq 100000`;
       await enqueue(box, 'vandal', command);
       await untilState(box, 'vandal', 'processing');

@@ -16,7 +16,7 @@ import {
 } from '../support/queuectl.ts';
 
 function removeAttemptsDirectory(box: Sandbox): void {
-  rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
+  rmSync(join(box.stateDirectory(), 'attempts'), { recursive: true });
 }
 
 // The frame also exits with these two codes when it has run nothing.
@@ -54,7 +54,7 @@ for (const [change, command] of Object.entries(REMOVALS))
       await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
       job.release();
       await untilNoProcessOf(box, 'job');
-      expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
+      expect(spawnSync('sh', ['-c', command], { cwd: box.stateDirectory() }).status).toBe(0);
       await box.startWorkers();
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 0, crashes: 1 });
       expect(job.traces()).toEqual(ONE_RUN);
@@ -69,7 +69,7 @@ for (const [change, command] of Object.entries(REMOVALS))
       const job = await startGatedJob(box, 'job', 7, { at_most_once: true });
       const workers = await workersOf(box);
       await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
-      expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
+      expect(spawnSync('sh', ['-c', command], { cwd: box.stateDirectory() }).status).toBe(0);
       job.release();
       await untilNoProcessOf(box, 'job');
       await box.startWorkers();
@@ -97,6 +97,6 @@ test.concurrent(
 );
 
 function isSealed(box: Sandbox): boolean {
-  const attempts = join(box.home, 'queue.db.d', 'attempts');
+  const attempts = join(box.stateDirectory(), 'attempts');
   return namesIn(attempts).some((name) => name.endsWith('-0.rec'));
 }

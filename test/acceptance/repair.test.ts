@@ -39,7 +39,7 @@ test.concurrent(
     const db = new DatabaseSync(join(box.home, 'queue.db'));
     db.exec("UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL");
     db.close();
-    mkdirSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
+    mkdirSync(join(box.stateDirectory(), 'attempts'), { recursive: true });
     await box.run(['db', 'repair']);
     expect(await box.json(['show', 'job'])).toMatchObject({ state: 'dead', crashes: 1 });
   }),

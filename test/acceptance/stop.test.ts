@@ -140,7 +140,7 @@ test.concurrent(
   'a .stop_workers file older than the workers is ignored, and a newer one is obeyed and removed by the last worker',
   inSandbox(async (box) => {
     await box.create();
-    const stateDirectory = join(box.home, 'queue.db.d');
+    const stateDirectory = box.stateDirectory();
     const file = join(stateDirectory, '.stop_workers');
     mkdirSync(stateDirectory, { recursive: true });
     writeFileSync(file, '');

@@ -11,7 +11,7 @@ interface SignalsUnderTest {
 }
 
 /** Counts the calls of a callback. */
-class Calls {
+export class Calls {
   count = 0;
   readonly add = (): void => void this.count++;
   happen(): Promise<unknown> {
@@ -70,7 +70,7 @@ export function describeSignals(name: string, { open }: SignalsUnderTest): void 
 }
 
 /** Waits until the receivers are ready and no signal has arrived for a while. Forgets the signals that did arrive. */
-async function untilQuiet(...receivers: Calls[]): Promise<void> {
+export async function untilQuiet(...receivers: Calls[]): Promise<void> {
   do {
     for (const calls of receivers) calls.count = 0;
     await pause(QUIET_MS);

@@ -87,7 +87,7 @@ test(
     expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
     // A request right after the replacement is refused, too.
     const newSession = (await site.call('POST', '/api/v1/session', { token })).json.session;
-    const file = join(box.home, 'queue.db.d/token');
+    const file = join(box.stateDirectory(), 'token');
     writeFileSync(`${file}.new`, `${'n'.repeat(43)}\n`);
     renameSync(`${file}.new`, file);
     await expectDenied(site, newSession, 'session-ended');
@@ -102,7 +102,7 @@ test(
     const site = await serve(box);
     const { session } = await logIn(site);
     const stream = await site.events(null, session);
-    const file = join(box.home, 'queue.db.d/token');
+    const file = join(box.stateDirectory(), 'token');
     const text = readFileSync(file);
     const expectAccess = async (): Promise<void> => {
       for (const token of [site.token, session])
@@ -139,7 +139,7 @@ test(
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
     // An answer on another connection shows that the server has read the bytes above.
     await expectOk(site, 'GET', '/api/v1/jobs');
-    const file = join(`${box.home}/queue.db.d`, 'token');
+    const file = join(box.stateDirectory(), 'token');
     writeFileSync(`${file}.new`, 'A'.repeat(43), { mode: 0o600 });
     renameSync(`${file}.new`, file);
     socket.write('0\r\n\r\n');

@@ -10,7 +10,7 @@ test(
   'the token has 256 bits and is readable for its owner only, and --rotate-token replaces it',
   inSandbox(async (box) => {
     const first = await serve(box);
-    const file = join(box.home, 'queue.db.d/token');
+    const file = join(box.stateDirectory(), 'token');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(Buffer.from(first.token, 'base64url')).toHaveLength(32);
     expect(readFileSync(file, 'utf8').trim()).toBe(first.token);
@@ -29,7 +29,7 @@ test(
   'the read-only token has its own file, and --rotate-token replaces it too',
   inSandbox(async (box) => {
     const readOnly = await serve(box, '--read-only');
-    const file = join(box.home, 'queue.db.d/token-read-only');
+    const file = join(box.stateDirectory(), 'token-read-only');
     expect(readOnly.server.stdout()).toContain(`token file: ${file}\n`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(Buffer.from(readOnly.token, 'base64url')).toHaveLength(32);
@@ -49,7 +49,7 @@ test(
   inSandbox(async (box) => {
     const terminal = onTerminal(box, ['serve', '--port', '0'], 24, 120);
     await until(() => /#token=[\w-]{43}/.test(terminal.stdout()), 'it prints the address');
-    const file = join(box.home, 'queue.db.d/token');
+    const file = join(box.stateDirectory(), 'token');
     const token = readFileSync(file, 'utf8').trim();
     expect(terminal.stdout()).toContain(`/#token=${token}`);
     expect(terminal.stdout()).not.toContain('token file');
@@ -64,7 +64,7 @@ test(
 );
 
 const tokenFiles = (box: Sandbox): string[] =>
-  readdirSync(join(box.home, 'queue.db.d'))
+  readdirSync(box.stateDirectory())
     .filter((name) => name.startsWith('token'))
     .sort();
 
@@ -83,7 +83,7 @@ test(
   'an invalid token file is refused and replaced on request, and one that other users can read causes a warning',
   inSandbox(async (box) => {
     const { token } = await serve(box);
-    const file = join(box.home, 'queue.db.d/token');
+    const file = join(box.stateDirectory(), 'token');
     for (const text of ['', '\n', 'short', `${token}x`, `${token}\n${token}\n`]) {
       writeFileSync(file, text);
       const { code, stdout, stderr } = await box.run(['serve', '--port', '0']);
@@ -165,10 +165,10 @@ test(
           has: false,
         });
     expect(server.output()).not.toContain(token);
-    const filesWithToken = readdirSync(box.home, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      textOf(join(box.home, name)).includes(token),
-    );
-    expect(filesWithToken.sort()).toEqual([page.slice(box.home.length + 1), 'queue.db.d/token'].sort());
+    const filesWithToken = readdirSync(box.home, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(box.home, name))
+      .filter((path) => textOf(path).includes(token));
+    expect(filesWithToken.sort()).toEqual([page, join(box.stateDirectory(), 'token')].sort());
     process.kill(server.pid, 'SIGTERM');
     expect(await server.closed).toBe(0);
     expect(textOf(page)).toBe('');

@@ -5,8 +5,8 @@ import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { onServer, openTempPostgres, withPostgres } from '../support/postgres.ts';
 
-const connectTo = (url: string, giveUpMs = 30_000): Connection =>
-  connect(readLocation(url, {}), { actor: null, now: Date.now, giveUpMs });
+const connectTo = (url: string, waitMs = 30_000): Connection =>
+  connect(readLocation(url, {}), { actor: null, now: Date.now, waitMs });
 
 const addSetting = (db: Connection, key: string): Promise<number> =>
   db.write('set', (tx) => tx.run("INSERT INTO setting VALUES ($1, 'x')", key));
@@ -114,7 +114,7 @@ test('a call fails with one line when the server stays away', async () => {
   await addSetting(db, 'a');
   proxy.close();
   const error = await addSetting(db, 'b').catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'store-unavailable', exitCode: 5 });
+  expect(error).toMatchObject({ code: 'store-unreachable', exitCode: 5 });
   await db.close();
   await store.close();
   await cleanup();

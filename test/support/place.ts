@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { namesByAttempt, type Place, placeOf } from '../../src/state/place.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Sandbox } from './queuectl.ts';
@@ -33,4 +32,4 @@ export function fileNames(box: Sandbox): string[] {
 }
 
 const filesByAttempt = (box: Sandbox): Map<string, string[]> =>
-  namesByAttempt(stateDirectory(join(box.home, 'queue.db.d')));
+  namesByAttempt(stateDirectory(box.stateDirectory()));

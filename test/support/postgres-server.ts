@@ -18,6 +18,10 @@ export interface PostgresServer {
   /** The URL of its database, for a superuser without a password. Every other role needs its password. */
   url: string;
   pid: number;
+  /** Ends the server at once, as a crash does. Its data stays. */
+  crash(): Promise<void>;
+  /** Starts the server again after a crash, at the same URL. */
+  startAgain(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
   /** Does the same without awaiting, for the end of the process. */
@@ -57,15 +61,29 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
     ...['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home],
     ...settingArguments(durable),
   ]);
+  const launch = (): ServerProcess => launchServer(program!, args);
+  const server = serverOf(launch, home, `postgres://postgres@127.0.0.1:${port}/postgres`);
+  process.on('exit', server.stopNow);
+  await server.untilReady();
+  return server;
+}
+
+interface ServerProcess {
+  child: ChildProcess;
+  pid: number;
+  hasEnded(): boolean;
+  log: { text: string };
+}
+
+function launchServer(program: string, args: string[]): ServerProcess {
   const log = { text: '' };
-  const child = spawn(program!, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
   child.stderr.on('data', (bytes) => {
     log.text = `${log.text}${bytes}`.slice(-20_000);
   });
-  const server = serverOf(child, home, `postgres://postgres@127.0.0.1:${port}/postgres`);
-  process.on('exit', server.stopNow);
-  await untilReady(child, log);
-  return server;
+  const pid = child.pid!;
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null || isGone(pid);
+  return { child, pid, hasEnded, log };
 }
 
 function settingArguments(durable: boolean): string[] {
@@ -77,21 +95,33 @@ function settingArguments(durable: boolean): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-function serverOf(child: ChildProcess, home: string, url: string): PostgresServer {
-  const pid = child.pid!;
-  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null || isGone(pid);
+function serverOf(launch: () => ServerProcess, home: string, url: string) {
+  let current = launch();
   const remove = (): void => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-  const server: PostgresServer = {
+  const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+    const { child, hasEnded } = current;
+    if (!hasEnded()) child.kill(signal);
+    for (const start = performance.now(); !hasEnded() && performance.now() - start < STOP_MS; )
+      await pause(10);
+  };
+  const server = {
     url,
-    pid,
+    get pid() {
+      return current.pid;
+    },
+    untilReady: () => untilReady(current.child, current.log),
+    crash: () => end('SIGQUIT'),
+    async startAgain() {
+      current = launch();
+      await server.untilReady();
+    },
     async stop() {
       process.off('exit', server.stopNow);
-      if (!hasEnded()) child.kill('SIGINT');
-      for (const start = performance.now(); !hasEnded() && performance.now() - start < STOP_MS; )
-        await pause(10);
+      await end('SIGINT');
       server.stopNow();
     },
     stopNow() {
+      const { child, hasEnded } = current;
       if (!hasEnded()) child.kill('SIGQUIT');
       for (const start = performance.now(); !hasEnded() && performance.now() - start < STOP_MS; )
         pauseSync(5);

@@ -38,9 +38,12 @@ export interface TempSchema {
   drop(): Promise<void>;
 }
 
-export async function makeTempSchema(): Promise<TempSchema> {
+export const makeTempSchema = async (): Promise<TempSchema> => nameTempSchema(await postgresUrl());
+
+/** Returns a new name for a schema on this server. */
+export function nameTempSchema(server: string): TempSchema {
   const name = `test_${process.pid}_${++schemas}`;
-  const url = new URL(await postgresUrl());
+  const url = new URL(server);
   url.searchParams.set('schema', name);
   const drop = () => onServer(url.href, (client) => client.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`));
   return { url: url.href, name, drop: async () => void (await drop()) };

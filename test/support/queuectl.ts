@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { killSurvivors } from './processes.ts';
+import { makeSandboxStore } from './sandbox-store.ts';
 
 export const EXECUTABLE = resolve(import.meta.dir, '../../dist/queuectl');
 
@@ -15,12 +16,19 @@ export interface Result {
   stderr: string;
 }
 
-/** A store in a directory of its own, used through the built executable as a user would. */
+/**
+ * A store of its own, used through the built executable as a user would. It is a file in the directory of the sandbox, or a
+ * schema of PostgreSQL if QUEUECTL_TEST_STORE is `postgres`.
+ */
 export interface Sandbox {
   /** The directory in which commands run. */
   directory: string;
   /** The value of QUEUECTL_HOME. */
   home: string;
+  /** The variables with which any command uses this store. run() and start() add them by themselves. */
+  environment: Record<string, string>;
+  /** Returns the path of the state directory. On PostgreSQL, it has a name only after the store was created. */
+  stateDirectory(): string;
   /** Creates an empty store. Commands that only read create none. */
   create(): Promise<void>;
   /** Runs a command to its end. */
@@ -31,7 +39,7 @@ export interface Sandbox {
   start(args: string[], options?: RunOptions): Running;
   /** Starts workers in the foreground and resolves when they are ready. */
   startWorkers(...args: string[]): Promise<Running>;
-  /** Ends all processes of the sandbox and removes its directory. */
+  /** Ends all processes of the sandbox and removes its directory and its store. */
   cleanup(): Promise<void>;
 }
 
@@ -60,6 +68,7 @@ export interface Running {
 export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-test-'));
   const home = join(directory, 'home');
+  const store = makeSandboxStore(home);
   const running: Running[] = [];
 
   const commandLine = (args: string[], options: RunOptions): [string, string[]] => {
@@ -71,7 +80,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   const environment = (options: RunOptions) => ({
     ...process.env,
     CI: '',
-    QUEUECTL_HOME: home,
+    ...store.environment,
     ...options.env,
   });
 
@@ -127,6 +136,8 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   return {
     directory,
     home,
+    environment: store.environment,
+    stateDirectory: store.stateDirectory,
     run,
     start,
     async create() {
@@ -159,6 +170,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       }
       await killSurvivors(home);
       rmSync(directory, { recursive: true, force: true });
+      await store.remove();
     },
   };
 }

@@ -205,7 +205,7 @@ test(
     expect(saved.panels.length).toBeGreaterThan(5);
 
     await show('/doctor');
-    await page.locator('[data-row="quick check"]').getByText('OK', { exact: true }).first().waitFor();
+    await page.locator('[data-row="stuck jobs"]').getByText('OK', { exact: true }).first().waitFor();
     await page.locator('[data-row="workers"]').getByText('1 running').waitFor();
     await box.run(['worker', 'stop']);
     await page.getByRole('button', { name: 'Run again' }).click();

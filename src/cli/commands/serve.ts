@@ -39,7 +39,7 @@ export default defineCommand({
     'Anyone with this token can run commands as you. There is also a read-only token, which does not allow changes. It is in the file token-read-only next to the token file.',
     'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
-  async run({ io, app, location, environment, anyOwner }, input) {
+  async run({ io, app, location, environment, anyOwner, storeTimeoutMs }, input) {
     const port = numberFlag(input, 'port', PORT_RANGE) ?? 7780;
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
@@ -55,7 +55,12 @@ export default defineCommand({
       maxRate: numberFlag(input, 'max-rate', RATE_RANGE) ?? 5000,
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
       reopen: () =>
-        openApp(location, actorOf(environment), { access: 'read', ifMissing: 'refuse', anyOwner }),
+        openApp(location, actorOf(environment), {
+          access: 'read',
+          ifMissing: 'refuse',
+          anyOwner,
+          storeTimeoutMs,
+        }),
       onError: (error, requestId) =>
         io.err(
           `${new Date().toISOString()} request=${requestId} error: ${(error as Error)?.message ?? error}\n`,

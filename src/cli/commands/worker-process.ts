@@ -1,6 +1,7 @@
 import { systemClock } from '../../core/clock.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { logLine } from '../../observe/log.ts';
+import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
 import { newWorkerId } from '../../worker/worker.ts';
 import { runWorkerProcess } from '../../worker/worker-process.ts';
 import { defineCommand } from '../command.ts';
@@ -37,7 +38,7 @@ export default defineCommand({
     };
     try {
       await runWorkerProcess(
-        await context.app({ ifMissing: 'refuse', actor: id }),
+        await context.app({ ifMissing: 'refuse', actor: id, callTimeoutMs: CALL_TIMEOUT_MS }),
         options,
         input.has('nohup'),
         (event) => {

@@ -19,6 +19,7 @@ import { perCallStore } from '../../worker/per-call-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRegistrable } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
+import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { detach } from '../detach.ts';
 import { argumentsWithoutUrl } from '../hide-url.ts';
@@ -88,7 +89,9 @@ export default defineCommand({
     };
     void sweep(app, context.location, log);
     const store = perCallStore(app.store.epoch, async () => {
-      const options = { access: 'work', ifMissing: 'refuse', anyOwner: context.anyOwner } as const;
+      const { anyOwner } = context;
+      const storeTimeoutMs = CALL_TIMEOUT_MS;
+      const options = { access: 'work', ifMissing: 'refuse', anyOwner, storeTimeoutMs } as const;
       return (await openApp(context.location, actorOf(context.environment), options)).store;
     });
     const ignoreHangup = processes.ignoresSignal(SIGHUP_NUMBER);
@@ -127,6 +130,8 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   if (input.has('drain')) args.push('--drain');
   if (input.has('clean-env')) args.push('--clean-env');
   if (context.io.quiet) args.push('--quiet');
+  const timeout = input.one('store-timeout');
+  if (timeout !== undefined) args.push('--store-timeout', timeout);
   return args;
 }
 

@@ -31,6 +31,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
             access: 'read',
             ifMissing: 'refuse',
             anyOwner: context.anyOwner,
+            storeTimeoutMs: context.storeTimeoutMs,
           });
       openedHere = !isFirst;
       isFirst = false;

@@ -87,3 +87,9 @@ function tlsOptions(location: PostgresLocation): ConnectionOptions {
   if (checks && tls !== 'verify-full') options.checkServerIdentity = () => undefined;
   return options;
 }
+
+/** Makes a connection keep the process running, or not. The types of the driver lack these methods. */
+export function keepRunning(client: Client, keepsRunning: boolean): void {
+  const { ref, unref } = client as Client & Record<'ref' | 'unref', () => void>;
+  (keepsRunning ? ref : unref).call(client);
+}

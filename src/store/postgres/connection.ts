@@ -1,18 +1,17 @@
-import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
+import { DEFAULT_STORE_TIMEOUT_MS } from '../open.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
 import { type Client, connectClient, STATEMENT_TIMEOUT_MS } from './client.ts';
-import { isConflict, isDisconnection, mayComeBack, translateError } from './failures.ts';
+import { isConflict, isDisconnection } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
+import { repeat } from './repeating.ts';
 import { refuseNewer } from './schema-version.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
-/** A call fails if the server cannot be reached, or a conflict lasts, for this long. */
-const GIVE_UP_MS = 30_000;
 /** Calls of one process use at most this many connections at a time. */
 const MOST_CONNECTIONS = 4;
 
@@ -43,6 +42,8 @@ export interface Connection {
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Runs `work` on a connection without a transaction of its own. */
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** Does the same, but fails at once if the server cannot be reached. */
+  withClientOnce<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** Sets the function that returns the id of this host. It returns null as long as there is none. */
   identifyHost(readId: () => string | null): void;
   /** Waits until every transaction is over whose answer to COMMIT was lost. Throws if that takes too long. */
@@ -55,15 +56,17 @@ export interface Connection {
 interface ConnectOptions {
   actor: string | null;
   now(): number;
-  giveUpMs?: number;
+  /** Is called with the time of the server, which was read between two times of `performance.now()`. */
+  learnTime?(serverMs: number, sentAt: number, receivedAt: number): void;
+  /** How long a call waits for a server that cannot be reached, or while a conflict lasts. */
+  waitMs?: number;
   /** A connection that is open already. */
   first?: Client;
 }
 
-interface Opened {
+interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> {
   location: PostgresLocation;
   pool: Pool;
-  giveUpMs: number;
   listeners: ((verb: string) => void)[];
   readHost: () => string | null;
   host: string | null;
@@ -72,10 +75,10 @@ interface Opened {
 }
 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
-  const { actor, now, giveUpMs = GIVE_UP_MS, first } = options;
+  const { actor, now, learnTime = () => {}, waitMs = DEFAULT_STORE_TIMEOUT_MS, first } = options;
   const pool = createPool(() => connectClient(location), MOST_CONNECTIONS, first);
   const opened: Opened = {
-    ...{ location, pool, giveUpMs, listeners: [], uncertain: new Set() },
+    ...{ location, pool, learnTime, waitMs, listeners: [], uncertain: new Set() },
     ...{ host: null, readHost: () => null },
   };
   const connection: Connection = {
@@ -89,6 +92,7 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
       return repeat(opened, () => transact(opened, this, READ_HEAD, work), isDisconnection);
     },
     withClient: (work) => repeat(opened, () => usingClient(pool, work), isDisconnection),
+    withClientOnce: (work) => usingClient(pool, work),
     identifyHost(readId) {
       opened.readHost = readId;
     },
@@ -121,7 +125,8 @@ const WRITE_HEAD = (
   location: PostgresLocation,
 ): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)} ${PREFER_INDEXES}
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-  SELECT ${SELECT_BEGUN}, (SELECT value FROM meta WHERE key = 'schema') AS version`;
+  SELECT ${SELECT_BEGUN}, extract(epoch FROM clock_timestamp()) AS seconds,
+    (SELECT value FROM meta WHERE key = 'schema') AS version`;
 
 async function write<T>(
   opened: Opened,
@@ -157,7 +162,8 @@ async function transact<T>(
   const client = await pool.take();
   let isBroken = true;
   try {
-    const begin = client.query(head(location)).then((results) => readHead(results, location));
+    const sentAt = performance.now();
+    const begin = client.query(head(location)).then((results) => readHead(opened, results, sentAt));
     const tx = transactionOn(client, { actor, now, host: () => hostOf(opened), prepared: location.prepared });
     const [begun, done] = await Promise.allSettled([begin, work(tx)]);
     // The error of the first statement explains those of the others.
@@ -179,9 +185,14 @@ function hostOf(opened: Opened): string {
 }
 
 /** Returns a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
-function readHead(results: unknown, location: PostgresLocation): BegunTransaction | null {
+function readHead(
+  { location, learnTime }: Opened,
+  results: unknown,
+  sentAt: number,
+): BegunTransaction | null {
   const row = (results as { rows: Row[] }[]).at(-1)!.rows[0];
   if (row === undefined) return null;
+  learnTime(Number(row.seconds) * 1000, sentAt, performance.now());
   refuseNewer(Number(row.version), location);
   return { id: row.id as string, serverRun: row.serverRun as string };
 }
@@ -207,8 +218,8 @@ async function commit(client: Client, begun: BegunTransaction | null, opened: Op
 }
 
 /** Waits until a transaction is over, and returns what became of it. */
-async function resolve({ location, giveUpMs, uncertain }: Opened, transaction: BegunTransaction) {
-  const outcome = await outcomeOf(transaction, () => connectClient(location), giveUpMs);
+async function resolve({ location, waitMs, uncertain }: Opened, transaction: BegunTransaction) {
+  const outcome = await outcomeOf(transaction, () => connectClient(location), waitMs);
   uncertain.delete(transaction);
   return outcome;
 }
@@ -231,26 +242,5 @@ async function usingClient<T>(pool: Pool, work: (client: Client) => Promise<T>):
     return result;
   } finally {
     pool.give(client, isBroken);
-  }
-}
-
-/** The longest pause between two tries. */
-const LONGEST_PAUSE_MS = 1000;
-
-/** Repeats `work` after errors that may not come again, with growing random pauses. */
-async function repeat<T>(
-  { location, giveUpMs }: Opened,
-  work: () => Promise<T>,
-  isRepeatable: (error: unknown) => boolean,
-): Promise<T> {
-  const start = performance.now();
-  for (let tries = 0; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      const mayRepeat = isRepeatable(error) || mayComeBack(error);
-      if (!mayRepeat || performance.now() - start > giveUpMs) throw translateError(error, location);
-      await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries));
-    }
   }
 }

@@ -41,13 +41,13 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
     'connect to the primary server, or set default_transaction_read_only = off',
   ],
   '53300': (_, where) => [
-    'store-unavailable',
+    'store-unreachable',
     `${where} has no connection left`,
     'raise max_connections of the server, or use a pooler such as PgBouncer',
   ],
   '53100': (_, where) => ['disk-full', `the disk of ${where} is full`, 'free some disk space on the server'],
   '57P03': (_, where) => [
-    'store-unavailable',
+    'store-unreachable',
     `${where} is starting or stopping`,
     'wait a moment, then run the command again',
   ],
@@ -82,18 +82,18 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
 const CHECK_ADDRESS = 'check the host and the port in the URL, and that the server runs';
 /** The errors of the network, by code. */
 const BY_ERRNO: Record<string, (where: string) => Explanation> = {
-  ECONNREFUSED: (where) => ['store-unavailable', `${where} does not accept connections`, CHECK_ADDRESS],
-  ENOENT: (where) => ['store-unavailable', `${where} does not run: there is no socket`, CHECK_ADDRESS],
-  ENOTFOUND: (where) => ['store-unavailable', `${where} was not found`, 'check the host in the URL'],
+  ECONNREFUSED: (where) => ['store-unreachable', `${where} does not accept connections`, CHECK_ADDRESS],
+  ENOENT: (where) => ['store-unreachable', `${where} does not run: there is no socket`, CHECK_ADDRESS],
+  ENOTFOUND: (where) => ['store-unreachable', `${where} was not found`, 'check the host in the URL'],
   EAI_AGAIN: (where) => [
-    'store-unavailable',
+    'store-unreachable',
     `the name of ${where} cannot be looked up now`,
     'check the network',
   ],
-  EACCES: (where) => ['store-unavailable', `the socket of ${where} is not accessible`, CHECK_ADDRESS],
-  ETIMEDOUT: (where) => ['store-unavailable', `${where} does not answer`, CHECK_ADDRESS],
-  EHOSTUNREACH: (where) => ['store-unavailable', `${where} cannot be reached`, CHECK_ADDRESS],
-  ENETUNREACH: (where) => ['store-unavailable', `${where} cannot be reached`, CHECK_ADDRESS],
+  EACCES: (where) => ['store-unreachable', `the socket of ${where} is not accessible`, CHECK_ADDRESS],
+  ETIMEDOUT: (where) => ['store-unreachable', `${where} does not answer`, CHECK_ADDRESS],
+  EHOSTUNREACH: (where) => ['store-unreachable', `${where} cannot be reached`, CHECK_ADDRESS],
+  ENETUNREACH: (where) => ['store-unreachable', `${where} cannot be reached`, CHECK_ADDRESS],
 };
 
 const NO_PASSWORD = /client password must be|password must be a (?:non-empty )?string/;
@@ -132,9 +132,13 @@ const isOfDriver = (error: Error): boolean =>
     error.message,
   );
 
+/** Errors of the network that probably mean a mistake in the URL. */
+const PROBABLY_MISTAKES = ['ENOTFOUND', 'EACCES'];
+
 /** Tells whether a new connection may succeed later, so that it is worth to wait for it. */
 export const mayComeBack = (error: unknown): boolean =>
-  isDisconnection(error) || ['57P03', '53300', '57P01', '57P02'].includes(stateOf(error));
+  (isDisconnection(error) && !PROBABLY_MISTAKES.includes(stateOf(error))) ||
+  ['57P03', '53300', '57P01', '57P02'].includes(stateOf(error));
 
 /** Returns a text that names the server without the role and the password. */
 function serverName({ host, port }: PostgresLocation): string {
@@ -158,7 +162,7 @@ function explain(error: Error, location: PostgresLocation): Explanation | null {
   if (NO_PASSWORD.test(error.message)) return BY_STATE['28P01']!(location, where);
   const known = BY_ERRNO[state] ?? (error.message === 'timeout expired' ? BY_ERRNO.ETIMEDOUT : undefined);
   if (known !== undefined) return known(where);
-  if (isDisconnection(error)) return ['store-unavailable', `${where} ended the connection`, CHECK_ADDRESS];
+  if (isDisconnection(error)) return ['store-unreachable', `${where} ended the connection`, CHECK_ADDRESS];
   if (TLS_ERROR.test(`${state} ${error.message}`))
     return [
       'store-unavailable',

@@ -4,9 +4,8 @@ import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { knownHostId } from '../../state/host.ts';
 import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
-import type { Signals } from '../contract/signals.ts';
 import { queuectlHome } from '../location.ts';
-import type { OpenedStore, OpenOptions } from '../open.ts';
+import { DEFAULT_STORE_TIMEOUT_MS, type OpenedStore, type OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
 import { type Client, connectClient } from './client.ts';
 import { type Connection, connect } from './connection.ts';
@@ -15,8 +14,11 @@ import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { readVersion } from './migrate.ts';
+import { repeat } from './repeating.ts';
 import { refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
+import { type ServerClock, serverClock } from './server-clock.ts';
+import { postgresSignals } from './signals.ts';
 import { postgresStore } from './store.ts';
 
 const DEFAULTS: OpenOptions = {
@@ -28,14 +30,6 @@ const DEFAULTS: OpenOptions = {
   clock: systemClock,
 };
 
-/** Sends and receives nothing, so every process polls. */
-const NO_SIGNALS: Signals = {
-  wake: () => {},
-  tellChange: () => {},
-  onWake: () => null,
-  onChange: () => null,
-};
-
 /** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
 export async function openPostgres(
   url: string,
@@ -44,19 +38,27 @@ export async function openPostgres(
 ): Promise<OpenedStore> {
   const options = { ...DEFAULTS, ...given };
   const location = readLocation(url, environment);
-  const { client, found } = await openClient(location, options);
+  const { openMs = DEFAULT_STORE_TIMEOUT_MS, callMs = openMs } = options.serverWait ?? {};
+  const clock = serverClock(options.clock);
+  const { client, found } = await repeat({ location, waitMs: openMs }, () =>
+    openClient(location, options, clock),
+  );
   if (client === null) return openEmpty(url, options, environment);
-  const connection = connect(location, { actor: options.actor, now: options.clock.now, first: client });
+  const connection = connect(location, {
+    ...{ actor: options.actor, now: clock.now, learnTime: clock.learn, waitMs: callMs },
+    first: client,
+  });
   try {
     await readIdentity(connection);
     const state = stateOf(connection, environment);
     mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
     connection.identifyHost(() => knownHostId(state));
+    const { signals, flush } = postgresSignals(connection, environment);
     return {
-      store: storeOf(connection),
+      store: storeOf(connection, flush),
       stateDirectory: state,
-      signals: NO_SIGNALS,
-      clock: options.clock,
+      signals,
+      clock,
       created: found === 0,
       schema: { found, known: SCHEMA_VERSION },
       warning: null,
@@ -71,10 +73,11 @@ export async function openPostgres(
 const stateOf = ({ identity }: Connection, environment: NodeJS.ProcessEnv): StateDirectory =>
   stateDirectory(join(queuectlHome(environment), `${identity.store}.d`));
 
-function storeOf(connection: Connection) {
+function storeOf(connection: Connection, flushSignals: () => Promise<void>) {
   const stopFolding = foldAfterWrites(connection);
   return postgresStore(connection, async () => {
     stopFolding();
+    await flushSignals();
     await connection.close();
   });
 }
@@ -83,11 +86,12 @@ function storeOf(connection: Connection) {
 async function openClient(
   location: PostgresLocation,
   { ifMissing, ifOlder }: OpenOptions,
+  clock: ServerClock,
 ): Promise<{ client: Client | null; found: number }> {
   let client: Client | null = null;
   try {
     client = await connectClient(location);
-    await refuseServer(client);
+    await refuseServer(client, clock);
     const found = await readVersion(client, location);
     refuseNewer(found, location);
     if (ifOlder === 'refuse') refuseOlder(found, location);
@@ -106,7 +110,7 @@ async function openClient(
     return { client, found };
   } catch (error) {
     await client?.end().catch(() => {});
-    throw translateError(error, location);
+    throw error;
   }
 }
 

@@ -30,20 +30,20 @@ type Outcome = 'committed' | 'aborted' | 'unknown';
 export async function outcomeOf(
   transaction: BegunTransaction,
   connect: () => Promise<Client>,
-  giveUpMs: number,
+  waitMs: number,
 ): Promise<Outcome> {
   const start = performance.now();
   for (let tries = 0; ; tries++) {
     const outcome = await askOnce(transaction, connect);
     if (outcome !== null) return outcome;
-    if (performance.now() - start > giveUpMs) throw unknownOutcome();
+    if (performance.now() - start > waitMs) throw unknownOutcome();
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries));
   }
 }
 
 export function unknownOutcome(): QueueError {
   return new QueueError(
-    'store-unavailable',
+    'store-unreachable',
     'the connection was lost during a commit, and it is unknown whether the change was saved',
     'check whether the change was made before you repeat it',
   );

@@ -1,5 +1,5 @@
 import { QueueError } from '../../core/errors.ts';
-import type { Client } from './client.ts';
+import { type Client, keepRunning } from './client.ts';
 
 /** A few connections that the calls of one process share. */
 export interface Pool {
@@ -21,6 +21,8 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
   const drop = (client: Client): Promise<void> => {
     open--;
     waiting.shift()?.();
+    // Node would otherwise exit while the caller waits for the end of an idle connection.
+    keepRunning(client, true);
     return client.end().catch(() => {});
   };
   const watch = (client: Client): void => {
@@ -38,7 +40,7 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
       if (isClosed) throw new QueueError('store-unavailable', 'the connection to PostgreSQL is closed');
       const client = idle.pop();
       if (client !== undefined) {
-        refer(client, true);
+        keepRunning(client, true);
         return client;
       }
       if (open < most) break;
@@ -61,7 +63,7 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
       return;
     }
     // An idle connection does not keep the process running.
-    refer(client, false);
+    keepRunning(client, false);
     idle.push(client);
     waiting.shift()?.();
   };
@@ -79,10 +81,4 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
       await Promise.all(idle.splice(0).map(drop));
     },
   };
-}
-
-/** Makes a connection keep the process running, or not. The types of the driver lack these methods. */
-function refer(client: Client, keepsRunning: boolean): void {
-  const { ref, unref } = client as Client & Record<'ref' | 'unref', () => void>;
-  (keepsRunning ? ref : unref).call(client);
 }

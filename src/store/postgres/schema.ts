@@ -2,8 +2,8 @@
  * Creates the tables and indexes of schema version 1. Once a version with this text was released, the text never changes: a
  * migration is added instead (schema-version.ts).
  *
- * Tables and columns have the names and the numbers of the file store, so both print the same export. The tables `log` and
- * `event_number` and the columns in STORE_COLUMNS are in this store only. All texts are compared byte by byte.
+ * Tables and columns have the names and the numbers of the file store, so both print the same export. The tables `log`,
+ * `event_number` and `signal` and the columns in STORE_COLUMNS are in this store only. All texts are compared byte by byte.
  */
 const inRange = (min: number, max: number, ...columns: string[]): string =>
   columns.map((column) => `${column} BETWEEN ${min} AND ${max}`).join(' AND ');
@@ -262,6 +262,13 @@ CREATE TABLE event (
 /* Holds the number of the last event in its only row, because that event may have been removed. */
 CREATE TABLE event_number (last bigint NOT NULL);
 INSERT INTO event_number VALUES (0);
+
+/* The only row has the times of the last signals (signals.ts). A crash of the server empties it. */
+CREATE UNLOGGED TABLE signal (
+  one integer PRIMARY KEY CHECK (one = 1),
+  wake_at timestamptz NOT NULL,
+  change_at timestamptz NOT NULL
+);
 
 /* The hosts that have, or had, workers. seal is the value of the host's seal, and seal_after the last attempt before it was stored. */
 CREATE TABLE host (

@@ -2,17 +2,24 @@ import { QueueError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 import { quoteName } from './connection.ts';
 import type { PostgresLocation } from './location.ts';
+import { readVersion } from './migrate.ts';
+import type { ServerClock } from './server-clock.ts';
 
 /** PostgreSQL supports a version for five years. This is the oldest one that it will support at our release. */
 const OLDEST_VERSION = 15;
 
 const SERVER_SQL = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
   pg_is_in_recovery() AS standby, current_setting('default_transaction_read_only') AS read_only,
-  current_setting('server_encoding') AS encoding`;
+  current_setting('server_encoding') AS encoding, extract(epoch FROM clock_timestamp()) AS seconds`;
 
-/** Throws if a queue cannot be kept on this server: it is too old, a standby, read-only, or its texts are not UTF-8. */
-export async function refuseServer(client: Client): Promise<void> {
-  const { version, number, standby, read_only, encoding } = (await client.query(SERVER_SQL)).rows[0];
+/**
+ * Throws if a queue cannot be kept on this server: it is too old, a standby, read-only, or its texts are not UTF-8. `clock`
+ * learns the time of the server.
+ */
+export async function refuseServer(client: Client, clock?: ServerClock): Promise<void> {
+  const sentAt = performance.now();
+  const { version, number, standby, read_only, encoding, seconds } = (await client.query(SERVER_SQL)).rows[0];
+  clock?.learn(seconds * 1000, sentAt, performance.now());
   const refuse = (what: string, hint: string): never => {
     throw new QueueError('store-unavailable', what, hint);
   };
@@ -35,12 +42,14 @@ export async function refuseServer(client: Client): Promise<void> {
 }
 
 /** Throws if the schema has tables of another program, because those of the queue must not be mixed with them. */
-export async function refuseForeignTables(client: Client, { schema }: PostgresLocation): Promise<void> {
+export async function refuseForeignTables(client: Client, location: PostgresLocation): Promise<void> {
+  const { schema } = location;
   const { rows } = await client.query(
     'SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1)::oid LIMIT 1',
     [quoteName(schema)],
   );
-  if (rows.length === 0) return;
+  // Another process may have created the queue meanwhile.
+  if (rows.length === 0 || (await readVersion(client, location)) > 0) return;
   throw new QueueError(
     'not-a-database',
     `the schema '${schema}' has tables of another program`,

@@ -256,7 +256,7 @@ export function testFiguresAndChecks(api: () => Api): void {
     expect(metrics.text).toEndWith('# EOF\n');
     const doctor = await expectOk(site, 'GET', '/api/v1/doctor');
     const checks = doctor.checks.map((one: { check: string }) => one.check);
-    expect(checks).toContain('quick check');
+    expect(checks).toContain('stuck jobs');
     const quick = await expectOk(site, 'GET', '/api/v1/doctor?quick=true');
     expect(quick.checks.map((one: { check: string }) => one.check)).toEqual(
       checks.filter((check: string) => check !== 'quick check'),

@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandboxOn } from '../support/on-postgres.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
+
+const OUTAGE = 'does not accept connections; running jobs continue';
+const WORKERS = 2;
+
+/** Returns a test with a server of its own, which `body` may crash. */
+function withOwnServer(body: (box: Sandbox, server: PostgresServer) => Promise<void>) {
+  return async (): Promise<void> => {
+    const server = await startPostgres();
+    try {
+      await inSandboxOn(
+        async () => server.url,
+        (box) => body(box, server),
+      )();
+    } finally {
+      await server.stop();
+    }
+  };
+}
+
+const gateOf = (box: Sandbox, group: string): string => join(box.directory, `gate-${group}`);
+const openGate = (box: Sandbox, group: string): void => writeFileSync(gateOf(box, group), '');
+
+const count = (text: string, part: string): number => text.split(part).length - 1;
+
+test(
+  'workers keep their jobs while the server is away, report it once, and settle them when it is back',
+  withOwnServer(async (box, server) => {
+    const started = join(box.directory, 'started');
+    const ended = join(box.directory, 'ended');
+    // Each job waits for a file, so that jobs run during the whole outage and end in it.
+    const command = (id: string): string =>
+      `echo ${id} >>${started}; while [ ! -e ${gateOf(box, id[0]!)} ]; do sleep 0.05; done; echo ${id} >>${ended}`;
+    const jobs = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3', 'b4', 'c1', 'c2'];
+    const spec = jobs.map((id) => ({ id, command: command(id), max_retries: 1 }));
+    await box.json(['config', 'set', 'heartbeat-interval', '300ms']);
+    await box.run(['enqueue', '--file', '-'], { stdin: spec.map((one) => JSON.stringify(one)).join('\n') });
+    const workers = await box.startWorkers('--count', String(WORKERS), '--concurrency', '2');
+    for (const [round, group] of ['a', 'b'].entries()) {
+      const running = jobs.filter((id) => id.startsWith(group));
+      await until(() => running.every((id) => lines(started).includes(id)), `the jobs ${group} run`);
+      await server.crash();
+      await until(() => count(workers.output(), OUTAGE) >= WORKERS * (round + 1), 'the outage is reported');
+      openGate(box, group);
+      await until(() => running.every((id) => lines(ended).includes(id)), 'the jobs end in the outage');
+      await server.startAgain();
+      await until(
+        async () =>
+          (await box.json<JobJson[]>(['list', '--all'])).filter((job) => job.state === 'completed').length >=
+          running.length * (round + 1),
+        'the jobs are settled',
+      );
+      expect(count(workers.output(), OUTAGE)).toBe(WORKERS * (round + 1));
+    }
+    openGate(box, 'c');
+    const all = await until(async () => {
+      const found = await box.json<JobJson[]>(['list', '--all']);
+      return found.every((job) => job.state === 'completed') && found;
+    }, 'all jobs are completed');
+    expect(all.map((job) => [job.attempts, job.crashes])).toEqual(jobs.map(() => [1, 0]));
+    expect(lines(started).sort()).toEqual(jobs);
+    expect(lines(ended).sort()).toEqual(jobs);
+  }),
+);
+
+test(
+  'a command waits at most --store-timeout for the server, and then exits with 5 and one line',
+  withOwnServer(async (box, server) => {
+    await box.json(['enqueue', 'true', '--id', 'before']);
+    await server.crash();
+    const failed = await box.run(['enqueue', 'true', '--store-timeout', '300ms']);
+    expect(failed.code).toBe(5);
+    expect(failed.stderr).toMatch(
+      /^error: the PostgreSQL server at 127\.0\.0\.1:\d+ does not accept connections\n/,
+    );
+    expect(failed.stdout).toBe('');
+    const fromVariable = await box.run(['list'], { env: { QUEUECTL_STORE_TIMEOUT: '0' } });
+    expect(fromVariable.code).toBe(5);
+    const waiting = box.start(['enqueue', 'true', '--id', 'during', '--store-timeout', '60s']);
+    await server.startAgain();
+    expect(await waiting.closed).toBe(0);
+    const jobs = await box.json<JobJson[]>(['list']);
+    expect(jobs.map((job) => job.id).sort()).toEqual(['before', 'during']);
+    const invalid = await box.run(['list', '--store-timeout', 'soon']);
+    expect(invalid.code).toBe(2);
+  }),
+);

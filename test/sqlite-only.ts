@@ -1,0 +1,119 @@
+const DATABASE_FILE = 'is about the database file of SQLite';
+const BACKUP = 'is about backup, restore or repair, which PostgreSQL has programs of its own for';
+const WRITES_SQL = 'changes the rows or the schema of SQLite itself';
+const EARLIER_VERSION = 'is about stores of earlier versions, and no version has had a PostgreSQL store yet';
+const NO_SYNC =
+  'fails because the server of the tests does not sync; postgres-care.test.ts has the tests of doctor';
+const OWN_CHOICE = 'is about PostgreSQL, and chooses its store itself';
+const NO_STORE = 'uses no store';
+const WORDS = 'is about the wording of input or output, which is the same on every store';
+const PAGE = 'is about the page in the browser, which gets the same answers on every store';
+const PROCESSES = 'is about processes and their files, which the store does not see';
+
+/**
+ * The files in test/acceptance, test/http and test/ui, and the tests in them, that run on SQLite only, each with the reason. All
+ * others also run on PostgreSQL. A test is named by a part of its title.
+ */
+export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
+  'test/acceptance/adding-a-field.test.ts': WRITES_SQL,
+  'test/acceptance/aliases.test.ts': WORDS,
+  'test/acceptance/at-most-once.test.ts': { 'that an older version stored': EARLIER_VERSION },
+  'test/acceptance/attack-coverage.test.ts': NO_STORE,
+  'test/acceptance/attacks.test.ts': { 'is refused, and nothing changes': WORDS },
+  'test/acceptance/attempt-numbers.test.ts': { 'replaced by an older copy': BACKUP },
+  'test/acceptance/backup-refusals.test.ts': BACKUP,
+  'test/acceptance/backup-target.test.ts': BACKUP,
+  'test/acceptance/backup.test.ts': BACKUP,
+  'test/acceptance/bad-input.test.ts': WORDS,
+  'test/acceptance/bad-store.test.ts': DATABASE_FILE,
+  'test/acceptance/commands.test.ts': PROCESSES,
+  'test/acceptance/damaged-pages.test.ts': DATABASE_FILE,
+  'test/acceptance/db.test.ts': BACKUP,
+  'test/acceptance/doctor.test.ts': {
+    'doctor reports a missing store and creates none': NO_SYNC,
+    'on a healthy store doctor finds no damage': NO_SYNC,
+    'doctor --quick skips the check': NO_SYNC,
+    'doctor reports a missing store that cannot be created': DATABASE_FILE,
+    'doctor reports a schema from before the first release': EARLIER_VERSION,
+    'doctor fails on a database that others can write': DATABASE_FILE,
+  },
+  'test/acceptance/documents.test.ts': NO_STORE,
+  'test/acceptance/earlier-attempts.test.ts': EARLIER_VERSION,
+  'test/acceptance/edge-cases.test.ts': {
+    'a worker whose database was deleted': DATABASE_FILE,
+  },
+  'test/acceptance/enqueue-cost.test.ts': 'measures what users of SQLite pay',
+  'test/acceptance/enqueue-stream.test.ts': {
+    'a stream ends if the files of its store are removed': DATABASE_FILE,
+  },
+  'test/acceptance/events.test.ts': {
+    'commands that change something wake followers': 'watches the file that wakes followers on SQLite',
+  },
+  'test/acceptance/full-disk.test.ts': {
+    'workers can be stopped on a full disk': 'needs a full disk under the store',
+  },
+  'test/acceptance/generated-docs.test.ts': NO_STORE,
+  'test/acceptance/hard-links.test.ts': DATABASE_FILE,
+  'test/acceptance/help-coverage.test.ts': NO_STORE,
+  'test/acceptance/help.test.ts': NO_STORE,
+  'test/acceptance/hidden-url.test.ts': DATABASE_FILE,
+  'test/acceptance/invalid-settings.test.ts': WRITES_SQL,
+  'test/acceptance/leftovers.test.ts': BACKUP,
+  'test/acceptance/library-types.test.ts': NO_STORE,
+  'test/acceptance/licenses.test.ts': NO_STORE,
+  'test/acceptance/metrics.test.ts': {
+    'every metric and label that the Grafana dashboard': 'includes the size of the WAL file of SQLite',
+  },
+  'test/acceptance/missing-store.test.ts': {
+    'commands that add something create the store': DATABASE_FILE,
+    'a --db whose directory does not exist': DATABASE_FILE,
+    'unusable database URLs': DATABASE_FILE,
+  },
+  'test/acceptance/odd-database.test.ts': DATABASE_FILE,
+  'test/acceptance/odd-environment.test.ts': { 'with a relative HOME': DATABASE_FILE },
+  'test/acceptance/odd-files.test.ts': DATABASE_FILE,
+  'test/acceptance/odd-paths.test.ts': DATABASE_FILE,
+  'test/acceptance/package.test.ts': NO_STORE,
+  'test/acceptance/percentiles.test.ts': { 'percentiles of five distributions': WRITES_SQL },
+  'test/acceptance/postgres-care.test.ts': OWN_CHOICE,
+  'test/acceptance/postgres-outage.test.ts': OWN_CHOICE,
+  'test/acceptance/postgres.test.ts': OWN_CHOICE,
+  'test/acceptance/process-names.test.ts': PROCESSES,
+  'test/acceptance/removed-files.test.ts': DATABASE_FILE,
+  'test/acceptance/repair.test.ts': BACKUP,
+  'test/acceptance/restore-while-running.test.ts': BACKUP,
+  'test/acceptance/runtime.test.ts': { 'runs no code from the directory': DATABASE_FILE },
+  'test/acceptance/scenarios.test.ts': NO_STORE,
+  'test/acceptance/stop.test.ts': { 'only the workers of the store in $QUEUECTL_HOME': DATABASE_FILE },
+  'test/acceptance/swap-interference.test.ts': BACKUP,
+  'test/acceptance/swap.test.ts': BACKUP,
+  'test/acceptance/terminal-text.test.ts': DATABASE_FILE,
+  'test/acceptance/upgrade.test.ts': EARLIER_VERSION,
+  'test/http/api.test.ts': {
+    'without its store a server is alive but not ready': DATABASE_FILE,
+    'after its store was replaced': DATABASE_FILE,
+    'a server still has a lock': DATABASE_FILE,
+    'documents only answers that a test has received': 'needs the answers of the tests above',
+  },
+  'test/http/host-names.test.ts': NO_STORE,
+  'test/http/http-docs.test.ts': NO_STORE,
+  'test/http/job-page.test.ts': WRITES_SQL,
+  'test/http/sessions.test.ts': NO_STORE,
+  'test/http/shared-answers.test.ts': NO_STORE,
+  'test/ui/confirmations.test.ts': PAGE,
+  'test/ui/filter.test.ts': NO_STORE,
+  'test/ui/job-pages.test.ts': NO_STORE,
+  'test/ui/keyboard.test.ts': PAGE,
+  'test/ui/large-output.test.ts': PAGE,
+  'test/ui/layout.test.ts': PAGE,
+  'test/ui/metrics.test.ts': WRITES_SQL,
+  'test/ui/missing-pages.test.ts': PAGE,
+  'test/ui/output-lines.test.ts': NO_STORE,
+  'test/ui/reconnect.test.ts': { 'and then its store, were unavailable': DATABASE_FILE },
+  'test/ui/safety.test.ts': PAGE,
+  'test/ui/steady-rows.test.ts': NO_STORE,
+  'test/ui/steady.test.ts': PAGE,
+  'test/ui/sticky-header.test.ts': PAGE,
+  'test/ui/tabs.test.ts': PAGE,
+  'test/ui/words.test.ts': NO_STORE,
+};
