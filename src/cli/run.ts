@@ -154,17 +154,11 @@ async function openStore(
   return app;
 }
 
-/** Reads how long to wait for a server. Loads the reader of durations only if it is needed. */
+/** Reads how long to wait for a server. Most commands do not need the reader, so it is loaded on demand. */
 async function storeTimeoutOf(input: Input, environment: NodeJS.ProcessEnv): Promise<number | undefined> {
-  const flag = input.one('store-timeout');
-  const text = flag ?? environment.QUEUECTL_STORE_TIMEOUT;
-  if (flag === undefined && !text) return undefined;
-  const { checkDuration, parseDuration } = await import('../core/duration.ts');
-  const name = flag === undefined ? 'QUEUECTL_STORE_TIMEOUT' : '--store-timeout';
-  return checkDuration(parseDuration(text!, name), name, STORE_TIMEOUT_RANGE, text!);
+  if (!input.has('store-timeout') && !environment.QUEUECTL_STORE_TIMEOUT) return undefined;
+  return (await import('./store-timeout.ts')).readStoreTimeout(input, environment);
 }
-
-const STORE_TIMEOUT_RANGE = { min: 0, max: 86_400_000 };
 
 function workingDirectory(): string {
   try {
