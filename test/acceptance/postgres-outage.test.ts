@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { serve } from '../support/http.ts';
 import { inSandboxOn } from '../support/on-postgres.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
@@ -69,6 +70,28 @@ test(
 );
 
 test(
+  'short jobs run once each while the server crashes several times',
+  withOwnServer(async (box, server) => {
+    const trace = join(box.directory, 'trace');
+    const jobs = Array.from({ length: 120 }, (_, i) => `job-${String(i).padStart(3, '0')}`);
+    const specs = jobs.map((id) => JSON.stringify({ id, command: `echo ${id} >>${trace}; sleep 0.05` }));
+    await box.json(['config', 'set', 'heartbeat-interval', '300ms']);
+    await box.run(['enqueue', '--file', '-'], { stdin: specs.join('\n') });
+    await box.startWorkers('--count', String(WORKERS), '--concurrency', '2');
+    for (const share of [0.2, 0.4, 0.6, 0.8]) {
+      await until(() => lines(trace).length >= jobs.length * share, 'some jobs have run');
+      await server.crash();
+      await server.startAgain();
+    }
+    const states = async () => (await box.json<{ jobs: Record<string, number> }>(['status'])).jobs;
+    await until(async () => (await states()).completed === jobs.length, 'all jobs are completed');
+    expect(lines(trace).sort()).toEqual(jobs);
+    const found = await box.json<JobJson[]>(['list', '--all']);
+    expect(found.filter((job) => job.attempts !== 1 || job.crashes !== 0)).toEqual([]);
+  }),
+);
+
+test(
   'a command waits at most --store-timeout for the server, and then exits with 5 and one line',
   withOwnServer(async (box, server) => {
     await box.json(['enqueue', 'true', '--id', 'before']);
@@ -88,5 +111,29 @@ test(
     expect(jobs.map((job) => job.id).sort()).toEqual(['before', 'during']);
     const invalid = await box.run(['list', '--store-timeout', 'soon']);
     expect(invalid.code).toBe(2);
+  }),
+);
+
+test(
+  'the HTTP server answers 503 while the database server is away, and goes on when it is back',
+  withOwnServer(async (box, server) => {
+    await box.create();
+    const site = await serve(box, '--store-timeout', '300ms');
+    const stream = await site.events();
+    await server.crash();
+    await until(
+      async () => (await site.call('GET', '/api/v1/jobs')).status === 503,
+      'the server answers 503',
+    );
+    expect((await site.call('GET', '/api/v1/jobs')).json).toMatchObject({ code: 'store-unreachable' });
+    await server.startAgain();
+    await until(async () => (await site.call('GET', '/api/v1/jobs')).status === 200, 'the server answers');
+    await box.json(['enqueue', 'true', '--id', 'later']);
+    await until(
+      async () =>
+        stream.seen.some(({ data }) => data.job_id === 'later') ||
+        (stream.isOver && (await site.call('GET', '/api/v1/jobs/later')).status === 200),
+      'the stream continues, or has ended so that the client opens it again',
+    );
   }),
 );

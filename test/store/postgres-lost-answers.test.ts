@@ -32,14 +32,14 @@ interface LossyStore {
   proxy: Proxy;
 }
 
-/** Runs `work` with a store behind a proxy. Its calls fail if the outcome of a commit is unknown for `giveUpMs`. */
+/** Runs `work` with a store behind a proxy. Its calls fail if the outcome of a commit is unknown for `waitMs`. */
 async function behindProxy(
   url: string,
-  giveUpMs: number,
+  waitMs: number,
   work: (lossy: LossyStore) => Promise<void>,
 ): Promise<void> {
   const proxy = await startCuttingProxy(url);
-  const db = connect(readLocation(proxy.url, {}), { actor: null, now: Date.now, giveUpMs });
+  const db = connect(readLocation(proxy.url, {}), { actor: null, now: Date.now, waitMs });
   db.identifyHost(() => HOST_ID);
   try {
     await work({ lossy: postgresStore(db, async () => {}), db, proxy });
@@ -50,13 +50,13 @@ async function behindProxy(
 }
 
 async function withLossyStore(
-  giveUpMs: number,
+  waitMs: number,
   work: (store: Store, lossy: LossyStore) => Promise<void>,
 ): Promise<void> {
   const { store, url, cleanup } = await openTempPostgres();
   try {
     await store.register(newWorker('w1'));
-    await behindProxy(url, giveUpMs, (lossy) => work(store, lossy));
+    await behindProxy(url, waitMs, (lossy) => work(store, lossy));
   } finally {
     await store.close();
     await cleanup();

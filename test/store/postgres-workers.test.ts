@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claimRequest, ending, failedWith, jobSpec, NOW, succeeded } from '../support/jobs.ts';
+import { claimRequest, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { openTempPostgres } from '../support/postgres.ts';
 
 const LIMIT = 3;
@@ -34,6 +34,7 @@ test('many workers run each attempt once and within the limits, and the counters
   const { store, reopen, cleanup } = await openTempPostgres();
   const stores = await Promise.all(Array.from({ length: WORKERS }, () => reopen()));
   try {
+    for (let i = 0; i < WORKERS; i++) await store.register(newWorker(`w${i}`));
     await store.setQueue('limited', { concurrency: LIMIT });
     const specs = Array.from({ length: JOBS }, (_, i) =>
       jobSpec(`job-${i}`, {
