@@ -15,7 +15,7 @@ export type Row = [term: string, text: string];
 const MAX_WIDTH = 100;
 const INDENT = 2;
 /** The column of terms takes at most this share of the width. Longer terms get a line of their own. */
-const MAX_TERM_SHARE = 0.37;
+const MAX_TERM_SHARE = 0.34;
 /** On a terminal narrower than this, explanations start below terms of more than four characters. */
 const NARROW_WIDTH = 60;
 

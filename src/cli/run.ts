@@ -1,5 +1,5 @@
 import { actorOf } from '../actions/actor.ts';
-import type { OpenedApp, OpenOptions } from '../actions/app.ts';
+import type { OpenedApp } from '../actions/app.ts';
 import {
   ERRORS,
   invalidValue,
@@ -80,14 +80,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         return workingDirectory();
       },
       async app(options = {}) {
-        app ??= await openStore(context, options.actor ?? actorOf(environment), {
-          access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
-          ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
-          anyOwner: context.anyOwner,
-          storeTimeoutMs: context.storeTimeoutMs,
-          callTimeoutMs: options.callTimeoutMs,
-          partsOnDemand: found.command.access !== 'work',
-        });
+        app ??= await openStore(context, found.command, input, options);
         return app;
       },
     };
@@ -141,26 +134,31 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
   return readLayout(command, input);
 }
 
-async function openStore(context: Context, actor: string, options: OpenOptions): Promise<OpenedApp> {
-  const { io, location } = context;
+async function openStore(
+  context: Context,
+  command: Command,
+  input: Input,
+  given: NonNullable<Parameters<Context['app']>[0]>,
+): Promise<OpenedApp> {
+  const { io, location, environment, anyOwner, storeTimeoutMs } = context;
   const { openApp, withoutRepeats } = await import('../actions/app.ts');
-  const app = { ...(await openApp(location, actor, options)), warn: withoutRepeats(io.warn) };
+  const opened = await openApp(location, given.actor ?? actorOf(environment), {
+    access: input.has('dry-run') ? 'read' : (command.access ?? 'read'),
+    ifMissing: given.ifMissing ?? (createsStore(command, input) ? 'create' : 'empty'),
+    ...{ anyOwner, storeTimeoutMs, callTimeoutMs: given.callTimeoutMs },
+    partsOnDemand: command.access !== 'work',
+  });
+  const app = { ...opened, warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${await context.storeName()}`);
   if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);
   return app;
 }
 
-/** Reads how long to wait for a server. Loads the reader of durations only if it is needed. */
+/** Reads how long to wait for a server. Most commands do not need the reader, so it is loaded on demand. */
 async function storeTimeoutOf(input: Input, environment: NodeJS.ProcessEnv): Promise<number | undefined> {
-  const flag = input.one('store-timeout');
-  const text = flag ?? environment.QUEUECTL_STORE_TIMEOUT;
-  if (flag === undefined && !text) return undefined;
-  const { checkDuration, parseDuration } = await import('../core/duration.ts');
-  const name = flag === undefined ? 'QUEUECTL_STORE_TIMEOUT' : '--store-timeout';
-  return checkDuration(parseDuration(text!, name), name, STORE_TIMEOUT_RANGE, text!);
+  if (!input.has('store-timeout') && !environment.QUEUECTL_STORE_TIMEOUT) return undefined;
+  return (await import('./store-timeout.ts')).readStoreTimeout(input, environment);
 }
-
-const STORE_TIMEOUT_RANGE = { min: 0, max: 86_400_000 };
 
 function workingDirectory(): string {
   try {

@@ -59,6 +59,10 @@ function environmentPage(): Block[] {
     [
       ['QUEUECTL_DB', 'database file, unless you use --db (alias: QUEUECTL_DB_PATH)'],
       ['QUEUECTL_HOME', 'directory of the default database, queue.db (default: ~/.queuectl)'],
+      [
+        'QUEUECTL_STORE_TIMEOUT',
+        'how long to wait for a database server, unless you use --store-timeout (default: 30s)',
+      ],
       ['QUEUECTL_DEBUG', 'set to 1 to print a stack trace after an error'],
       ['QUEUECTL_PAGER', 'pager for help; set it to cat to use no pager (default: $PAGER or less -FIRX)'],
       ['QUEUECTL_NO_INPUT', 'if set, commands fail instead of asking for confirmation (alias: CI)'],

@@ -23,7 +23,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   makeKey(app.stateDirectory);
-  const settings = await currentSettings(app);
+  const settings = await withRetries(() => currentSettings(app), { tell });
   const stopFile = stopFileOf(app.stateDirectory, process.env, options.stopFileSince ?? systemClock.now());
   // The output of a running command may have filled the disk.
   const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { serve } from '../support/http.ts';
 import { inSandboxOn } from '../support/on-postgres.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
@@ -88,5 +89,29 @@ test(
     expect(jobs.map((job) => job.id).sort()).toEqual(['before', 'during']);
     const invalid = await box.run(['list', '--store-timeout', 'soon']);
     expect(invalid.code).toBe(2);
+  }),
+);
+
+test(
+  'the HTTP server answers 503 while the database server is away, and goes on when it is back',
+  withOwnServer(async (box, server) => {
+    await box.create();
+    const site = await serve(box, '--store-timeout', '300ms');
+    const stream = await site.events();
+    await server.crash();
+    await until(
+      async () => (await site.call('GET', '/api/v1/jobs')).status === 503,
+      'the server answers 503',
+    );
+    expect((await site.call('GET', '/api/v1/jobs')).json).toMatchObject({ code: 'store-unreachable' });
+    await server.startAgain();
+    await until(async () => (await site.call('GET', '/api/v1/jobs')).status === 200, 'the server answers');
+    await box.json(['enqueue', 'true', '--id', 'later']);
+    await until(
+      async () =>
+        stream.seen.some(({ data }) => data.job_id === 'later') ||
+        (stream.isOver && (await site.call('GET', '/api/v1/jobs/later')).status === 200),
+      'the stream continues, or has ended so that the client opens it again',
+    );
   }),
 );

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claim, ending, jobSpec, LEASE_MS, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
+import { claim, ending, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import type { Case } from './topic.ts';
 
@@ -101,7 +101,7 @@ export const hosts: Record<string, Case> = {
     await store.storeSeal('near');
     expect(await store.seal()).toEqual({ value: 'near', after: attempt });
     expect(await far.seal()).toEqual({ value: 'far', after: 0 });
-    await far.register(newWorker('far-1', { ...FAR, leaseMs: LEASE_MS }));
+    await far.register(newWorker('far-1', FAR));
     expect(await far.seal()).toEqual({ value: 'far', after: 0 });
   },
 

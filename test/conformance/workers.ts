@@ -50,6 +50,19 @@ export const workers: Record<string, Case> = {
     expect(await (await another()).workers()).toEqual([ofAllQueues, ofTwoQueues].map(stored));
   },
 
+  'registering the same worker or supervisor again changes nothing': async ({ store }) => {
+    const supervisor = { ...newWorker('s1'), id: 's1' };
+    for (const _ of ['the first time', 'after a lost answer']) {
+      await store.registerSupervisor(supervisor);
+      await store.register(newWorker('w1', { supervisor: 's1' }));
+      await store.order(['s1'], 'drain');
+    }
+    expect(await store.workers()).toMatchObject([{ id: 'w1', beat: 0, order: 'drain' }]);
+    expect(await store.supervisors()).toMatchObject([{ id: 's1', order: 'drain' }]);
+    const events = await store.events(0, 10);
+    expect(events.map(({ kind }) => kind)).toEqual(['worker-ready']);
+  },
+
   'a heartbeat raises the counter, also when the clock steps back': async ({ store }) => {
     await store.register(newWorker('w1'));
     expect(await store.beat('w1', false, LEASE_MS, NOW + 5000)).toEqual({ order: null });

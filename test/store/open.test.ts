@@ -21,7 +21,10 @@ test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
     // The parameter is unknown, so that nothing connects to a server that may run on this machine.
     const url = `${location}?nothing=1`;
     await expect(openStore(url, OPTIONS)).rejects.toMatchObject(REFUSED);
-    await expect(careOf(url)).rejects.toMatchObject(REFUSED);
+    const care = await careOf(url);
+    expect(care.isOnServer).toBe(true);
+    expect(() => care.stateDirectoryOf(url)).toThrow('PostgreSQL');
+    await expect(care.check(url)).rejects.toMatchObject(REFUSED);
     await expect(peekStore(url)).rejects.toMatchObject(REFUSED);
   },
 );

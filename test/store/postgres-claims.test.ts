@@ -1,6 +1,17 @@
 import { expect, test } from 'bun:test';
-import { claim, ids, jobSpec, NOW } from '../support/jobs.ts';
+import {
+  claim,
+  claimRequest,
+  ending,
+  ids,
+  jobSpec,
+  NOW,
+  newWorker,
+  startJob,
+  succeeded,
+} from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
+import { until } from '../support/queuectl.ts';
 
 test('jobs whose rows cannot be read are held, and the others are claimed in their order', () =>
   withPostgres(async (store, db) => {
@@ -27,4 +38,28 @@ test('jobs whose rows cannot be read are held, and the others are claimed in the
         { queue: 'default', state: 'processing', jobs: 3 },
       ]),
     );
+  }));
+
+test('a worker without a lease gets no jobs, and settles those that it has', () =>
+  withPostgres(async (store) => {
+    const job = await startJob(store, 'a');
+    await store.insert([jobSpec('b')], NOW);
+    await store.beat('w1', false, 1, NOW);
+    await until(async () => !(await store.workers())[0]!.hasLease, 'the lease is over');
+    const settlements = [ending(job, succeeded)];
+    expect(await store.claim(claimRequest({ settlements, limit: 1 }), NOW)).toMatchObject({
+      ...{ settled: ['applied'], jobs: [] },
+    });
+    await store.setQueue('default', { concurrency: 3 });
+    expect((await store.claim(claimRequest(), NOW)).jobs).toEqual([]);
+    await store.beat('w1', false, 60_000, NOW);
+    expect(ids((await store.claim(claimRequest(), NOW)).jobs)).toEqual(['b']);
+  }));
+
+test('a worker that is not registered gets no jobs', () =>
+  withPostgres(async (store) => {
+    await store.insert([jobSpec('a')], NOW);
+    expect((await store.claim(claimRequest({ ahead: 1 }), NOW)).jobs).toEqual([]);
+    await store.register(newWorker('w1'));
+    expect(ids((await store.claim(claimRequest({ ahead: 1 }), NOW)).jobs)).toEqual(['a']);
   }));

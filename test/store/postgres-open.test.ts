@@ -10,13 +10,16 @@ import { makeTempSchema, onServer, type TempSchema } from '../support/postgres.t
 import { inTempDir } from '../support/temp-dir.ts';
 
 const PASSWORD = 'geheim-4711';
+const NO_WAIT = { openMs: 0, callMs: 0 };
 
 /** Returns the error of opening a URL. Fails if it has several lines, shows the password, or creates the schema. */
 async function refusal(schema: TempSchema, change: (url: URL) => void): Promise<QueueError> {
   const url = new URL(schema.url);
   change(url);
   const error = await inTempDir((home) =>
-    openPostgres(url.href, {}, { QUEUECTL_HOME: home }).catch((reason: unknown) => reason),
+    openPostgres(url.href, { serverWait: NO_WAIT }, { QUEUECTL_HOME: home }).catch(
+      (reason: unknown) => reason,
+    ),
   );
   expect(error).toBeInstanceOf(QueueError);
   const { message, hint, exitCode } = error as QueueError;

@@ -7,6 +7,7 @@ import * as workers from '../../src/store/postgres/sql/workers.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   claim,
+  claimRequest,
   ending,
   failedWith,
   ids,
@@ -140,6 +141,20 @@ testRace('a worker is not unregistered while it claims a job', {
   expected: ['w1'],
   control: unlocked(claims.takeFirst(1), /FOR KEY SHARE/),
   without: [],
+});
+
+testRace('a worker that is being unregistered claims no job', {
+  async prepare(store) {
+    await store.register(newWorker('w1'));
+    await store.insert([jobSpec('a')], NOW);
+  },
+  first: (store) => store.unregister('w1'),
+  stopsAfter: { statement: workers.deleteIdleWorker },
+  second: (store) => store.claim(claimRequest(), NOW),
+  look: async (store) => ids(await store.runningJobs()),
+  expected: [],
+  control: unlocked(claims.takeFirst(1), /FOR KEY SHARE/),
+  without: ['a'],
 });
 
 testRace('an order to a supervisor reaches a worker that is registering', {

@@ -3,8 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** The name of a message from the client, as it is in its bytes. */
 const COMMIT = Buffer.from('COMMIT\0');
 
-/** How a proxy treats a COMMIT: it forwards it, drops it, or forwards it and drops the answer. Both drops end the connection. */
-export type CommitFault = 'none' | 'drop-commit' | 'drop-answer';
+/**
+ * How a proxy treats a COMMIT: it forwards it, drops it, forwards it and drops the answer, or forwards it only when the test wants
+ * that. In all but the first case it ends the connection of the client.
+ */
+export type CommitFault = 'none' | 'drop-commit' | 'drop-answer' | 'delay-commit';
 
 /** Starts a proxy before a PostgreSQL server that can lose a COMMIT or its answer. */
 export async function startCuttingProxy(url: string) {
@@ -13,12 +16,20 @@ export async function startCuttingProxy(url: string) {
   const sockets = new Set<Socket>();
   let fault: CommitFault = 'none';
   let cuts = 0;
+  let isRefusing = false;
+  let rewritten: { from: string; to: string } | null = null;
+  const delayed: (() => void)[] = [];
   const server = createServer((client) => {
+    if (isRefusing) {
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(port), hostname);
     let dropsAnswers = false;
+    let isDelayed = false;
     const end = (): void => {
       client.destroy();
-      upstream.destroy();
+      if (!isDelayed) upstream.destroy();
     };
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -28,13 +39,17 @@ export async function startCuttingProxy(url: string) {
     client.on('data', (bytes) => {
       const isCut = fault !== 'none' && bytes.includes(COMMIT);
       if (!isCut) {
-        upstream.write(bytes);
+        upstream.write(rewritten === null ? bytes : replaced(bytes, rewritten));
         return;
       }
       cuts++;
       const kind = fault;
       fault = 'none';
-      if (kind === 'drop-commit') end();
+      if (kind === 'delay-commit') {
+        isDelayed = true;
+        delayed.push(() => upstream.write(bytes));
+      }
+      if (kind !== 'drop-answer') end();
       else {
         dropsAnswers = true;
         upstream.write(bytes);
@@ -42,7 +57,7 @@ export async function startCuttingProxy(url: string) {
     });
     upstream.on('data', (bytes) => {
       if (dropsAnswers) end();
-      else client.write(bytes);
+      else if (!isDelayed) client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -54,6 +69,19 @@ export async function startCuttingProxy(url: string) {
       fault = kind;
     },
     cuts: () => cuts,
+    /** Sends the commits that were delayed. */
+    sendDelayed(): void {
+      for (const send of delayed.splice(0)) send();
+    },
+    /** Refuses new connections, or accepts them again. */
+    refuse(isRefused: boolean): void {
+      isRefusing = isRefused;
+    },
+    /** Replaces a part of all statements from now on. The new text must not be longer. */
+    rewrite(from: string, to: string): void {
+      if (to.length > from.length) throw new Error(`'${to}' is too long`);
+      rewritten = { from, to: to.padEnd(from.length) };
+    },
     /** Ends all connections. New ones are accepted. */
     endConnections(): void {
       for (const socket of sockets) socket.destroy();
@@ -64,4 +92,8 @@ export async function startCuttingProxy(url: string) {
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+function replaced(bytes: Buffer, { from, to }: { from: string; to: string }): Buffer {
+  return Buffer.from(bytes.toString('latin1').replaceAll(from, to), 'latin1');
 }

@@ -5,7 +5,8 @@ import type { Host } from '../../state/host.ts';
 export interface WorkerStore {
   /**
    * Registers a worker. `lastUsedAttempt` is the highest attempt number that has a directory on disk. New attempts get higher
-   * numbers, even in a store that was restored from an older copy or repaired.
+   * numbers, even in a store that was restored from an older copy or repaired. Registering the same worker again, after an
+   * answer got lost, changes nothing.
    */
   register(worker: NewWorker, lastUsedAttempt?: number): Promise<void>;
   /**
@@ -31,7 +32,8 @@ export interface WorkerStore {
   workers(): Promise<Worker[]>;
   /**
    * Registers a supervisor, so that it can be ordered to stop while it has no worker. Returns the mark of the last `orderAll`,
-   * read in the same transaction, because the supervisor may have been starting when that order was given.
+   * read in the same transaction, because the supervisor may have been starting when that order was given. It can be repeated,
+   * too.
    */
   registerSupervisor(supervisor: RegisteredProcess): Promise<StopMark | null>;
   unregisterSupervisor(id: string): Promise<void>;

@@ -14,7 +14,9 @@ export interface BegunTransaction {
 }
 
 /** Identifies the run of the server. It resets its statistics, and so changes this time, when it recovers from a crash. */
-const SELECT_RUN = 'pg_stat_get_bgwriter_stat_reset_time()::text AS "serverRun"';
+const SELECT_RUN = 'extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time())::text AS "serverRun"';
+/** Returns what became of a transaction. */
+export const statusSql = `SELECT pg_xact_status($1::text::xid8) AS status, ${SELECT_RUN}`;
 /** Gives the current transaction an id, and selects it. */
 export const SELECT_BEGUN = `pg_current_xact_id()::text AS id, ${SELECT_RUN}`;
 
@@ -55,9 +57,7 @@ async function askOnce(
   let client: Client | null = null;
   try {
     client = await connect();
-    const { rows } = await client.query(`SELECT pg_xact_status($1::text::xid8) AS status, ${SELECT_RUN}`, [
-      id,
-    ]);
+    const { rows } = await client.query(statusSql, [id]);
     const { status, serverRun: run } = rows[0];
     if (status === 'aborted') return 'aborted';
     // After a crash, another transaction may have got the id of one that was not saved.

@@ -59,12 +59,13 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
     tx.get(sql.lockSupervisor, worker.supervisor),
     tx.run(sql.putHost, host.id, hostname),
   ]);
-  await tx.run(
+  const added = await tx.run(
     sql.insertWorker,
     ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
     ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
     ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs],
   );
+  if (added === 0) return;
   const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
   await recordEvent(tx, { kind: 'worker-ready', detail }, id);
 }

@@ -20,12 +20,13 @@ export function workerStore(db: Connection): WorkerStore {
           db.run(sql.setLastAttempt, lastUsedAttempt);
         }
         const { id, pid, host, hostname, concurrency, queues } = worker;
-        db.run(
+        const added = db.run(
           sql.insertWorker,
           ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
           ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
           ...[worker.startedAt, worker.startedAt, worker.startedAt + worker.leaseMs, worker.supervisor],
         );
+        if (added === 0) return;
         const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
         recordEvent(db, { kind: 'worker-ready', detail }, id);
       }),

@@ -10,7 +10,7 @@ export const setLastAttempt = "SELECT setval('attempt_number_seq', $1)";
 export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 FOR SHARE';
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, stop_order, lease_until)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint)`;
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint) ON CONFLICT DO NOTHING`;
 /** Stores the name of a host, which may have changed. */
 export const putHost = `INSERT INTO host (id, name) VALUES ($1, $2)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE host.name <> excluded.name`;
@@ -29,7 +29,7 @@ export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, qu
   last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", beat, draining, (SELECT json_agg(job.id)::text FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS "currentJobs" FROM worker ORDER BY started_at, id`;
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
-  VALUES ($1, $2, $3, $4, $5, $6)`;
+  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = $1';
 export const supervisors = `${SELECT_PROCESS} FROM supervisor ORDER BY id`;
 export const orderSupervisors =

@@ -2,7 +2,7 @@ export const deleteLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'atte
 export const setLastAttempt = "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempt', ?)";
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, lease_until, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-  coalesce((SELECT stop_order FROM supervisor WHERE id = ?), 0))`;
+  coalesce((SELECT stop_order FROM supervisor WHERE id = ?), 0)) ON CONFLICT DO NOTHING`;
 export const beatWorker =
   'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, lease_until = ?, draining = ? WHERE id = ?';
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = ?';
@@ -16,7 +16,7 @@ export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, qu
   last_heartbeat AS lastHeartbeat, lease_until > ? AS hasLease, beat, draining, (SELECT json_group_array(job.id) FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS currentJobs FROM worker ORDER BY started_at, id`;
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
-  VALUES (?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
 export const supervisors = `${SELECT_PROCESS} FROM supervisor ORDER BY id`;
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ? OR supervisor = ?';
